@@ -1,0 +1,28 @@
+"""w2vneg: word2vec-style embeddings with pluggable negative objectives.
+
+The names below load their modules on first use, so that ``import w2vneg`` and the command line's help stay fast.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOME = {  # public name -> module that defines it
+    "Word2Vec": "w2vneg.word2vec",
+    "Vectors": "w2vneg.embeddings",
+    "Vocabulary": "w2vneg.vocab",
+    "TrainConfig": "w2vneg.config",
+    "W2vnegError": "w2vneg.errors",
+    "DivergenceError": "w2vneg.errors",
+}
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module 'w2vneg' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__():
+    return sorted(__all__)

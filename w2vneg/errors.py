@@ -1,0 +1,64 @@
+"""What can go wrong, as types. Every message says what, where, and what to do about it.
+
+The command line prints the message of a `W2vnegError` and exits with 1; anything else is a defect of ours.
+"""
+
+import difflib
+
+
+class W2vnegError(Exception):
+    """A mistake or a mishap that the user can do something about."""
+
+
+class InputError(W2vnegError):
+    """A file that is missing, unreadable or not of the expected form; the message names file and line."""
+
+
+class ConfigError(W2vnegError, ValueError):
+    """An option out of range, or options that do not go together."""
+
+
+class UnknownNameError(W2vnegError, KeyError):
+    """A name that nothing is registered, stored or listed under."""
+
+    def __str__(self):  # KeyError would print the repr
+        return str(self.args[0])
+
+
+class OutputError(W2vnegError):
+    """A file or folder that cannot be written; nothing half-written is left behind."""
+
+
+class DataError(W2vnegError):
+    """Named data that cannot be found, fetched or verified."""
+
+
+class MissingExtraError(W2vnegError, ImportError):
+    """An optional package that this feature needs; the message names the extra to install."""
+
+
+class DivergenceError(W2vnegError, ArithmeticError):
+    """Training left the finite numbers and could not be brought back."""
+
+
+def did_you_mean(name, known, shown=12):
+    """Return `` '; did you mean …? Known: …' `` for a message about a name that is not among `known`."""
+    known = list(known)
+    close = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else "."
+    if len(known) <= shown:
+        hint += f" Known: {', '.join(known)}."
+    return hint
+
+
+def require(module, extra, purpose):
+    """Import an optional `module`, or say which extra of w2vneg brings it."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{purpose} needs the package {module!r}, which is not installed; "
+            f'install it with: pip install "w2vneg[{extra}]"'
+        ) from error
