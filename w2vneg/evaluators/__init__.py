@@ -1,0 +1,22 @@
+"""Judging vectors: one file per evaluator, registered by name. An evaluator never sees the trainer.
+
+Each is called as ``evaluate(vectors, path, **options)`` and returns a dataclass with ``as_dict()``.
+"""
+
+from ..registry import Registry
+
+EVALUATORS = Registry("evaluator")
+
+from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions  # noqa: E402
+from .similarity import SimilarityResult, evaluate_similarity, read_pairs  # noqa: E402
+
+__all__ = [
+    "EVALUATORS",
+    "AnalogyResult",
+    "SectionScore",
+    "SimilarityResult",
+    "evaluate_analogy",
+    "evaluate_similarity",
+    "read_pairs",
+    "read_questions",
+]

@@ -1,0 +1,55 @@
+# `make demo` and `make test` need Python 3.10 or later and a way to PyPI; everything is installed into $(VENV).
+
+VENV ?= .venv
+PYTHON ?= python3
+PY = $(VENV)/bin/python
+W2VNEG = $(VENV)/bin/w2vneg
+DEMO ?= models/demo
+DEMO_EPOCHS ?= 40
+NOJIT_TESTS ?= tests/test_kernels.py tests/test_losses.py tests/test_samplers.py
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo test test-nojit lint format bench clean
+
+help:  ## Show the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+	@echo "Variables: VENV=$(VENV) PYTHON=$(PYTHON) DEMO=$(DEMO) DEMO_EPOCHS=$(DEMO_EPOCHS) ARGS= (for pytest and bench)"
+
+$(PY):
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp for each set of extras: installed again only when the packaging files change.
+$(VENV)/.installed-%: setup.cfg pyproject.toml | $(PY)
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
+
+install: $(VENV)/.installed-zstd  ## Make the virtual environment and install w2vneg into it
+
+demo: $(VENV)/.installed-gensim  ## Train on the built-in corpus, evaluate, show neighbours (no data to download)
+	@mkdir -p $(DEMO)
+	$(W2VNEG) train --loss relaxed --temp 1.0 --epochs $(DEMO_EPOCHS) --output $(DEMO)/vectors.txt
+	$(W2VNEG) eval similarity $(DEMO)/vectors.txt --set ws353 --set simlex999
+	$(W2VNEG) eval analogy $(DEMO)/vectors.txt
+	$(W2VNEG) nearest file list string error --vectors $(DEMO)/vectors.txt -k 8
+
+test: $(VENV)/.installed-test  ## Run the tests (real data too where W2VNEG_MIRROR names a mirror)
+	$(PY) -m pytest $(ARGS)
+
+test-nojit: $(VENV)/.installed-test  ## Run the tests of the kernels as plain Python
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest $(NOJIT_TESTS) $(ARGS)
+
+lint: $(VENV)/.installed-lint  ## Check style and imports
+	$(PY) -m ruff check .
+
+format: $(VENV)/.installed-lint  ## Put imports and code in order
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+bench: $(VENV)/.installed-bench  ## Measure speed beside gensim and fastText
+	$(PY) -m benchmarks $(ARGS)
+
+clean:  ## Remove what the other targets made
+	rm -rf $(VENV) $(DEMO) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,181 @@
+"""Vectors: lookups, cosines, nearest words, spellings."""
+
+import numpy as np
+import pytest
+
+from w2vneg.embeddings import Vectors, load_vectors, near_spellings, top_rows
+from w2vneg.errors import ConfigError, UnknownNameError
+
+WORDS = ["king", "queen", "man", "woman", "zero"]
+MATRIX = np.array([[3, 1, 0], [3, 0, 2], [1, 1, 0], [1, 0, 2], [0, 0, 0]], dtype=np.float32)
+
+
+@pytest.fixture
+def vectors():
+    return Vectors(WORDS, MATRIX, counts=[50, 40, 30, 20, 10])
+
+
+def cosine(a, b):
+    return a @ b / np.sqrt((a @ a) * (b @ b))
+
+
+def test_basic_access(vectors):
+    assert len(vectors) == 5
+    assert vectors.dim == 3
+    assert "king" in vectors
+    assert "kong" not in vectors
+    assert vectors.id("man") == 2
+    assert vectors.matrix.dtype == np.float32
+    assert vectors.matrix.flags.c_contiguous
+    assert vectors.counts.dtype == np.int64
+    np.testing.assert_array_equal(vectors["queen"], MATRIX[1])
+    np.testing.assert_array_equal(vectors[["man", "king"]], MATRIX[[2, 0]])
+    assert repr(vectors) == "Vectors(5 words, dim=3)"
+
+
+def test_float32_rows_are_not_copied():
+    vectors = Vectors(WORDS, MATRIX)
+    assert np.shares_memory(vectors.matrix, MATRIX)
+    turned = Vectors(WORDS, np.asfortranarray(MATRIX, dtype=np.float64))
+    assert turned.matrix.flags.c_contiguous
+    np.testing.assert_array_equal(turned.matrix, MATRIX)
+
+
+@pytest.mark.parametrize(
+    ("words", "matrix", "counts", "message"),
+    [
+        (["a"], np.ones((2, 3)), None, "1 words do not go with a matrix of shape \\(2, 3\\)"),
+        (["a"], np.ones(3), None, "shape"),
+        ([], np.ones((0, 3)), None, "at least one word"),
+        (["a", "a"], np.ones((2, 3)), None, "'a' occurs twice"),
+        (["a", "b"], np.ones((2, 3)), [1], "counts of shape \\(1,\\)"),
+    ],
+)
+def test_parts_that_do_not_fit_together(words, matrix, counts, message):
+    with pytest.raises(ConfigError, match=message):
+        Vectors(words, matrix, counts)
+
+
+def test_unit_rows(vectors):
+    lengths = np.linalg.norm(vectors.unit, axis=1)
+    np.testing.assert_allclose(lengths[:4], 1, rtol=1e-6)
+    assert not vectors.unit[4].any()
+    assert vectors.unit is vectors.unit
+    assert vectors.unit.dtype == np.float32
+
+
+def test_unit_rows_of_huge_and_tiny_numbers():
+    vectors = Vectors(["huge", "tiny"], [[3e38, 3e38], [1e-45, 0]])
+    np.testing.assert_allclose(vectors.unit, [[0.5**0.5, 0.5**0.5], [1, 0]], rtol=1e-6)
+
+
+def test_similarity_is_the_cosine(vectors):
+    assert vectors.similarity("king", "woman") == pytest.approx(cosine(MATRIX[0], MATRIX[3]))
+    assert vectors.similarity("king", "king") == pytest.approx(1)
+    assert vectors.similarity("king", "zero") == 0
+
+
+def test_most_similar_against_brute_force():
+    rng = np.random.default_rng(1)
+    matrix = rng.normal(size=(200, 7)).astype(np.float32)
+    words = [f"w{i}" for i in range(200)]
+    vectors = Vectors(words, matrix)
+    unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    query = unit[3] + unit[5] - unit[8]
+    expected = sorted(
+        (
+            (cosine(query, row), word)
+            for word, row in zip(words, unit, strict=True)
+            if word not in ("w3", "w5", "w8")
+        ),
+        reverse=True,
+    )
+    found = vectors.most_similar(["w3", "w5"], negative="w8", k=12)
+    assert [word for word, _ in found] == [word for _, word in expected[:12]]
+    np.testing.assert_allclose(
+        [value for _, value in found], [value for value, _ in expected[:12]], rtol=1e-4
+    )
+    assert vectors.analogy("w8", "w3", "w5", k=12) == found
+
+
+def test_most_similar_of_a_raw_vector_leaves_nothing_out(vectors):
+    assert vectors.most_similar(MATRIX[0] * 5, k=1)[0][0] == "king"
+    assert [word for word, _ in vectors.most_similar([MATRIX[0], "queen"], k=9)] == [
+        "king",
+        "man",
+        "woman",
+        "zero",
+    ]
+
+
+def test_most_similar_limits(vectors):
+    assert len(vectors.most_similar("king", k=100)) == 4
+    assert [word for word, _ in vectors.most_similar("queen", restrict_vocab=1)] == ["king"]
+    assert vectors.most_similar("king", restrict_vocab=1) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"positive": "king", "k": 0}, "k must be at least 1"),
+        ({"positive": "king", "restrict_vocab": 0}, "restrict_vocab must be at least 1"),
+        ({"positive": "zero"}, "zero vector"),
+        ({"positive": "king", "negative": "king"}, "zero vector"),
+        ({"positive": np.ones(4)}, "3 numbers"),
+        ({"positive": np.array([1, np.nan, 0])}, "finite"),
+    ],
+)
+def test_most_similar_refuses(vectors, arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        vectors.most_similar(**arguments)
+
+
+def test_analogy_of_a_built_parallelogram(vectors):
+    assert vectors.analogy("man", "woman", "king", k=1)[0][0] == "queen"
+
+
+def test_unknown_word_has_near_spellings(vectors):
+    with pytest.raises(
+        UnknownNameError, match=r"no vector for the word 'kign' among 5; did you mean 'king'\?"
+    ):
+        vectors["kign"]
+    with pytest.raises(UnknownNameError, match="did you mean 'king'"):
+        vectors.similarity("King", "queen")
+    with pytest.raises(UnknownNameError, match=r"'xylophone' among 5\.$"):
+        vectors.most_similar("xylophone")
+    with pytest.raises(UnknownNameError):
+        vectors.id("")
+
+
+def test_near_spellings_prefer_case_then_fewer_edits_then_frequency():
+    words = ["stone", "paris", "store", "Paris", "shore"]
+    index = {word: row for row, word in enumerate(words)}
+    assert near_spellings("PARIS", index, words)[:2] == ["paris", "Paris"]
+    assert near_spellings("stoe", index, words) == ["stone", "store", "shore"]
+    assert near_spellings("x" * 1000, index, words) == []
+
+
+def test_top_rows_breaks_ties_by_row():
+    scores = np.array([1, 3, 2, 3, 2, 2], dtype=np.float32)
+    assert top_rows(scores, 4).tolist() == [1, 3, 2, 4]
+    assert top_rows(scores, 6).tolist() == [1, 3, 2, 4, 5, 0]
+    assert top_rows(scores, 0).tolist() == []
+
+
+def test_save_and_load(vectors, tmp_path):
+    for name in ("v.txt", "v.vec", "v.bin", "v.npz"):
+        vectors.save(tmp_path / name)
+        again = load_vectors(tmp_path / name)
+        assert again.words == vectors.words
+        np.testing.assert_array_equal(again.matrix, vectors.matrix)
+    np.testing.assert_array_equal(Vectors.load(tmp_path / "v.npz").counts, vectors.counts)
+
+
+def test_to_gensim(vectors):
+    keyed = vectors.to_gensim()
+    assert keyed.index_to_key == WORDS
+    np.testing.assert_array_equal(keyed.vectors, MATRIX)
+    assert keyed.get_vecattr("queen", "count") == 40
+    whole = Vectors(WORDS[:4], MATRIX[:4])  # gensim cannot divide by the length of a zero vector
+    found = whole.to_gensim().most_similar("king", topn=3)
+    assert [word for word, _ in found] == [word for word, _ in whole.most_similar("king", k=3)]

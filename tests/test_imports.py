@@ -1,0 +1,160 @@
+"""The rooms of the house and the doors between them: who may import whom, prints, and how fast help comes."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import w2vneg
+
+ROOT = Path(w2vneg.__file__).parent
+SOURCES = sorted(ROOT.rglob("*.py"))
+PLUGS = {"kernels", "registry", "jit", "errors"}
+INGEST = {"errors", "registry", "atomic", "cachedir", "kernels", "jit", "readers", "vocab", "encoded"}
+
+MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import itself
+    "errors": set(),
+    "events": set(),
+    "cachedir": set(),
+    "registry": {"errors"},
+    "atomic": {"errors"},
+    "jit": {"cachedir", "errors"},
+    "kernels": {"jit"},
+    "dense": {"jit", "kernels"},
+    "losses": PLUGS,
+    "samplers": PLUGS | {"dense"},
+    "weighers": PLUGS,
+    "readers": INGEST - {"vocab", "encoded"},
+    "vocab": INGEST - {"encoded"},
+    "encoded": INGEST,
+    "embeddings": {"vocab", "errors"},
+    "formats": {"vocab", "errors", "atomic"},
+    "evaluators": {"embeddings", "registry", "errors"},
+    "datasets": {"errors", "atomic", "cachedir", "builtin"},
+    "builtin": {"errors", "atomic", "cachedir"},
+}
+MAY_IMPORT_INSIDE_FUNCTIONS = {
+    "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them
+    "evaluators": {"datasets"},
+}
+NEVER = {"evaluators": {"trainer"}, "engines": {"trainer"}}
+NUMBA_DOORS = {
+    "njit",
+    "jit",
+    "prange",
+    "overload",
+    "vectorize",
+    "guvectorize",
+    "generated_jit",
+    "register_jitable",
+}
+
+
+def room(path):
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+def module_name(path):
+    parts = ("w2vneg", *path.relative_to(ROOT).with_suffix("").parts)
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imports(path):
+    """Yield (module as a tuple of names, name taken from it or None, inside a function?) of each import."""
+    package = module_name(path) if path.name == "__init__.py" else module_name(path)[:-1]
+    tree = ast.parse(path.read_bytes())
+    in_functions = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+    }
+    for node in ast.walk(tree):
+        inside = id(node) in in_functions
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield tuple(alias.name.split(".")), None, inside
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = (*base, *(node.module.split(".") if node.module else ()))
+            for alias in node.names:
+                yield module, alias.name, inside
+
+
+def rooms_imported(path):
+    for module, name, inside in imports(path):
+        if module[0] != "w2vneg":
+            continue
+        if len(module) > 1:
+            yield module[1], inside
+        elif name and ((ROOT / f"{name}.py").exists() or (ROOT / name).is_dir()):
+            yield name, inside
+
+
+def shown(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=shown)
+def test_rooms_import_only_what_the_table_allows(path):
+    own = room(path)
+    for imported, inside in rooms_imported(path):
+        if imported == own:
+            continue
+        assert imported not in NEVER.get(own, ()), f"{shown(path)} must never import {imported}"
+        if own in MAY_IMPORT:
+            allowed = MAY_IMPORT[own] | (MAY_IMPORT_INSIDE_FUNCTIONS.get(own, set()) if inside else set())
+            assert imported in allowed, (
+                f"{shown(path)} imports {imported}; {own} may import {sorted(allowed)}"
+            )
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=shown)
+def test_doors(path):
+    own = room(path)
+    for module, name, _ in imports(path):
+        if module[0] == "click":
+            assert own == "cli", "only cli/ imports click"
+        if module[0] == "tqdm":
+            assert own == "progress", "only progress.py imports tqdm"
+        if module[0] == "numba" and own != "jit":
+            assert name not in NUMBA_DOORS, "only jit.py imports Numba's decorators"
+        if module[:2] == ("w2vneg", "cli") or (module == ("w2vneg",) and name == "cli"):
+            assert own in ("cli", "__main__"), "nothing imports cli"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=shown)
+def test_nobody_prints_or_decorates_past_the_door(path):
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            assert room(path) == "cli", f"{shown(path)}:{node.lineno} prints; only cli/ writes results"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "numba":
+            assert room(path) == "jit" or node.attr not in NUMBA_DOORS, (
+                f"{shown(path)}:{node.lineno}: numba.{node.attr}"
+            )
+
+
+def test_the_table_names_rooms_that_exist():
+    rooms = {room(path) for path in SOURCES}
+    assert set(MAY_IMPORT) <= rooms
+
+
+def loaded_after(code):
+    heavy = ["numpy", "numba", "scipy", "pandas", "gensim", "tqdm", "urllib.request"]
+    script = f"import sys\n{code}\nprint([name for name in {heavy!r} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()
+
+
+def test_help_imports_nothing_heavy():
+    lines = loaded_after("from w2vneg.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass")
+    assert lines[-1] == "[]"
+    assert any("doctor" in line for line in lines)
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    assert loaded_after("import w2vneg") == ["[]"]

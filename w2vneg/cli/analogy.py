@@ -1,0 +1,35 @@
+"""`w2vneg analogy`: A is to B as C is to which word?"""
+
+import json
+
+import click
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b")
+@click.argument("c")
+@click.option(
+    "--vectors", metavar="FILE", default="vectors.txt", show_default=True, help="File or model folder."
+)
+@click.option(
+    "-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
+def analogy(a, b, c, vectors, k, as_json):
+    """Answer "A is to B as C is to …?", best answers first (3CosAdd)."""
+    from ..embeddings import Vectors
+
+    answers = Vectors.load(vectors).analogy(a, b, c, k=k)
+    if as_json:
+        document = {
+            "vectors": vectors,
+            "question": [a, b, c],
+            "answers": [{"word": word, "cosine": cosine} for word, cosine in answers],
+        }
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    width = max((len(word) for word, _ in answers), default=0)
+    click.echo(f"{a} is to {b} as {c} is to")
+    for word, cosine in answers:
+        click.echo(f"  {word.ljust(width)}  {cosine:.3f}")

@@ -1,0 +1,152 @@
+"""``w2vneg data``: what named data there are, where they are, and how to get them."""
+
+import click
+
+_MIRROR = click.option(
+    "--mirror", metavar="DIR|URL", help="Folder or address that has the files; W2VNEG_MIRROR if not given."
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+_STATUS = {
+    "data folder": "yes, data folder",
+    "cache": "yes, cache",
+    "gensim": "yes, with gensim",
+    "mirror": "yes, mirror",
+    "damaged": "DAMAGED",
+    "made on first use": "made on first use",
+    "absent": "no",
+}
+
+
+@click.group()
+def data():
+    """Named corpora and evaluation sets: list them, tell about one, fetch."""
+
+
+@data.command("list")
+@_MIRROR
+@_JSON
+def list_(mirror, as_json):
+    """List the named data and say which are on this machine.
+
+    Nothing is downloaded.
+    """
+    from ..datasets import info, names, where
+
+    rows = []
+    for name in names():
+        dataset, (status, path) = info(name), where(name, mirror)
+        rows.append(
+            {
+                "name": name,
+                "kind": dataset.kind,
+                "status": status,
+                "path": path and str(path),
+                "licence": dataset.licence,
+                "title": dataset.title,
+            }
+        )
+    if as_json:
+        _echo_json(rows)
+        return
+    lines = [("NAME", "KIND", "HERE", "LICENCE")]
+    lines += [(row["name"], row["kind"], _STATUS[row["status"]], row["licence"]) for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(3)]
+    for line in lines:
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
+        click.echo("  ".join([*cells, line[3]]))
+
+
+@data.command("info")
+@click.argument("name")
+@_MIRROR
+@_JSON
+def info_(name, mirror, as_json):
+    """Tell everything that is known about NAME, and where it is looked for."""
+    from dataclasses import asdict
+
+    from ..datasets import cache_place, info, where
+
+    dataset = info(name)
+    status, path = where(name, mirror)
+    facts = asdict(dataset) | {
+        "status": status,
+        "path": path and str(path),
+        "cache_place": str(cache_place(name)),
+        "resolution_order": _order(dataset, mirror),
+    }
+    if as_json:
+        _echo_json(facts)
+        return
+    click.echo(f"{dataset.name}: {dataset.title}")
+    for label, value in _shown(dataset, status, path, facts["cache_place"]):
+        click.echo(f"  {label + ':':<16} {value}")
+    click.echo("  looked for in this order:")
+    for number, place in enumerate(facts["resolution_order"], 1):
+        click.echo(f"    {number}. {place}")
+
+
+@data.command("fetch")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@_MIRROR
+def fetch_(names, mirror):
+    """Bring each NAME to this machine, verified, and print where it is.
+
+    What is here already is left as it is; what a mirror folder has is copied into the cache.
+    """
+    from ..datasets import fetch, info
+    from ..progress import byte_progress
+
+    for name in names:
+        info(name)  # a misspelt last name should not be found out after a long download of the first
+    for name in names:
+        with byte_progress(name) as progress:
+            path = fetch(name, mirror, progress)
+        click.echo(f"{name}: {path}")
+
+
+def _shown(dataset, status, path, cache_place):
+    yield "kind", dataset.kind
+    yield "here", _STATUS[status] + (f" ({path})" if path else "")
+    if dataset.made_here:
+        yield "kept at", cache_place
+    else:
+        checksum = f"sha256 {dataset.sha256}" if dataset.sha256 else f"md5 {dataset.md5}"
+        yield "file", f"{dataset.file}, {dataset.size:,} bytes, {checksum}"
+        inside = f" ({dataset.member} inside it)" if dataset.member else ""
+        yield "address", f"{dataset.url}{inside}" if dataset.url else "none offers this file ready-made"
+        yield "cache place", cache_place
+    for label in ("homepage", "licence", "citation", "notes"):
+        if getattr(dataset, label):
+            yield label, getattr(dataset, label)
+    if dataset.tags:
+        yield "tags", "each word carries a part-of-speech tag, taken off on reading"
+
+
+def _order(dataset, mirror):
+    import os
+
+    from ..datasets import cache_place
+
+    if dataset.made_here:
+        return [
+            f"a file called {dataset.name}",
+            str(cache_place(dataset.name)),
+            "made from the standard library",
+        ]
+    mirror = mirror or os.environ.get("W2VNEG_MIRROR")
+    places = [
+        f"a file called {dataset.name}",
+        f"the data folder: {os.environ.get('W2VNEG_DATA') or 'W2VNEG_DATA is not set'}, data/ and eval_sets/",
+        f"the cache: {cache_place(dataset.name)}",
+    ]
+    if dataset.gensim_copy:
+        places.append(f"gensim's copy: gensim/test/test_data/{dataset.gensim_copy}")
+    places.append(f"the mirror: {mirror or 'none is set'}, {dataset.mirror} in it")
+    places.append(f"the official address: {dataset.url or 'none'}")
+    return places
+
+
+def _echo_json(value):
+    import json
+
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,0 +1,276 @@
+"""``w2vneg doctor``: does this machine have what w2vneg needs, and does the compiler's cache work?"""
+
+import click
+
+_NEEDED = ("numpy", "numba", "llvmlite", "scipy", "pandas", "click", "tqdm", "platformdirs")
+_EXTRAS = {"gensim": "gensim", "zstandard": "zstd"}  # package -> extra that brings it
+
+# Goes into a file of its own (Numba caches only what stands in one) and through the house's decorator.
+_PROBE = """
+import json, time
+start = time.perf_counter()
+from w2vneg.jit import cache_folder, njit, prange
+import numba
+
+@njit
+def doubled(number):
+    return 2 * number
+
+@njit(parallel=True)
+def total(count):
+    result = 0
+    for i in prange(count):
+        result += i
+    return result
+
+right = doubled(21) == 42 and total(10) == 45
+stats = getattr(doubled, "stats", None)
+print(json.dumps({
+    "right": right,
+    "compiled": stats is not None,
+    "hits": sum(stats.cache_hits.values()) if stats else 0,
+    "cache": cache_folder() is not None,
+    "layer": numba.threading_layer() if stats else None,
+    "threads": numba.config.NUMBA_NUM_THREADS,
+    "cpu": numba.config.CPU_NAME or __import__("llvmlite.binding").binding.get_host_cpu_name(),
+    "seconds": time.perf_counter() - start,
+}))
+"""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+@click.pass_context
+def doctor(ctx, as_json):
+    """Check versions, machine, cache folder and compiler; list which data are here.
+
+    Exit code 0 if all that training needs is in order, 1 if not. Nothing is downloaded.
+    """
+    problems = []
+    report = {
+        "versions": _versions(problems),
+        "extras": _extras(),
+        "machine": _machine(),
+        "cache": _cache(problems),
+    }
+    report["jit"] = _jit(problems)
+    report["data"] = _data(problems)
+    report["problems"] = problems
+    if as_json:
+        import json
+
+        click.echo(json.dumps(report, indent=2, ensure_ascii=False))
+    else:
+        _show(report)
+    ctx.exit(1 if problems else 0)
+
+
+def _version(package):
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _versions(problems):
+    import platform
+
+    from .. import __version__
+
+    versions = {"w2vneg": __version__, "python": platform.python_version()}
+    for package in _NEEDED:
+        versions[package] = _version(package)
+        if versions[package] is None:
+            problems.append(f"the package {package} is missing; install it with: pip install {package}")
+    return versions
+
+
+def _extras():
+    return {package: _version(package) for package in _EXTRAS}
+
+
+def _machine():
+    import os
+    import platform
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "system": platform.platform(),
+        "cpu": _cpu_name(),
+        "cores_available": cores,
+        "cores": os.cpu_count(),
+        "memory_bytes": _memory(),
+    }
+
+
+def _cpu_name():
+    import platform
+
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass  # not Linux
+    return platform.processor() or platform.machine()
+
+
+def _memory():
+    """Return the bytes of memory this process may use (a container's limit counts), or None where unknown."""
+    import os
+
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+    try:
+        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as stream:
+            return min(memory, int(stream.read()))
+    except (OSError, ValueError):  # no such limit, or "max"
+        return memory
+
+
+def _cache(problems):
+    import tempfile
+
+    from ..cachedir import cache_dir
+
+    folder = cache_dir()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            writable = True
+    except OSError as error:
+        writable = False
+        problems.append(
+            f"the cache folder {folder} cannot be written ({error.strerror}); "
+            "set W2VNEG_CACHE to a folder that can"
+        )
+    return {"folder": str(folder), "writable": writable}
+
+
+def _jit(problems):
+    """Run the probe in two processes; the second should find the machine code of the first."""
+    import os
+    import tempfile
+    from pathlib import Path
+
+    from ..cachedir import cache_dir
+
+    parent = Path(os.environ.get("W2VNEG_JIT_CACHE") or cache_dir("jit"))
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(prefix="doctor-", dir=parent)
+    except OSError as error:
+        problems.append(f"the folder of compiled code {parent} cannot be written ({error.strerror})")
+        folder = tempfile.TemporaryDirectory(prefix="w2vneg-doctor-")
+    with folder as name:
+        probe = Path(name, "probe.py")
+        probe.write_text(_PROBE, encoding="utf-8")
+        first = _run_probe(probe, problems)
+        second = _run_probe(probe, problems) if first else None
+    if not first or not second:
+        return {"works": False, "disk_cache_works": False}
+    if not first["compiled"]:
+        problems.append("the compiler is switched off (NUMBA_DISABLE_JIT is set): training would take ages")
+    elif not second["right"]:
+        problems.append("compiled code gives wrong results; install numba again")
+    elif not second["hits"]:
+        problems.append(
+            f"compiled code is not found again in {parent}: every start compiles for several seconds"
+        )
+    return {
+        "works": first["compiled"] and second["right"],
+        "disk_cache_works": bool(second["hits"]),
+        "folder": str(parent),
+        "threading_layer": second["layer"],
+        "threads": second["threads"],
+        "target_cpu": second["cpu"],
+        "seconds_first": round(first["seconds"], 2),
+        "seconds_second": round(second["seconds"], 2),
+    }
+
+
+def _run_probe(probe, problems):
+    import json
+    import os
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    package = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {"W2VNEG_JIT_CACHE": str(probe.parent / "jit"), "PYTHONPATH": path}
+    try:
+        run = subprocess.run(
+            [sys.executable, str(probe)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            stdin=subprocess.DEVNULL,
+        )
+        return json.loads(run.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        last = run.stderr.strip().splitlines()[-1:] if isinstance(error, ValueError) else [str(error)]
+        problems.append(f"the compiler does not work: {' '.join(last) or 'it ended without a word'}")
+        return None
+
+
+def _data(problems):
+    from ..datasets import names, where
+    from ..errors import DataError
+
+    try:
+        found = {name: where(name) for name in names()}
+    except DataError as error:
+        problems.append(str(error))
+        return {}
+    for name, (status, path) in found.items():
+        if status == "damaged":
+            problems.append(f"{path} is not {name} as known; remove it or put the right file there")
+    return {name: status for name, (status, _) in found.items()}
+
+
+def _show(report):
+    versions, machine, cache, jit = (report[key] for key in ("versions", "machine", "cache", "jit"))
+    memory = machine["memory_bytes"]
+    size = f"{memory / 2**30:.1f} GiB of memory" if memory else "memory unknown"
+    extras = [
+        f"{package} {version}"
+        if version
+        else f'{package}: not installed (pip install "w2vneg[{_EXTRAS[package]}]")'
+        for package, version in report["extras"].items()
+    ]
+    here = [name for name, status in report["data"].items() if status not in ("absent", "damaged")]
+    absent = [name for name, status in report["data"].items() if status == "absent"]
+    lines = [
+        ("versions", ", ".join(f"{name} {version or 'MISSING'}" for name, version in versions.items())),
+        ("extras", ", ".join(extras)),
+        ("machine", f"{machine['cpu']}, {machine['cores_available']} cores available, {size}"),
+        ("system", machine["system"]),
+        ("cache", f"{cache['folder']} ({'writable' if cache['writable'] else 'NOT writable'})"),
+        ("compiler", _jit_line(jit)),
+        ("data here", ", ".join(here) or "none"),
+        ("data absent", ", ".join(absent) or "none"),
+    ]
+    for label, value in lines:
+        click.echo(f"{label + ':':<13} {value}")
+    for problem in report["problems"]:
+        click.echo(f"PROBLEM: {problem}")
+    if not report["problems"]:
+        click.echo("All that training needs is in order.")
+
+
+def _jit_line(jit):
+    if not jit["works"]:
+        return "does NOT work"
+    cached = "found again by the next process" if jit["disk_cache_works"] else "NOT found again"
+    return (
+        f"works, machine code for {jit['target_cpu']} {cached} "
+        f"({jit['seconds_first']} s, then {jit['seconds_second']} s), "
+        f"threading layer {jit['threading_layer']} with {jit['threads']} threads"
+    )

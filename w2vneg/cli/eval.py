@@ -1,0 +1,155 @@
+"""`w2vneg eval similarity` and `w2vneg eval analogy`: judge vectors against human judgements."""
+
+import json
+
+import click
+
+from ..errors import InputError, W2vnegError
+
+DEFAULT_SETS = ("ws353", "simlex999", "rw", "men", "mturk287")
+
+_vectors = click.argument("vectors", default="vectors.txt", type=click.Path())
+_mirror = click.option(
+    "--mirror", metavar="DIR|URL", help="Folder or address in which named sets are looked for, too."
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
+
+
+@click.group(name="eval")
+def evaluate():
+    """Judge vectors: word similarity, analogies."""
+
+
+@evaluate.command()
+@_vectors
+@click.option(
+    "--set",
+    "sets",
+    metavar="NAME|FILE",
+    multiple=True,
+    help="A named set (w2vneg data list), 'all', or a file of word, word, score; may be repeated.  "
+    f"[default: {' '.join(DEFAULT_SETS)}]",
+)
+@_mirror
+@_json
+def similarity(vectors, sets, mirror, as_json):
+    """Correlate cosines with human scores of word pairs.
+
+    VECTORS is word2vec text or binary, npz, or a model folder; vectors.txt if left out. Words are looked up
+    as they are written, then lower-cased; pairs with an unknown word are left out and counted. Prints
+    Spearman's and Pearson's correlation, each with its 95 % interval.
+    """
+    from ..embeddings import Vectors
+
+    loaded = Vectors.load(vectors)
+    wanted = {}  # set -> whether it was asked for by name, in order
+    for name in sets or ("all",):
+        for one in DEFAULT_SETS if name == "all" else (name,):
+            wanted[one] = wanted.get(one, False) or name != "all"
+    results, missing = [], {}
+    for name, named in wanted.items():
+        try:
+            results.append(loaded.evaluate_similarity(name, mirror=mirror))
+        except W2vnegError as error:
+            if named:
+                raise
+            missing[name] = str(error)
+            click.echo(f"{name} is not scored: {error}", err=True)
+    if not results:
+        raise InputError(
+            f"none of the sets {', '.join(wanted)} could be scored; the reasons stand above. "
+            "See w2vneg data list, or name a file with --set"
+        )
+    if as_json:
+        document = {
+            "vectors": vectors,
+            "results": [result.as_dict() for result in results],
+            "missing": missing,
+        }
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    rows = [("set", "Spearman", "95 % interval", "Pearson", "95 % interval", "pairs")]
+    for result in results:
+        rows.append(
+            (
+                result.name,
+                f"{result.spearman:.3f}",
+                _interval(result.spearman_interval),
+                f"{result.pearson:.3f}",
+                _interval(result.pearson_interval),
+                f"{result.scored}/{result.total}",
+            )
+        )
+    click.echo(table(rows))
+
+
+@evaluate.command()
+@_vectors
+@click.option(
+    "--set",
+    "questions",
+    metavar="NAME|FILE",
+    default="google",
+    show_default=True,
+    help="A named set (google, google-phrases), or a file of ': section' lines and four words a line.",
+)
+@click.option(
+    "--restrict-vocab",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Use the first N words of the vectors only.",
+)
+@click.option(
+    "--half",
+    type=click.Choice(["dev", "test"]),
+    help="Ask a fixed half of each section only: its 1st, 3rd, 5th … questions (dev) or the others (test).",
+)
+@_mirror
+@_json
+def analogy(vectors, questions, restrict_vocab, half, mirror, as_json):
+    """Answer analogy questions: a is to b as c is to d.
+
+    VECTORS is word2vec text or binary, npz, or a model folder; vectors.txt if left out. Words are looked up
+    as they are written, then lower-cased; questions with an unknown word are left out and counted. Prints the
+    percentage of right answers among the first 1, 5 and 15 words, the three words of the question left out
+    (3CosAdd).
+    """
+    from ..embeddings import Vectors
+
+    loaded = Vectors.load(vectors)
+    result = loaded.evaluate_analogy(questions, mirror=mirror, restrict_vocab=restrict_vocab, half=half)
+    if as_json:
+        click.echo(json.dumps({"vectors": vectors, **result.as_dict()}, indent=2, ensure_ascii=False))
+        return
+    totals = [score for score in (result.semantic, result.syntactic, result.overall) if score is not None]
+    rows = [("section", "P@1", "P@5", "P@15", "questions")]
+    for score in (*result.sections, None, *totals):
+        if score is None:
+            rows.append(None)
+            continue
+        if score.precision is None:
+            shares = ("–",) * 3
+        else:
+            shares = tuple(f"{100 * share:.1f}" for share in score.precision.values())
+        rows.append((score.name, *shares, f"{score.scored}/{score.total}"))
+    click.echo(table(rows))
+
+
+def _interval(interval):
+    low, high = interval
+    return f"{low:.3f} … {high:.3f}"
+
+
+def table(rows):
+    """Align rows of strings under the first one: the first column left, the others right; None is a rule."""
+    widths = [max(len(row[i]) for row in rows if row is not None) for i in range(len(rows[0]))]
+    rule = "  ".join("-" * width for width in widths)
+    lines = []
+    for row in rows:
+        if row is None:
+            lines.append(rule)
+        else:
+            cells = [row[0].ljust(widths[0])]
+            cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+            lines.append("  ".join(cells))
+    return "\n".join([lines[0], rule, *lines[1:]])

@@ -1,0 +1,133 @@
+"""``w2vneg train``: from a corpus to vectors."""
+
+import json
+import sys
+from contextlib import nullcontext
+
+import click
+
+from ..errors import W2vnegError
+from .options import config_options, read_config
+
+
+@click.command(short_help="Train vectors on a corpus.")
+@click.option(
+    "--corpus", multiple=True, metavar="PATH|NAME",
+    help="A file, folder, glob, - for standard input, or a name of 'w2vneg data list'; may be repeated. "
+    "Compressed files are recognised. Left out: the built-in corpus.",
+)
+@click.option("--output", metavar="PATH", default="vectors.txt", show_default=True, help="Vectors, word2vec text format.")
+@click.option("--save-model", metavar="DIR", help="Keep both matrices, vocabulary, options and history; saved each epoch.")
+@click.option("--resume", metavar="DIR", help="Go on with a model folder that --save-model wrote and was interrupted.")
+@click.option("--vocab", "vocab_path", metavar="FILE", help="Use this vocabulary (vocab.tsv of a model folder).")
+@click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
+@click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
+@click.option("--quiet", is_flag=True, help="No progress, no report.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@config_options
+def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, quiet, as_json, **given):
+    """Train vectors and write them in word2vec text format.
+
+    --loss relaxed alone means the relaxed softmax with Boltzmann negatives over popularity at temperature 1;
+    --loss ns is word2vec's negative sampling. Losses of different objectives or samplers do not compare: judge
+    vectors with 'w2vneg eval'.
+
+    Ctrl-C ends the round, writes what there is, and says so.
+    """
+    note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
+    config, model = _starting_point(resume, config_path, given)
+    from ..atomic import check_writable
+    from ..word2vec import Word2Vec
+
+    check_writable(output)
+    word2vec = Word2Vec(config)
+    encoded = _encode(word2vec, corpus, vocab_path, mirror, quiet, note)
+    note(_summary(encoded))
+    trainer = word2vec.trainer(encoded, model=model)
+    _run(trainer, save_model or resume, quiet)
+    word2vec.model = trainer.model
+    _write(word2vec, output, save_model or resume, note)
+    if as_json:
+        click.echo(json.dumps(_report(trainer, encoded, output, save_model or resume), indent=2))
+    if trainer.stopped:
+        hint = f"; go on with --resume {save_model or resume}" if save_model or resume else ""
+        note(f"Interrupted: the vectors written are those trained so far{hint}.")
+        sys.exit(130)
+
+
+def _starting_point(resume, config_path, given):
+    """Return (config, model to resume or None)."""
+    if not resume:
+        return read_config(config_path, given), None
+    chosen = [name for name, value in given.items() if value is not None]
+    if chosen or config_path:
+        what = "--config" if not chosen else "--" + chosen[0].replace("_", "-")
+        raise click.UsageError(f"--resume takes its options from the model folder; leave {what} out")
+    from ..model import Model
+
+    model = Model.load(resume)
+    return model.config, model
+
+
+def _encode(word2vec, corpus, vocab_path, mirror, quiet, note):
+    from ..progress import byte_progress
+    from ..vocab import Vocabulary
+    from ..word2vec import locate
+
+    vocab = Vocabulary.load(vocab_path) if vocab_path else None
+    if not corpus:
+        note("No --corpus given: training on the built-in corpus, the documentation of Python's standard library.")
+        corpus = ("builtin",)
+    places = [locate(name, mirror) for name in corpus]
+    with nullcontext() if quiet else byte_progress("reading") as progress:
+        return word2vec.encode(places if len(places) > 1 else places[0], vocab=vocab, progress=progress)
+
+
+def _summary(encoded):
+    return encoded.report.summary()
+
+
+def _run(trainer, folder, quiet):
+    """Train with progress; keep the model folder up to date at each epoch and save what there is if training fails."""
+    from ..events import EpochDone
+    from ..progress import TrainingProgress
+
+    def keep(event):
+        if isinstance(event, EpochDone):
+            trainer.model.save(folder)
+
+    if folder:
+        trainer.listeners.append(keep)
+    with nullcontext() if quiet else TrainingProgress() as progress:
+        if progress is not None:
+            trainer.listeners.insert(0, progress)
+        trainer.train()
+
+
+def _write(word2vec, output, folder, note):
+    """Write vectors and model; a failure of one does not lose the other."""
+    failure = None
+    try:
+        word2vec.vectors.save(output)
+        note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
+    except W2vnegError as error:
+        failure = error
+    if folder:
+        word2vec.save(folder)
+        note(f"Model kept in {folder}.")
+    if failure is not None:
+        raise failure
+
+
+def _report(trainer, encoded, output, folder):
+    import dataclasses
+
+    config = trainer.model.config.as_dict()
+    return {
+        "output": output,
+        "model": folder,
+        "interrupted": trainer.stopped,
+        "corpus": dataclasses.asdict(encoded.report),
+        "config": config,
+        "history": trainer.model.history,
+    }

@@ -1,0 +1,336 @@
+"""Word vectors to look things up in: a list of words, a matrix, and what one asks of them."""
+
+from collections import Counter
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from .errors import ConfigError, UnknownNameError, require
+
+
+class Vectors:
+    """Words and their vectors.
+
+    Parameters
+    ----------
+    words : sequence of str, n of them
+        All different, the most frequent first if the order is known.
+    matrix : array_like, float32, (n, dim)
+        One row per word; kept as it is if it is float32 and C-contiguous (a memory map stays one), else
+        converted.
+    counts : array_like, int64, (n,), optional
+        How often each word occurred.
+
+    Attributes
+    ----------
+    words : list of str
+    matrix : ndarray, float32, (n, dim), C-contiguous
+    counts : ndarray, int64, (n,), or None
+    index : dict, str -> int
+        Row of each word.
+
+    Raises
+    ------
+    ConfigError
+        If the parts do not fit together, there is no word or no dimension, or a word occurs twice.
+    """
+
+    def __init__(self, words, matrix, counts=None):
+        self.words = list(words)
+        self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+        self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
+        if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
+            raise ConfigError(
+                f"{len(self.words)} words do not go with a matrix of shape {self.matrix.shape}; "
+                "there must be one row of numbers for each word, and at least one word"
+            )
+        if self.counts is not None and self.counts.shape != (len(self.words),):
+            raise ConfigError(f"{len(self.words)} words do not go with counts of shape {self.counts.shape}")
+        self.index = dict(zip(self.words, range(len(self.words)), strict=True))
+        if len(self.index) != len(self.words):
+            twice = next(word for row, word in enumerate(self.words) if self.index[word] != row)
+            raise ConfigError(f"the word {twice!r} occurs twice; every word needs one row of its own")
+
+    def __len__(self):
+        return len(self.words)
+
+    def __contains__(self, word):
+        return word in self.index
+
+    def __getitem__(self, word):
+        """Return the vector of a word, float32 (dim,), or of a list of words, float32 (k, dim)."""
+        if isinstance(word, str):
+            return self.matrix[self.id(word)]
+        return self.matrix[[self.id(one) for one in word]]
+
+    def __repr__(self):
+        return f"Vectors({len(self)} words, dim={self.dim})"
+
+    @property
+    def dim(self):
+        """Numbers per vector."""
+        return self.matrix.shape[1]
+
+    def id(self, word):
+        """Return the row of `word`; UnknownNameError with near spellings if it has none."""
+        try:
+            return self.index[word]
+        except (KeyError, TypeError):
+            raise UnknownNameError(self._unknown(word)) from None
+
+    def _unknown(self, word):
+        near = near_spellings(word, self.index, self.words) if isinstance(word, str) else []
+        hint = f"; did you mean {' or '.join(repr(other) for other in near)}?" if near else "."
+        return f"no vector for the word {word!r} among {len(self):,}{hint}"
+
+    @cached_property
+    def unit(self):
+        """The vectors at length one, float32 (n, dim); a zero vector stays zero. Computed at first use."""
+        unit = np.empty_like(self.matrix)
+        for start in range(0, len(self), 16384):
+            block = slice(start, start + 16384)
+            unit[block] = _normalised(self.matrix[block])
+        return unit
+
+    def similarity(self, a, b):
+        """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
+        return float(self.cosines([self.id(a)], [self.id(b)])[0])
+
+    def cosines(self, first, second):
+        """Return the cosines of pairs of rows, in double precision.
+
+        Parameters
+        ----------
+        first, second : array_like, int, (n_pairs,)
+            Rows of the two vectors of each pair.
+
+        Returns
+        -------
+        ndarray, float64, (n_pairs,)
+        """
+        a = _normalised(self.matrix[np.asarray(first, dtype=np.intp)])
+        b = _normalised(self.matrix[np.asarray(second, dtype=np.intp)])
+        return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
+
+    def most_similar(self, positive, negative=(), k=10, restrict_vocab=None):
+        """Return the `k` words with the highest cosine to the mean of the positive minus the negative ones.
+
+        Each word or vector enters at length one; the words themselves are left out of the answer.
+
+        Parameters
+        ----------
+        positive, negative : str, ndarray of (dim,), or a list of such
+        k : int, at least 1
+        restrict_vocab : int, at least 1, optional
+            Answer from the first so many words only.
+
+        Returns
+        -------
+        list of (str, float)
+            Words and cosines, the highest first; equal ones in the order of the words.
+
+        Raises
+        ------
+        UnknownNameError
+            If a word has no vector; the message has near spellings.
+        ConfigError
+            If `k` or `restrict_vocab` is below 1, a vector has another dimension, or the sum of the vectors
+            is zero.
+        """
+        if k < 1:
+            raise ConfigError(f"k must be at least 1, not {k}")
+        if restrict_vocab is not None and restrict_vocab < 1:
+            raise ConfigError(f"restrict_vocab must be at least 1, not {restrict_vocab}")
+        positive, negative = _as_list(positive), _as_list(negative)
+        query = np.zeros(self.dim)
+        asked = []
+        for sign, items in ((1, positive), (-1, negative)):
+            for item in items:
+                vector, row = self._resolve(item)
+                query += sign * _normalised(vector[None])[0]
+                if row is not None:
+                    asked.append(row)
+        if not query.any():
+            raise ConfigError("nothing is nearest to a zero vector; ask for other words")
+        scores = self.unit[:restrict_vocab] @ _normalised(query[None])[0].astype(np.float32)
+        scores[[row for row in asked if row < len(scores)]] = -np.inf
+        rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
+        return [(self.words[row], float(scores[row])) for row in rows]
+
+    def _resolve(self, item):
+        """Return the vector of a word or a raw vector, (dim,), and the word's row or None."""
+        if isinstance(item, str):
+            row = self.id(item)
+            return self.matrix[row], row
+        vector = np.asarray(item, dtype=np.float64)
+        if vector.shape != (self.dim,) or not np.isfinite(vector).all():
+            raise ConfigError(
+                f"expected a word or a finite vector of {self.dim} numbers, got shape {vector.shape}"
+            )
+        return vector, None
+
+    def analogy(self, a, b, c, k=10):
+        """Answer "`a` is to `b` as `c` is to …?" by 3CosAdd: `most_similar` to b − a + c."""
+        return self.most_similar([b, c], [a], k=k)
+
+    def evaluate_similarity(self, set_or_path, mirror=None):
+        """Compare cosines with human judgements.
+
+        Parameters
+        ----------
+        set_or_path : str or Path
+            A named set (``"ws353"``) or a file of word, word, score.
+        mirror : str or Path, optional
+            Folder or URL in which named sets are looked for, too.
+
+        Returns
+        -------
+        w2vneg.evaluators.SimilarityResult
+        """
+        from .evaluators import evaluate_similarity
+
+        path, name, tags = _find(set_or_path, mirror, "similarity")
+        return evaluate_similarity(self, path, name=name, tags=tags)
+
+    def evaluate_analogy(self, set_or_path="google", mirror=None, restrict_vocab=None, half=None):
+        """Answer the analogy questions of a named set or a file; returns w2vneg.evaluators.AnalogyResult.
+
+        Parameters
+        ----------
+        set_or_path : str or Path
+        mirror : str or Path, optional
+        restrict_vocab : int, optional
+            Use the first so many words only.
+        half : {None, "dev", "test"}
+            All questions, or a fixed half of them.
+        """
+        from .evaluators import evaluate_analogy
+
+        path, name, _ = _find(set_or_path, mirror, "analogy")
+        return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
+
+    def save(self, path, format=None, precision=None):
+        """Write the vectors; see `w2vneg.formats.save` for formats (by suffix unless named) and precision."""
+        from .formats import save
+
+        save(path, self.words, self.matrix, self.counts, format=format, precision=precision)
+
+    @classmethod
+    def load(cls, path, matrix="in"):
+        """Read vectors from word2vec text or binary, npz, or a model folder, told apart by content.
+
+        Parameters
+        ----------
+        path : str or Path
+        matrix : {"in", "out", "sum"}
+            Which of a model folder's matrices; other files have ``"in"`` only.
+        """
+        from .formats import load
+
+        return cls(*load(path, matrix=matrix))
+
+    def to_gensim(self):
+        """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""
+        KeyedVectors = require("gensim.models", "gensim", "to_gensim()").KeyedVectors
+        keyed = KeyedVectors(self.dim, dtype=np.float32)
+        keyed.add_vectors(self.words, self.matrix)
+        if self.counts is not None:
+            keyed.expandos["count"] = self.counts.copy()
+        return keyed
+
+
+def load_vectors(path, matrix="in"):
+    """Read vectors from a file or model folder; the same as `Vectors.load`."""
+    return Vectors.load(path, matrix=matrix)
+
+
+def top_rows(scores, k):
+    """Return the rows of the `k` highest scores, the highest first, equal ones in the order of the rows.
+
+    Parameters
+    ----------
+    scores : ndarray, float32, (n,)
+    k : int, at most n
+
+    Returns
+    -------
+    ndarray, intp, (k,)
+    """
+    if k < 1:
+        return np.empty(0, dtype=np.intp)
+    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+    rows = np.flatnonzero(scores >= threshold)
+    return rows[np.argsort(-scores[rows], kind="stable")][:k]
+
+
+def near_spellings(word, index, words, shown=3):
+    """Return known words that differ from `word` in letter case or by one or two edits, the nearest first.
+
+    Of equally near ones the most frequent come first. The edits of `word` are looked up rather than all words
+    compared, so the time does not grow with the vocabulary.
+
+    Parameters
+    ----------
+    word : str
+    index : dict, str -> int
+        Row of each known word; lower rows are taken to be more frequent.
+    words : sequence of str
+        The known words; the first ones tell which letters to try.
+
+    Returns
+    -------
+    list of str, at most `shown`
+    """
+    if not 0 < len(word) <= 40:
+        return []
+    cased = [form for form in (word.lower(), word.capitalize(), word.upper(), word.title()) if form in index]
+    frequent = Counter("".join(islice(words, 2000))).most_common(40)
+    letters = {letter for letter, _ in frequent} | set(word)
+    found = list(dict.fromkeys(cased))
+    one = _edits(word, letters)
+    found += sorted((one & index.keys()) - set(found), key=index.__getitem__)
+    if len(found) < shown and 4 <= len(word) <= 12:
+        two = set()
+        for edit in one:
+            two.update(other for other in _edits(edit, letters) if other in index)
+        found += sorted(two - set(found), key=index.__getitem__)
+    return [other for other in found if other != word][:shown]
+
+
+def _edits(word, letters):
+    """Return what one deletion, swap of neighbours, replacement or insertion makes of `word`."""
+    parts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    edits = {a + b[1:] for a, b in parts if b}
+    edits.update(a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1)
+    edits.update(a + letter + b[1:] for a, b in parts if b for letter in letters)
+    edits.update(a + letter + b for a, b in parts for letter in letters)
+    return edits
+
+
+def _normalised(matrix):
+    """Return the rows at length one, float64 (n, dim); zero rows stay zero, huge and tiny ones are safe."""
+    rows = matrix.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+
+
+def _as_list(items):
+    if isinstance(items, str) or (
+        isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"
+    ):
+        return [items]
+    return list(items)
+
+
+def _find(set_or_path, mirror, kind):
+    """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
+    from . import datasets
+    from .errors import W2vnegError
+
+    path = datasets.resolve(set_or_path, mirror=mirror, kind=kind)
+    try:
+        record = datasets.info(str(set_or_path))
+    except W2vnegError:
+        return path, path.name, None
+    return path, record.name, record.tags

@@ -1,0 +1,138 @@
+"""Rounds on this machine's cores: matrices with each worker's private rows, the launches, the merge.
+
+Sharing rows between cores is what costs most: the hot rows of a Zipf vocabulary bounce from cache to cache, and a second
+thread can make plain Hogwild slower. So each worker trains its own copies of the H most frequent rows, and between
+rounds their changes are summed into the shared rows. H = 0 is plain Hogwild.
+"""
+
+import os
+
+import numpy as np
+
+from ..jit import threads
+from ..kernels.round import fill_round, largest_magnitude, merge_round, train_round
+from ..schedule import stream_key
+
+_EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
+
+
+def private_rows(n_vocab, dim, workers):
+    """Choose H for both matrices: every row if the copies fit in an eighth of memory, else as many as do."""
+    if workers == 1:
+        return 0
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        memory = 4 * 2**30
+    return int(min(n_vocab, memory // 8 // (workers * 2 * dim * 4)))
+
+
+class LocalEngine:
+    """Runs rounds of one model.
+
+    Parameters
+    ----------
+    model : Model
+        Its `vectors_in` and `vectors_out` become views into the engine's tall matrices.
+    plugs : Plugs
+    shape : Shape
+    block : int
+        Largest number of tokens in a worker's block.
+    workers, n_private : int
+    """
+
+    def __init__(self, model, plugs, shape, block, workers, n_private):
+        n_vocab, dim = model.vectors_in.shape
+        self.plugs, self.shape, self.workers = plugs, shape, workers
+        self.n_private = min(n_private, n_vocab) if workers > 1 else 0
+        if hasattr(plugs.sampler, "batch_groups"):
+            self.n_private = 0  # its draws are made from the shared rows
+        self.n_vocab = n_vocab
+        tall = (n_vocab + workers * self.n_private, dim)
+        self.tall_in, self.tall_out = np.zeros(tall, np.float32), np.zeros(tall, np.float32)
+        self.restore((model.vectors_in, model.vectors_out))
+        model.vectors_in, model.vectors_out = self.vectors_in, self.vectors_out
+        self.tokens = np.empty((workers, 2 * block + 2 * shape.max_positives + 8), np.int32)
+        self.spans = np.zeros((workers, 2), np.int64)
+        self.rngs = np.zeros((workers, 8), np.uint64)
+
+    @property
+    def vectors_in(self):
+        return self.tall_in[: self.n_vocab]
+
+    @property
+    def vectors_out(self):
+        return self.tall_out[: self.n_vocab]
+
+    def run(self, blocks, alphas, epoch_key, round_keys):
+        """Train on one block per worker and merge.
+
+        Parameters
+        ----------
+        blocks : int64, (workers, 2); alphas : float64, (workers, 2), learning rate at a block's ends
+        epoch_key : int, names the choice of kept tokens; round_keys : tuple of int, names the round's streams
+
+        Returns
+        -------
+        (loss, pairs) : (float, int)
+            loss is NaN if a row left the finite numbers.
+        """
+        losses, pairs = np.zeros(self.workers), np.zeros(self.workers, np.int64)
+        for worker in range(self.workers):
+            self.rngs[worker, 0] = stream_key(*round_keys, worker)
+        with threads(self.workers):
+            fill_round(self.plugs.source, blocks, epoch_key, self.tokens, self.spans)
+            for spans, part_alphas, batch in self._batches(alphas):
+                self._refresh(spans, (*round_keys, batch))
+                train_round(
+                    *self.plugs, self.shape, self.tall_in, self.tall_out, self.n_private, self.tokens, spans,
+                    part_alphas, self.rngs, losses, pairs,
+                )
+            self.merge()
+        return float(losses.sum()), int(pairs.sum())
+
+    def _batches(self, alphas):
+        """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""
+        size = getattr(self.plugs.sampler, "batch_groups", None)
+        if size is None:
+            yield self.spans, alphas, 0
+            return
+        first, last = self.spans[:, 0], self.spans[:, 1]
+        slope = (alphas[:, 1] - alphas[:, 0]) / np.maximum(last - first, 1)
+        for batch in range(-(-int((last - first).max()) // size)):
+            spans = np.stack([np.minimum(first + batch * size, last), np.minimum(first + (batch + 1) * size, last)], 1)
+            yield spans, alphas[:, :1] + slope[:, None] * (spans - first[:, None]), batch
+
+    def _refresh(self, spans, keys):
+        sampler = self.plugs.sampler
+        if not hasattr(sampler, "batch_groups"):
+            return
+        centres = np.full((self.workers, sampler.batch_groups), -1, np.int32)
+        for worker, (first, last) in enumerate(spans):
+            centres[worker, : last - first] = self.tokens[worker, first:last]
+        sampler.refresh(self.vectors_in, self.vectors_out, centres, stream_key(*keys))
+
+    def merge(self):
+        """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`)."""
+        if self.n_private:
+            merge_round(self.tall_in, self.n_private, self.workers, 4 * self.workers)
+            merge_round(self.tall_out, self.n_private, self.workers, 4 * self.workers)
+
+    def healthy(self):
+        """Tell whether every number is finite and of a sane size."""
+        with threads(self.workers):
+            return all(
+                largest_magnitude(matrix, 4 * self.workers) < _EXPLODED for matrix in (self.tall_in, self.tall_out)
+            )
+
+    def snapshot(self):
+        """Return copies of both matrices, for `restore`."""
+        return self.vectors_in.copy(), self.vectors_out.copy()
+
+    def restore(self, matrices):
+        """Go back to a snapshot: shared rows and every worker's copies."""
+        for tall, matrix in zip((self.tall_in, self.tall_out), matrices, strict=True):
+            tall[: self.n_vocab] = matrix
+            for worker in range(self.workers):
+                start = self.n_vocab + worker * self.n_private
+                tall[start : start + self.n_private] = matrix[: self.n_private]

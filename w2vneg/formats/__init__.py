@@ -1,0 +1,147 @@
+"""Files that hold vectors: word2vec text, word2vec binary, npz, and the model folder that training writes.
+
+`load` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
+unpickled. A file is read into ``(words, matrix, counts)``: list of str; ndarray, float32, (n, dim),
+C-contiguous; ndarray, int64, (n,) or None.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ConfigError, InputError, OutputError, did_you_mean
+from . import binary, folder, npz, text
+
+SUFFIXES = {".txt": "word2vec", ".vec": "word2vec", ".bin": "word2vec-binary", ".npz": "npz"}  # str -> format
+FORMATS = ("word2vec", "word2vec-binary", "npz")
+MATRICES = ("in", "out", "sum")
+
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}  # magic -> name
+
+
+def detect(path):
+    """Name the format of `path` by its content.
+
+    Returns
+    -------
+    str
+        ``"folder"``, ``"npz"``, ``"word2vec-binary"`` or ``"word2vec"``.
+
+    Raises
+    ------
+    InputError
+        If there is nothing at `path`, or nothing in it, or it is compressed or unreadable.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return "folder"
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(1 << 16)
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: no such file; train vectors first (w2vneg train writes vectors.txt), "
+            "or name a file of vectors or a model folder"
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    if not head:
+        raise InputError(f"{path} is empty; it should hold vectors: write it again")
+    for magic, name in _PACKED.items():
+        if head.startswith(magic):
+            raise InputError(f"{path} is compressed ({name}); unpack it first")
+    if head.startswith(b"PK\x03\x04"):
+        return "npz"
+    return "word2vec-binary" if binary.looks_binary(head) else "word2vec"
+
+
+def load(path, matrix="in"):
+    """Read vectors from a file or model folder, whatever their format.
+
+    Parameters
+    ----------
+    path : str or Path
+    matrix : {"in", "out", "sum"}
+        Which of a model's matrices; only a model folder has more than ``"in"``.
+
+    Returns
+    -------
+    words : list of str
+    matrix : ndarray, float32, (n, dim)
+    counts : ndarray, int64, (n,), or None
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged; the message names file and line.
+    ConfigError
+        If `matrix` is unknown, or asks for what only a model folder has.
+    """
+    if matrix not in MATRICES:
+        raise ConfigError(f"unknown matrix {matrix!r}{did_you_mean(matrix, MATRICES)}")
+    path = Path(path)
+    found = detect(path)
+    if found == "folder":
+        return folder.read(path, matrix)
+    if matrix != "in":
+        raise ConfigError(
+            f"{path} holds one matrix only; {matrix!r} needs a model folder (w2vneg train --save-model DIR)"
+        )
+    return {"npz": npz.read, "word2vec-binary": binary.read, "word2vec": text.read}[found](path)
+
+
+def format_of(path):
+    """Return the format that the suffix of `path` stands for; ConfigError if it stands for none."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ConfigError(
+            f"cannot tell a format from the name {str(path)!r}; name the format ({', '.join(FORMATS)}), "
+            "or end the name in .txt, .vec, .bin or .npz"
+        )
+    return SUFFIXES[suffix]
+
+
+def save(path, words, matrix, counts=None, format=None, precision=None):
+    """Write vectors whole or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+    words : sequence of str, n of them
+    matrix : ndarray, float32, (n, dim)
+    counts : ndarray, int64, (n,), or None
+        Kept by npz only.
+    format : {"word2vec", "word2vec-binary", "npz"} or None
+        None takes it from the suffix of `path`.
+    precision : int, in 1…9, or None
+        Significant digits of word2vec text; None writes as many as read back to the same float32 values.
+
+    Raises
+    ------
+    ConfigError
+        If the format is unknown, or a precision is given for a format that has none.
+    OutputError
+        If the file cannot be written, a number is not finite, or a word cannot stand in this format.
+    """
+    if format is None:
+        format = format_of(path)
+    if format not in FORMATS:
+        raise ConfigError(f"unknown format {format!r}{did_you_mean(format, FORMATS)}")
+    if not np.isfinite(matrix).all():
+        raise OutputError(
+            f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha"
+        )
+    if format == "word2vec":
+        text.write(path, words, matrix, precision)
+        return
+    if precision is not None:
+        raise ConfigError(f"a precision goes with the text format word2vec only, not with {format}")
+    if format == "npz":
+        npz.write(path, words, matrix, counts)
+    else:
+        binary.write(path, words, matrix)

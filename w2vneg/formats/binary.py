@@ -1,0 +1,157 @@
+"""word2vec binary: a text header ``n dim``, then each word, a blank, its little-endian float32 numbers.
+
+word2vec.c ends each row with a line feed and gensim does not; both are read, the first is written.
+"""
+
+import codecs
+import re
+from pathlib import Path
+
+import numpy as np
+
+from ..atomic import atomic_file
+from ..errors import InputError
+from .common import check_finite, encode_words
+
+_HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n")
+_NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_LONGEST_WORD = 1 << 16
+_REMEDY = "; the file is cut short or damaged: write it again"
+
+
+def looks_binary(head):
+    """Tell word2vec binary from text by what follows the header.
+
+    Parameters
+    ----------
+    head : bytes
+        The beginning of the file, or all of it.
+    """
+    header = _HEADER.match(head)
+    if not header:
+        return False
+    n, dim = int(header[1]), int(header[2])
+    begin = head.find(b" ", header.end()) + 1
+    if not begin:
+        return False
+    first_row = head[begin:].split(b"\n", 1)[0]
+    if _NUMBERS.fullmatch(first_row) and len(first_row) >= 2 * dim - 1:
+        return False
+    if _CONTROLS.search(head):
+        return True
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return True
+    return _walks_as_binary(head, header.end(), n, dim)
+
+
+def _walks_as_binary(data, at, n, dim):
+    """Tell whether n words, each with 4 · dim bytes behind it, end exactly where the data end."""
+    for _ in range(n):
+        blank = data.find(b" ", at)
+        if blank < 0:
+            return False
+        at = blank + 1 + 4 * dim
+        at += data[at : at + 1] == b"\n"
+    return at == len(data)
+
+
+def write(path, words, matrix):
+    """Write word2vec binary; see `w2vneg.formats.save`."""
+    encoded = encode_words(path, words)
+    n, dim = matrix.shape
+    step = max(1, (1 << 20) // dim)
+    with atomic_file(path) as stream:
+        stream.write(b"%d %d\n" % (n, dim))
+        for start in range(0, n, step):
+            data = np.ascontiguousarray(matrix[start : start + step], dtype="<f4").tobytes()
+            rows = (data[4 * dim * i : 4 * dim * (i + 1)] for i in range(len(data) // (4 * dim)))
+            some = encoded[start : start + step]
+            stream.write(b"".join(b"%s %s\n" % pair for pair in zip(some, rows, strict=True)))
+
+
+def read(path):
+    """Read word2vec binary, strictly; see `w2vneg.formats.load`."""
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        with open(path, "rb") as stream:
+            header = _HEADER.match(stream.readline())
+            n, dim = int(header[1]), int(header[2])
+            if n < 1 or dim < 1:
+                raise InputError(f"{path}: the header promises {n} words of {dim} numbers{_REMEDY}")
+            if n * (4 * dim + 2) > size:
+                raise InputError(
+                    f"{path}: the header promises {n} words of {dim} numbers, which take more than its "
+                    f"{size} bytes{_REMEDY}"
+                )
+            words, matrix = _read_rows(path, _Buffered(stream), n, dim)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    check_finite(path, matrix, words)
+    return words, matrix, None
+
+
+class _Buffered:
+    """A stream read in large pieces, from which words and fixed numbers of bytes are taken."""
+
+    def __init__(self, stream, piece=1 << 22):
+        self._stream = stream
+        self._piece = piece
+        self._data = b""
+        self._at = 0
+
+    def _fill(self, wanted):
+        """Try to have `wanted` bytes at hand; return how many there are."""
+        have = len(self._data) - self._at
+        if have < wanted:
+            self._data = self._data[self._at :] + self._stream.read(max(self._piece, wanted - have))
+            self._at = 0
+        return len(self._data) - self._at
+
+    def word(self):
+        """Take the bytes up to the next blank, and the blank; None if there is none."""
+        end = self._data.find(b" ", self._at)
+        if end < 0:
+            self._fill(_LONGEST_WORD)
+            end = self._data.find(b" ", self._at)
+            if end < 0:
+                return None
+        word = self._data[self._at : end]
+        self._at = end + 1
+        return word
+
+    def take(self, size):
+        """Take `size` bytes; None if fewer are left."""
+        if self._fill(size) < size:
+            return None
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def rest(self):
+        return self._data[self._at :] + self._stream.read(1 << 16)
+
+
+def _read_rows(path, source, n, dim):
+    words, seen = [], set()
+    matrix = np.empty((n, dim), dtype=np.float32)
+    for row in range(n):
+        word = source.word()
+        values = None if word is None else source.take(4 * dim)
+        if values is None:
+            raise InputError(f"{path}: expected {n} words, found {row} whole ones{_REMEDY}")
+        try:
+            name = word.lstrip(b"\n").decode("utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: word {row} ({word[:40]!r}) is not UTF-8{_REMEDY}") from None
+        if not name or name in seen:
+            what = f"is {name!r}, which occurs twice" if name else "is empty"
+            raise InputError(f"{path}: word {row} {what}{_REMEDY}")
+        seen.add(name)
+        words.append(name)
+        matrix[row] = np.frombuffer(values, dtype="<f4")
+    if source.rest().strip():
+        raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
+    return words, matrix

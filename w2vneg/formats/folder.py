@@ -1,0 +1,49 @@
+"""The model folder that training writes: both matrices as npy files and the vocabulary with its counts."""
+
+import numpy as np
+
+from ..errors import InputError
+from .common import check_finite
+
+_REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
+
+
+def read(path, matrix="in"):
+    """Read one matrix of a model folder, or the sum of both; see `w2vneg.formats.load`.
+
+    A single matrix is memory-mapped, read-only.
+    """
+    vocabulary = path / "vocab.tsv"
+    if not vocabulary.is_file():
+        raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
+    from ..vocab import Vocabulary
+
+    vocab = Vocabulary.load(vocabulary)
+    if matrix == "sum":
+        first = _matrix(path / "vectors_in.npy", len(vocab))
+        second = _matrix(path / "vectors_out.npy", len(vocab))
+        if first.shape != second.shape:
+            raise InputError(
+                f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}"
+            )
+        vectors = first + second
+    else:
+        vectors = _matrix(path / f"vectors_{matrix}.npy", len(vocab))
+    words = list(vocab.words)
+    check_finite(path, vectors, words)
+    return words, vectors, np.asarray(vocab.counts, dtype=np.int64)
+
+
+def _matrix(path, n_words):
+    """Map one npy file, float32 (n_words, dim)."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file{_REMEDY}") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path}: cannot be read as a NumPy array ({error}){_REMEDY}") from None
+    if array.dtype != np.float32 or array.ndim != 2 or len(array) != n_words or not array.size:
+        raise InputError(
+            f"{path}: expected float32 numbers in {n_words} rows, found {array.dtype} {array.shape}{_REMEDY}"
+        )
+    return np.ascontiguousarray(array)

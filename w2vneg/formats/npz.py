@@ -1,0 +1,91 @@
+"""npz: NumPy's zip of arrays. Words are UTF-8 bytes and offsets, so that no pickle is ever needed.
+
+Arrays: ``matrix`` float32 (n, dim); ``word_bytes`` uint8 (sum of lengths,); ``word_offsets`` int64 (n + 1,);
+``counts`` int64 (n,), if known.
+"""
+
+import zipfile
+import zlib
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from ..atomic import atomic_file
+from ..errors import InputError
+from .common import check_finite, encode_word, unique_or_raise
+
+_REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
+
+
+def write(path, words, matrix, counts=None):
+    """Write an npz file; see `w2vneg.formats.save`."""
+    encoded = [encode_word(path, row, word) for row, word in enumerate(words)]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(word) for word in encoded], out=offsets[1:])
+    arrays = {
+        "matrix": np.ascontiguousarray(matrix, dtype=np.float32),
+        "word_bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+        "word_offsets": offsets,
+    }
+    if counts is not None:
+        arrays["counts"] = np.asarray(counts, dtype=np.int64)
+    with atomic_file(path) as stream:
+        np.savez(stream, **arrays)
+
+
+def read(path):
+    """Read an npz file, strictly; see `w2vneg.formats.load`."""
+    path = Path(path)
+    try:
+        # Opened here, for NumPy leaves a damaged file open.
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            missing = [name for name in ("matrix", "word_bytes", "word_offsets") if name not in archive]
+            if missing:
+                found = ", ".join(sorted(archive))
+                raise InputError(f"{path}: expected an array {missing[0]!r}, found {found}{_REMEDY}")
+            matrix, data, offsets = archive["matrix"], archive["word_bytes"], archive["word_offsets"]
+            counts = archive.get("counts")
+    except ValueError as error:  # an array of objects, which only a pickle can hold
+        raise InputError(
+            f"{path}: an array cannot be read without executing code in it ({error}){_REMEDY}"
+        ) from None
+    except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
+    words = _words(path, data, offsets)
+    _check(path, words, matrix, counts)
+    return words, np.ascontiguousarray(matrix), counts
+
+
+def _words(path, data, offsets):
+    whole = (
+        data.dtype == np.uint8
+        and data.ndim == 1
+        and offsets.dtype.kind == "i"
+        and offsets.ndim == 1
+        and len(offsets) > 1
+        and offsets[0] == 0
+        and offsets[-1] == len(data)
+        and not (np.diff(offsets) < 0).any()
+    )
+    if not whole:
+        raise InputError(f"{path}: the words' bytes and offsets do not fit together{_REMEDY}")
+    data, offsets = data.tobytes(), offsets.tolist()
+    try:
+        return [data[a:b].decode("utf-8") for a, b in pairwise(offsets)]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: the words are not UTF-8 ({error.reason}){_REMEDY}") from None
+
+
+def _check(path, words, matrix, counts):
+    if matrix.dtype != np.float32 or matrix.ndim != 2 or len(matrix) != len(words) or not matrix.size:
+        raise InputError(
+            f"{path}: expected a float32 matrix of {len(words)} rows, "
+            f"found {matrix.dtype} of shape {matrix.shape}{_REMEDY}"
+        )
+    if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),)):
+        raise InputError(
+            f"{path}: expected {len(words)} int64 counts, found {counts.dtype} {counts.shape}{_REMEDY}"
+        )
+    unique_or_raise(path, words)
+    check_finite(path, matrix, words)

@@ -1,0 +1,162 @@
+"""The one door to Numba: compile options and the disk cache are settled here and nowhere else.
+
+Compiled code is cached in a folder named by a hash of every source file of the package. Numba by itself looks at the
+file of the outermost function alone, and would go on using machine code built from helpers that have changed since.
+A plug-in from outside the package adds its file to that hash with `watch_source`.
+"""
+
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+import numba
+from numba import prange, types
+from numba.core import config as _numba_config
+from numba.extending import overload as _overload
+
+from .cachedir import cache_dir
+
+__all__ = [
+    "LEAF",
+    "available_threads",
+    "cache_folder",
+    "implementation_of",
+    "njit",
+    "prange",
+    "threads",
+    "types",
+    "watch_source",
+]
+
+LEAF = {"reassoc", "contract"}
+"""fastmath flags of the innermost loops: all the speed of SIMD sums, with NaN and infinity still what they are."""
+
+_OPTIONS = {"error_model": "numpy", "nogil": True}
+_UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
+
+_dispatchers = []
+_outside_sources = {}  # str path -> bytes digest
+_folder = None
+
+
+def _package_digest():
+    digest = hashlib.sha256(f"numba {numba.__version__}".encode())
+    root = Path(__file__).parent
+    for source in sorted(root.rglob("*.py")):
+        digest.update(source.relative_to(root).as_posix().encode())
+        digest.update(source.read_bytes())
+    for name in sorted(_outside_sources):
+        digest.update(_outside_sources[name])
+    return digest.hexdigest()[:20]
+
+
+def cache_folder():
+    """Return the folder of this version's compiled code as a Path, or None where no cache can be written.
+
+    ``W2VNEG_JIT_CACHE`` names another parent than the ``jit`` folder of the cache.
+    """
+    global _folder
+    if _folder is None:
+        parent = Path(os.environ.get("W2VNEG_JIT_CACHE") or cache_dir("jit"))
+        folder = parent / _package_digest()
+        try:
+            fresh = not folder.exists()
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / f".probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+            os.utime(folder)
+            if fresh:
+                _sweep(parent)
+        except OSError:
+            _folder = False
+        else:
+            _folder = folder
+    return _folder or None
+
+
+def _sweep(parent):
+    for other in parent.iterdir():
+        if other.is_dir() and time.time() - other.stat().st_mtime > _UNUSED_FOR:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _cache(dispatcher):
+    if cache_folder() is None or not hasattr(dispatcher, "enable_caching"):
+        return  # no place to write to, or NUMBA_DISABLE_JIT
+    before = _numba_config.CACHE_DIR
+    _numba_config.CACHE_DIR = str(cache_folder())
+    try:
+        dispatcher.enable_caching()
+    finally:
+        _numba_config.CACHE_DIR = before
+
+
+def watch_source(path):
+    """Make the compiled code depend on the file at `path` too: call before the first launch (registries do)."""
+    global _folder
+    path = Path(path).resolve()
+    if path.is_relative_to(Path(__file__).parent.resolve()) or not path.is_file():
+        return
+    digest = hashlib.sha256(path.read_bytes()).digest()
+    if _outside_sources.get(str(path)) != digest:
+        _outside_sources[str(path)] = digest
+        _folder = None
+        for dispatcher in _dispatchers:
+            _cache(dispatcher)
+
+
+def njit(function=None, *, fastmath=False, parallel=False):
+    """Compile with the house's options: NumPy's division rules, no GIL, and the disk cache described above.
+
+    Parameters
+    ----------
+    fastmath : set of str, optional
+        `LEAF` for a loop whose sums may be reordered; never True.
+    parallel : bool
+        True for the launchers in `kernels.round` that use `prange`.
+    """
+
+    def decorate(python_function):
+        dispatcher = numba.njit(fastmath=fastmath, parallel=parallel, **_OPTIONS)(python_function)
+        _dispatchers.append(dispatcher)
+        _cache(dispatcher)
+        return dispatcher
+
+    return decorate if function is None else decorate(function)
+
+
+def implementation_of(stub, choose):
+    """Let compiled calls of `stub` run the Python function that ``choose(first argument's class)`` returns.
+
+    The class is that of a NamedTuple, known while compiling, so the choice costs nothing at run time and the
+    result is found again in the disk cache by the next process.
+    """
+
+    @_overload(stub, strict=False, jit_options=_OPTIONS, inline="never")
+    def resolve(*args):
+        return choose(getattr(args[0], "instance_class", None))
+
+    return stub
+
+
+def available_threads():
+    """Return how many threads a launch may use (int)."""
+    return numba.config.NUMBA_NUM_THREADS
+
+
+class threads:
+    """Context manager: launches inside use `count` threads (at most those available); the former count returns."""
+
+    def __init__(self, count):
+        self.count = max(1, min(count, available_threads()))
+
+    def __enter__(self):
+        self.before = numba.get_num_threads()
+        numba.set_num_threads(self.count)
+        return self.count
+
+    def __exit__(self, *exc):
+        numba.set_num_threads(self.before)

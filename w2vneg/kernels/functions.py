@@ -1,0 +1,73 @@
+"""Elementary functions that LLVM can vectorise: Numba's own exp calls libm once per element."""
+
+import numpy as np
+
+from ..jit import LEAF, njit
+
+_LOG2E = np.float32(1.4426950408889634)
+_LIMIT = np.float32(80.0)
+_HALF = np.float32(0.5)
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+# fit of 2^f on [-1/2, 1/2] (tests/test_kernels.py holds the error bound)
+_C1 = np.float32(0.693147182)
+_C2 = np.float32(0.240226462)
+_C3 = np.float32(0.0555032697)
+_C4 = np.float32(0.00961883925)
+_C5 = np.float32(0.00132688415)
+
+
+@njit(fastmath=LEAF)
+def fast_exp(x):
+    """Return e^x for a float32, relative error below 4e-6; x counts as ±80 beyond, so sums of thousands stay finite."""
+    power = min(max(x, -_LIMIT), _LIMIT) * _LOG2E
+    whole = np.int32(power + (_HALF if power >= _ZERO else -_HALF))
+    part = power - np.float32(whole)
+    fraction = _ONE + part * (_C1 + part * (_C2 + part * (_C3 + part * (_C4 + part * _C5))))
+    return np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32) * fraction
+
+
+@njit(fastmath=LEAF)
+def exp_into(values, n, scale, shift, out):
+    """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n; float32 throughout."""
+    for k in range(n):
+        out[k] = fast_exp((values[k] - shift) * scale)
+
+
+@njit
+def highest(values, n):
+    """Return the largest of the first n values (n > 0), NaN passed over; four chains hide the latency of a comparison."""
+    a = b = c = d = values[0]
+    quarter = n // 4
+    for k in range(quarter):
+        v, w, x, y = values[k], values[quarter + k], values[2 * quarter + k], values[3 * quarter + k]
+        a = v if v > a else a
+        b = w if w > b else b
+        c = x if x > c else c
+        d = y if y > d else d
+    for k in range(4 * quarter, n):
+        v = values[k]
+        a = v if v > a else a
+    a = b if b > a else a
+    c = d if d > c else c
+    return c if c > a else a
+
+
+_BITS = np.int64(52)
+_BIAS = np.int64(1023)
+_MANTISSA = np.int64(0x000FFFFFFFFFFFFF)
+_EXPONENT_OF_ONE = np.int64(0x3FF0000000000000)
+
+
+@njit
+def fast_log(x):
+    """Return log x as float64 for a positive normal float64, absolute error below 1e-7."""
+    bits = np.float64(x).view(np.int64)
+    power = np.float64((bits >> _BITS) - _BIAS)
+    m = np.int64((bits & _MANTISSA) | _EXPONENT_OF_ONE).view(np.float64)
+    if m > 1.4142135623730951:
+        m *= 0.5
+        power += 1.0
+    z = (m - 1.0) / (m + 1.0)
+    z2 = z * z
+    return power * 0.6931471805599453 + 2.0 * z * (1.0 + z2 * (1 / 3 + z2 * (1 / 5 + z2 * (1 / 7 + z2 / 9))))

@@ -1,0 +1,54 @@
+"""Random streams of one 64-bit word each: splitmix64 (Steele, Lea and Flood, 2014).
+
+A stream is a uint64 array of one element, advanced in place. `mix` is its output function, used by itself where a
+decision must depend on a position alone (is this token kept?) and not on the order in which positions are visited.
+"""
+
+import numpy as np
+
+from ..jit import njit
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_S27 = np.uint64(27)
+_S30 = np.uint64(30)
+_S31 = np.uint64(31)
+_S32 = np.uint64(32)
+_S40 = np.uint64(40)
+_LOW = np.uint64(0xFFFFFFFF)
+_TO_UNIT = np.float32(2.0**-24)
+
+
+@njit
+def mix(z):
+    """Return a well-mixed uint64 that depends on every bit of the uint64 `z`."""
+    z = (z ^ (z >> _S30)) * _FIRST
+    z = (z ^ (z >> _S27)) * _SECOND
+    return z ^ (z >> _S31)
+
+
+@njit
+def next_bits(rng):
+    """Advance the stream `rng` (uint64, (1,)) and return 64 random bits."""
+    state = rng[0] + _GOLDEN
+    rng[0] = state
+    return mix(state)
+
+
+@njit
+def next_unit(rng):
+    """Return a float32 uniform on [0, 1)."""
+    return np.float32(next_bits(rng) >> _S40) * _TO_UNIT
+
+
+@njit
+def next_below(rng, n):
+    """Return an int64 uniform on 0 … n − 1, for n < 2^31 (bias below n / 2^32)."""
+    return np.int64(((next_bits(rng) >> _S32) * np.uint64(n)) >> _S32)
+
+
+@njit
+def kept_at(key, position, threshold):
+    """Tell whether the token at `position` survives: probability threshold / 2^32, the same answer at every call."""
+    return (mix(key + np.uint64(position) * _GOLDEN) & _LOW) < threshold

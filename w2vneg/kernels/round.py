@@ -1,0 +1,107 @@
+"""The launchers: ten lines of prange around one worker's work."""
+
+import numpy as np
+
+from ..jit import njit, prange
+from .contracts import fill
+from .linalg import Rows
+from .shard import Plugs, run_shard
+
+
+@njit(parallel=True)
+def fill_round(source, blocks, epoch_key, tokens, spans):
+    """Let each worker read its block: blocks and spans int64 (workers, 2), tokens int32 (workers, capacity)."""
+    for worker in prange(blocks.shape[0]):
+        if blocks[worker, 0] < blocks[worker, 1]:
+            first, last = fill(source, blocks[worker, 0], blocks[worker, 1], epoch_key, tokens[worker])
+        else:
+            first, last = 0, 0
+        spans[worker, 0] = first
+        spans[worker, 1] = last
+
+
+@njit(parallel=True)
+def train_round(source, sampler, weigher, loss, shape, tall_in, tall_out, n_private, tokens, spans, alphas, rngs, losses, pairs):
+    """Let each worker train on ``tokens[worker, spans[worker, 0]:spans[worker, 1]]``.
+
+    Parameters
+    ----------
+    source, sampler, weigher, loss : the plugs; NamedTuples of numbers and arrays only (a prange takes no nested ones)
+    shape : Shape
+    tall_in, tall_out : float32, (n_vocab + workers * n_private, dim)
+    n_private : int, frequent rows of which each worker has its own copies, in both matrices
+    alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
+    losses : float64, (workers,); pairs : int64, (workers,); added to
+    """
+    workers = spans.shape[0]
+    for worker in prange(workers):
+        first = tall_in.shape[0] - (workers - worker) * n_private
+        inputs = Rows(tall_in, n_private, first, worker)
+        out = Rows(tall_out, n_private, first, worker)
+        plugs = Plugs(source, sampler, weigher, loss)
+        value, n = run_shard(
+            plugs, shape, inputs, out, tokens[worker], spans[worker, 0], spans[worker, 1],
+            (alphas[worker, 0], alphas[worker, 1]), rngs[worker],
+        )
+        losses[worker] += value
+        pairs[worker] += n
+
+
+@njit(parallel=True)
+def merge_round(tall, n_private, workers, chunks):
+    """Bring the workers' copies of the first `n_private` rows together.
+
+    shared += damping · Σ_t (copy_t − shared), and every copy becomes the new shared row. One or two workers that
+    touched a row: damping 1, as if one had done both's work. k > 2: damping 2 / k, or frequent rows would overshoot.
+    """
+    shared = tall.shape[0] - workers * n_private
+    for chunk in prange(chunks):
+        _merge_rows(tall, shared, n_private, workers, chunk * n_private // chunks, (chunk + 1) * n_private // chunks)
+
+
+@njit
+def _merge_rows(tall, shared, n_private, workers, begin, end):
+    dim = tall.shape[1]
+    delta = np.empty(dim, np.float32)
+    for row in range(begin, end):
+        delta[:] = np.float32(0.0)
+        touched = 0
+        for worker in range(workers):
+            copy = shared + worker * n_private + row
+            moved = False
+            for i in range(dim):
+                change = tall[copy, i] - tall[row, i]
+                delta[i] += change
+                moved |= change != np.float32(0.0)
+            touched += moved
+        if touched == 0:
+            continue
+        damping = np.float32(1.0) if touched <= 2 else np.float32(2.0 / touched)
+        for i in range(dim):
+            tall[row, i] += damping * delta[i]
+        for worker in range(workers):
+            copy = shared + worker * n_private + row
+            for i in range(dim):
+                tall[copy, i] = tall[row, i]
+
+
+@njit(parallel=True)
+def largest_magnitude(matrix, chunks):
+    """Return the largest |value| in `matrix`, or infinity if one of them is not a finite number."""
+    tops = np.zeros(chunks, np.float64)
+    n = matrix.shape[0]
+    for chunk in prange(chunks):
+        tops[chunk] = _largest(matrix, chunk * n // chunks, (chunk + 1) * n // chunks)
+    return tops.max()
+
+
+@njit
+def _largest(matrix, begin, end):
+    top = np.float32(0.0)
+    bad = False
+    for row in range(begin, end):
+        for i in range(matrix.shape[1]):
+            size = abs(matrix[row, i])
+            bad |= not (size <= np.float32(3.0e38))
+            top = max(top, size)
+    return np.inf if bad else np.float64(top)

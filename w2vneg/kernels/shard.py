@@ -1,0 +1,166 @@
+"""The hot loop: one worker's share of one round.
+
+    walk a group -> draw -> dots -> weigh -> step -> bound -> update
+
+Every objective goes through here; what differs is behind the sockets of `contracts`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import njit
+from .contracts import draw, group, open_sampler, step, weigh
+from .functions import exp_into
+from .linalg import dot, dots, row_of, step_row
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+_EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
+
+
+class Plugs(NamedTuple):
+    """What a run is made of: the source of groups and the three plugs (each a NamedTuple)."""
+
+    source: tuple
+    sampler: tuple
+    weigher: tuple
+    loss: tuple
+
+
+class Shape(NamedTuple):
+    """max_positives : int, the largest group; n_negatives : int, per positive (or per group when shared)
+    shared : bool, one set of negatives for the group; needs_log_q : bool, somebody reads log q
+    bounded : bool, hold a group's step to about one unit of logit
+    """
+
+    max_positives: int
+    n_negatives: int
+    shared: bool
+    needs_log_q: bool
+    bounded: bool
+
+
+@njit
+def _bound(positive_steps, m, negative_steps, draws, norm2):
+    """Scale a group's steps so that no logit moves by more than about 1 through its own row.
+
+    Row k moves by c_k x and so its logit by c_k |x|²; a row drawn several times adds up. Without this a window that
+    repeats one word takes many stale steps along one row, and hard negatives at a high alpha diverge.
+    """
+    total = _ZERO
+    for k in range(m):
+        total += abs(positive_steps[k])
+    for k in range(draws):
+        total += abs(negative_steps[k])
+    if total * norm2 > _ONE:
+        scale = _ONE / (total * norm2)
+        for k in range(m):
+            positive_steps[k] *= scale
+        for k in range(draws):
+            negative_steps[k] *= scale
+
+
+@njit
+def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
+    """Train on the groups whose centres stand at ``tokens[first:last]``.
+
+    Parameters
+    ----------
+    plugs : Plugs
+    shape : Shape
+    inputs, out : Rows
+        Both matrices as this worker sees them; updated in place.
+    tokens : int32, (capacity,)
+        The block's scratch as `fill` left it.
+    first, last : int
+    alphas : (float, float)
+        Learning rate at `first` and at `last`; linear between them.
+    rng : uint64, (1,)
+
+    Returns
+    -------
+    (loss, pairs) : (float64, int64)
+        Sum of the losses of the positives (NaN if a centre's row has exploded), and their number.
+    """
+    source, sampler, weigher, loss = plugs
+    matrix_in, matrix_out = inputs.matrix, out.matrix  # taken out once: each access counts a reference
+    dim = matrix_in.shape[1]
+    n = shape.n_negatives
+    max_draws = n if shape.shared else n * shape.max_positives
+    group_log_q = max_draws if shape.needs_log_q else 0
+    positives = np.empty(shape.max_positives, np.int32)
+    positive_rows = np.empty(shape.max_positives, np.int64)
+    positive_logits = np.empty(shape.max_positives, np.float32)
+    positive_odds = np.empty(shape.max_positives, np.float32)
+    positive_steps = np.empty(shape.max_positives, np.float32)
+    negatives = np.empty(max_draws, np.int32)
+    negative_rows = np.empty(max_draws, np.int64)
+    negative_logits = np.empty(max_draws, np.float32)
+    negative_odds = np.empty(max_draws, np.float32)
+    negative_steps = np.empty(max_draws, np.float32)
+    log_q = np.zeros(group_log_q, np.float32)
+    pair_ids = np.empty(1 + n, np.int32)  # what weigh and step see of one positive and its negatives
+    pair_logits = np.empty(1 + n, np.float32)
+    pair_odds = np.empty(1 + n, np.float32)
+    pair_log_q = np.zeros(1 + n if shape.needs_log_q else 0, np.float32)
+    pair_weights = np.ones(1 + n, np.float32)
+    pair_gradients = np.empty(1 + n, np.float32)
+    x = np.empty(dim, np.float32)
+    gradient = np.empty(dim, np.float32)
+    state = open_sampler(sampler, max_draws)
+    start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
+    loss_sum, pairs = 0.0, 0
+    for position in range(first, last):
+        m = group(source, tokens, position, rng, positives)
+        if m == 0:
+            continue
+        centre_id = tokens[position]
+        centre_row = row_of(inputs, centre_id)
+        for i in range(dim):
+            x[i] = matrix_in[centre_row, i]
+            gradient[i] = _ZERO
+        draws = n if shape.shared else n * m
+        known = draw(
+            sampler, state, position - first, centre_id, x, out, rng, draws, negatives, log_q, negative_logits
+        )
+        for k in range(m):
+            positive_rows[k] = row_of(out, positives[k])
+        for k in range(draws):
+            negative_rows[k] = row_of(out, negatives[k])
+            negative_steps[k] = _ZERO
+        dots(matrix_out, positive_rows, m, x, positive_logits)
+        if not known:
+            dots(matrix_out, negative_rows, draws, x, negative_logits)
+        exp_into(positive_logits, m, _ONE, _ZERO, positive_odds)
+        exp_into(negative_logits, draws, _ONE, _ZERO, negative_odds)
+        alpha = start + slope * np.float32(position - first)
+        for k in range(m):
+            offset = 0 if shape.shared else k * n
+            pair_ids[0], pair_logits[0], pair_odds[0] = positives[k], positive_logits[k], positive_odds[k]
+            if k == 0 or not shape.shared:
+                for j in range(n):
+                    pair_ids[1 + j] = negatives[offset + j]
+                    pair_logits[1 + j] = negative_logits[offset + j]
+                    pair_odds[1 + j] = negative_odds[offset + j]
+                if shape.needs_log_q:
+                    for j in range(n):
+                        pair_log_q[1 + j] = log_q[offset + j]
+            weigh(weigher, centre_id, pair_ids, pair_logits, pair_odds, pair_log_q, pair_weights)
+            loss_sum += step(loss, pair_logits, pair_odds, pair_log_q, pair_weights, pair_gradients)
+            positive_steps[k] = -alpha * pair_gradients[0]
+            for j in range(n):
+                negative_steps[offset + j] -= alpha * pair_gradients[1 + j]
+        norm2 = dot(x, x)
+        if not (norm2 < _EXPLODED):
+            loss_sum = np.nan
+        if shape.bounded:
+            _bound(positive_steps, m, negative_steps, draws, norm2)
+        for k in range(m):
+            step_row(matrix_out, positive_rows[k], positive_steps[k], x, gradient)
+        for k in range(draws):
+            step_row(matrix_out, negative_rows[k], negative_steps[k], x, gradient)
+        for i in range(dim):
+            matrix_in[centre_row, i] += gradient[i]
+        pairs += m
+    return loss_sum, pairs

@@ -1,0 +1,114 @@
+"""Text as groups: a kept token is the centre, the kept tokens in its window are its positives.
+
+A block of tokens is first thinned (subsampling) into scratch together with the neighbours beyond its two ends, so that
+no window is cut where a block happens to end; only the end of a sentence ends a window. Whether a token is kept depends
+on its position and the epoch alone, so two blocks agree about the tokens that both look at.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import njit
+from .contracts import implement_fill, implement_group
+from .rng import kept_at, next_below
+
+
+class TextWindows(NamedTuple):
+    """ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,), where sentences begin
+    keep : uint64, (n_vocab,), chance to survive subsampling times 2^32
+    window : int, tokens to each side; dynamic : bool, draw 1 … window for each centre
+    """
+
+    ids: np.ndarray
+    offsets: np.ndarray
+    keep: np.ndarray
+    window: int
+    dynamic: bool
+
+
+SEPARATOR = np.int32(-1)
+
+
+@njit
+def sentence_at(offsets, position):
+    """Return s with offsets[s] <= position < offsets[s + 1]."""
+    low, high = 0, offsets.shape[0] - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if offsets[middle] <= position:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@implement_fill(TextWindows)
+def fill(source, lo, hi, epoch_key, tokens):
+    """Write the kept tokens of [lo, hi) into `tokens`, `SEPARATOR` between sentences, context at both ends.
+
+    Returns
+    -------
+    (first, last) : int64
+        Places in `tokens` between which the centres of this block are.
+    """
+    ids, offsets, keep = source.ids, source.offsets, source.keep
+    sentence = sentence_at(offsets, lo)
+    # context to the left, nearest first, then turned round
+    n = 0
+    position = lo - 1
+    while n < source.window and position >= offsets[sentence]:
+        if kept_at(epoch_key, position, keep[ids[position]]):
+            tokens[n] = ids[position]
+            n += 1
+        position -= 1
+    for k in range(n // 2):
+        tokens[k], tokens[n - 1 - k] = tokens[n - 1 - k], tokens[k]
+    first = n
+    position = lo
+    while position < hi:
+        end = offsets[sentence + 1]
+        for p in range(position, min(end, hi)):
+            i = ids[p]
+            if kept_at(epoch_key, p, keep[i]):
+                tokens[n] = i
+                n += 1
+        position = min(end, hi)
+        if position == end:
+            tokens[n] = SEPARATOR
+            n += 1
+            sentence += 1
+    last = n
+    if hi < ids.shape[0] and hi > offsets[sentence]:
+        found = 0
+        position = hi
+        while found < source.window and position < offsets[sentence + 1]:
+            if kept_at(epoch_key, position, keep[ids[position]]):
+                tokens[n] = ids[position]
+                n += 1
+                found += 1
+            position += 1
+    tokens[n] = SEPARATOR
+    return first, last
+
+
+@implement_group(TextWindows)
+def group(source, tokens, position, rng, positives):
+    """Collect the positives of the centre at ``tokens[position]``; 0 for a separator or a lonely token."""
+    if tokens[position] < 0:
+        return 0
+    width = source.window
+    if source.dynamic:
+        width = 1 + next_below(rng, source.window)
+    n = 0
+    k = position - 1
+    while k >= 0 and k >= position - width and tokens[k] >= 0:
+        positives[n] = tokens[k]
+        n += 1
+        k -= 1
+    k = position + 1
+    while k <= position + width and tokens[k] >= 0:
+        positives[n] = tokens[k]
+        n += 1
+        k += 1
+    return n

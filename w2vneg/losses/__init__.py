@@ -1,0 +1,15 @@
+"""Losses: what gradient n + 1 logits give. One family a file, its equation on top.
+
+A loss is a NamedTuple class, registered in `LOSSES` under its name, whose `step` is bound with `implement_step`.
+The class offers:
+
+    from_options(options) -> instance          classmethod; reads its own hyper-parameters
+    needs_log_q : bool                         it reads the noise probabilities
+    untrained(n_negatives) -> float            its value when every logit is 0, the reference printed beside a loss
+"""
+
+from ..registry import Registry
+
+LOSSES = Registry("loss")
+
+from . import negative_sampling, relaxed_softmax  # noqa: E402, F401  (they enter themselves)

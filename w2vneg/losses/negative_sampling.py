@@ -1,0 +1,52 @@
+"""Negative sampling (Mikolov et al. 2013; notes eqs. 18–22): logistic regression of the positive against the noise.
+
+    L = −log σ(s₀) − Σ_k ω_k log σ(−s_k)
+    ∂L/∂s₀ = σ(s₀) − 1        ∂L/∂s_k = ω_k σ(s_k)
+
+Unlike word2vec.c nothing is skipped at large |s|: for hard negatives those updates are the informative ones.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.contracts import implement_step
+from ..kernels.functions import fast_log
+from . import LOSSES
+
+_ONE = np.float32(1.0)
+
+
+@LOSSES.register("ns")
+class NegativeSampling(NamedTuple):
+    """Negative sampling; it has no hyper-parameters of its own (`flavour` only keeps the tuple from being empty)."""
+
+    flavour: int = 0
+
+    needs_log_q = False
+
+    @classmethod
+    def from_options(cls, options):
+        return cls()
+
+    def untrained(self, n_negatives):
+        return (1 + n_negatives) * math.log(2.0)
+
+
+@implement_step(NegativeSampling)
+def step(loss, logits, odds, log_q, weights, gradients):
+    gradients[0] = -_ONE / (_ONE + odds[0])
+    product = 1.0 + 1.0 / np.float64(odds[0])  # −log σ(s₀) = log(1 + e^{−s₀}); one logarithm for up to eight factors
+    value = 0.0
+    for k in range(1, odds.shape[0]):
+        total = _ONE + odds[k]
+        gradients[k] = weights[k] * odds[k] / total
+        if weights[k] != _ONE:
+            value += np.float64(weights[k]) * fast_log(total)
+        elif k % 8 == 0:
+            value += fast_log(product)
+            product = np.float64(total)
+        else:
+            product *= np.float64(total)
+    return value + fast_log(product)

@@ -1,0 +1,100 @@
+"""The only place that writes progress: one tqdm line on a terminal, plain lines elsewhere, always on stderr."""
+
+import sys
+import time
+from contextlib import contextmanager
+
+from .events import EpochDone, Interrupted, RolledBack, RoundDone
+
+_LINE_EVERY = 10.0  # seconds between plain lines
+
+
+def _on_terminal(stream):
+    return hasattr(stream, "isatty") and stream.isatty()
+
+
+def _figures(event):
+    seconds = max(event.seconds, 1e-9)
+    return (
+        f"{event.tokens / seconds / 1e3:,.0f}k words/s, {event.pairs / seconds / 1e6:.2f}M pairs/s, "
+        f"alpha {event.alpha:.5f}, loss {event.loss:.4f} (untrained {event.untrained:.4f})"
+    )
+
+
+class TrainingProgress:
+    """A listener of the trainer; a context manager that closes its line.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Standard error by default.
+    """
+
+    def __init__(self, stream=None):
+        self.stream = stream or sys.stderr
+        self.bar = None
+        self.told = time.monotonic()
+
+    def __enter__(self):
+        if _on_terminal(self.stream):
+            from tqdm import tqdm
+
+            layout = "{percentage:5.1f}%|{bar:20}| {desc} [{elapsed}<{remaining}]"
+            self.bar = tqdm(total=1.0, file=self.stream, bar_format=layout, dynamic_ncols=True)
+            self.bar.set_description_str("compiling or loading the kernels")
+        return self
+
+    def __exit__(self, *exc):
+        if self.bar is not None:
+            self.bar.close()
+
+    def __call__(self, event):
+        if isinstance(event, RoundDone):
+            self._round(event)
+        elif isinstance(event, EpochDone):
+            figures = f"loss {event.loss:.4f} (untrained {event.untrained:.4f}), {event.pairs:,} pairs"
+            self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
+        elif isinstance(event, RolledBack):
+            self._say(
+                f"training left the finite numbers; went back to the last good state, alpha now x {event.alpha_factor:g}"
+            )
+        elif isinstance(event, Interrupted):
+            self._say(f"interrupted after {100 * event.fraction:.1f}% of the run")
+
+    def _round(self, event):
+        if self.bar is not None:
+            self.bar.set_description_str(_figures(event), refresh=False)
+            self.bar.update(event.fraction - self.bar.n)
+        elif time.monotonic() - self.told >= _LINE_EVERY:
+            left = event.seconds * (1 - event.fraction) / max(event.fraction, 1e-9)
+            self._say(f"{100 * event.fraction:.1f}%: {_figures(event)}, about {left:.0f} s left")
+
+    def _say(self, text):
+        self.told = time.monotonic()
+        if self.bar is not None:
+            self.bar.write(text, file=self.stream)
+        else:
+            self.stream.write(text + "\n")
+            self.stream.flush()
+
+
+@contextmanager
+def byte_progress(description, stream=None):
+    """Yield a callable (done, total or None), in bytes, that draws a line for work on a file.
+
+    Off a terminal, or where the work takes less than a second, nothing is drawn.
+    """
+    stream = stream or sys.stderr
+    if not _on_terminal(stream):
+        yield lambda done, total: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc=description, unit="B", unit_scale=True, file=stream, delay=1.0, dynamic_ncols=True) as bar:
+
+        def update(done, total):
+            if total is not None:
+                bar.total = total
+            bar.update(done - bar.n)
+
+        yield update

@@ -1,0 +1,216 @@
+"""Boltzmann negatives (Tanielian and Vasile 2019, eq. 8): hard ones, close to the centre as the model now sees it.
+
+    Q_i(j) = D(j) e^{s_ij / T} / Σ_j' D(j') e^{s_ij' / T}
+
+D, the degeneracy distribution, is uniform, popularity or given; T → ∞ leaves D, T → 0 the hardest target. Three methods:
+
+`rolling`
+    A shard keeps M candidates drawn from D and replaces a few of them at each centre, so that their rows stay in the
+    nearest cache; it scores all M and draws among them with weights e^{s/T} (they already follow D). This is
+    sampling-importance-resampling (Rubin 1988) in which neighbouring centres share proposals. No table, any V.
+`sir`
+    The same with all M candidates replaced at each centre.
+`exact`
+    All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.boltzmann_draws`).
+
+log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
+variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/test_samplers.py measures it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..dense import boltzmann_draws
+from ..errors import ConfigError
+from ..jit import LEAF, njit
+from ..kernels.alias import alias_draw, alias_table
+from ..kernels.contracts import implement_draw, implement_open_sampler
+from ..kernels.functions import exp_into, fast_log, highest
+from ..kernels.linalg import dots, row_of
+from ..kernels.rng import next_unit
+from . import SAMPLERS
+from .popularity import log_popularity
+
+_ZERO = np.float32(0.0)
+
+
+def log_degeneracy(options, counts):
+    """Return log D as float64, (n_vocab,), for the degeneracy that the options name or hold."""
+    given = options.degeneracy
+    if isinstance(given, str):
+        return log_popularity(counts, options.noise_exponent if given == "popularity" else 0.0)
+    given = np.asarray(given, np.float64)
+    if given.shape != (len(counts),) or not np.all(np.isfinite(given)) or given.min() < 0 or given.sum() <= 0:
+        raise ConfigError(
+            f"a given degeneracy must hold {len(counts)} finite weights, none negative, not all zero; "
+            f"got an array of shape {given.shape}"
+        )
+    with np.errstate(divide="ignore"):
+        return np.log(given / given.sum())
+
+
+class Boltzmann(NamedTuple):
+    """Draws among M candidates.
+
+    threshold, alias : the `AliasTable` of D; log_d : float32, (n_vocab,); inverse_temperature : float, 1 / T
+    n_candidates : int, M; replaced : int, candidates replaced at each centre (M: `sir`)
+    """
+
+    threshold: np.ndarray
+    alias: np.ndarray
+    log_d: np.ndarray
+    inverse_temperature: float
+    n_candidates: int
+    replaced: int
+
+    gives_log_q = True
+
+
+class BoltzmannExact(NamedTuple):
+    """Draws made ahead for a batch of centres.
+
+    log_d : float32, (n_vocab,); inverse_temperature : float
+    ids : int32, (workers, batch, max_draws); log_q : float32, the same
+    """
+
+    log_d: np.ndarray
+    inverse_temperature: float
+    ids: np.ndarray
+    log_q: np.ndarray
+
+    gives_log_q = True
+
+    @property
+    def batch_groups(self):
+        return self.ids.shape[1]
+
+    def refresh(self, vectors_in, vectors_out, centre_ids, key):
+        """Draw for the centres of the next launch; see `dense.boltzmann_draws`."""
+        n_draws = self.ids.shape[2]
+        boltzmann_draws(
+            vectors_in, vectors_out, centre_ids.ravel(), self.log_d, self.inverse_temperature, key,
+            self.ids.reshape(-1, n_draws), self.log_q.reshape(-1, n_draws),
+        )
+
+
+@SAMPLERS.register("boltzmann")
+class BoltzmannFamily:
+    """Chooses the class by ``options.method``."""
+
+    gives_log_q = True
+    batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
+
+    @classmethod
+    def from_options(cls, options, counts, max_draws, workers):
+        log_d = log_degeneracy(options, counts)
+        beta = 1.0 / options.temp
+        if options.method == "exact":
+            shape = (workers, cls.batch, max_draws)
+            ids, log_q = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
+            return BoltzmannExact(log_d.astype(np.float32), beta, ids, log_q)
+        replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
+        return Boltzmann(
+            *alias_table(np.exp(log_d)), log_d.astype(np.float32), beta, options.candidates, max(1, replaced)
+        )
+
+
+class Candidates(NamedTuple):
+    """Scratch of one shard: ids int32, rows int64, scores and running weight float32, all (M,); place int64 (1,)."""
+
+    ids: np.ndarray
+    rows: np.ndarray
+    scores: np.ndarray
+    running: np.ndarray
+    place: np.ndarray
+
+
+@implement_open_sampler(Boltzmann)
+def open_candidates(sampler, n_draws):
+    m = sampler.n_candidates
+    return Candidates(
+        np.empty(m, np.int32), np.empty(m, np.int64), np.empty(m, np.float32), np.empty(m, np.float32),
+        np.full(1, -1, np.int64),
+    )
+
+
+@njit
+def _replace(sampler, state, out, rng):
+    """Draw `replaced` new candidates in turn; all of them at a shard's first centre."""
+    threshold, alias, ids, rows = sampler.threshold, sampler.alias, state.ids, state.rows
+    place, n = state.place[0], sampler.replaced
+    if place < 0:
+        place, n = 0, sampler.n_candidates
+    for _ in range(n):
+        ids[place] = alias_draw(threshold, alias, rng)
+        rows[place] = row_of(out, ids[place])
+        place += 1
+        if place == sampler.n_candidates:
+            place = 0
+    state.place[0] = place
+
+
+@njit(fastmath=LEAF)
+def accumulate(values):
+    """Replace values by their running sums, four stretches side by side; return the total."""
+    n = values.shape[0]
+    quarter = n // 4
+    a = b = c = d = _ZERO
+    for k in range(quarter):
+        a += values[k]
+        b += values[quarter + k]
+        c += values[2 * quarter + k]
+        d += values[3 * quarter + k]
+        values[k], values[quarter + k], values[2 * quarter + k], values[3 * quarter + k] = a, b, c, d
+    b += a
+    c += b
+    d += c
+    for k in range(quarter):
+        values[quarter + k] += a
+        values[2 * quarter + k] += b
+        values[3 * quarter + k] += c
+    for k in range(4 * quarter, n):
+        d += values[k]
+        values[k] = d
+    return d
+
+
+@njit
+def find(running, target):
+    """Return the first k with running[k] > target, for a rising array; the last one if rounding leaves none."""
+    below = 0
+    for k in range(running.shape[0]):
+        below += running[k] <= target
+    return min(below, running.shape[0] - 1)
+
+
+@implement_draw(Boltzmann)
+def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    _replace(sampler, state, out, rng)
+    candidates, scores, running = state.ids, state.scores, state.running
+    m = sampler.n_candidates
+    beta = np.float32(sampler.inverse_temperature)
+    dots(out.matrix, state.rows, m, centre, scores)
+    top = highest(scores, m)
+    exp_into(scores, m, beta, top, running)
+    total = accumulate(running)
+    for k in range(n):
+        chosen = find(running, next_unit(rng) * total)
+        ids[k] = candidates[chosen]
+        logits[k] = scores[chosen]
+    if log_q.shape[0] > 0:
+        log_d = sampler.log_d
+        log_mean = np.float32(fast_log(total / np.float32(m)))
+        for k in range(n):
+            log_q[k] = log_d[ids[k]] + (logits[k] - top) * beta - log_mean
+    return True
+
+
+@implement_draw(BoltzmannExact)
+def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    worker, drawn, drawn_log_q = out.worker, sampler.ids, sampler.log_q
+    for k in range(n):
+        ids[k] = drawn[worker, group, k]
+    for k in range(min(n, log_q.shape[0])):
+        log_q[k] = drawn_log_q[worker, group, k]
+    return False

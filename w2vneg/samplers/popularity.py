@@ -1,0 +1,42 @@
+"""Popularity noise: Q(j) ∝ count_j^a. a = 0.75 is word2vec's, a = 1 the relaxed-softmax paper's "PS"."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.alias import alias_draw, alias_table
+from ..kernels.contracts import implement_draw
+from . import SAMPLERS
+
+
+def log_popularity(counts, exponent):
+    """Return log(count^a / Σ count^a) as float64, (n_vocab,)."""
+    weights = exponent * np.log(np.maximum(np.asarray(counts, np.float64), 1e-300))
+    weights -= weights.max()
+    return weights - np.log(np.exp(weights).sum())
+
+
+@SAMPLERS.register("popularity")
+class Popularity(NamedTuple):
+    """threshold, alias : an `AliasTable`; log_p : float32, (n_vocab,)"""
+
+    threshold: np.ndarray
+    alias: np.ndarray
+    log_p: np.ndarray
+
+    gives_log_q = True
+
+    @classmethod
+    def from_options(cls, options, counts, max_draws, workers):
+        log_p = log_popularity(counts, options.noise_exponent)
+        return cls(*alias_table(np.exp(log_p)), log_p.astype(np.float32))
+
+
+@implement_draw(Popularity)
+def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    threshold, alias = sampler.threshold, sampler.alias
+    for k in range(n):
+        ids[k] = alias_draw(threshold, alias, rng)
+    for k in range(min(n, log_q.shape[0])):
+        log_q[k] = sampler.log_p[ids[k]]
+    return False

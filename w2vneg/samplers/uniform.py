@@ -1,0 +1,33 @@
+"""Uniform noise: Q(j) = 1 / V. The papers' "US" and "UniS"."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.contracts import implement_draw
+from ..kernels.rng import next_below
+from . import SAMPLERS
+
+
+@SAMPLERS.register("uniform")
+class Uniform(NamedTuple):
+    """n_vocab : int; log_p : float, −log V"""
+
+    n_vocab: int
+    log_p: float
+
+    gives_log_q = True
+
+    @classmethod
+    def from_options(cls, options, counts, max_draws, workers):
+        return cls(len(counts), -math.log(len(counts)))
+
+
+@implement_draw(Uniform)
+def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    for k in range(n):
+        ids[k] = next_below(rng, sampler.n_vocab)
+    for k in range(min(n, log_q.shape[0])):
+        log_q[k] = np.float32(sampler.log_p)
+    return False

@@ -1,0 +1,49 @@
+"""What a run does when: the learning rate, the blocks of each round, and the random streams, all by position alone."""
+
+import numpy as np
+
+
+def keep_thresholds(counts, threshold):
+    """Chance that a token survives subsampling, times 2^32.
+
+    With f the word's share of the corpus and t the threshold, word2vec.c keeps it with probability
+    min(1, √(t/f) + t/f); the formula printed in the paper (notes eq. 23) leaves out the second term.
+
+    Parameters
+    ----------
+    counts : int64, (n_vocab,)
+    threshold : float, t; 0 keeps everything
+
+    Returns
+    -------
+    uint64, (n_vocab,)
+    """
+    if threshold == 0:
+        return np.full(len(counts), 2**32, np.uint64)
+    ratio = threshold * counts.sum() / np.maximum(counts, 1)
+    return (np.minimum(1.0, np.sqrt(ratio) + ratio) * 2.0**32).astype(np.uint64)
+
+
+def block_size(n_tokens, workers, cost):
+    """Tokens per worker and round: a fraction of a second of work, and at least 20 rounds an epoch.
+
+    cost : float, rough nanoseconds per token
+    """
+    return int(max(1000, min(0.15e9 / cost, 250_000, n_tokens / (20 * workers))))
+
+
+def rounds_of(n_tokens, block, workers):
+    """Yield, for each round of an epoch, the blocks of its workers: int64, (workers, 2), [from, to)."""
+    for start in range(0, n_tokens, block * workers):
+        edges = np.minimum(start + block * np.arange(workers + 1, dtype=np.int64), n_tokens)
+        yield np.stack([edges[:-1], edges[1:]], axis=1)
+
+
+def linear(start, end, fraction):
+    """Return the learning rate after `fraction` of the run."""
+    return start + (end - start) * fraction
+
+
+def stream_key(*names):
+    """Return the uint64 that starts the random stream named by whole numbers (seed, epoch, block, …)."""
+    return np.random.SeedSequence(names).generate_state(1, np.uint64)[0]

@@ -1,0 +1,237 @@
+"""The trainer: rounds of an engine, and between them everything that must see a quiet model."""
+
+import math
+import signal
+import threading
+import time
+from contextlib import contextmanager
+
+from .engines.local import LocalEngine, private_rows
+from .errors import ConfigError, DivergenceError
+from .events import EpochDone, Interrupted, RolledBack, RoundDone
+from .jit import available_threads
+from .kernels.shard import Plugs, Shape
+from .kernels.walk import TextWindows
+from .losses import LOSSES
+from .model import Model, Position
+from .samplers import SAMPLERS
+from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
+from .weighers import WEIGHERS
+
+_HALVINGS = 5
+_KEPT, _DRAWN = 1, 2  # first word of a random stream's name: subsampling, everything else
+
+
+class Trainer:
+    """Trains one model on one encoded corpus.
+
+    Parameters
+    ----------
+    corpus : EncodedCorpus
+    config : TrainConfig
+    listeners : sequence of callables
+        Called with each event of `w2vneg.events`, in order, between rounds.
+    model : Model, optional
+        A model to go on with, from where its position says; its vocabulary and configuration must be these.
+
+    Raises
+    ------
+    ConfigError
+        If the plugs do not go together or the model does not fit; before any work.
+    """
+
+    def __init__(self, corpus, config, listeners=(), model=None):
+        self.corpus = corpus
+        self.config = config.resolved(cores=available_threads())
+        self.listeners = list(listeners)
+        self.stopped = False
+        if model is not None and (model.vocab != corpus.vocab or model.config.dim != self.config.dim):
+            raise ConfigError(
+                "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
+            )
+        self.model = model or Model.fresh(corpus.vocab, self.config)
+        self.model.config = self.config
+        self._build()
+
+    def _build(self):
+        config, corpus = self.config, self.corpus
+        window = 2 * config.window
+        draws = config.negatives * (1 if config.share_negatives else window)
+        counts = corpus.vocab.counts
+        loss = LOSSES[config.loss].from_options(config)
+        weigher = WEIGHERS[config.weigher].from_options(config)
+        sampler = SAMPLERS[config.sampler].from_options(config, counts, draws, config.workers)
+        needs_log_q = loss.needs_log_q or weigher.needs_log_q
+        if needs_log_q and not sampler.gives_log_q:
+            who = f"loss {config.loss!r}" if loss.needs_log_q else f"weigher {config.weigher!r}"
+            raise ConfigError(
+                f"{who} needs the probabilities of its draws, which sampler {config.sampler!r} cannot give; "
+                "choose --sampler popularity, uniform or boltzmann"
+            )
+        source = TextWindows(
+            corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
+        )
+        shape = Shape(window, config.negatives, config.share_negatives, needs_log_q, config.bounded_steps)
+        self.untrained = loss.untrained(config.negatives)
+        self.n_tokens = len(corpus)
+        self.block = block_size(self.n_tokens, config.workers, _cost(config))
+        n_private = config.private_rows
+        if n_private is None:
+            n_private = private_rows(len(counts), config.dim, config.workers)
+        self.engine = LocalEngine(
+            self.model, Plugs(source, sampler, weigher, loss), shape, self.block, config.workers, n_private
+        )
+
+    def stop(self):
+        """Ask for an end after the round that is running (safe from a signal handler or another thread)."""
+        self.stopped = True
+
+    def train(self):
+        """Train to the end, or to the end of the round in which `stop` is called or Ctrl-C pressed.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        DivergenceError
+            If training leaves the finite numbers again and again at ever smaller alphas; the model then holds the
+            last good state.
+        """
+        clock = _Clock()
+        with _stop_on_interrupt(self.stop):
+            while self.model.position.epoch < self.config.epochs and not self.stopped:
+                self._epoch(clock)
+        if self.stopped:
+            self._tell(Interrupted(self.model.position.epoch, self._fraction()))
+        return self.model
+
+    def _fraction(self, extra=0):
+        """Share of the whole run that is done, `extra` tokens counted on top."""
+        position = self.model.position
+        done = min(position.round * self.block * self.config.workers + extra, self.n_tokens)
+        return min(1.0, (position.epoch + done / self.n_tokens) / self.config.epochs)
+
+    def _epoch(self, clock):
+        """Run the rounds of the current epoch that are still to come."""
+        position = self.model.position
+        epoch = position.epoch
+        epoch_key = stream_key(_KEPT, self.config.seed, epoch)
+        rounds = list(rounds_of(self.n_tokens, self.block, self.config.workers))
+        every = max(1, len(rounds) // 10)
+        good = self._good_state()
+        while position.round < len(rounds) and not self.stopped:
+            blocks = rounds[position.round]
+            keys = (_DRAWN, self.config.seed, epoch, position.round)
+            loss, pairs = self.engine.run(blocks, self._alphas(blocks), epoch_key, keys)
+            last = position.round + 1 == len(rounds)
+            checked = last or (position.round + 1) % every == 0
+            if not math.isfinite(loss) or (checked and not self.engine.healthy()):
+                self._roll_back(good)
+                continue
+            position.round += 1
+            position.loss_sum += loss
+            position.pairs += pairs
+            clock.add(loss, pairs, int(blocks[-1, 1] - blocks[0, 0]))
+            if checked and not last:
+                good = self._good_state()
+            self._tell_round(clock)
+        if position.round == len(rounds):
+            self._end_epoch(clock)
+
+    def _alphas(self, blocks):
+        """Return the learning rates at the two ends of each block: float64, (workers, 2)."""
+        done = (self.model.position.epoch + blocks / self.n_tokens) / self.config.epochs
+        return self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, done)
+
+    def _good_state(self):
+        return self.engine.snapshot(), Position(**vars(self.model.position))
+
+    def _roll_back(self, good):
+        position = self.model.position
+        matrices, former = good
+        self.engine.restore(matrices)
+        factor = position.alpha_factor / 2
+        for name, value in vars(former).items():
+            setattr(position, name, value)
+        position.alpha_factor = factor
+        if factor < 0.5**_HALVINGS:
+            raise DivergenceError(
+                f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}; "
+                "lower --alpha" + ("" if self.config.bounded_steps else " or leave --unbounded-steps out")
+            )
+        self._tell(RolledBack(position.epoch, self._fraction(), factor))
+
+    def _end_epoch(self, clock):
+        position = self.model.position
+        loss = position.loss_sum / max(position.pairs, 1)
+        done = EpochDone(
+            position.epoch + 1, self.config.epochs, clock.tokens, position.pairs, loss, self.untrained,
+            float(self._alphas(self.n_tokens)), clock.seconds(),
+        )
+        position.epoch += 1
+        position.round, position.loss_sum, position.pairs = 0, 0.0, 0
+        self._tell(done)
+
+    def _tell_round(self, clock):
+        fraction = self._fraction()
+        alpha = self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, fraction)
+        self._tell(
+            RoundDone(
+                self.model.position.epoch, fraction, clock.tokens, clock.pairs, alpha, clock.recent_loss(),
+                self.untrained, clock.seconds(),
+            )
+        )
+
+    def _tell(self, event):
+        if not isinstance(event, RoundDone):
+            self.model.history.append(event.as_dict())
+        for listener in self.listeners:
+            listener(event)
+
+
+def _cost(config):
+    """Rough nanoseconds a token costs, to size rounds well under a second."""
+    rows = config.window * (1 + config.negatives) if not config.share_negatives else config.window + config.negatives
+    scored = config.candidates or 0
+    cost = 40 + config.dim * (0.15 * rows + 0.06 * scored)
+    return cost * 100 if config.method == "exact" else cost
+
+
+class _Clock:
+    """Adds up what a run has done since it began, and a running mean of the loss."""
+
+    def __init__(self):
+        self.begun = time.perf_counter()
+        self.tokens = self.pairs = 0
+        self._recent = []  # (loss, pairs) of the latest rounds
+
+    def add(self, loss, pairs, tokens):
+        self.tokens += tokens
+        self.pairs += pairs
+        self._recent = [*self._recent[-9:], (loss, pairs)]
+
+    def recent_loss(self):
+        return sum(loss for loss, _ in self._recent) / max(1, sum(pairs for _, pairs in self._recent))
+
+    def seconds(self):
+        return time.perf_counter() - self.begun
+
+
+@contextmanager
+def _stop_on_interrupt(stop):
+    """Turn the first Ctrl-C into a call of `stop`; a second one interrupts at once. Main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handler(number, frame):
+        signal.signal(signal.SIGINT, before)
+        stop()
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,45 @@
+"""Self-normalised importance weights: draws from Q count as if they had come from the uniform distribution.
+
+    ω_k = n q_k⁻¹ / Σ_l q_l⁻¹,    so that the weights of a set of n negatives sum to n
+
+With the relaxed softmax the normaliser e^{s₀} + Σ ω_k e^{s_k} then estimates a full softmax's up to a constant factor,
+whatever the sampler (Bengio and Senécal 2003). Needs a sampler that gives log q.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.contracts import implement_weigh
+from ..kernels.functions import fast_exp
+from . import WEIGHERS
+
+_ZERO = np.float32(0.0)
+
+
+@WEIGHERS.register("importance")
+class SelfNormalisedImportance(NamedTuple):
+    """Nothing to hold (`flavour` only keeps the tuple from being empty)."""
+
+    flavour: int = 0
+
+    needs_log_q = True
+
+    @classmethod
+    def from_options(cls, options):
+        return cls()
+
+
+@implement_weigh(SelfNormalisedImportance)
+def weigh(weigher, centre_id, ids, logits, odds, log_q, weights):
+    n = log_q.shape[0]
+    lowest = log_q[1]
+    for k in range(2, n):
+        lowest = min(lowest, log_q[k])
+    total = _ZERO
+    for k in range(1, n):
+        weights[k] = fast_exp(lowest - log_q[k])
+        total += weights[k]
+    scale = np.float32(n - 1) / total
+    for k in range(1, n):
+        weights[k] *= scale

@@ -1,0 +1,146 @@
+"""The notebook's door: options in, a corpus in, vectors out.
+
+    >>> from w2vneg import Word2Vec
+    >>> vectors = Word2Vec(loss="relaxed", temp=1.0, dim=100).fit("corpus.txt")
+    >>> vectors.most_similar("king")
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from .config import DEGENERACIES, TrainConfig
+from .datasets import resolve
+from .embeddings import Vectors
+from .encoded import EncodedCorpus, encode_corpus
+from .errors import ConfigError, InputError
+from .model import Model
+from .trainer import Trainer
+
+
+class Word2Vec:
+    """Skip-gram embeddings with a choice of loss, sampler and weigher.
+
+    Parameters
+    ----------
+    config : TrainConfig, optional
+        All options in one; or give them by name.
+    **options
+        Fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
+
+    Attributes
+    ----------
+    model : Model
+        Both matrices, vocabulary, resolved configuration and history; set by `fit`.
+    vectors : Vectors
+        The input vectors; set by `fit`.
+
+    Raises
+    ------
+    ConfigError
+        For an option that is unknown or out of range.
+    """
+
+    def __init__(self, config=None, **options):
+        self.config = config or TrainConfig.from_mapping(options, "Word2Vec")
+        if config is not None and options:
+            raise ConfigError("give either a TrainConfig or options by name, not both")
+        self.model = None
+
+    def fit(self, corpus, *, vocab=None, listeners=(), progress=None):
+        """Train on a corpus.
+
+        Parameters
+        ----------
+        corpus : str, Path, iterable of token lists, or EncodedCorpus
+            A file, folder, glob or named corpus, or sentences as lists of str. An encoded corpus is used as it is.
+        vocab : Vocabulary, optional
+            Use this one rather than the corpus's own.
+        listeners : sequence of callables
+            Called with the trainer's events.
+        progress : callable, optional
+            Called with (done, total) bytes while reading.
+
+        Returns
+        -------
+        Vectors
+            The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then.
+        """
+        encoded = self.encode(corpus, vocab=vocab, progress=progress)
+        trainer = self.trainer(encoded, listeners)
+        self.model = trainer.model
+        trainer.train()
+        return self.vectors
+
+    def encode(self, corpus, *, vocab=None, progress=None, mirror=None):
+        """Read `corpus` into an EncodedCorpus with this configuration's options."""
+        if isinstance(corpus, EncodedCorpus):
+            return corpus
+        c = self.config
+        if isinstance(corpus, (str, Path)):
+            corpus = locate(corpus, mirror)
+        return encode_corpus(
+            corpus, min_count=c.min_count, max_vocab=c.max_vocab, vocab=vocab, encoding=c.encoding,
+            lowercase=c.lowercase, progress=progress,
+        )
+
+    def trainer(self, encoded, listeners=(), model=None):
+        """Return a `Trainer` for an EncodedCorpus, a given degeneracy's file read; for those who steer it themselves."""
+        config = self.config
+        if isinstance(config.degeneracy, str) and config.degeneracy not in DEGENERACIES:
+            import dataclasses
+
+            weights = read_degeneracy(config.degeneracy, encoded.vocab)
+            config = dataclasses.replace(config, degeneracy=weights)
+        return Trainer(encoded, config, listeners, model)
+
+    @property
+    def vectors(self):
+        if self.model is None:
+            raise ConfigError("nothing is trained yet; call fit first")
+        return Vectors(self.model.vocab.words, self.model.vectors_in, self.model.vocab.counts)
+
+    def save(self, folder):
+        """Write the model folder; see `Model.save`."""
+        if self.model is None:
+            raise ConfigError("nothing is trained yet; call fit first")
+        self.model.save(folder)
+
+    @classmethod
+    def load(cls, folder):
+        """Read a model folder back."""
+        model = Model.load(folder)
+        word2vec = cls(model.config)
+        word2vec.model = model
+        return word2vec
+
+
+def locate(corpus, mirror=None):
+    """Turn a name of `w2vneg data list` into a path; patterns, folders, files and ``-`` stay what they are."""
+    text = str(corpus)
+    if text == "-" or any(sign in text for sign in "*?[") or Path(text).exists():
+        return corpus
+    return resolve(text, mirror=mirror)
+
+
+def read_degeneracy(path, vocab):
+    """Read ``word<TAB>weight`` lines into float64 (n_vocab,); words not listed weigh 0, words not known are passed over."""
+    weights = np.zeros(len(vocab))
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        known = " or ".join(DEGENERACIES)
+        raise InputError(f"degeneracy {path!r} is neither {known} nor a readable file ({error})") from error
+    for number, line in enumerate(lines, 1):
+        fields = line.split("\t")
+        try:
+            word, weight = fields[0], float(fields[1])
+            if len(fields) != 2 or not 0 <= weight < float("inf"):
+                raise ValueError
+        except (IndexError, ValueError):
+            raise InputError(f"{path}:{number}: expected word<TAB>weight, weight 0 or more, found {line!r}") from None
+        if word in vocab:
+            weights[vocab.id(word)] = weight
+    if np.count_nonzero(weights) < 2:
+        raise InputError(f"{path}: fewer than two words of the vocabulary have a weight; Boltzmann sampling needs them")
+    return weights
