@@ -6,6 +6,7 @@ PY = $(VENV)/bin/python
 W2VNEG = $(VENV)/bin/w2vneg
 DEMO ?= models/demo
 DEMO_EPOCHS ?= 40
+DEMO_SETS ?= $(if $(W2VNEG_MIRROR),all,ws353 simlex999)
 NOJIT_TESTS ?= tests/test_kernels.py tests/test_losses.py tests/test_samplers.py
 ARGS ?=
 
@@ -30,7 +31,7 @@ install: $(VENV)/.installed-zstd  ## Make the virtual environment and install w2
 demo: $(VENV)/.installed-gensim  ## Train on the built-in corpus, evaluate, show neighbours (no data to download)
 	@mkdir -p $(DEMO)
 	$(W2VNEG) train --loss relaxed --temp 1.0 --epochs $(DEMO_EPOCHS) --output $(DEMO)/vectors.txt
-	$(W2VNEG) eval similarity $(DEMO)/vectors.txt --set ws353 --set simlex999
+	$(W2VNEG) eval similarity $(DEMO)/vectors.txt $(addprefix --set ,$(DEMO_SETS))
 	$(W2VNEG) eval analogy $(DEMO)/vectors.txt
 	$(W2VNEG) nearest file list string error --vectors $(DEMO)/vectors.txt -k 8
 

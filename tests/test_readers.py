@@ -5,10 +5,11 @@ import gzip
 import io
 import lzma
 import os
+from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from w2vneg.errors import ConfigError, InputError, MissingExtraError, UnknownNameError
@@ -31,6 +32,11 @@ PACKERS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "z
 def read(path, **options):
     with Source(str(path)) as source:
         return b"".join(READERS["text"](source, **options)).decode()
+
+
+def unpack(path):
+    with Source(str(path)) as source:
+        return b"".join(source.pieces())
 
 
 def tokenise(pieces):
@@ -57,10 +63,12 @@ def naive(text):
 
 SPACES = " \t\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2005\u200a\u2028\u2029\u202f\u205f\u3000"
 NEAR_SPACES = "\xa1\u0084\u1681\u200b\u2010\u202a\u205e\u3001\u4e00é😀ΣσςİAb"
-TEXTS = st.text(st.one_of(st.sampled_from(SPACES + "\n  ab" + NEAR_SPACES), st.characters(exclude_categories=["Cs"])))
+ANYTHING = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+TEXTS = st.text(st.one_of(st.sampled_from(SPACES + "\n  ab" + NEAR_SPACES), ANYTHING))
 
 
-@given(TEXTS.filter(lambda text: "\0" not in text), st.integers(1, 9), st.booleans())
+@settings(deadline=None)  # the first call may compile
+@given(TEXTS, st.integers(1, 9), st.booleans())
 def test_any_text_in_any_pieces_splits_as_str_split_does(text, size, lowercase):
     class Cut:
         name = "cut"
@@ -79,7 +87,8 @@ def test_any_text_in_any_pieces_splits_as_str_split_does(text, size, lowercase):
     assert counter.n_types == len({token for tokens in expected for token in tokens})
 
 
-@given(TEXTS.filter(lambda text: "\0" not in text), st.integers(1, 9), st.sampled_from(["utf-16", "utf-32-be", "gb18030"]))
+@settings(deadline=None)
+@given(TEXTS, st.integers(1, 9), st.sampled_from(["utf-16", "utf-32-be", "gb18030"]))
 def test_any_encoding_in_any_pieces(text, size, encoding):
     class Cut:
         name = "cut"
@@ -102,7 +111,7 @@ def test_tables_grow_and_long_tokens_are_told_apart(monkeypatch):
         sentences, counter = tokenise(text[i : i + size] for i in range(0, len(text), size))
         assert sentences == [tokens]
         words = counter.words(np.arange(counter.n_types))
-        assert dict(zip(words, counter.counts().tolist(), strict=True)) == {t: tokens.count(t) for t in tokens}
+        assert dict(zip(words, counter.counts().tolist(), strict=True)) == Counter(tokens)
 
 
 def test_equal_hashes_are_told_apart_by_their_bytes(monkeypatch):
@@ -120,15 +129,15 @@ def test_equal_hashes_are_told_apart_by_their_bytes(monkeypatch):
 
 
 def test_an_endless_line_is_one_sentence():
-    text = b"anarchism originated as a term of abuse " * 60_000
-    size = 1 << 17
+    text = b"anarchism originated as a term of abuse " * 15_000
+    size = 1 << 15
     stream = io.BytesIO()
     counter = TokenCounter(stream)
     for _ in counter.count((text[i : i + size] for i in range(0, len(text), size)), "text8"):
         pass
     numbers = np.frombuffer(stream.getvalue(), dtype=np.int32)
-    assert numbers.tolist() == [*list(range(7)) * 60_000, -1]
-    assert (counter.n_lines, counter.n_tokens) == (1, 420_000)
+    assert numbers.tolist() == [*list(range(7)) * 15_000, -1]
+    assert (counter.n_lines, counter.n_tokens) == (1, 105_000)
 
 
 def test_a_text_without_white_space_is_refused(monkeypatch):
@@ -148,10 +157,8 @@ def test_packed_files_are_known_by_content(tmp_path, monkeypatch, name, size):
     assert read(path) == TEXT + "more"
 
 
-@pytest.mark.parametrize("name", PACKERS)
+@pytest.mark.parametrize("name", ["gzip", "bzip2", "xz"])
 def test_highly_packed_files_come_in_bounded_pieces(tmp_path, monkeypatch, name):
-    if name == "zstd":
-        pytest.skip("its library hands out what a small piece of packed data holds, however much")
     monkeypatch.setattr(sources, "PIECE", 1 << 12)
     path = tmp_path / "zeros"
     path.write_bytes(PACKERS[name](b"a " * 500_000))
@@ -167,8 +174,8 @@ def test_truncated_packed_files(tmp_path, name):
     for kept in (len(packed) - 1, len(packed) // 2, 18):
         path = tmp_path / "cut.txt"
         path.write_bytes(packed[:kept])
-        with pytest.raises(InputError, match=rf"cut.txt: the {name} data end too early.*truncated"), Source(str(path)) as source:
-            list(source.pieces())
+        with pytest.raises(InputError, match=rf"cut.txt: the {name} data end too early.*truncated"):
+            unpack(path)
 
 
 @pytest.mark.parametrize("name", PACKERS)
@@ -176,14 +183,14 @@ def test_corrupt_packed_files(tmp_path, name):
     packed = bytearray(PACKERS[name](os.urandom(3000)))
     path = tmp_path / "bad.txt"
     path.write_bytes(bytes(packed) + b"trailing rubbish here")
-    with pytest.raises(InputError, match=rf"bad.txt: corrupt {name} data near byte"), Source(str(path)) as source:
-        list(source.pieces())
+    with pytest.raises(InputError, match=rf"bad.txt: corrupt {name} data near byte"):
+        unpack(path)
     for i in range(60, 90):
         packed[i] ^= 0x5A
     path.write_bytes(packed)
     if name != "zstd":  # whose frames need not carry a checksum
-        with pytest.raises(InputError, match=rf"bad.txt: (corrupt {name}|the {name} data end)"), Source(str(path)) as source:
-            list(source.pieces())
+        with pytest.raises(InputError, match=rf"bad.txt: (corrupt {name}|the {name} data end)"):
+            unpack(path)
 
 
 def test_padding_between_members_is_no_rubbish(tmp_path):
@@ -207,7 +214,9 @@ def test_text_that_begins_like_a_packed_file(tmp_path):
         assert read(path).encode() == data
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "cp1252", "shift_jis", "utf-8-sig", "utf8"])
+@pytest.mark.parametrize(
+    "encoding", ["latin-1", "utf-16", "utf-16-le", "cp1252", "shift_jis", "utf-8-sig", "utf8"]
+)
 def test_encodings(tmp_path, encoding):
     text = "Ein Wort\nÄhnlich 10\n" if encoding != "shift_jis" else "日本 語\n"
     path = tmp_path / "text"
@@ -256,7 +265,7 @@ def test_binary_files(tmp_path):
 def test_lone_surrogates_are_no_text(tmp_path):
     path = tmp_path / "text"
     path.write_bytes(b"one\n\\ud800")
-    with pytest.raises(InputError, match="text: near line 1: .* lone surrogate"):
+    with pytest.raises(InputError, match=r"text: near line 1: .* lone surrogate"):
         read(path, encoding="unicode_escape")
 
 
@@ -284,16 +293,14 @@ def test_folders_globs_and_lists(tmp_path, monkeypatch):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("text")
-    (tmp_path / "a" / "loop").symlink_to(tmp_path)
+    (tmp_path / "a" / "loop").symlink_to(tmp_path / "a")
 
     def short(source):
         return [os.path.relpath(path, tmp_path) for path in find_files(source)]
 
     assert short(tmp_path) == ["a/b/y.txt", "a/z.txt", "a-c/x.txt", "b.txt"]
     assert short(str(tmp_path / "*.txt")) == ["b.txt"]
-    assert short(str(tmp_path / "a" / "*")) == ["a/b/y.txt", "a/z.txt", "a-c/x.txt", "b.txt"][:0] + short(
-        str(tmp_path / "a" / "*")
-    )
+    assert short(str(tmp_path / "?")) == ["a/b/y.txt", "a/z.txt"]
     assert short([tmp_path / "b.txt", tmp_path / "a-c"]) == ["b.txt", "a-c/x.txt"]
     monkeypatch.chdir(tmp_path)
     assert find_files(["b.txt", STDIN]) == ["b.txt", STDIN]
@@ -341,7 +348,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "PIECE", 20)
     path = tmp_path / "log"
     path.write_text(TEXT)
-    with Source(str(path)) as source, pytest.raises(InputError, match="log: the file changed while it was read"):
+    with Source(str(path)) as source, pytest.raises(InputError, match="log: the file changed while"):
         for _ in source.pieces():
             with open(path, "a") as log:
                 log.write("x" if source.position < 100 else "")

@@ -25,7 +25,7 @@ def test_looking_up():
     assert [vocab.id(word) for word in vocab.words] == [0, 1, 2]
     assert vocab.index == {"the": 0, "Paris": 1, "cat": 2}
     assert "3 words, 10 tokens" in repr(vocab)
-    with pytest.raises(UnknownNameError, match=r"^the word 'cta' is not in the vocabulary; did you mean 'cat'"):
+    with pytest.raises(UnknownNameError, match=r"^the word 'cta' is not in .*; did you mean 'cat'"):
         vocab.id("cta")
     with pytest.raises(UnknownNameError, match=r"did you mean 'Paris'\?$"):
         vocab.id("paris")

@@ -136,7 +136,7 @@ class Vocabulary:
         if cased:
             return f"; did you mean {' or '.join(repr(form) for form in dict.fromkeys(cased))}?"
         near = [w for w in self.words[:_SPELLINGS_SEARCHED] if abs(len(w) - len(word)) <= 2]
-        return did_you_mean(word, near, shown=0)
+        return did_you_mean(word, near, shown=-1)
 
     def _problem(self):
         """Return (index, sentence) for the first thing wrong, or None."""

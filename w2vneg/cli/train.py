@@ -42,7 +42,7 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, q
     check_writable(output)
     word2vec = Word2Vec(config)
     encoded = _encode(word2vec, corpus, vocab_path, mirror, quiet, note)
-    note(_summary(encoded))
+    note(encoded.report.line())
     trainer = word2vec.trainer(encoded, model=model)
     _run(trainer, save_model or resume, quiet)
     word2vec.model = trainer.model
@@ -83,9 +83,6 @@ def _encode(word2vec, corpus, vocab_path, mirror, quiet, note):
         return word2vec.encode(places if len(places) > 1 else places[0], vocab=vocab, progress=progress)
 
 
-def _summary(encoded):
-    return encoded.report.summary()
-
 
 def _run(trainer, folder, quiet):
     """Train with progress; keep the model folder up to date at each epoch and save what there is if training fails."""
@@ -108,7 +105,7 @@ def _write(word2vec, output, folder, note):
     """Write vectors and model; a failure of one does not lose the other."""
     failure = None
     try:
-        word2vec.vectors.save(output)
+        word2vec.vectors.save(output, format="word2vec")
         note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
     except W2vnegError as error:
         failure = error

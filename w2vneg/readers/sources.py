@@ -92,7 +92,7 @@ def _near(path):
         siblings = os.listdir(folder or ".")
     except OSError:
         return f"; the folder {folder} does not exist either"
-    hint = did_you_mean(base, siblings, shown=0)
+    hint = did_you_mean(base, siblings, shown=-1)
     return f" (relative to {os.getcwd()}); check the path" if hint == "." else hint
 
 

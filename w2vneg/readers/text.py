@@ -18,7 +18,7 @@ def codec_name(encoding):
     except (LookupError, TypeError, ValueError):
         from encodings.aliases import aliases
 
-        hint = did_you_mean(encoding, sorted({*aliases, *aliases.values()}), shown=0)
+        hint = did_you_mean(encoding, sorted({*aliases, *aliases.values()}), shown=-1)
         raise ConfigError(f"unknown encoding {encoding!r}{hint}") from None
     if not info._is_text_encoding:
         raise ConfigError(f"{encoding!r} does not turn bytes into text; name a text encoding, as utf-8")
