@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import OutputError
@@ -83,7 +83,5 @@ def _umask():
 
 
 def _discard(name):
-    try:
+    with suppress(OSError):
         os.unlink(name)
-    except OSError:
-        pass

@@ -15,6 +15,7 @@ _COMMANDS = {  # command -> (module, attribute)
     "export": (".export", "export"),
     "data": (".data", "data"),
     "doctor": (".doctor", "doctor"),
+    "bench": (".bench", "bench"),
 }
 
 

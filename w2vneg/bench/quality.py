@@ -1,0 +1,136 @@
+"""Quality of objectives on real text, chosen on development data and reported on test data.
+
+Development: MEN's development part, the even half of the Google analogies, likelihood of the last 1 % of the corpus.
+Test: the similarity sets with MEN's test part, and all analogies. The two are never looked at in one call.
+"""
+
+import dataclasses
+import statistics
+import time
+
+from ..config import TrainConfig
+from ..embeddings import Vectors
+from ..evaluators import evaluate_likelihood
+from ..trainer import Trainer
+
+OBJECTIVES = {  # name -> options beside loss and alpha
+    "ns": {"loss": "ns"},
+    "ns-shared": {"loss": "ns", "share_negatives": True},
+    "relaxed": {"loss": "relaxed"},
+    "relaxed-per-pair": {"loss": "relaxed", "share_negatives": False, "negatives": 5},
+    "us": {"loss": "relaxed", "sampler": "uniform"},
+    "ps": {"loss": "relaxed", "sampler": "popularity"},
+    "ubs-0.5": {"loss": "relaxed", "degeneracy": "uniform", "temp": 0.5},
+    "ubs-1": {"loss": "relaxed", "degeneracy": "uniform", "temp": 1.0},
+    "ubs-3": {"loss": "relaxed", "degeneracy": "uniform", "temp": 3.0},
+    "pbs-0.5": {"loss": "relaxed", "temp": 0.5},
+    "pbs-1": {"loss": "relaxed", "temp": 1.0},
+    "pbs-3": {"loss": "relaxed", "temp": 3.0},
+    "pbs-1-exact": {"loss": "relaxed", "temp": 1.0, "method": "exact"},
+}
+DEV = ("men-dev", "sem-dev", "syn-dev", "mean-dev", "nll")
+TEST = ("ws353", "simlex999", "rw", "men", "men-test", "mturk287", "sem P@1", "sem P@5", "sem P@15", "syn P@1", "syn P@5",
+        "syn P@15")
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One trained model's scores; seconds of training, from encoded corpus to vectors."""
+
+    objective: str
+    alpha: float
+    seed: int
+    seconds: float
+    scores: dict
+
+
+def development_scores(vectors, vectors_out, heldout, window, mirror=None):
+    """Return the scores that choices are made by: shares of 1; ``mean-dev`` is the mean of the first three."""
+    analogy = vectors.evaluate_analogy("google", mirror=mirror, half="dev")
+    scores = {
+        "men-dev": vectors.evaluate_similarity("men-dev", mirror=mirror).spearman,
+        "sem-dev": analogy.semantic.precision[1],
+        "syn-dev": analogy.syntactic.precision[1],
+    }
+    scores["mean-dev"] = statistics.mean(scores.values())
+    if vectors_out is not None:
+        scores["nll"] = evaluate_likelihood(vectors.matrix, vectors_out, heldout, window).nll
+    return scores
+
+
+def test_scores(vectors, correlation="spearman", mirror=None):
+    """Return the scores that are reported: correlations and shares of 1."""
+    scores = {}
+    for name in ("ws353", "simlex999", "rw", "men", "men-test", "mturk287"):
+        scores[name] = getattr(vectors.evaluate_similarity(name, mirror=mirror), correlation)
+    analogy = vectors.evaluate_analogy("google", mirror=mirror)
+    for short, total in (("sem", analogy.semantic), ("syn", analogy.syntactic)):
+        scores |= {f"{short} P@{k}": total.precision[k] for k in (1, 5, 15)}
+    return scores
+
+
+def split(encoded, share=0.01):
+    """Return (training part, held-out part) of an EncodedCorpus: the last `share` of its sentences is held out."""
+    cut = int(encoded.n_sentences * (1 - share))
+    border = int(encoded.offsets[cut])
+    head = dataclasses.replace(encoded, ids=encoded.ids[:border], offsets=encoded.offsets[: cut + 1])
+    tail = dataclasses.replace(encoded, ids=encoded.ids[border:], offsets=encoded.offsets[cut:] - border)
+    return head, tail
+
+
+def train_one(encoded, objective, alpha, seed, common):
+    """Train one objective; return (Model, seconds)."""
+    options = common | OBJECTIVES[objective] | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
+    trainer = Trainer(encoded, TrainConfig(**options))
+    begun = time.perf_counter()
+    model = trainer.train()
+    return model, time.perf_counter() - begun
+
+
+def measure(encoded, objective, alpha, seed, common, part, correlation="spearman", mirror=None):
+    """Train and score one run on `part`, "dev" (on 99 % of the corpus) or "test" (on all of it); return a Run."""
+    head, tail = split(encoded) if part == "dev" else (encoded, None)
+    model, seconds = train_one(head, objective, alpha, seed, common)
+    vectors = Vectors(model.vocab.words, model.vectors_in, model.vocab.counts)
+    if part == "dev":
+        scores = development_scores(vectors, model.vectors_out, tail, common["window"], mirror)
+    else:
+        scores = test_scores(vectors, correlation, mirror)
+    return Run(objective, model.config.alpha, seed, seconds, scores)
+
+
+def measure_gensim(sentences_file, alpha, seed, common, part, correlation="spearman", mirror=None):
+    """The same for gensim's `corpus_file` mode on a text file of the same kept tokens; return a Run."""
+    from .rivals import train_gensim
+
+    keyed, seconds = train_gensim(sentences_file, alpha, seed, common)
+    vectors = Vectors(keyed.index_to_key, keyed.vectors)
+    if part == "dev":
+        scores = development_scores(vectors, None, None, common["window"], mirror)
+    else:
+        scores = test_scores(vectors, correlation, mirror)
+    return Run("gensim ns", alpha, seed, seconds, scores)
+
+
+def table(runs, columns):
+    """Return a Markdown table: one row for each objective and alpha, mean over seeds with the range in brackets."""
+    groups = {}
+    for run in runs:
+        groups.setdefault((run.objective, run.alpha), []).append(run)
+    lines = [f"| objective | alpha | seeds | {' | '.join(columns)} | seconds |", "|---" * (len(columns) + 4) + "|"]
+    for (objective, alpha), group in groups.items():
+        cells = [_spread([r.scores.get(c) for r in group], c) for c in columns]
+        seconds = _spread([r.seconds for r in group], "seconds")
+        lines.append(f"| {objective} | {alpha:g} | {len(group)} | {' | '.join(cells)} | {seconds} |")
+    return "\n".join(lines)
+
+
+def _spread(values, column):
+    if any(v is None for v in values):
+        return "–"
+    percent = "P@" in column or "sem" in column or "syn" in column
+    scale, form = (100, "{:.1f}") if percent else (1, "{:.1f}" if column == "seconds" else "{:.3f}")
+    mean = form.format(scale * statistics.mean(values))
+    if len(values) == 1:
+        return mean
+    return f"{mean} ({form.format(scale * min(values))}–{form.format(scale * max(values))})"
