@@ -48,8 +48,8 @@ format: $(VENV)/.installed-lint  ## Put imports and code in order
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-bench: $(VENV)/.installed-bench  ## Measure speed beside gensim and fastText
-	$(PY) -m benchmarks $(ARGS)
+bench: $(VENV)/.installed-bench  ## Measure speed beside gensim and fastText (needs enwiki2015-head or --corpus in ARGS)
+	$(W2VNEG) bench speed $(ARGS)
 
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) $(DEMO) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from w2vneg.embeddings import Vectors, load_vectors, near_spellings, top_rows
+from w2vneg.embeddings import Vectors, near_spellings, top_rows
 from w2vneg.errors import ConfigError, UnknownNameError
 
 WORDS = ["king", "queen", "man", "woman", "zero"]
@@ -165,7 +165,7 @@ def test_top_rows_breaks_ties_by_row():
 def test_save_and_load(vectors, tmp_path):
     for name in ("v.txt", "v.vec", "v.bin", "v.npz"):
         vectors.save(tmp_path / name)
-        again = load_vectors(tmp_path / name)
+        again = Vectors.load(tmp_path / name)
         assert again.words == vectors.words
         np.testing.assert_array_equal(again.matrix, vectors.matrix)
     np.testing.assert_array_equal(Vectors.load(tmp_path / "v.npz").counts, vectors.counts)

@@ -73,7 +73,9 @@ class TrainConfig:
         off="no-share-negatives", group="objective", shown="ns: no, relaxed: yes",
     )
     dim: int = option(int, 100, "Length of the vectors.", at_least=1, at_most=65536, group="model")
-    window: int = option(int, 5, "Positives reach this many tokens to each side.", at_least=1, at_most=1000, group="model")
+    window: int = option(
+        int, 5, "Positives reach this many tokens to each side.", at_least=1, at_most=1000, group="model"
+    )
     dynamic_window: bool = option(
         bool, True, "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
         off="fixed-window", group="model",
@@ -114,22 +116,31 @@ class TrainConfig:
         _check_choice("method", self.method, METHODS)
 
     @classmethod
-    def from_mapping(cls, mapping, where):
-        """Build from names and values; `where` (a file) is named in the message about an unknown option."""
+    def from_mapping(cls, mapping, where=None):
+        """Build from names and values; `where` (a file) is named in what is said about a wrong one."""
+        place = f"{where}: " if where else ""
+        if not isinstance(mapping, dict):
+            raise ConfigError(f"{place}expected options by name, found {str(mapping)[:40]!r}")
         known = [f.name for f in dataclasses.fields(cls)]
         values = {}
         for name, value in mapping.items():
             key = name.replace("-", "_")
             if key not in known:
-                raise ConfigError(f"{where}: unknown option {name!r}{did_you_mean(key, known, shown=0)}")
+                raise ConfigError(f"{place}unknown option {name!r}{did_you_mean(key, known, shown=0)}")
             values[key] = value
-        return cls(**values)
+        try:
+            return cls(**values)
+        except ConfigError as error:
+            raise ConfigError(f"{place}{error}") from error
 
     def as_dict(self):
-        """Return the options as plain values (a given degeneracy as a list)."""
-        return {
-            f.name: v.tolist() if hasattr(v := getattr(self, f.name), "tolist") else v for f in dataclasses.fields(self)
-        }
+        """Return the options as values that JSON can hold: a given degeneracy as a list, an infinite temp as "inf"."""
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        if isinstance(self.degeneracy, tuple):
+            values["degeneracy"] = list(self.degeneracy)
+        if self.temp is not None and math.isinf(self.temp):
+            values["temp"] = "inf"
+        return values
 
     def resolved(self, cores=1):
         """Return a copy in which nothing is left open (but `private_rows`, which depends on the vocabulary)."""
@@ -160,6 +171,16 @@ class TrainConfig:
         return config
 
 
+def _weights(values):
+    """Return the weights of a given degeneracy as a tuple of float, so that configurations compare."""
+    try:
+        return tuple(float(value) for value in values)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"degeneracy must be {', '.join(DEGENERACIES)}, a file or one weight for each word, not {str(values)[:60]}"
+        ) from error
+
+
 def _check_choice(name, value, known):
     if value is not None and value not in known:
         raise ConfigError(f"unknown {name} {value!r}{did_you_mean(value, known)}")
@@ -173,13 +194,17 @@ def _checked(item, value):
             raise ConfigError(f"{item.name} must have a value")
         return None
     if kind is str:
-        if not isinstance(value, str) and item.name != "degeneracy":
-            raise ConfigError(f"{item.name} must be text, not {value!r}")
-        return value
+        if isinstance(value, str):
+            return value
+        if item.name == "degeneracy":
+            return _weights(value)
+        raise ConfigError(f"{item.name} must be text, not {value!r}")
     if kind is bool:
         if not isinstance(value, bool):
             raise ConfigError(f"{item.name} must be true or false, not {value!r}")
         return value
+    if item.name == "temp" and value == "inf":
+        value = math.inf
     try:
         number = kind(value)
         exact = not isinstance(value, bool | str) and number == value

@@ -16,7 +16,7 @@ _ZERO = np.float32(0.0)
 
 @njit(fastmath=LEAF)
 def _weights(scores, log_d, beta, sums):
-    """Turn a row of scores into weights in place, block sums into `sums`; return (log of the factor taken out, total)."""
+    """Turn a row of scores into weights, block sums into `sums`; return (largest log weight, total)."""
     n = scores.shape[0]
     for j in range(n):
         scores[j] = scores[j] * beta + log_d[j]

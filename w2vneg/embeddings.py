@@ -240,11 +240,6 @@ class Vectors:
         return keyed
 
 
-def load_vectors(path, matrix="in"):
-    """Read vectors from a file or model folder; the same as `Vectors.load`."""
-    return Vectors.load(path, matrix=matrix)
-
-
 def top_rows(scores, k):
     """Return the rows of the `k` highest scores, the highest first, equal ones in the order of the rows.
 

@@ -37,7 +37,7 @@ _OPTIONS = {"error_model": "numpy", "nogil": True}
 _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
 
 _dispatchers = []
-_outside_sources = {}  # str path -> bytes digest
+_outside_sources = {}  # str file and function -> bytes digest
 _folder = None
 
 
@@ -94,15 +94,21 @@ def _cache(dispatcher):
         _numba_config.CACHE_DIR = before
 
 
-def watch_source(path):
-    """Make the compiled code depend on the file at `path` too: call before the first launch (registries do)."""
+def watch_source(function):
+    """Make the cached machine code depend on the file (or, typed in, the bytecode) of a plug's `function` too.
+
+    Sockets call it for every function bound to them; functions of the package itself are in the hash already. Helpers
+    that an outside plug imports from yet other files are not watched: keep a plug in one file.
+    """
     global _folder
-    path = Path(path).resolve()
-    if path.is_relative_to(Path(__file__).parent.resolve()) or not path.is_file():
+    code = function.__code__
+    source = Path(code.co_filename)
+    if source.resolve().is_relative_to(Path(__file__).parent.resolve()):
         return
-    digest = hashlib.sha256(path.read_bytes()).digest()
-    if _outside_sources.get(str(path)) != digest:
-        _outside_sources[str(path)] = digest
+    content = source.read_bytes() if source.is_file() else code.co_code + repr(code.co_consts).encode()
+    name, digest = f"{code.co_filename}:{function.__qualname__}", hashlib.sha256(content).digest()
+    if _outside_sources.get(name) != digest:
+        _outside_sources[name] = digest
         _folder = None
         for dispatcher in _dispatchers:
             _cache(dispatcher)

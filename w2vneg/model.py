@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from . import __version__
-from .atomic import atomic_folder
+from .atomic import atomic_folder, check_folder_writable
 from .config import TrainConfig
-from .errors import InputError
+from .errors import InputError, OutputError
 from .vocab import Vocabulary
 
 
@@ -48,12 +48,13 @@ class Model:
         return cls(vocab, config, vectors_in, np.zeros(shape, np.float32))
 
     def save(self, folder):
-        """Write the model folder, whole or not at all.
+        """Write the model folder, whole or not at all; other files in a former one stay.
 
         vectors_in.npy, vectors_out.npy, vocab.tsv (word, count), config.json, position.json, history.jsonl,
-        versions.json.
+        versions.json. OutputError if the folder holds something else than a model.
         """
-        with atomic_folder(folder) as target:
+        check_place(folder)
+        with atomic_folder(folder, keep_others=True) as target:
             np.save(target / "vectors_in.npy", self.vectors_in, allow_pickle=False)
             np.save(target / "vectors_out.npy", self.vectors_out, allow_pickle=False)
             self.vocab.save(target / "vocab.tsv")
@@ -71,14 +72,25 @@ class Model:
             raise InputError(f"{folder}: no such model folder; name one written with --save-model")
         vocab = Vocabulary.load(_there(folder / "vocab.tsv"))
         config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json")
-        position = _read_json(folder / "position.json")
-        try:
-            position = Position(**position)
-        except TypeError as error:
-            raise InputError(f"{folder / 'position.json'}: not a position of a run ({error})") from error
+        position = _read_position(folder / "position.json")
         matrices = [_read_matrix(folder / f"vectors_{side}.npy", len(vocab), config.dim) for side in ("in", "out")]
-        history = [json.loads(line) for line in _there(folder / "history.jsonl").read_text("utf-8").splitlines()]
-        return cls(vocab, config, *matrices, position, history)
+        return cls(vocab, config, *matrices, position, _read_history(folder / "history.jsonl"))
+
+
+def check_place(folder):
+    """Raise OutputError if a model could not be saved at `folder`, or would take the place of something else."""
+    check_folder_writable(folder)
+    folder = Path(folder)
+    found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    if found and not _MARKS.issubset(found):
+        shown = ", ".join(found[:3]) + ", …" * (len(found) > 3)
+        raise OutputError(
+            f"cannot write {folder}: the folder exists and is no model of w2vneg's (it holds {shown}); "
+            "choose another folder or empty this one"
+        )
+
+
+_MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
 
 
 def _there(path):
@@ -88,25 +100,57 @@ def _there(path):
 
 
 def _write_json(path, value):
-    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _read_text(path):
+    try:
+        return _there(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from error
 
 
 def _read_json(path):
     try:
-        return json.loads(_there(path).read_text("utf-8"))
+        return json.loads(_read_text(path))
     except ValueError as error:
         raise InputError(f"{path}: not JSON ({error})") from error
+
+
+def _read_position(path):
+    values = _read_json(path)
+    kinds = {name: type(default) for name, default in vars(Position()).items()}
+    fits = isinstance(values, dict) and all(
+        name in values and type(values[name]) in (kind, int) and values[name] >= 0 for name, kind in kinds.items()
+    )
+    if not fits or len(values) != len(kinds):
+        raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
+    return Position(**values)
+
+
+def _read_history(path):
+    history = []
+    for number, line in enumerate(_read_text(path).splitlines(), 1):
+        try:
+            history.append(json.loads(line))
+        except ValueError as error:
+            raise InputError(f"{path}:{number}: not JSON ({error})") from error
+    return history
 
 
 def _read_matrix(path, n_vocab, dim):
     try:
         matrix = np.load(_there(path), allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise InputError(f"{path}: not a NumPy matrix ({error})") from error
+    if not isinstance(matrix, np.ndarray):
+        raise InputError(f"{path}: not a NumPy matrix but an archive of several; train again with --save-model")
     if matrix.shape != (n_vocab, dim) or matrix.dtype != np.float32:
         raise InputError(
             f"{path}: expected float32 of shape ({n_vocab}, {dim}), found {matrix.dtype} of shape {matrix.shape}"
         )
+    if not np.isfinite(matrix).all():
+        raise InputError(f"{path}: holds numbers that are not finite; the file is damaged")
     return matrix
 
 

@@ -34,6 +34,7 @@ class TrainingProgress:
         self.stream = stream or sys.stderr
         self.bar = None
         self.told = time.monotonic()
+        self.origin = None  # fraction and seconds after the first round: a resumed run begins in the middle
 
     def __enter__(self):
         if _on_terminal(self.stream):
@@ -56,18 +57,31 @@ class TrainingProgress:
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
         elif isinstance(event, RolledBack):
             self._say(
-                f"training left the finite numbers; went back to the last good state, alpha now x {event.alpha_factor:g}"
+                f"training diverged; went back to the last good state, alpha now x {event.alpha_factor:g}"
             )
         elif isinstance(event, Interrupted):
             self._say(f"interrupted after {100 * event.fraction:.1f}% of the run")
 
     def _round(self, event):
+        first = self.origin is None
+        if first:
+            self.origin = event.fraction, event.seconds
         if self.bar is not None:
             self.bar.set_description_str(_figures(event), refresh=False)
-            self.bar.update(event.fraction - self.bar.n)
+            if first:
+                self.bar.initial = self.bar.n = self.bar.last_print_n = event.fraction
+                self.bar.refresh()
+            else:
+                self.bar.update(event.fraction - self.bar.n)
         elif time.monotonic() - self.told >= _LINE_EVERY:
-            left = event.seconds * (1 - event.fraction) / max(event.fraction, 1e-9)
-            self._say(f"{100 * event.fraction:.1f}%: {_figures(event)}, about {left:.0f} s left")
+            self._say(f"{100 * event.fraction:.1f}%: {_figures(event)}{self._time_left(event)}")
+
+    def _time_left(self, event):
+        fraction, seconds = self.origin
+        if event.fraction <= fraction:
+            return ""
+        left = (event.seconds - seconds) * (1 - event.fraction) / (event.fraction - fraction)
+        return f", about {left:.0f} s left"
 
     def _say(self, text):
         self.told = time.monotonic()

@@ -5,6 +5,7 @@
     >>> vectors.most_similar("king")
 """
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,11 @@ from .datasets import resolve
 from .embeddings import Vectors
 from .encoded import EncodedCorpus, encode_corpus
 from .errors import ConfigError, InputError
+from .losses import LOSSES
 from .model import Model
+from .samplers import SAMPLERS
 from .trainer import Trainer
+from .weighers import WEIGHERS
 
 
 class Word2Vec:
@@ -72,8 +76,19 @@ class Word2Vec:
         trainer.train()
         return self.vectors
 
+    def check(self):
+        """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
+        config = self.config
+        for table, name in ((LOSSES, config.loss), (SAMPLERS, config.sampler), (WEIGHERS, config.weigher)):
+            if name is not None:
+                table[name]
+        config = config.resolved()
+        if _is_file_of_weights(config.degeneracy):
+            _weights_by_word(config.degeneracy)
+
     def encode(self, corpus, *, vocab=None, progress=None, mirror=None):
         """Read `corpus` into an EncodedCorpus with this configuration's options."""
+        self.check()
         if isinstance(corpus, EncodedCorpus):
             return corpus
         c = self.config
@@ -85,9 +100,9 @@ class Word2Vec:
         )
 
     def trainer(self, encoded, listeners=(), model=None):
-        """Return a `Trainer` for an EncodedCorpus, a given degeneracy's file read; for those who steer it themselves."""
+        """Return a `Trainer` for an EncodedCorpus, for those who steer it themselves."""
         config = self.config
-        if isinstance(config.degeneracy, str) and config.degeneracy not in DEGENERACIES:
+        if _is_file_of_weights(config.degeneracy):
             import dataclasses
 
             weights = read_degeneracy(config.degeneracy, encoded.vocab)
@@ -118,19 +133,33 @@ class Word2Vec:
 def locate(corpus, mirror=None):
     """Turn a name of `w2vneg data list` into a path; patterns, folders, files and ``-`` stay what they are."""
     text = str(corpus)
-    if text == "-" or any(sign in text for sign in "*?[") or Path(text).exists():
+    if text == "-" or any(sign in text for sign in "*?[") or os.path.exists(text):
         return corpus
     return resolve(text, mirror=mirror)
 
 
+def _is_file_of_weights(degeneracy):
+    return isinstance(degeneracy, str) and degeneracy not in DEGENERACIES
+
+
 def read_degeneracy(path, vocab):
-    """Read ``word<TAB>weight`` lines into float64 (n_vocab,); words not listed weigh 0, words not known are passed over."""
+    """Read ``word<TAB>weight`` lines into float64 (n_vocab,); words not listed weigh 0, unknown ones are ignored."""
     weights = np.zeros(len(vocab))
+    for word, weight in _weights_by_word(path).items():
+        if word in vocab:
+            weights[vocab.id(word)] = weight
+    if np.count_nonzero(weights) < 2:
+        raise InputError(f"{path}: fewer than two words of the vocabulary have a weight; Boltzmann sampling needs them")
+    return weights
+
+
+def _weights_by_word(path):
+    by_word = {}  # str -> float
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        known = " or ".join(DEGENERACIES)
-        raise InputError(f"degeneracy {path!r} is neither {known} nor a readable file ({error})") from error
+        known = ", ".join(DEGENERACIES)
+        raise InputError(f"degeneracy {path!r} is none of {known} and no readable file ({error})") from error
     for number, line in enumerate(lines, 1):
         fields = line.split("\t")
         try:
@@ -139,8 +168,5 @@ def read_degeneracy(path, vocab):
                 raise ValueError
         except (IndexError, ValueError):
             raise InputError(f"{path}:{number}: expected word<TAB>weight, weight 0 or more, found {line!r}") from None
-        if word in vocab:
-            weights[vocab.id(word)] = weight
-    if np.count_nonzero(weights) < 2:
-        raise InputError(f"{path}: fewer than two words of the vocabulary have a weight; Boltzmann sampling needs them")
-    return weights
+        by_word[word] = weight
+    return by_word

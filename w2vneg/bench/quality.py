@@ -80,7 +80,7 @@ def split(encoded, share=0.01):
 
 def train_one(encoded, objective, alpha, seed, common):
     """Train one objective; return (Model, seconds)."""
-    options = common | OBJECTIVES[objective] | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
+    options = OBJECTIVES[objective] | common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
     trainer = Trainer(encoded, TrainConfig(**options))
     begun = time.perf_counter()
     model = trainer.train()

@@ -1,4 +1,4 @@
-"""`w2vneg eval similarity` and `w2vneg eval analogy`: judge vectors against human judgements."""
+"""`w2vneg eval`: vectors against human judgements (similarity, analogy), matrices against held-out text."""
 
 import json
 
@@ -17,7 +17,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON doc
 
 @click.group(name="eval")
 def evaluate():
-    """Judge vectors: word similarity, analogies."""
+    """Judge vectors: word similarity, analogies, held-out likelihood."""
 
 
 @evaluate.command()
@@ -133,6 +133,34 @@ def analogy(vectors, questions, restrict_vocab, half, mirror, as_json):
             shares = tuple(f"{100 * share:.1f}" for share in score.precision.values())
         rows.append((score.name, *shares, f"{score.scored}/{score.total}"))
     click.echo(table(rows))
+
+
+@evaluate.command()
+@click.argument("model", type=click.Path())
+@click.option("--corpus", required=True, metavar="PATH|NAME", help="Text that the model was not trained on.")
+@click.option("--window", type=click.IntRange(min=1), help="Reach of a pair.  [default: the model's window]")
+@_mirror
+@_json
+def likelihood(model, corpus, window, mirror, as_json):
+    """Score raw dot products as a softmax over all words on held-out text.
+
+    MODEL is a folder written with --save-model. Unlike training losses these values compare between objectives;
+    negative sampling, which does not aim at a softmax, does badly here and may still give good vectors.
+    """
+    from ..evaluators import evaluate_likelihood
+    from ..model import Model
+    from ..word2vec import Word2Vec
+
+    loaded = Model.load(model)
+    encoded = Word2Vec(loaded.config).encode(corpus, vocab=loaded.vocab, mirror=mirror)
+    result = evaluate_likelihood(loaded.vectors_in, loaded.vectors_out, encoded, window or loaded.config.window)
+    if as_json:
+        click.echo(json.dumps({"model": model, **result.as_dict()}, indent=2))
+        return
+    click.echo(
+        f"negative log-likelihood {result.nll:.4f} nats a pair (perplexity {result.perplexity:,.0f}) "
+        f"over {result.pairs:,} pairs; knowing nothing gives {result.uniform:.4f}"
+    )
 
 
 def _interval(interval):

@@ -28,23 +28,32 @@ def read_config(path, given):
     values = {}
     if path is not None:
         values = _read_toml(path)
+        TrainConfig.from_mapping(values, path)  # its own mistakes are told with its name
     values |= {name: value for name, value in given.items() if value is not None}
-    return TrainConfig.from_mapping(values, path or "command line")
+    return TrainConfig.from_mapping(values)
 
 
 def _read_toml(path):
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return parse_toml(stream.read(), path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not TOML ({error})") from error
+
+
+def parse_toml(text, where):
+    """Return the top-level names and values of TOML `text`; `where` it stands goes into messages."""
     try:
         import tomllib
     except ImportError:  # Python 3.10
         import tomli as tomllib
     try:
-        with open(path, "rb") as stream:
-            values = tomllib.load(stream)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not TOML ({error})") from error
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where}: not TOML ({error})") from error
     nested = [name for name, value in values.items() if isinstance(value, dict)]
     if nested:
-        raise ConfigError(f"{path}: options stand at the top level, not in a table like [{nested[0]}]")
+        raise ConfigError(f"{where}: options stand at the top level, not in a table like [{nested[0]}]")
     return {name.replace("-", "_"): value for name, value in values.items()}

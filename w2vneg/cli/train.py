@@ -1,6 +1,7 @@
 """``w2vneg train``: from a corpus to vectors."""
 
 import json
+import os
 import sys
 from contextlib import nullcontext
 
@@ -16,8 +17,8 @@ from .options import config_options, read_config
     help="A file, folder, glob, - for standard input, or a name of 'w2vneg data list'; may be repeated. "
     "Compressed files are recognised. Left out: the built-in corpus.",
 )
-@click.option("--output", metavar="PATH", default="vectors.txt", show_default=True, help="Vectors, word2vec text format.")
-@click.option("--save-model", metavar="DIR", help="Keep both matrices, vocabulary, options and history; saved each epoch.")
+@click.option("--output", metavar="PATH", default="vectors.txt", show_default=True, help="Vectors, as word2vec text.")
+@click.option("--save-model", metavar="DIR", help="Keep matrices, vocabulary, options, history; saved each epoch.")
 @click.option("--resume", metavar="DIR", help="Go on with a model folder that --save-model wrote and was interrupted.")
 @click.option("--vocab", "vocab_path", metavar="FILE", help="Use this vocabulary (vocab.tsv of a model folder).")
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
@@ -36,20 +37,20 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, q
     """
     note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     config, model = _starting_point(resume, config_path, given)
-    from ..atomic import check_writable
     from ..word2vec import Word2Vec
 
-    check_writable(output)
     word2vec = Word2Vec(config)
+    word2vec.check()
+    _check_places(output, save_model or resume)
     encoded = _encode(word2vec, corpus, vocab_path, mirror, quiet, note)
     note(encoded.report.line())
     trainer = word2vec.trainer(encoded, model=model)
-    _run(trainer, save_model or resume, quiet)
+    _run(trainer, save_model or resume, quiet, note)
     word2vec.model = trainer.model
     _write(word2vec, output, save_model or resume, note)
     if as_json:
-        click.echo(json.dumps(_report(trainer, encoded, output, save_model or resume), indent=2))
-    if trainer.stopped:
+        click.echo(json.dumps(_report(trainer, encoded, output, save_model or resume), indent=2, allow_nan=False))
+    if _interrupted(trainer):
         hint = f"; go on with --resume {save_model or resume}" if save_model or resume else ""
         note(f"Interrupted: the vectors written are those trained so far{hint}.")
         sys.exit(130)
@@ -69,6 +70,19 @@ def _starting_point(resume, config_path, given):
     return model.config, model
 
 
+def _check_places(output, folder):
+    """Complain about places that cannot be written now rather than after training."""
+    from ..atomic import check_writable
+
+    check_writable(output)
+    if folder:
+        from ..model import check_place
+
+        if os.path.realpath(folder) == os.path.realpath(output):
+            raise click.UsageError(f"the vectors and the model folder cannot both be {output}; name two places")
+        check_place(folder)
+
+
 def _encode(word2vec, corpus, vocab_path, mirror, quiet, note):
     from ..progress import byte_progress
     from ..vocab import Vocabulary
@@ -83,15 +97,17 @@ def _encode(word2vec, corpus, vocab_path, mirror, quiet, note):
         return word2vec.encode(places if len(places) > 1 else places[0], vocab=vocab, progress=progress)
 
 
-
-def _run(trainer, folder, quiet):
-    """Train with progress; keep the model folder up to date at each epoch and save what there is if training fails."""
+def _run(trainer, folder, quiet, note):
+    """Train with progress; keep the model folder up to date at each epoch."""
     from ..events import EpochDone
     from ..progress import TrainingProgress
 
     def keep(event):
         if isinstance(event, EpochDone):
-            trainer.model.save(folder)
+            try:
+                trainer.model.save(folder)
+            except W2vnegError as error:  # training is worth more; the end tries again and tells
+                note(f"Warning: {error}; training goes on.")
 
     if folder:
         trainer.listeners.append(keep)
@@ -116,6 +132,10 @@ def _write(word2vec, output, folder, note):
         raise failure
 
 
+def _interrupted(trainer):
+    return trainer.stopped and trainer.model.position.epoch < trainer.config.epochs
+
+
 def _report(trainer, encoded, output, folder):
     import dataclasses
 
@@ -123,7 +143,7 @@ def _report(trainer, encoded, output, folder):
     return {
         "output": output,
         "model": folder,
-        "interrupted": trainer.stopped,
+        "interrupted": _interrupted(trainer),
         "corpus": dataclasses.asdict(encoded.report),
         "config": config,
         "history": trainer.model.history,

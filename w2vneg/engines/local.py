@@ -1,8 +1,8 @@
 """Rounds on this machine's cores: matrices with each worker's private rows, the launches, the merge.
 
-Sharing rows between cores is what costs most: the hot rows of a Zipf vocabulary bounce from cache to cache, and a second
-thread can make plain Hogwild slower. So each worker trains its own copies of the H most frequent rows, and between
-rounds their changes are summed into the shared rows. H = 0 is plain Hogwild.
+Sharing rows between cores is what costs most: the hot rows of a Zipf vocabulary bounce from cache to cache, and a
+second thread can make plain Hogwild slower. So each worker trains its own copies of the H most frequent rows, and
+between rounds their changes are summed into the shared rows. H = 0 is plain Hogwild.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Judging vectors: one file per evaluator, registered by name. An evaluator never sees the trainer.
 
-Each returns a dataclass with ``as_dict()``; those over a named set are called as ``evaluate(vectors, path, **options)``.
+Each returns a dataclass with ``as_dict()``; those over a file are called as ``evaluate(vectors, path, **options)``.
 """
 
 from ..registry import Registry

@@ -12,7 +12,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 class AliasTable(NamedTuple):
-    """threshold : uint32, (n,); alias : int32, (n,). Slot k yields k with probability threshold / 2^32, else its alias."""
+    """threshold : uint32, (n,); alias : int32, (n,). Slot k yields k with chance threshold / 2^32, else alias."""
 
     threshold: np.ndarray
     alias: np.ndarray

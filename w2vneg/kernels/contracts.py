@@ -13,8 +13,8 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
 draw
     Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
     empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
-    leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch, `rng`
-    the stream of the shard. Draws never see which targets are true. The arrays may be longer than n.
+    leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
+    `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n.
 weigh
     Write the weights ω with which the targets count into `weights` (1 on entry, or what this function left there).
 step
@@ -25,7 +25,7 @@ e^logits[k], taken once for a whole group where it can be vectorised, and always
 count as ±80 there. log_q[0] is 0; log_q is empty if nobody declared to need it.
 """
 
-from ..jit import implementation_of
+from ..jit import implementation_of, watch_source
 
 
 class Socket:
@@ -54,6 +54,7 @@ class Socket:
         """Return a decorator that binds a function to the NamedTuple class `plug`."""
 
         def bind(function):
+            watch_source(function)
             self.bodies[plug] = function
             return function
 

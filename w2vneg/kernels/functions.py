@@ -36,7 +36,7 @@ def exp_into(values, n, scale, shift, out):
 
 @njit
 def highest(values, n):
-    """Return the largest of the first n values (n > 0), NaN passed over; four chains hide the latency of a comparison."""
+    """Return the largest of the first n values (n > 0), NaN passed over; four chains hide a comparison's latency."""
     a = b = c = d = values[0]
     quarter = n // 4
     for k in range(quarter):

@@ -74,3 +74,23 @@ def step_row(matrix, row, coefficient, x, gradient):
         v = matrix[row, i]
         gradient[i] += coefficient * v
         matrix[row, i] = v + coefficient * x[i]
+
+
+@njit(fastmath=LEAF)
+def step_rows(matrix, index, steps, n, x, gradient):
+    """`step_row` for the rows ``index[:n]``, two at a time: half the loads and stores of the gradient."""
+    k = 0
+    while k + 2 <= n:
+        r0, r1 = index[k], index[k + 1]
+        if r0 == r1:  # side by side one of the two steps would be lost
+            step_row(matrix, r0, steps[k] + steps[k + 1], x, gradient)
+        else:
+            c0, c1 = steps[k], steps[k + 1]
+            for i in range(x.shape[0]):
+                v0, v1 = matrix[r0, i], matrix[r1, i]
+                gradient[i] += c0 * v0 + c1 * v1
+                matrix[r0, i] = v0 + c0 * x[i]
+                matrix[r1, i] = v1 + c1 * x[i]
+        k += 2
+    if k < n:
+        step_row(matrix, index[k], steps[k], x, gradient)

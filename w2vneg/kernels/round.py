@@ -21,7 +21,9 @@ def fill_round(source, blocks, epoch_key, tokens, spans):
 
 
 @njit(parallel=True)
-def train_round(source, sampler, weigher, loss, shape, tall_in, tall_out, n_private, tokens, spans, alphas, rngs, losses, pairs):
+def train_round(
+    source, sampler, weigher, loss, shape, tall_in, tall_out, n_private, tokens, spans, alphas, rngs, losses, pairs
+):
     """Let each worker train on ``tokens[worker, spans[worker, 0]:spans[worker, 1]]``.
 
     Parameters

@@ -12,7 +12,7 @@ import numpy as np
 from ..jit import njit
 from .contracts import draw, group, open_sampler, step, weigh
 from .functions import exp_into
-from .linalg import dot, dots, row_of, step_row
+from .linalg import dot, dots, row_of, step_rows
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -156,10 +156,8 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
             loss_sum = np.nan
         if shape.bounded:
             _bound(positive_steps, m, negative_steps, draws, norm2)
-        for k in range(m):
-            step_row(matrix_out, positive_rows[k], positive_steps[k], x, gradient)
-        for k in range(draws):
-            step_row(matrix_out, negative_rows[k], negative_steps[k], x, gradient)
+        step_rows(matrix_out, positive_rows, positive_steps, m, x, gradient)
+        step_rows(matrix_out, negative_rows, negative_steps, draws, x, gradient)
         for i in range(dim):
             matrix_in[centre_row, i] += gradient[i]
         pairs += m

@@ -44,11 +44,8 @@ def read_text(source, *, encoding="utf-8", lowercase=False):
     """
     text = _Text(source.name, codec_name(encoding))
     pieces = _long_first_piece(source.pieces())
-    if lowercase or text.encoding != "utf-8":
-        pieces = text.transcoded(pieces, lowercase)
-    else:
-        pieces = text.checked(pieces)
-    yield from pieces
+    as_it_is = text.encoding == "utf-8" and not lowercase
+    yield from text.checked(pieces) if as_it_is else text.transcoded(pieces, lowercase)
 
 
 def _long_first_piece(pieces):

@@ -4,7 +4,8 @@ A sampler is a NamedTuple class, registered in `SAMPLERS` under its name, whose 
 (and `open_sampler` with `implement_open_sampler` if a shard needs scratch). The class offers:
 
     from_options(options, counts, max_draws, workers) -> instance      classmethod
-        options : the resolved configuration; counts : int64, (n_vocab,); max_draws : int, negatives of the largest group
+        options : the resolved configuration; counts : int64, (n_vocab,)
+        max_draws : int, negatives of the largest group
     gives_log_q : bool                     it fills log q
     batch_groups : int                     only for samplers that draw ahead, between launches: groups per batch
     refresh(vectors_in, vectors_out, centre_ids)    those draw here; centre_ids int32 (workers, batch_groups), -1 = none

@@ -2,7 +2,7 @@
 
     Q_i(j) = D(j) e^{s_ij / T} / Σ_j' D(j') e^{s_ij' / T}
 
-D, the degeneracy distribution, is uniform, popularity or given; T → ∞ leaves D, T → 0 the hardest target. Three methods:
+D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 the hardest target. Three methods:
 
 `rolling`
     A shard keeps M candidates drawn from D and replaces a few of them at each centre, so that their rows stay in the

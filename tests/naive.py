@@ -1,0 +1,169 @@
+"""The oracle: what the engine must do, written as slowly and plainly as it can be, in Python and float64.
+
+Nothing here is imported from the package; the equations are written down again from the papers.
+"""
+
+import math
+
+import numpy as np
+
+
+def keep_probability(share, threshold):
+    """Chance that a word making up `share` of the corpus survives subsampling; word2vec.c's formula. 0 keeps all."""
+    if threshold == 0:
+        return 1.0
+    return min(1.0, math.sqrt(threshold / share) + threshold / share)
+
+
+def sentences(ids, offsets):
+    """Return the sentences of an encoded corpus as lists of (position, id)."""
+    return [[(p, int(ids[p])) for p in range(a, b)] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+
+
+def groups(ids, offsets, window, kept=lambda position: True):
+    """Return (position, centre, positives) of every centre that has a neighbour: nearest first, left before right.
+
+    kept : callable, tells whether the token at a position survives; the others are gone before windows are counted.
+    """
+    found = []
+    for sentence in sentences(ids, offsets):
+        line = [(p, i) for p, i in sentence if kept(p)]
+        for here, (position, centre) in enumerate(line):
+            left = [i for _, i in line[max(0, here - window) : here]][::-1]
+            right = [i for _, i in line[here + 1 : here + 1 + window]]
+            if left or right:
+                found.append((position, centre, left + right))
+    return found
+
+
+def log_sum_exp(values):
+    """Return log Σ e^v without overflow."""
+    top = max(values)
+    return top + math.log(sum(math.exp(v - top) for v in values))
+
+
+def softplus(x):
+    """Return log(1 + e^x) without overflow."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+def sigmoid(x):
+    """Return 1 / (1 + e^−x) without overflow."""
+    return math.exp(-softplus(-x))
+
+
+def negative_sampling(logits, weights, log_q=None):
+    """Notes eq. 18 with weights: L = −log σ(s₀) − Σ ω_k log σ(−s_k). Returns (L, dL/ds); the positive's weight is 1."""
+    value = softplus(-logits[0]) + sum(w * softplus(s) for s, w in zip(logits[1:], weights[1:], strict=True))
+    gradient = [sigmoid(logits[0]) - 1] + [w * sigmoid(s) for s, w in zip(logits[1:], weights[1:], strict=True)]
+    return value, np.array(gradient)
+
+
+def relaxed_softmax(logits, weights, log_q=None):
+    """Relaxed softmax, eq. 5 with the positive in V: L = −s₀ + log(e^{s₀} + Σ ω_k e^{s_k}). Returns (L, dL/ds)."""
+    terms = [logits[0]] + [s + math.log(w) for s, w in zip(logits[1:], weights[1:], strict=True)]
+    log_z = log_sum_exp(terms)
+    shares = np.array([math.exp(term - log_z) for term in terms])
+    shares[0] = -math.exp(log_sum_exp(terms[1:]) - log_z)  # p₀ − 1, without cancellation
+    return log_z - logits[0], shares
+
+
+LOSSES = {"ns": negative_sampling, "relaxed": relaxed_softmax}
+
+
+def no_weights(log_q):
+    """Every negative counts once; `log_q` has the positive's place first. Returns (1 + n,)."""
+    return np.ones(len(log_q))
+
+
+def importance_weights(log_q):
+    """ω_k = n q_k⁻¹ / Σ_l q_l⁻¹ over the negatives, 1 for the positive."""
+    inverse = np.exp(-np.asarray(log_q[1:], np.float64) + np.max(log_q[1:]))
+    return np.concatenate([[1.0], len(inverse) * inverse / inverse.sum()])
+
+
+WEIGHERS = {"none": no_weights, "importance": importance_weights}
+
+
+def negatives_of(k, n, drawn, shared):
+    """Return the places in `drawn` of the k-th positive's negatives."""
+    return range(n) if shared else range(k * n, (k + 1) * n)
+
+
+def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared):
+    """Return the group's loss and its gradient with respect to the logits of the positives and of all drawn."""
+    value, at_positives, at_drawn = 0.0, np.zeros(len(positives)), np.zeros(len(drawn))
+    for k, positive in enumerate(positives):
+        places = negatives_of(k, n, drawn, shared)
+        logits = np.array([out[i] @ x for i in [positive, *(drawn[p] for p in places)]])
+        weights = WEIGHERS[weigher]([0.0, *(log_q[p] for p in places)])
+        one, gradient = LOSSES[loss](logits, weights)
+        value += one
+        at_positives[k] = gradient[0]
+        for p, g in zip(places, gradient[1:], strict=True):
+            at_drawn[p] += g
+    return value, at_positives, at_drawn
+
+
+def train(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, shared, bounded, alphas):
+    """Do stochastic gradient descent group by group, changing `inputs` and `outputs` (float64) in place.
+
+    groups : list of (place, centre, positives); `place` picks the learning rate and the draws
+    drawn, log_q : (places, draws); alphas : one learning rate for each place
+    Returns (loss, pairs).
+    """
+    total, pairs = 0.0, 0
+    for place, centre, positives in groups:
+        count = n if shared else n * len(positives)
+        ids, logs = drawn[place][:count], log_q[place][:count]
+        x = inputs[centre].copy()
+        value, at_positives, at_drawn = group_loss(loss, weigher, x, outputs, positives, ids, logs, n, shared)
+        steps = -alphas[place] * np.concatenate([at_positives, at_drawn])
+        if bounded:  # no logit moves by more than 1 in all through its own row
+            steps *= min(1.0, 1.0 / (np.abs(steps).sum() * (x @ x)))
+        gradient = np.zeros_like(x)
+        for target, step in zip([*positives, *ids], steps, strict=True):
+            gradient += step * outputs[target]
+            outputs[target] += step * x
+        inputs[centre] += gradient
+        total += value
+        pairs += len(positives)
+    return total, pairs
+
+
+def popularity(counts, exponent):
+    """Return Q(j) ∝ count_j^a."""
+    weights = np.asarray(counts, np.float64) ** exponent
+    return weights / weights.sum()
+
+
+def boltzmann(logits, degeneracy, temperature):
+    """Relaxed softmax, eq. 8, by enumeration: Q(j) = D(j) e^{s_j / T} / Σ_l D(l) e^{s_l / T}."""
+    scaled = np.asarray(logits, np.float64) / temperature
+    weights = np.asarray(degeneracy, np.float64) * np.exp(scaled - scaled.max())
+    return weights / weights.sum()
+
+
+def alias_probabilities(threshold, alias):
+    """Return the distribution that an alias table with 32-bit thresholds stands for, by going through its slots."""
+    n = len(threshold)
+    probabilities = np.zeros(n)
+    for slot in range(n):
+        own = int(threshold[slot]) / 2**32
+        probabilities[slot] += own / n
+        probabilities[alias[slot]] += (1 - own) / n
+    return probabilities
+
+
+def merge(shared, copies):
+    """Return the shared rows after a merge of the workers' copies (workers, n_private, dim) of the first rows.
+
+    Each row gains the sum of its workers' changes, damped by 2 / k where k > 2 workers changed it.
+    """
+    merged = np.array(shared, np.float64)
+    for row in range(np.shape(copies)[1]):
+        changes = [copy[row].astype(np.float64) - shared[row] for copy in copies]
+        moved = [change for change in changes if np.any(change != 0)]
+        if moved:
+            merged[row] += sum(moved) * min(1.0, 2.0 / len(moved))
+    return merged

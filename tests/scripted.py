@@ -1,0 +1,29 @@
+"""A sampler that draws what a test wrote down, so that an oracle knows the draws."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from w2vneg.kernels.contracts import implement_draw
+from w2vneg.kernels.linalg import dot, row_of
+
+
+class Scripted(NamedTuple):
+    """ids : int32, (groups, draws); log_q : float32, the same; knows : bool, it hands over the logits as well"""
+
+    ids: np.ndarray
+    log_q: np.ndarray
+    knows: bool
+
+    gives_log_q = True
+
+
+@implement_draw(Scripted)
+def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    for k in range(n):
+        ids[k] = sampler.ids[group, k]
+        if sampler.knows:
+            logits[k] = dot(out.matrix[row_of(out, ids[k])], centre)
+    for k in range(min(n, log_q.shape[0])):
+        log_q[k] = sampler.log_q[group, k]
+    return sampler.knows

@@ -1,0 +1,369 @@
+"""The numeric kernels and the hot loop against the oracle. Runs with and without the JIT."""
+
+import math
+import os
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scripted import Scripted
+
+from w2vneg.config import TrainConfig
+from w2vneg.jit import njit
+from w2vneg.kernels.alias import alias_draw, alias_table
+from w2vneg.kernels.contracts import fill
+from w2vneg.kernels.functions import exp_into, fast_log, highest
+from w2vneg.kernels.linalg import Rows, dot, dots, row_of, step_row
+from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
+from w2vneg.kernels.shard import Plugs, Shape, run_shard
+from w2vneg.kernels.walk import TextWindows
+from w2vneg.losses import LOSSES
+from w2vneg.weighers import WEIGHERS
+
+SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+DRAWS = 20_000 if SLOW else 400_000
+SEED = 20190916
+
+
+@pytest.fixture(autouse=True)
+def _wrapping_integers():
+    """Plain Python warns where uint64 wraps round, which random streams do on purpose."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def stream(seed=SEED):
+    return np.array([seed], np.uint64)
+
+
+# fast_exp, fast_log
+
+
+def exp32(values, scale=1.0, shift=0.0):
+    values = np.asarray(values, np.float32)
+    out = np.empty_like(values)
+    exp_into(values, len(values), np.float32(scale), np.float32(shift), out)
+    return out
+
+
+def test_fast_exp_is_within_its_bound_over_the_whole_range():
+    x = np.linspace(-80, 80, 4_001 if SLOW else 2_000_001).astype(np.float32)
+    error = exp32(x) / np.exp(x.astype(np.float64)) - 1
+    assert np.abs(error).max() < 4e-6
+    assert exp32([0.0])[0] == 1.0
+
+
+def test_fast_exp_rises():
+    x = np.linspace(-6, 6, 3_001 if SLOW else 300_001).astype(np.float32)
+    steps = np.diff(exp32(x).astype(np.float64)) / np.exp(x[:-1].astype(np.float64))
+    assert steps.min() > -1e-6  # it may wobble within its error where its pieces meet, no more
+
+
+@pytest.mark.parametrize("far", [80.5, 200.0, 3e38, np.inf])
+def test_fast_exp_counts_anything_beyond_80_as_80(far):
+    assert exp32([far, -far]).tolist() == exp32([80.0, -80.0]).tolist()
+
+
+def test_exp_into_shifts_then_scales():
+    x = np.linspace(-5, 5, 101)
+    np.testing.assert_allclose(exp32(x, 0.5, 2.0), np.exp((x - 2.0) * 0.5), rtol=5e-6)
+
+
+def test_exp_into_writes_the_first_n_only():
+    out = np.full(5, -1, np.float32)
+    exp_into(np.zeros(5, np.float32), 3, np.float32(1), np.float32(0), out)
+    assert out.tolist() == [1, 1, 1, -1, -1]
+
+
+def test_fast_log_is_within_its_bound_over_the_whole_range():
+    count = 2_000 if SLOW else 20_000
+    wide = np.exp(np.linspace(math.log(2.3e-308), math.log(1.7e308), count))
+    near_one = np.linspace(0.5, 2.0, count)
+    for x in np.concatenate([wide, near_one, [1.0, math.sqrt(2), 1e-35, 1e35]]):
+        assert abs(fast_log(x) - math.log(x)) < 1e-7
+
+
+@given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=40), st.data())
+@settings(deadline=None, max_examples=200)
+def test_highest_of_the_first_n(values, data):
+    n = data.draw(st.integers(1, len(values)))
+    assert highest(np.array(values, np.float32), n) == np.float32(max(values[:n]))
+
+
+@pytest.mark.parametrize("place", range(9))
+def test_highest_passes_over_nan(place):
+    values = np.array([3, 1, 4, 1, 5, 9, 2, 6, 8], np.float32)
+    values[place] = np.nan
+    assert highest(values, 9) == np.nanmax(values)
+
+
+# dot products and updates
+
+
+@given(n=st.integers(0, 11), dim=st.integers(1, 40), seed=st.integers(0, 1000))
+@settings(deadline=None, max_examples=100)
+def test_dots_are_dot_products(n, dim, seed):
+    rng = np.random.default_rng(seed)
+    matrix, x = rng.normal(size=(7, dim)).astype(np.float32), rng.normal(size=dim).astype(np.float32)
+    index = rng.integers(0, 7, n)
+    out = np.full(n + 1, 99, np.float32)
+    dots(matrix, index, n, x, out)
+    expected = matrix.astype(np.float64)[index] @ x.astype(np.float64)
+    np.testing.assert_allclose(out[:n], expected, rtol=1e-5, atol=1e-5)
+    assert out[n] == 99
+    if n:
+        assert dot(matrix[index[0]], x) == pytest.approx(expected[0], rel=1e-5, abs=1e-5)
+
+
+def test_step_row_updates_the_row_and_the_gradient_from_the_old_row():
+    rng = np.random.default_rng(1)
+    matrix = rng.normal(size=(3, 17)).astype(np.float32)
+    x, gradient = rng.normal(size=(2, 17)).astype(np.float32)
+    before, gathered = matrix.astype(np.float64), gradient.astype(np.float64)
+    step_row(matrix, 1, np.float32(0.3), x, gradient)
+    np.testing.assert_allclose(gradient, gathered + 0.3 * before[1], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(matrix[1], before[1] + 0.3 * x, rtol=1e-5, atol=1e-6)
+    assert np.array_equal(matrix[[0, 2]], before[[0, 2]].astype(np.float32))
+
+
+def test_row_of_sends_frequent_ids_to_the_workers_copies():
+    rows = Rows(np.zeros((14, 1), np.float32), 2, 12, 1)
+    assert [row_of(rows, i) for i in range(4)] == [12, 13, 2, 3]
+
+
+# alias tables
+
+
+@njit
+def alias_draws(threshold, alias, rng, out):
+    for k in range(out.shape[0]):
+        out[k] = alias_draw(threshold, alias, rng)
+
+
+weights_lists = st.lists(
+    st.one_of(st.just(0.0), st.floats(1e-9, 1e9), st.sampled_from([1.0, 2.0, 1e12])), min_size=1, max_size=60
+).filter(any)
+
+
+@given(weights_lists)
+@settings(deadline=None, max_examples=60 if SLOW else 300)
+def test_alias_table_stands_for_its_weights(weights):
+    table = alias_table(weights)
+    implied = naive.alias_probabilities(*table)
+    np.testing.assert_allclose(implied, np.array(weights) / np.sum(weights), atol=1e-9, rtol=1e-6)
+    assert not implied[np.array(weights) == 0].any()
+
+
+def test_alias_table_of_a_zipf_vocabulary():
+    weights = 1e7 / np.arange(1, 2_001 if SLOW else 100_001) ** 1.1
+    implied = naive.alias_probabilities(*alias_table(weights))
+    np.testing.assert_allclose(implied, weights / weights.sum(), atol=1e-13, rtol=1e-4)
+
+
+def test_alias_table_of_all_but_one_zero():
+    table = alias_table([0, 0, 5, 0])
+    out = np.empty(200, np.int32)
+    alias_draws(*table, stream(), out)
+    assert set(out) == {2}
+
+
+def test_alias_draws_follow_the_table():
+    weights = np.array([5, 1, 0, 3, 0.5, 12, 7, 1, 1, 0.01])
+    out = np.empty(DRAWS, np.int32)
+    alias_draws(*alias_table(weights), stream(), out)
+    seen = np.bincount(out, minlength=len(weights))
+    likely = weights > 0
+    assert seen[~likely].sum() == 0
+    assert stats.chisquare(seen[likely], DRAWS * weights[likely] / weights.sum()).pvalue > 1e-6
+
+
+# random streams
+
+
+@njit
+def many_below(rng, n, out):
+    for k in range(out.shape[0]):
+        out[k] = next_below(rng, n)
+
+
+@njit
+def many_units(rng, out):
+    for k in range(out.shape[0]):
+        out[k] = next_unit(rng)
+
+
+@njit
+def count_kept(key, start, stop, threshold):
+    kept = 0
+    for position in range(start, stop):
+        kept += kept_at(key, position, threshold)
+    return kept
+
+
+def test_bits_are_splitmix64s():
+    rng = stream(0)  # the first outputs of the published generator seeded with 0
+    assert [int(next_bits(rng)) for _ in range(3)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+    assert int(mix(np.uint64(0x9E3779B97F4A7C15))) == 0xE220A8397B1DCDAF
+
+
+def test_streams_repeat_and_differ():
+    one, again, other = (np.empty(50, np.int64) for _ in range(3))
+    many_below(stream(5), 1000, one)
+    many_below(stream(5), 1000, again)
+    many_below(stream(6), 1000, other)
+    assert np.array_equal(one, again)
+    assert (one == other).mean() < 0.2
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 1000])
+def test_next_below_is_uniform(n):
+    out = np.empty(DRAWS, np.int64)
+    many_below(stream(n), n, out)
+    assert out.min() >= 0
+    assert out.max() < n
+    if n > 1:
+        assert stats.chisquare(np.bincount(out, minlength=n)).pvalue > 1e-6
+
+
+def test_next_below_reaches_both_ends_of_a_large_range():
+    n = 2**31 - 1
+    out = np.empty(DRAWS, np.int64)
+    many_below(stream(), n, out)
+    assert 0 <= out.min() < n / 1000
+    assert n - n / 1000 < out.max() < n
+    assert stats.kstest(out / n, "uniform").pvalue > 1e-6
+
+
+def test_next_unit_is_uniform_and_below_one():
+    out = np.empty(DRAWS, np.float32)
+    many_units(stream(), out)
+    assert 0 <= out.min()
+    assert out.max() < 1
+    assert stats.chisquare(np.histogram(out, 64, (0, 1))[0]).pvalue > 1e-6
+    pairs = np.histogram2d(out[:-1:2], out[1::2], 12, ((0, 1), (0, 1)))[0]
+    assert stats.chisquare(pairs.ravel()).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("chance", [0.0, 1e-3, 0.25, 0.9, 1.0])
+def test_kept_at_keeps_its_share(chance):
+    threshold = np.uint64(chance * 2**32)
+    kept = int(count_kept(np.uint64(77), 0, DRAWS, threshold))
+    if chance in (0.0, 1.0):
+        assert kept == chance * DRAWS
+    assert stats.binomtest(kept, DRAWS, chance).pvalue > 1e-6
+
+
+def test_kept_at_depends_on_key_and_position_alone():
+    half = np.uint64(2**31)
+    once = [bool(kept_at(np.uint64(3), p, half)) for p in range(200)]
+    assert [bool(kept_at(np.uint64(3), p, half)) for p in reversed(range(200))] == once[::-1]
+    assert [bool(kept_at(np.uint64(4), p, half)) for p in range(200)] != once
+
+
+# the hot loop
+
+
+def toy_run(seed, window=2, n_vocab=9, dim=6, draws=40, scale=0.7):
+    """Return (source, tokens, last, inputs, outputs, ids, log_q): a few sentences, with repeats, and a script."""
+    rng = np.random.default_rng(seed)
+    lengths = [6, 1, 4, 3]
+    ids = rng.integers(0, n_vocab, sum(lengths)).astype(np.int32)
+    offsets = np.cumsum([0, *lengths]).astype(np.int64)
+    source = TextWindows(ids, offsets, np.full(n_vocab, 2**32, np.uint64), window, False)
+    tokens = np.empty(2 * len(ids) + 4 * window + 8, np.int32)
+    first, last = fill(source, 0, len(ids), np.uint64(1), tokens)
+    assert first == 0
+    matrices = (scale * rng.normal(size=(2, n_vocab, dim))).astype(np.float32)
+    drawn = rng.integers(0, n_vocab, (last, draws)).astype(np.int32)
+    log_q = rng.normal(-3, 1, drawn.shape).astype(np.float32)
+    return source, tokens, last, *matrices, drawn, log_q
+
+
+def tall(matrix, n_private, workers, worker):
+    """Return `Rows` in which only this worker's copies hold the frequent rows; the shared ones are NaN."""
+    n_vocab, dim = matrix.shape
+    rows = np.full((n_vocab + workers * n_private, dim), np.nan, np.float32)
+    first = n_vocab + worker * n_private
+    rows[n_private:n_vocab] = matrix[n_private:]
+    rows[first : first + n_private] = matrix[:n_private]
+    return Rows(rows, n_private, first, worker)
+
+
+def seen_by(rows, n_vocab):
+    return rows.matrix[[row_of(rows, i) for i in range(n_vocab)]]
+
+
+CASES = [  # loss, weigher, negatives, shared, bounded, logits handed over by the sampler
+    ("ns", "none", 3, False, False, False),
+    ("ns", "none", 5, True, True, False),
+    ("relaxed", "none", 3, True, False, True),
+    ("relaxed", "none", 2, False, True, False),
+    ("ns", "none", 10, False, True, True),
+    ("relaxed", "importance", 3, True, False, False),
+    ("relaxed", "importance", 4, False, True, True),
+]
+
+
+@pytest.mark.parametrize(("loss", "weigher", "n", "shared", "bounded", "knows"), CASES)
+@pytest.mark.parametrize("n_private", [0, 4])
+def test_run_shard_does_what_the_oracle_does(loss, weigher, n, shared, bounded, knows, n_private):
+    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(seed=n)
+    n_vocab, window = len(inputs), source.window
+    options = TrainConfig(loss=loss, weigher=weigher).resolved()
+    plugs = Plugs(
+        source, Scripted(drawn, log_q, knows), WEIGHERS[weigher].from_options(options), LOSSES[loss].from_options(options)
+    )
+    shape = Shape(2 * window, n, shared, WEIGHERS[weigher].needs_log_q or LOSSES[loss].needs_log_q, bounded)
+    rows_in, rows_out = tall(inputs, n_private, 3, 1), tall(outputs, n_private, 3, 1)
+    value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (0.4, 0.1), stream())
+
+    alphas = 0.4 + (0.1 - 0.4) * np.arange(last) / last
+    place_of = {}  # position in the corpus -> place in the scratch, which has a separator after each sentence
+    for place in np.flatnonzero(tokens[:last] >= 0):
+        place_of[len(place_of)] = place
+    groups = [(place_of[p], c, t) for p, c, t in naive.groups(source.ids, source.offsets, window)]
+    wide_in, wide_out = inputs.astype(np.float64), outputs.astype(np.float64)
+    expected, expected_pairs = naive.train(
+        groups, drawn, log_q, wide_in, wide_out, loss=loss, weigher=weigher, n=n, shared=shared, bounded=bounded,
+        alphas=alphas,
+    )
+    assert pairs == expected_pairs
+    assert value == pytest.approx(expected, rel=1e-4)
+    np.testing.assert_allclose(seen_by(rows_in, n_vocab), wide_in, rtol=2e-4, atol=2e-5)
+    np.testing.assert_allclose(seen_by(rows_out, n_vocab), wide_out, rtol=2e-4, atol=2e-5)
+    others = np.ones(len(rows_in.matrix), bool)  # rows of nobody, or of other workers, are as they were
+    others[[row_of(rows_in, i) for i in range(n_vocab)]] = False
+    assert np.isnan(rows_in.matrix[others]).all()
+    assert np.isnan(rows_out.matrix[others]).all()
+
+
+def test_a_bounded_group_moves_no_logit_by_more_than_one_through_its_own_row():
+    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(seed=3, scale=3.0)
+    options = TrainConfig(loss="ns").resolved()
+    plugs = Plugs(
+        source, Scripted(drawn, log_q, False), WEIGHERS["none"].from_options(options), LOSSES["ns"].from_options(options)
+    )
+    before, centre = outputs.copy(), inputs[tokens[2]].copy()
+    run_shard(
+        plugs, Shape(4, 3, False, False, True), Rows(inputs, 0, 9, 0), Rows(outputs, 0, 9, 0), tokens, 2, 3, (5.0, 5.0),
+        stream(),
+    )
+    moved = (outputs - before) @ centre
+    assert 0.3 < np.abs(moved).sum() < 1 + 1e-4  # rows that were pushed both ways may move by less
+
+
+def test_an_exploded_centre_gives_a_loss_of_nan():
+    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(seed=4)
+    options = TrainConfig(loss="ns").resolved()
+    plugs = Plugs(
+        source, Scripted(drawn, log_q, False), WEIGHERS["none"].from_options(options), LOSSES["ns"].from_options(options)
+    )
+    inputs[tokens[1]] = 1e5
+    value, _ = run_shard(
+        plugs, Shape(4, 3, False, False, True), Rows(inputs, 0, 9, 0), Rows(outputs, 0, 9, 0), tokens, 0, last, (0.1, 0.1),
+        stream(),
+    )
+    assert math.isnan(value)

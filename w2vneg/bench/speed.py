@@ -1,0 +1,190 @@
+"""Speed beside the rivals: every contender in turn, round after round, so that a noisy machine hits all alike."""
+
+import dataclasses
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from ..config import TrainConfig
+from ..events import EpochDone
+from ..trainer import Trainer
+from .rivals import train_fasttext, train_gensim, write_sentences
+
+CONTENDERS = {  # name -> options, or the rival's own name
+    "ns shared": {"loss": "ns", "share_negatives": True, "negatives": 5},
+    "ns per pair": {"loss": "ns", "share_negatives": False, "negatives": 5},
+    "relaxed (Boltzmann rolling)": {"loss": "relaxed", "negatives": 5},
+    "relaxed, default n": {"loss": "relaxed"},
+    "gensim corpus_file": "gensim",
+    "fastText maxn=0": "fasttext",
+}
+REFERENCE = "gensim corpus_file"
+
+
+@dataclasses.dataclass(frozen=True)
+class Timing:
+    """One contender in one round: seconds of training over `words` tokens; pairs is 0 where it is not told."""
+
+    contender: str
+    repeat: int
+    seconds: float
+    words: int
+    pairs: int
+
+
+def interleaved(encoded, common, repeats, contenders=None, tell=lambda text: None):
+    """Time each contender once per round, after one untimed round of ours that loads compiled code.
+
+    Parameters
+    ----------
+    encoded : EncodedCorpus
+    common : dict
+        dim, window, epochs, workers.
+    repeats : int
+
+    Returns
+    -------
+    list of Timing
+    """
+    contenders = contenders or list(CONTENDERS)
+    timings = []
+    with tempfile.TemporaryDirectory() as folder:
+        text = write_sentences(encoded, Path(folder) / "corpus.txt")
+        for name in contenders:
+            if isinstance(CONTENDERS[name], dict):
+                _ours(_head(encoded, 20_000), CONTENDERS[name], common)
+        for repeat in range(repeats):
+            for name in contenders:
+                seconds, pairs = _once(encoded, text, CONTENDERS[name], common)
+                timings.append(Timing(name, repeat, seconds, len(encoded) * common["epochs"], pairs))
+                tell(f"round {repeat + 1}, {name}: {seconds:.1f} s")
+    return timings
+
+
+def _head(encoded, tokens):
+    cut = max(1, int((encoded.offsets <= tokens).sum()) - 1)
+    return dataclasses.replace(encoded, ids=encoded.ids[: encoded.offsets[cut]], offsets=encoded.offsets[: cut + 1])
+
+
+def _once(encoded, text, options, common):
+    if options == "gensim":
+        return train_gensim(text, 0.05, 1, common)[1], 0
+    if options == "fasttext":
+        return train_fasttext(text, 0.05, common)[1], 0
+    return _ours(encoded, options, common)
+
+
+def _ours(encoded, options, common):
+    pairs = []
+    listener = lambda event: pairs.append(event.pairs) if isinstance(event, EpochDone) else None  # noqa: E731
+    trainer = Trainer(encoded, TrainConfig(**common, **options), [listener])
+    begun = time.perf_counter()
+    trainer.train()
+    return time.perf_counter() - begun, sum(pairs)
+
+
+def speed_table(timings):
+    """Return Markdown: median and range of words/s, median pairs/s, and the median of the ratios within each round."""
+    names = list(dict.fromkeys(t.contender for t in timings))
+    reference = {t.repeat: t.seconds for t in timings if t.contender == REFERENCE}
+    lines = [
+        "| trainer | thousand words/s, median (range) | million pairs/s | times gensim, median (range) |",
+        "|---|---|---|---|",
+    ]
+    for name in names:
+        own = [t for t in timings if t.contender == name]
+        rates = [t.words / t.seconds / 1e3 for t in own]
+        pairs = statistics.median(t.pairs / t.seconds / 1e6 for t in own)
+        ratios = [reference[t.repeat] / t.seconds for t in own if t.repeat in reference]
+        ratio = f"{statistics.median(ratios):.1f} ({min(ratios):.1f}–{max(ratios):.1f})" if ratios else "–"
+        lines.append(
+            f"| {name} | {statistics.median(rates):,.0f} ({min(rates):,.0f}–{max(rates):,.0f}) | "
+            f"{f'{pairs:.2f}' if pairs else '–'} | {ratio} |"
+        )
+    return "\n".join(lines)
+
+
+_FIRST_PAIR = """
+import sys, time
+from w2vneg import Word2Vec
+class Trained(Exception): pass
+def told(event): raise Trained
+try:
+    Word2Vec(**{options!r}).fit({corpus!r}, listeners=[told])
+except Trained:
+    pass
+"""
+
+
+def seconds_to_first_round(corpus, options):
+    """Start a fresh process on a corpus; return its seconds until the first round of training is done (float)."""
+    begun = time.perf_counter()
+    subprocess.run([sys.executable, "-c", _FIRST_PAIR.format(options=options, corpus=str(corpus))], check=True)
+    return time.perf_counter() - begun
+
+
+_GENSIM = """
+import sys
+from gensim.models.word2vec import Word2Vec
+o = {options!r}
+m = Word2Vec(corpus_file={corpus!r}, sg=1, negative=5, sample=1e-4, min_count=1, max_final_vocab=o['max_vocab'],
+             vector_size=o['dim'], window=o['window'], epochs=o['epochs'], workers=o['workers'], alpha={alpha},
+             min_alpha={alpha} / 10000, seed=1)
+m.wv.save_word2vec_format({output!r})
+"""
+
+
+def whole_processes(corpus, options, repeats, tell=lambda text: None):
+    """Time whole processes, from a plain text file to a written vectors file, interleaved; corpus never in a cache.
+
+    Returns
+    -------
+    dict of str -> list of float, seconds
+    """
+    seconds = {"w2vneg ns": [], "w2vneg relaxed": [], "gensim": []}
+    from ..jit import cache_folder
+
+    for repeat in range(repeats):
+        for name in seconds:
+            with tempfile.TemporaryDirectory() as folder:
+                output = str(Path(folder) / "vectors.txt")
+                environment = os.environ | {"W2VNEG_CACHE": folder, "W2VNEG_JIT_CACHE": str(cache_folder().parent)}
+                if name == "gensim":
+                    code = _GENSIM.format(options=options, corpus=str(corpus), alpha=0.05, output=output)
+                    command = [sys.executable, "-c", code]
+                else:
+                    flags = [f"--{key.replace('_', '-')}={value}" for key, value in options.items() if value is not None]
+                    command = [sys.executable, "-m", "w2vneg", "train", "--quiet", "--corpus", str(corpus),
+                               "--loss", name.split()[1], "--output", output, *flags]
+                begun = time.perf_counter()
+                subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+                seconds[name].append(time.perf_counter() - begun)
+            tell(f"round {repeat + 1}, {name}: {seconds[name][-1]:.1f} s")
+    return seconds
+
+
+def machine():
+    """Return one line about this machine and the versions that matter."""
+    import numba
+    import numpy
+
+    model = "unknown CPU"
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        model = names[0] if names else model
+    return (
+        f"{model}, {os.cpu_count()} cores; Python {platform.python_version()}, NumPy {numpy.__version__}, "
+        f"Numba {numba.__version__}"
+    )
+
+
+def as_json(timings):
+    """Return the single measurements as JSON text."""
+    return json.dumps({"machine": machine(), "timings": [dataclasses.asdict(t) for t in timings]}, indent=1) + "\n"
