@@ -4,6 +4,7 @@ Nothing here is imported from the package; the equations are written down again 
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,7 +18,7 @@ def keep_probability(share, threshold):
 
 def sentences(ids, offsets):
     """Return the sentences of an encoded corpus as lists of (position, id)."""
-    return [[(p, int(ids[p])) for p in range(a, b)] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [[(p, int(ids[p])) for p in range(a, b)] for a, b in pairwise(offsets)]
 
 
 def groups(ids, offsets, window, kept=lambda position: True):
@@ -37,8 +38,10 @@ def groups(ids, offsets, window, kept=lambda position: True):
 
 
 def log_sum_exp(values):
-    """Return log Σ e^v without overflow."""
+    """Return log Σ e^v without overflow; −∞ if there is nothing to add up."""
     top = max(values)
+    if top == -math.inf:
+        return top
     return top + math.log(sum(math.exp(v - top) for v in values))
 
 
@@ -61,7 +64,7 @@ def negative_sampling(logits, weights, log_q=None):
 
 def relaxed_softmax(logits, weights, log_q=None):
     """Relaxed softmax, eq. 5 with the positive in V: L = −s₀ + log(e^{s₀} + Σ ω_k e^{s_k}). Returns (L, dL/ds)."""
-    terms = [logits[0]] + [s + math.log(w) for s, w in zip(logits[1:], weights[1:], strict=True)]
+    terms = [logits[0]] + [s + math.log(w) if w else -math.inf for s, w in zip(logits[1:], weights[1:], strict=True)]
     log_z = log_sum_exp(terms)
     shares = np.array([math.exp(term - log_z) for term in terms])
     shares[0] = -math.exp(log_sum_exp(terms[1:]) - log_z)  # p₀ − 1, without cancellation
@@ -90,13 +93,18 @@ def negatives_of(k, n, drawn, shared):
     return range(n) if shared else range(k * n, (k + 1) * n)
 
 
-def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared):
-    """Return the group's loss and its gradient with respect to the logits of the positives and of all drawn."""
+def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared, exclude=False):
+    """Return the group's loss and its gradient with respect to the logits of the positives and of all drawn.
+
+    exclude : bool, a negative that is the very positive it stands beside weighs nothing
+    """
     value, at_positives, at_drawn = 0.0, np.zeros(len(positives)), np.zeros(len(drawn))
     for k, positive in enumerate(positives):
         places = negatives_of(k, n, drawn, shared)
         logits = np.array([out[i] @ x for i in [positive, *(drawn[p] for p in places)]])
         weights = WEIGHERS[weigher]([0.0, *(log_q[p] for p in places)])
+        if exclude:
+            weights[1:] *= [drawn[p] != positive for p in places]
         one, gradient = LOSSES[loss](logits, weights)
         value += one
         at_positives[k] = gradient[0]
@@ -105,7 +113,7 @@ def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared):
     return value, at_positives, at_drawn
 
 
-def train(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, shared, bounded, alphas):
+def train(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, shared, bounded, alphas, exclude=False):
     """Do stochastic gradient descent group by group, changing `inputs` and `outputs` (float64) in place.
 
     groups : list of (place, centre, positives); `place` picks the learning rate and the draws
@@ -117,13 +125,15 @@ def train(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, shared, bo
         count = n if shared else n * len(positives)
         ids, logs = drawn[place][:count], log_q[place][:count]
         x = inputs[centre].copy()
-        value, at_positives, at_drawn = group_loss(loss, weigher, x, outputs, positives, ids, logs, n, shared)
+        value, at_positives, at_drawn = group_loss(loss, weigher, x, outputs, positives, ids, logs, n, shared, exclude)
         steps = -alphas[place] * np.concatenate([at_positives, at_drawn])
-        if bounded:  # no logit moves by more than 1 in all through its own row
-            steps *= min(1.0, 1.0 / (np.abs(steps).sum() * (x @ x)))
+        if bounded:  # no logit moves by more than 1 through its own row: the positives as one, each negative by itself
+            by_positives, by_negatives = np.abs(steps[: len(positives)]).sum(), np.abs(steps[len(positives) :])
+            steps *= min(1.0, 1.0 / (max(by_positives, *by_negatives) * (x @ x)))
         gradient = np.zeros_like(x)
         for target, step in zip([*positives, *ids], steps, strict=True):
             gradient += step * outputs[target]
+        for target, step in zip([*positives, *ids], steps, strict=True):
             outputs[target] += step * x
         inputs[centre] += gradient
         total += value

@@ -16,7 +16,7 @@ from w2vneg.jit import njit
 from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.functions import exp_into, fast_log, highest
-from w2vneg.kernels.linalg import Rows, dot, dots, row_of, step_row
+from w2vneg.kernels.linalg import Rows, dot, dots, row_of, step_row, step_rows
 from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
 from w2vneg.kernels.shard import Plugs, Shape, run_shard
 from w2vneg.kernels.walk import TextWindows
@@ -37,9 +37,6 @@ def _wrapping_integers():
 
 def stream(seed=SEED):
     return np.array([seed], np.uint64)
-
-
-# fast_exp, fast_log
 
 
 def exp32(values, scale=1.0, shift=0.0):
@@ -100,9 +97,6 @@ def test_highest_passes_over_nan(place):
     assert highest(values, 9) == np.nanmax(values)
 
 
-# dot products and updates
-
-
 @given(n=st.integers(0, 11), dim=st.integers(1, 40), seed=st.integers(0, 1000))
 @settings(deadline=None, max_examples=100)
 def test_dots_are_dot_products(n, dim, seed):
@@ -129,12 +123,26 @@ def test_step_row_updates_the_row_and_the_gradient_from_the_old_row():
     assert np.array_equal(matrix[[0, 2]], before[[0, 2]].astype(np.float32))
 
 
+@given(index=st.lists(st.integers(0, 4), max_size=9), dim=st.integers(1, 20), seed=st.integers(0, 1000))
+@settings(deadline=None, max_examples=100)
+def test_step_rows_loses_no_step_of_a_row_that_comes_twice(index, dim, seed):
+    rng = np.random.default_rng(seed)
+    matrix, x = rng.normal(size=(5, dim)).astype(np.float32), rng.normal(size=dim).astype(np.float32)
+    steps = (1e-3 * rng.normal(size=len(index))).astype(np.float32)
+    gradient = np.zeros(dim, np.float32)
+    before = matrix.astype(np.float64)
+    step_rows(matrix, np.array(index, np.int64), steps, len(index), x, gradient)
+    rows, gathered = before.copy(), np.zeros(dim)
+    for i, step in zip(index, steps, strict=True):
+        gathered += step * before[i]
+        rows[i] += step * x
+    np.testing.assert_allclose(matrix, rows, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(gradient, gathered, rtol=0, atol=2e-4)  # second order where a row comes twice
+
+
 def test_row_of_sends_frequent_ids_to_the_workers_copies():
     rows = Rows(np.zeros((14, 1), np.float32), 2, 12, 1)
     assert [row_of(rows, i) for i in range(4)] == [12, 13, 2, 3]
-
-
-# alias tables
 
 
 @njit
@@ -178,9 +186,6 @@ def test_alias_draws_follow_the_table():
     likely = weights > 0
     assert seen[~likely].sum() == 0
     assert stats.chisquare(seen[likely], DRAWS * weights[likely] / weights.sum()).pvalue > 1e-6
-
-
-# random streams
 
 
 @njit
@@ -240,7 +245,7 @@ def test_next_below_reaches_both_ends_of_a_large_range():
 def test_next_unit_is_uniform_and_below_one():
     out = np.empty(DRAWS, np.float32)
     many_units(stream(), out)
-    assert 0 <= out.min()
+    assert out.min() >= 0
     assert out.max() < 1
     assert stats.chisquare(np.histogram(out, 64, (0, 1))[0]).pvalue > 1e-6
     pairs = np.histogram2d(out[:-1:2], out[1::2], 12, ((0, 1), (0, 1)))[0]
@@ -263,23 +268,27 @@ def test_kept_at_depends_on_key_and_position_alone():
     assert [bool(kept_at(np.uint64(4), p, half)) for p in range(200)] != once
 
 
-# the hot loop
+def toy_run(seed, repeats=False, window=2, dim=6, draws=40, scale=0.7):
+    """Return (source, tokens, last, inputs, outputs, ids, log_q): a few sentences and a script of draws.
 
-
-def toy_run(seed, window=2, n_vocab=9, dim=6, draws=40, scale=0.7):
-    """Return (source, tokens, last, inputs, outputs, ids, log_q): a few sentences, with repeats, and a script."""
+    Without repeats no target comes twice in a group; with them most do, side by side and apart.
+    """
     rng = np.random.default_rng(seed)
     lengths = [6, 1, 4, 3]
-    ids = rng.integers(0, n_vocab, sum(lengths)).astype(np.int32)
+    n_vocab = 9 if repeats else sum(lengths) + draws
+    ids = (rng.integers(0, n_vocab, sum(lengths)) if repeats else rng.permutation(sum(lengths))).astype(np.int32)
     offsets = np.cumsum([0, *lengths]).astype(np.int64)
     source = TextWindows(ids, offsets, np.full(n_vocab, 2**32, np.uint64), window, False)
     tokens = np.empty(2 * len(ids) + 4 * window + 8, np.int32)
     first, last = fill(source, 0, len(ids), np.uint64(1), tokens)
     assert first == 0
     matrices = (scale * rng.normal(size=(2, n_vocab, dim))).astype(np.float32)
-    drawn = rng.integers(0, n_vocab, (last, draws)).astype(np.int32)
+    if repeats:
+        drawn = rng.integers(0, n_vocab, (last, draws))
+    else:
+        drawn = sum(lengths) + np.array([rng.permutation(draws) for _ in range(last)])
     log_q = rng.normal(-3, 1, drawn.shape).astype(np.float32)
-    return source, tokens, last, *matrices, drawn, log_q
+    return source, tokens, last, *matrices, drawn.astype(np.int32), log_q
 
 
 def tall(matrix, n_private, workers, worker):
@@ -292,35 +301,42 @@ def tall(matrix, n_private, workers, worker):
     return Rows(rows, n_private, first, worker)
 
 
+def plugs_of(source, sampler, loss, weigher="none"):
+    options = TrainConfig(loss=loss, weigher=weigher).resolved()
+    return Plugs(source, sampler, WEIGHERS[weigher].from_options(options), LOSSES[loss].from_options(options))
+
+
 def seen_by(rows, n_vocab):
     return rows.matrix[[row_of(rows, i) for i in range(n_vocab)]]
 
 
-CASES = [  # loss, weigher, negatives, shared, bounded, logits handed over by the sampler
-    ("ns", "none", 3, False, False, False),
-    ("ns", "none", 5, True, True, False),
-    ("relaxed", "none", 3, True, False, True),
-    ("relaxed", "none", 2, False, True, False),
-    ("ns", "none", 10, False, True, True),
-    ("relaxed", "importance", 3, True, False, False),
-    ("relaxed", "importance", 4, False, True, True),
+CASES = [  # loss, weigher, negatives, shared, bounded, targets excluded, logits handed over by the sampler
+    ("ns", "none", 3, False, False, False, False),
+    ("ns", "none", 5, True, True, True, False),
+    ("relaxed", "none", 3, True, False, True, True),
+    ("relaxed", "none", 2, False, True, False, False),
+    ("ns", "none", 10, False, True, True, True),
+    ("relaxed", "importance", 3, True, False, False, False),
+    ("relaxed", "importance", 4, False, True, True, True),
+    ("relaxed", "none", 1, False, False, True, False),
 ]
 
 
-@pytest.mark.parametrize(("loss", "weigher", "n", "shared", "bounded", "knows"), CASES)
+@pytest.mark.parametrize(("loss", "weigher", "n", "shared", "bounded", "exclude", "knows"), CASES)
 @pytest.mark.parametrize("n_private", [0, 4])
-def test_run_shard_does_what_the_oracle_does(loss, weigher, n, shared, bounded, knows, n_private):
-    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(seed=n)
+@pytest.mark.parametrize("repeats", [False, True])
+def test_run_shard_does_what_the_oracle_does(
+    loss, weigher, n, shared, bounded, exclude, knows, n_private, repeats
+):
+    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n, repeats)
+    start, end = (1e-3, 2e-4) if repeats else (0.4, 0.1)
     n_vocab, window = len(inputs), source.window
-    options = TrainConfig(loss=loss, weigher=weigher).resolved()
-    plugs = Plugs(
-        source, Scripted(drawn, log_q, knows), WEIGHERS[weigher].from_options(options), LOSSES[loss].from_options(options)
-    )
-    shape = Shape(2 * window, n, shared, WEIGHERS[weigher].needs_log_q or LOSSES[loss].needs_log_q, bounded)
+    plugs = plugs_of(source, Scripted(drawn, log_q, knows), loss, weigher)
+    shape = Shape(2 * window, n, shared, plugs.weigher.needs_log_q or plugs.loss.needs_log_q, bounded, exclude)
     rows_in, rows_out = tall(inputs, n_private, 3, 1), tall(outputs, n_private, 3, 1)
-    value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (0.4, 0.1), stream())
+    value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (start, end), stream())
 
-    alphas = 0.4 + (0.1 - 0.4) * np.arange(last) / last
+    alphas = start + (end - start) * np.arange(last) / last
     place_of = {}  # position in the corpus -> place in the scratch, which has a separator after each sentence
     for place in np.flatnonzero(tokens[:last] >= 0):
         place_of[len(place_of)] = place
@@ -328,42 +344,44 @@ def test_run_shard_does_what_the_oracle_does(loss, weigher, n, shared, bounded, 
     wide_in, wide_out = inputs.astype(np.float64), outputs.astype(np.float64)
     expected, expected_pairs = naive.train(
         groups, drawn, log_q, wide_in, wide_out, loss=loss, weigher=weigher, n=n, shared=shared, bounded=bounded,
-        alphas=alphas,
+        alphas=alphas, exclude=exclude,
     )
     assert pairs == expected_pairs
     assert value == pytest.approx(expected, rel=1e-4)
-    np.testing.assert_allclose(seen_by(rows_in, n_vocab), wide_in, rtol=2e-4, atol=2e-5)
-    np.testing.assert_allclose(seen_by(rows_out, n_vocab), wide_out, rtol=2e-4, atol=2e-5)
+    # a target that comes twice may meet its own first step: second order in alpha, far less than a step lost
+    close = {"rtol": 0, "atol": 5e-5} if repeats else {"rtol": 2e-4, "atol": 2e-5}
+    np.testing.assert_allclose(seen_by(rows_in, n_vocab), wide_in, **close)
+    np.testing.assert_allclose(seen_by(rows_out, n_vocab), wide_out, **close)
     others = np.ones(len(rows_in.matrix), bool)  # rows of nobody, or of other workers, are as they were
     others[[row_of(rows_in, i) for i in range(n_vocab)]] = False
     assert np.isnan(rows_in.matrix[others]).all()
     assert np.isnan(rows_out.matrix[others]).all()
 
 
-def test_a_bounded_group_moves_no_logit_by_more_than_one_through_its_own_row():
-    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(seed=3, scale=3.0)
-    options = TrainConfig(loss="ns").resolved()
-    plugs = Plugs(
-        source, Scripted(drawn, log_q, False), WEIGHERS["none"].from_options(options), LOSSES["ns"].from_options(options)
-    )
+def bounded_move(scale, repeated):
+    """Return how far the first group's logits move through their own rows: of its positives, of its negatives."""
+    source, tokens, _, inputs, outputs, drawn, log_q = toy_run(seed=3, scale=scale)
+    if repeated:
+        tokens[[1, 3, 4]] = tokens[0]  # the centre is at 2
+    positives = tokens[[1, 0, 3, 4]]
+    plugs, n_vocab = plugs_of(source, Scripted(drawn, log_q, False), "ns"), len(inputs)
     before, centre = outputs.copy(), inputs[tokens[2]].copy()
-    run_shard(
-        plugs, Shape(4, 3, False, False, True), Rows(inputs, 0, 9, 0), Rows(outputs, 0, 9, 0), tokens, 2, 3, (5.0, 5.0),
-        stream(),
-    )
-    moved = (outputs - before) @ centre
-    assert 0.3 < np.abs(moved).sum() < 1 + 1e-4  # rows that were pushed both ways may move by less
+    rows = Rows(inputs, 0, n_vocab, 0), Rows(outputs, 0, n_vocab, 0)
+    run_shard(plugs, Shape(4, 3, False, False, True), *rows, tokens, 2, 3, (5.0, 5.0), stream())
+    moved = np.abs((outputs - before) @ centre)
+    return moved[np.unique(positives)], moved[drawn[2, :12]]
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_bounded_group_moves_no_logit_by_more_than_one_through_its_own_row(repeated):
+    positives, negatives = bounded_move(3.0, repeated)
+    assert max(positives.sum(), negatives.max()) == pytest.approx(1, rel=1e-3)
 
 
 def test_an_exploded_centre_gives_a_loss_of_nan():
     source, tokens, last, inputs, outputs, drawn, log_q = toy_run(seed=4)
-    options = TrainConfig(loss="ns").resolved()
-    plugs = Plugs(
-        source, Scripted(drawn, log_q, False), WEIGHERS["none"].from_options(options), LOSSES["ns"].from_options(options)
-    )
+    plugs, n_vocab = plugs_of(source, Scripted(drawn, log_q, False), "ns"), len(inputs)
     inputs[tokens[1]] = 1e5
-    value, _ = run_shard(
-        plugs, Shape(4, 3, False, False, True), Rows(inputs, 0, 9, 0), Rows(outputs, 0, 9, 0), tokens, 0, last, (0.1, 0.1),
-        stream(),
-    )
+    rows = Rows(inputs, 0, n_vocab, 0), Rows(outputs, 0, n_vocab, 0)
+    value, _ = run_shard(plugs, Shape(4, 3, False, False, True), *rows, tokens, 0, last, (0.1, 0.1), stream())
     assert math.isnan(value)

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from .errors import ConfigError, did_you_mean
 
 PRESETS = {  # loss -> what it fills in; chosen by measurement, see docs/measurements.md
-    "ns": {"sampler": "popularity", "negatives": 5, "share_negatives": False, "alpha": 0.05},
-    "relaxed": {"sampler": "boltzmann", "negatives": 10, "share_negatives": True, "alpha": 0.05},
+    "ns": {"sampler": "popularity", "negatives": 5, "share_negatives": False, "alpha": 0.05, "exclude": "target"},
+    "relaxed": {"sampler": "boltzmann", "negatives": 10, "share_negatives": True, "alpha": 0.05, "exclude": "none"},
 }
-_OTHER = {"sampler": "popularity", "negatives": 5, "share_negatives": False, "alpha": 0.05}
+_OTHER = {"sampler": "popularity", "negatives": 5, "share_negatives": False, "alpha": 0.05, "exclude": "none"}
 _BOLTZMANN = {"temp": 1.0, "degeneracy": "popularity", "method": "rolling", "candidates": 64, "replaced": 8}
+EXCLUSIONS = ("none", "target")
 METHODS = ("rolling", "sir", "exact")
 DEGENERACIES = ("uniform", "popularity")
 
@@ -25,6 +26,8 @@ def option(kind, default, help, *, at_least=None, above=None, below=None, at_mos
 
     off : str, the flag that switches a bool off; shown : str, the default as the help prints it
     """
+    if kind is int and at_most is None:
+        at_most = 2**31 - 1  # what compiled code counts with, and more than anybody needs
     limits = {"at_least": at_least, "above": above, "below": below, "at_most": at_most}
     about = {"kind": kind, "help": help, "limits": limits, "off": off, "group": group, "shown": shown}
     return field(default=default, metadata=about)
@@ -72,6 +75,10 @@ class TrainConfig:
         bool, None, "One set of negatives for all positives of a centre: faster, or more negatives in the same time.",
         off="no-share-negatives", group="objective", shown="ns: no, relaxed: yes",
     )
+    exclude: str | None = option(
+        str, None, "What a negative must not be: target (one that is the positive itself does not count) or none.",
+        group="objective", shown="ns: target, relaxed: none",
+    )
     dim: int = option(int, 100, "Length of the vectors.", at_least=1, at_most=65536, group="model")
     window: int = option(
         int, 5, "Positives reach this many tokens to each side.", at_least=1, at_most=1000, group="model"
@@ -114,6 +121,7 @@ class TrainConfig:
         for item in dataclasses.fields(self):
             object.__setattr__(self, item.name, _checked(item, getattr(self, item.name)))
         _check_choice("method", self.method, METHODS)
+        _check_choice("exclude", self.exclude, EXCLUSIONS)
 
     @classmethod
     def from_mapping(cls, mapping, where=None):

@@ -84,7 +84,8 @@ def boltzmann_draws(vectors_in, vectors_out, centre_ids, log_d, inverse_temperat
     rows = max(1, _SCORES // vectors_out.shape[0])
     for start in range(0, len(places), rows):
         part = places[start : start + rows]
-        scores = vectors_in[centre_ids[part]] @ vectors_out.T
+        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is the trainer's to notice
+            scores = vectors_in[centre_ids[part]] @ vectors_out.T
         keys = np.uint64(key) + part.astype(np.uint64)
         part_ids = np.empty((len(part), ids.shape[1]), np.int32)
         part_log_q = np.empty(part_ids.shape, np.float32)

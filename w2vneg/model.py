@@ -2,6 +2,7 @@
 
 import json
 import platform
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,23 @@ class Position:
 
 
 @dataclass
+class Origin:
+    """What a run trains on: n_tokens kept tokens of `sources` (names and paths; empty if it was no file).
+
+    fingerprint : int, of the first and last million ids
+    """
+
+    n_tokens: int = 0
+    fingerprint: int = 0
+    sources: list = field(default_factory=list)
+
+    @classmethod
+    def of(cls, ids):
+        """Describe a corpus by its ids, int32 (n_tokens,)."""
+        return cls(len(ids), zlib.crc32(ids[-1_000_000:].tobytes(), zlib.crc32(ids[:1_000_000].tobytes())))
+
+
+@dataclass
 class Model:
     """vectors_in, vectors_out : float32, (n_vocab, dim); config is the resolved one; history : list of dict"""
 
@@ -38,6 +56,7 @@ class Model:
     vectors_out: np.ndarray
     position: Position = field(default_factory=Position)
     history: list = field(default_factory=list)
+    origin: Origin = field(default_factory=Origin)
 
     @classmethod
     def fresh(cls, vocab, config):
@@ -50,8 +69,8 @@ class Model:
     def save(self, folder):
         """Write the model folder, whole or not at all; other files in a former one stay.
 
-        vectors_in.npy, vectors_out.npy, vocab.tsv (word, count), config.json, position.json, history.jsonl,
-        versions.json. OutputError if the folder holds something else than a model.
+        vectors_in.npy, vectors_out.npy, vocab.tsv (word, count), config.json, position.json, corpus.json,
+        history.jsonl, versions.json. OutputError if the folder holds something else than a model.
         """
         check_place(folder)
         with atomic_folder(folder, keep_others=True) as target:
@@ -60,6 +79,7 @@ class Model:
             self.vocab.save(target / "vocab.tsv")
             _write_json(target / "config.json", self.config.as_dict())
             _write_json(target / "position.json", vars(self.position))
+            _write_json(target / "corpus.json", vars(self.origin))
             _write_json(target / "versions.json", _versions())
             lines = "".join(json.dumps(record) + "\n" for record in self.history)
             (target / "history.jsonl").write_text(lines, encoding="utf-8")
@@ -74,7 +94,8 @@ class Model:
         config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json")
         position = _read_position(folder / "position.json")
         matrices = [_read_matrix(folder / f"vectors_{side}.npy", len(vocab), config.dim) for side in ("in", "out")]
-        return cls(vocab, config, *matrices, position, _read_history(folder / "history.jsonl"))
+        history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
+        return cls(vocab, config, *matrices, position, history, origin)
 
 
 def check_place(folder):
@@ -126,6 +147,14 @@ def _read_position(path):
     if not fits or len(values) != len(kinds):
         raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
     return Position(**values)
+
+
+def _read_origin(path):
+    values = _read_json(path)
+    fits = isinstance(values, dict) and set(values) == {"n_tokens", "fingerprint", "sources"}
+    if not fits or type(values["n_tokens"]) is not int or not isinstance(values["sources"], list) or any(type(name) is not str for name in values["sources"]):
+        raise InputError(f"{path}: not the origin of a run (expected n_tokens, fingerprint and sources)")
+    return Origin(**values)
 
 
 def _read_history(path):

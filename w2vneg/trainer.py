@@ -6,19 +6,22 @@ import threading
 import time
 from contextlib import contextmanager
 
+import numpy as np
+
 from .engines.local import LocalEngine, private_rows
-from .errors import ConfigError, DivergenceError
+from .errors import ConfigError, DivergenceError, InputError
 from .events import EpochDone, Interrupted, RolledBack, RoundDone
 from .jit import available_threads
 from .kernels.shard import Plugs, Shape
 from .kernels.walk import TextWindows
 from .losses import LOSSES
-from .model import Model, Position
+from .model import Model, Origin, Position
 from .samplers import SAMPLERS
 from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
 from .weighers import WEIGHERS
 
 _HALVINGS = 5
+_ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
 _KEPT, _DRAWN = 1, 2  # first word of a random stream's name: subsampling, everything else
 
 
@@ -45,13 +48,31 @@ class Trainer:
         self.config = config.resolved(cores=available_threads())
         self.listeners = list(listeners)
         self.stopped = False
-        if model is not None and (model.vocab != corpus.vocab or model.config.dim != self.config.dim):
+        if model is not None:
+            self._check_fits(model)
+        self.model = model or Model.fresh(corpus.vocab, self.config)
+        self.model.config = self.config
+        self.model.origin = Origin.of(corpus.ids)
+        self._build()
+
+    def _check_fits(self, model):
+        if model.vocab != self.corpus.vocab or model.config.dim != self.config.dim:
             raise ConfigError(
                 "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
             )
-        self.model = model or Model.fresh(corpus.vocab, self.config)
-        self.model.config = self.config
-        self._build()
+        origin = Origin.of(self.corpus.ids)
+        if (model.origin.n_tokens, model.origin.fingerprint) != (origin.n_tokens, origin.fingerprint):
+            raise ConfigError(
+                f"the model to resume was trained on another text ({model.origin.n_tokens:,} known tokens, this corpus "
+                f"has {origin.n_tokens:,}); use the same corpus"
+            )
+        given, own = self.config.as_dict(), model.config.as_dict()
+        other = [name for name in given if given[name] != own[name]]
+        if model.position.round and other:
+            raise ConfigError(
+                f"the model to resume stopped within an epoch under another option {other[0]} "
+                f"({own[other[0]]}, now {given[other[0]]}); use the same options"
+            )
 
     def _build(self):
         config, corpus = self.config, self.corpus
@@ -71,9 +92,17 @@ class Trainer:
         source = TextWindows(
             corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
         )
-        shape = Shape(window, config.negatives, config.share_negatives, needs_log_q, config.bounded_steps)
+        shape = Shape(
+            window, config.negatives, config.share_negatives, needs_log_q, config.bounded_steps,
+            config.exclude == "target",
+        )
         self.untrained = loss.untrained(config.negatives)
         self.n_tokens = len(corpus)
+        if np.diff(corpus.offsets).max() < 2:
+            raise InputError(
+                "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
+                "words, or lower --min-count"
+            )
         self.block = block_size(self.n_tokens, config.workers, _cost(config))
         n_private = config.private_rows
         if n_private is None:
@@ -103,7 +132,7 @@ class Trainer:
         with _stop_on_interrupt(self.stop):
             while self.model.position.epoch < self.config.epochs and not self.stopped:
                 self._epoch(clock)
-        if self.stopped:
+        if self.stopped and self.model.position.epoch < self.config.epochs:
             self._tell(Interrupted(self.model.position.epoch, self._fraction()))
         return self.model
 
@@ -126,8 +155,9 @@ class Trainer:
             keys = (_DRAWN, self.config.seed, epoch, position.round)
             loss, pairs = self.engine.run(blocks, self._alphas(blocks), epoch_key, keys)
             last = position.round + 1 == len(rounds)
-            checked = last or (position.round + 1) % every == 0
-            if not math.isfinite(loss) or (checked and not self.engine.healthy()):
+            checked = last or self.stopped or (position.round + 1) % every == 0
+            absurd = loss > _ABSURD * self.untrained * max(pairs, 1)
+            if not math.isfinite(loss) or absurd or (checked and not self.engine.healthy()):
                 self._roll_back(good)
                 continue
             position.round += 1
@@ -137,6 +167,8 @@ class Trainer:
             if checked and not last:
                 good = self._good_state()
             self._tell_round(clock)
+            if self.stopped and not checked and not self.engine.healthy():
+                self._roll_back(good)  # what is handed over now is kept
         if position.round == len(rounds):
             self._end_epoch(clock)
 
@@ -165,7 +197,12 @@ class Trainer:
 
     def _end_epoch(self, clock):
         position = self.model.position
-        loss = position.loss_sum / max(position.pairs, 1)
+        if position.pairs == 0:
+            raise InputError(
+                f"no pair was trained in epoch {position.epoch + 1}: subsampling left no two words together; "
+                "raise --subsample, or switch it off with 0"
+            )
+        loss = position.loss_sum / position.pairs
         done = EpochDone(
             position.epoch + 1, self.config.epochs, clock.tokens, position.pairs, loss, self.untrained,
             float(self._alphas(self.n_tokens)), clock.seconds(),
@@ -221,17 +258,25 @@ class _Clock:
 
 @contextmanager
 def _stop_on_interrupt(stop):
-    """Turn the first Ctrl-C into a call of `stop`; a second one interrupts at once. Main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    """Turn the first Ctrl-C or SIGTERM into a call of `stop`; a second one acts at once. Main thread only.
+
+    A signal that is set to be ignored (nohup, the background of a script) stays ignored.
+    """
+    former = {}
 
     def handler(number, frame):
-        signal.signal(signal.SIGINT, before)
+        restore()
         stop()
 
-    before = signal.signal(signal.SIGINT, handler)
+    def restore():
+        for number, before in former.items():
+            signal.signal(number, before)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                former[number] = signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()

@@ -55,6 +55,9 @@ def main(argv=None):
     except W2vnegError as error:
         click.echo(f"Error: {error}", err=True)
         status = 1
+    except MemoryError as error:
+        click.echo(f"Error: not enough memory ({error}); use a smaller --dim or --max-vocab", err=True)
+        status = 1
     except click.exceptions.Abort:
         click.echo("Interrupted.", err=True)
         status = 130

@@ -19,7 +19,7 @@ from .options import config_options, read_config
 )
 @click.option("--output", metavar="PATH", default="vectors.txt", show_default=True, help="Vectors, as word2vec text.")
 @click.option("--save-model", metavar="DIR", help="Keep matrices, vocabulary, options, history; saved each epoch.")
-@click.option("--resume", metavar="DIR", help="Go on with a model folder that --save-model wrote and was interrupted.")
+@click.option("--resume", metavar="DIR", help="Go on with a model folder of an interrupted run.")
 @click.option("--vocab", "vocab_path", metavar="FILE", help="Use this vocabulary (vocab.tsv of a model folder).")
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
@@ -41,10 +41,13 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, q
 
     word2vec = Word2Vec(config)
     word2vec.check()
-    _check_places(output, save_model or resume)
-    encoded = _encode(word2vec, corpus, vocab_path, mirror, quiet, note)
+    _check_places(output, save_model or resume, corpus)
+    if not corpus:
+        corpus = _sources_of(model, resume) if model is not None else _built_in(note)
+    encoded = _encode(word2vec, corpus, _vocabulary(model, vocab_path), mirror, quiet, note)
     note(encoded.report.line())
     trainer = word2vec.trainer(encoded, model=model)
+    trainer.model.origin.sources = _lasting(corpus)
     _run(trainer, save_model or resume, quiet, note)
     word2vec.model = trainer.model
     _write(word2vec, output, save_model or resume, note)
@@ -70,10 +73,12 @@ def _starting_point(resume, config_path, given):
     return model.config, model
 
 
-def _check_places(output, folder):
+def _check_places(output, folder, corpus):
     """Complain about places that cannot be written now rather than after training."""
     from ..atomic import check_writable
 
+    if any(os.path.isfile(name) and os.path.realpath(name) == os.path.realpath(output) for name in corpus):
+        raise click.UsageError(f"--output {output} would overwrite the corpus; name another place")
     check_writable(output)
     if folder:
         from ..model import check_place
@@ -83,15 +88,39 @@ def _check_places(output, folder):
         check_place(folder)
 
 
-def _encode(word2vec, corpus, vocab_path, mirror, quiet, note):
-    from ..progress import byte_progress
+def _built_in(note):
+    note("No --corpus given: training on the built-in corpus, the documentation of Python's standard library.")
+    return ("builtin",)
+
+
+def _lasting(corpus):
+    """Return the names of a corpus such that they mean the same from another folder."""
+    from ..datasets import names
+
+    named = [name for name in corpus if name == "-" or (name in names("corpus") and not os.path.exists(name))]
+    return [name if name in named else os.path.abspath(name) for name in corpus]
+
+
+def _sources_of(model, folder):
+    """Return the corpus that a model folder was trained on, as it was named then."""
+    if not model.origin.sources or "-" in model.origin.sources:
+        raise click.UsageError(f"{folder} was not trained on files; name the same text with --corpus")
+    return tuple(model.origin.sources)
+
+
+def _vocabulary(model, path):
+    """Return the vocabulary to use: that of the model to resume, that of a file, or None for the corpus's own."""
     from ..vocab import Vocabulary
+
+    if model is not None:
+        return model.vocab
+    return Vocabulary.load(path) if path else None
+
+
+def _encode(word2vec, corpus, vocab, mirror, quiet, note):
+    from ..progress import byte_progress
     from ..word2vec import locate
 
-    vocab = Vocabulary.load(vocab_path) if vocab_path else None
-    if not corpus:
-        note("No --corpus given: training on the built-in corpus, the documentation of Python's standard library.")
-        corpus = ("builtin",)
     places = [locate(name, mirror) for name in corpus]
     with nullcontext() if quiet else byte_progress("reading") as progress:
         return word2vec.encode(places if len(places) > 1 else places[0], vocab=vocab, progress=progress)

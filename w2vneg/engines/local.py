@@ -17,14 +17,16 @@ _EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
 
 
 def private_rows(n_vocab, dim, workers):
-    """Choose H for both matrices: every row if the copies fit in an eighth of memory, else as many as do."""
+    """Choose H: every row, as long as one worker's copies of a matrix stay within 64 MB and all copies within an eighth
+    of memory. Merging more costs more time than the rarer rows, seldom shared at one moment, would save.
+    """
     if workers == 1:
         return 0
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         memory = 4 * 2**30
-    return int(min(n_vocab, memory // 8 // (workers * 2 * dim * 4)))
+    return int(min(n_vocab, 64 * 2**20 // (4 * dim), memory // 8 // (workers * 2 * dim * 4)))
 
 
 class LocalEngine:

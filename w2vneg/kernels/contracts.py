@@ -16,7 +16,7 @@ draw
     leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
     `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n.
 weigh
-    Write the weights ω with which the targets count into `weights` (1 on entry, or what this function left there).
+    Write the weights ω with which the targets count into `weights` (1 on entry).
 step
     Write dL/dlogit into `gradients`, return L.
 

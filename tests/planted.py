@@ -1,0 +1,28 @@
+"""Small corpora whose answer is known, and how much of it vectors have found."""
+
+import numpy as np
+
+
+def two_topics(n_sentences=800, words=20, length=8, seed=0):
+    """Return sentences (list of list of str) that take all their words from one of two disjoint sets, in turn."""
+    rng = np.random.default_rng(seed)
+    topics = ([f"a{i}" for i in range(words)], [f"b{i}" for i in range(words)])
+    return [[topics[s % 2][i] for i in rng.integers(0, words, length)] for s in range(n_sentences)]
+
+
+def random_words(n_sentences=800, words=20, length=8, seed=0):
+    """Return sentences of the same words in which nothing goes with anything."""
+    rng = np.random.default_rng(seed)
+    both = [f"{topic}{i}" for topic in "ab" for i in range(words)]
+    return [[both[i] for i in rng.integers(0, 2 * words, length)] for _ in range(n_sentences)]
+
+
+def same_topic(vectors, k=5):
+    """Return the share, among the `k` nearest neighbours of all words, of those of the word's own topic."""
+    near = [(word, other) for word in vectors.words for other, _ in vectors.most_similar(word, k=k)]
+    return sum(word[0] == other[0] for word, other in near) / len(near)
+
+
+def as_text(sentences):
+    """Return the sentences as a text of one sentence a line."""
+    return "".join(" ".join(sentence) + "\n" for sentence in sentences)

@@ -1,0 +1,474 @@
+"""`w2vneg train`: what it writes, what it says, and what it does about every mistake."""
+
+import bz2
+import errno
+import gzip
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted import as_text, same_topic, two_topics
+
+import w2vneg
+from w2vneg import Vectors, Vocabulary, Word2Vec, atomic, progress
+from w2vneg.events import RoundDone
+from w2vneg.model import Model
+
+SMALL = ["--loss=ns", "--dim=8", "--window=3", "--subsample=0", "--min-count=1", "--epochs=2", "--workers=1"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, with corpus.txt in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text(as_text(two_topics()))
+    return tmp_path
+
+
+@pytest.fixture
+def train(folder, run_cli):
+    """A function that runs ``w2vneg train --corpus corpus.txt`` with small options and further arguments."""
+    return lambda *arguments: run_cli("train", "--corpus", "corpus.txt", *SMALL, *arguments)
+
+
+@pytest.fixture
+def no_training(monkeypatch):
+    """Whatever is wrong must be told before a corpus is read."""
+
+    def refuse(*arguments, **options):
+        raise AssertionError("the corpus was read")
+
+    monkeypatch.setattr("w2vneg.word2vec.encode_corpus", refuse)
+
+
+def assert_one_message(result, message, code=1):
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
+    assert result.err.count("Error: ") == 1
+    assert result.err.splitlines()[-1].startswith("Error: ")
+    assert "Traceback" not in result.err
+
+
+def test_vectors_txt_is_word2vec_text_that_gensim_reads(train, folder):
+    result = train()
+    assert (result.code, result.out) == (0, "")
+    assert sorted(os.listdir(folder)) == ["corpus.txt", "vectors.txt"]
+    vectors = Vectors.load("vectors.txt")
+    assert (len(vectors), vectors.dim) == (40, 8)
+    keyed = pytest.importorskip("gensim.models").KeyedVectors.load_word2vec_format("vectors.txt")
+    assert keyed.index_to_key == vectors.words
+    assert np.array_equal(keyed.vectors, vectors.matrix)
+    lines = result.err.splitlines()
+    assert "6,400 tokens" in lines[0] and "40 types" in lines[0]
+    assert re.match(r"epoch 1/2: loss \d\.\d+ \(untrained 4\.1589\), [\d,]+ pairs, [\d.]+ s$", lines[1])
+    assert lines[2].startswith("epoch 2/2: ")
+    assert lines[3] == "Wrote 40 vectors of 8 numbers to vectors.txt."
+    assert len(lines) == 4
+
+
+def test_the_words_of_the_issue(folder, run_cli):
+    options = "--loss relaxed --temp 1.0 --min-count 1 --dim 8 --subsample 0 --epochs 2"
+    assert run_cli("train", "--corpus", "corpus.txt", *options.split()).code == 0
+    assert same_topic(Vectors.load("vectors.txt")) >= 0.95
+
+
+def test_the_same_seed_writes_the_same_bytes(train):
+    train("--output", "one.txt")
+    train("--output", "two.txt")
+    train("--output", "three.txt", "--seed", "2")
+    assert Path("one.txt").read_bytes() == Path("two.txt").read_bytes() != Path("three.txt").read_bytes()
+
+
+def test_json_is_one_document_on_stdout(train):
+    result = train("--json", "--save-model", "model", "--temp", "inf", "--sampler", "boltzmann")
+    assert result.code == 0
+
+    def refuse(text):
+        raise AssertionError(f"{text} is no JSON")
+
+    report = json.loads(result.out, parse_constant=refuse)
+    assert (report["output"], report["model"], report["interrupted"]) == ("vectors.txt", "model", False)
+    assert report["corpus"]["kept_tokens"] == 6400
+    assert report["config"]["dim"] == 8
+    assert report["config"]["sampler"] == "popularity"
+    assert [record["event"] for record in report["history"]] == ["EpochDone", "EpochDone"]
+    assert "epoch 1/2" in result.err
+
+
+def test_quiet_says_nothing(train):
+    result = train("--quiet", "--save-model", "model")
+    assert result == (0, "", "")
+    result = train("--quiet", "--json")
+    assert (result.code, result.err) == (0, "")
+    json.loads(result.out)
+
+
+def test_the_model_folder(train, folder):
+    result = train("--save-model", "deep/model", "--private-rows", "3")
+    assert result.code == 0
+    assert result.err.splitlines()[-1] == "Model kept in deep/model."
+    plain = {"config.json", "corpus.json", "history.jsonl", "position.json", "versions.json", "vocab.tsv"}
+    assert set(os.listdir("deep/model")) == plain | {"vectors_in.npy", "vectors_out.npy"}
+    config = json.loads(Path("deep/model/config.json").read_text("utf-8"))
+    expected = {"loss": "ns", "sampler": "popularity", "negatives": 5, "private_rows": 3}
+    assert {name: config[name] for name in expected} == expected
+    history = [json.loads(line) for line in Path("deep/model/history.jsonl").read_text("utf-8").splitlines()]
+    assert [record["epoch"] for record in history] == [1, 2]
+    assert json.loads(Path("deep/model/versions.json").read_text("utf-8"))["w2vneg"] == w2vneg.__version__
+    assert Vocabulary.load("deep/model/vocab.tsv").counts.sum() == 6400
+    written = Vectors.load("vectors.txt")
+    for loaded in (Vectors.load("deep/model"), Word2Vec.load("deep/model").vectors):
+        assert loaded.words == written.words
+        assert np.array_equal(loaded.matrix, written.matrix)
+
+
+def test_the_built_in_corpus_is_said_aloud(folder, run_cli, monkeypatch):
+    asked = []
+    monkeypatch.setattr("w2vneg.builtin.builtin_path", lambda progress=None: asked.append(1) or folder / "corpus.txt")
+    result = run_cli("train", *SMALL)
+    assert result.code == 0 and asked == [1]
+    assert result.err.startswith("No --corpus given: training on the built-in corpus, the documentation of Python")
+    assert len(Vectors.load("vectors.txt")) == 40
+    assert run_cli("train", "--corpus", "builtin", *SMALL).code == 0
+
+
+def test_a_vocabulary_is_used_again(train, folder):
+    train("--save-model", "model")
+    (folder / "few.tsv").write_text("b1\t9\na1\t9\nunseen\t1\n".replace("b1\t9\na1\t9", "a1\t9\nb1\t9"))
+    assert train("--vocab", "model/vocab.tsv", "--output", "same.txt").code == 0
+    assert Path("same.txt").read_bytes() == Path("vectors.txt").read_bytes()
+    assert train("--vocab", "few.tsv").code == 0
+    assert Vectors.load("vectors.txt").words == ["a1", "b1", "unseen"]
+    assert_one_message(train("--vocab", "none.tsv"), "none.tsv: cannot read the vocabulary (No such file or directory)")
+    (folder / "foreign.tsv").write_text("x\t9\ny\t9\n")
+    assert_one_message(train("--vocab", "foreign.tsv"), "no token of the corpus is in the given vocabulary")
+    (folder / "bad.tsv").write_text("a1\t9\nb1\n")
+    assert_one_message(train("--vocab", "bad.tsv"), "bad.tsv:2: expected word, tab, count")
+
+
+def test_several_packed_and_piped_corpora(folder, run_cli, monkeypatch):
+    halves = as_text(two_topics()[:400]), as_text(two_topics()[400:])
+    (folder / "one.weird").write_bytes(gzip.compress(halves[0].encode()))
+    (folder / "two.txt").write_bytes(bz2.compress(halves[1].encode()))
+    assert run_cli("train", "--corpus", "one.weird", "--corpus", "two.txt", *SMALL).code == 0
+    both = Path("vectors.txt").read_bytes()
+    assert run_cli("train", "--corpus", "corpus.txt", *SMALL).code == 0
+    assert Path("vectors.txt").read_bytes() == both
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("".join(halves).encode())))
+    result = run_cli("train", "--corpus", "-", *SMALL)
+    assert result.code == 0
+    assert Path("vectors.txt").read_bytes() == both
+
+
+def test_options_from_a_file_and_the_command_line_wins(folder, run_cli):
+    (folder / "run.toml").write_text(
+        'loss = "ns"\ndim = 6\nmin-count = 1\nepochs = 1\nsubsample = 0\n'
+        "share-negatives = true\ndynamic_window = false\n"
+    )
+    result = run_cli("train", "--corpus", "corpus.txt", "--config", "run.toml", "--dim", "5", "--json")
+    assert result.code == 0
+    config = json.loads(result.out)["config"]
+    assert (config["loss"], config["dim"], config["epochs"], config["share_negatives"]) == ("ns", 5, 1, True)
+    result = run_cli(
+        "train", "--corpus", "corpus.txt", "--config", "run.toml", "--no-share-negatives", "--dynamic-window", "--json"
+    )
+    config = json.loads(result.out)["config"]
+    assert (config["dim"], config["share_negatives"], config["dynamic_window"]) == (6, False, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("windw = 3\n", "run.toml: unknown option 'windw'; did you mean 'window'"),
+        ("window = 0\n", "run.toml: window must be at least 1, got 0"),
+        ("temp = nan\n", "run.toml: temp must be a number, not nan"),
+        ("[train]\ndim = 3\n", "run.toml: options stand at the top level, not in a table like [train]"),
+        ("dim = \n", "run.toml: not TOML ("),
+        ("dim = 1979-05-27\n", "run.toml: dim must be a whole number"),
+        ("degeneracy = 1979-05-27\n", "run.toml: degeneracy must be"),
+        (b"\xff", "run.toml: not TOML ("),
+        (None, "run.toml: No such file or directory"),
+    ],
+)
+def test_a_bad_options_file(train, folder, no_training, content, message):
+    if content is not None:
+        (folder / "run.toml").write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert_one_message(train("--config", "run.toml"), message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--window 0", "window must be at least 1, got 0"),
+        ("--dim -3", "dim must be at least 1, got -3"),
+        ("--min-count 0", "min_count must be at least 1, got 0"),
+        ("--max-vocab 1", "max_vocab must be at least 2, got 1"),
+        ("--epochs 0", "epochs must be at least 1, got 0"),
+        ("--workers 0", "workers must be at least 1, got 0"),
+        ("--negatives 0", "negatives must be at least 1, got 0"),
+        ("--seed -1", "seed must be at least 0, got -1"),
+        ("--temp 0", "temp must be above 0, got 0.0"),
+        ("--temp -1", "temp must be above 0, got -1.0"),
+        ("--temp nan", "temp must be a number, not nan"),
+        ("--temp 1", "--temp belongs to Boltzmann sampling, but the sampler is 'popularity'"),
+        ("--method exact", "--method belongs to Boltzmann sampling"),
+        ("--alpha nan", "alpha must be a number, not nan"),
+        ("--alpha inf", "alpha must be finite, got inf"),
+        ("--alpha 0", "alpha must be above 0, got 0.0"),
+        ("--min-alpha 1", "min_alpha (1) is above alpha"),
+        ("--min-alpha nan", "min_alpha must be a number, not nan"),
+        ("--subsample nan", "subsample must be a number, not nan"),
+        ("--noise-exponent nan", "noise_exponent must be a number, not nan"),
+        ("--noise-exponent inf", "noise_exponent must be at most 5, got inf"),
+        ("--loss nss", "unknown loss 'nss'; did you mean 'ns'? Known: ns, relaxed"),
+        ("--sampler popular", "unknown sampler 'popular'; did you mean 'popularity'?"),
+        ("--weigher non", "unknown weigher 'non'; did you mean 'none'?"),
+        ("--sampler boltzmann --method rollin", "unknown method 'rollin'; did you mean 'rolling'?"),
+        ("--sampler boltzmann --degeneracy popularty", "degeneracy 'popularty' is none of uniform, popularity"),
+        ("--sampler boltzmann --degeneracy bad.tsv", "bad.tsv:2: expected word<TAB>weight, weight 0 or more"),
+        ("--output none/vectors.txt", "cannot write none/vectors.txt: No such file or directory; choose another place"),
+        ("--output .", "cannot write .: it is a folder; name a file"),
+        ("--save-model corpus.txt", "cannot write corpus.txt: it is a file; name a folder"),
+        ("--save-model corpus.txt/model", "cannot write corpus.txt/model: "),
+        ("--save-model .", "cannot write .: the folder exists and is no model of w2vneg's (it holds bad.tsv"),
+    ],
+)
+def test_mistakes_are_told_before_the_corpus_is_read(train, folder, no_training, arguments, message):
+    (folder / "bad.tsv").write_text("a1\t1\na2\n")
+    assert_one_message(train(*arguments.split()), message)
+    assert sorted(os.listdir(folder)) == ["bad.tsv", "corpus.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--dim many", "'many' is not a valid integer"),
+        ("--dim 1.5", "'1.5' is not a valid integer"),
+        ("--nonsense", "No such option"),
+        ("--negativs 3", "--negatives"),
+        ("corpus.txt", "unexpected extra argument"),
+        ("--resume model --dim 3", "--resume takes its options from the model folder; leave --loss out"),
+        ("--output ./corpus.txt", "--output ./corpus.txt would overwrite the corpus; name another place"),
+        ("--output model --save-model model", "the vectors and the model folder cannot both be model"),
+    ],
+)
+def test_usage_errors(train, no_training, arguments, message):
+    result = train(*arguments.split())
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+
+
+CORPORA = {
+    "empty": (b"", "corpus.txt: the file is empty; name a file with text"),
+    "blank": (b" \n\n \n", "corpus.txt: no token in 5 bytes"),
+    "binary": (bytes(range(256)) * 40, "corpus.txt"),
+    "latin-1": ("für ".encode("latin-1") * 50, "corpus.txt:1"),
+    "truncated": (gzip.compress(as_text(two_topics()).encode())[:-20], "corpus.txt"),
+    "rare": (b"each word stands here once\n", "no token reaches min_count=2 (largest count is 1); lower --min-count"),
+    "one word": (b"word word word other\n", "only one word ('word') reaches min_count=2; training needs at least two"),
+    "no pair": (b"a\nb\n" * 50, "pair"),
+}
+
+
+@pytest.mark.parametrize("content, message", CORPORA.values(), ids=CORPORA)
+def test_a_corpus_that_cannot_be_trained_on(train, folder, content, message):
+    (folder / "corpus.txt").write_bytes(content)
+    (folder / "vectors.txt").write_text("former")
+    assert_one_message(train("--min-count", "2", "--save-model", "model"), message)
+    assert (folder / "vectors.txt").read_text() == "former"
+    assert sorted(os.listdir(folder)) == ["corpus.txt", "vectors.txt"]
+
+
+def test_a_corpus_that_is_not_there(folder, run_cli):
+    assert_one_message(run_cli("train", "--corpus", "none.txt"), "no such file or folder: none.txt")
+    assert_one_message(run_cli("train", "--corpus", "txet8"), "did you mean 'text8'?")
+    assert_one_message(run_cli("train", "--corpus", "none*.txt"), "none*.txt")
+    (folder / "empty").mkdir()
+    assert_one_message(run_cli("train", "--corpus", "empty"), "empty")
+
+
+def test_divergence_is_one_sentence_and_writes_nothing(train, folder):
+    (folder / "vectors.txt").write_text("former")
+    result = train("--alpha", "1e6", "--unbounded-steps", "--save-model", "model")
+    assert_one_message(result, "Error: training diverged 6 times, last at alpha 31250; lower --alpha")
+    assert result.err.count("training diverged; went back to the last good state") == 5
+    assert (folder / "vectors.txt").read_text() == "former"
+    assert sorted(os.listdir(folder)) == ["corpus.txt", "vectors.txt"]
+
+
+def test_divergence_leaves_the_last_good_epoch_in_the_model_folder(train, folder, run_cli):
+    assert train("--save-model", "model").code == 0
+    before = Path("model/vectors_in.npy").read_bytes()
+    config = json.loads(Path("model/config.json").read_text("utf-8"))
+    config |= {"epochs": 4, "alpha": 1e6, "min_alpha": 1e6, "bounded_steps": False}
+    Path("model/config.json").write_text(json.dumps(config))
+    Path("vectors.txt").unlink()
+    result = run_cli("train", "--corpus", "corpus.txt", "--resume", "model")
+    assert_one_message(result, "training diverged 6 times")
+    assert Path("model/vectors_in.npy").read_bytes() == before
+    assert not Path("vectors.txt").exists()
+
+
+def test_a_full_disk_at_the_end_keeps_the_former_vectors_and_the_model(train, folder, monkeypatch):
+    (folder / "vectors.txt").write_text("former")
+
+    def full(path, words, matrix, *arguments, **options):
+        with atomic.atomic_file(path) as stream:
+            stream.write(b"40 8\n")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("w2vneg.formats.text.write", full)
+    result = train("--save-model", "model", "--json")
+    assert_one_message(result, "cannot write vectors.txt: No space left on device; nothing was left behind")
+    assert "Model kept in model." in result.err
+    assert (folder / "vectors.txt").read_text() == "former"
+    assert Model.load("model").position.epoch == 2
+    assert sorted(os.listdir(folder)) == ["corpus.txt", "model", "vectors.txt"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+def test_a_full_device(train):
+    assert_one_message(train("--output", "/dev/full"), "cannot write /dev/full: No space left on device")
+
+
+def test_a_model_that_cannot_be_kept_does_not_end_the_training(train, folder, monkeypatch):
+    def full(self, path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Vocabulary, "save", full)
+    result = train("--save-model", "model")
+    assert result.code == 1
+    message = "cannot write model: No space left on device; nothing was left behind"
+    assert result.err.count(f"Warning: {message}; training goes on.") == 2
+    assert result.err.splitlines()[-1] == f"Error: {message}"
+    assert len(Vectors.load("vectors.txt")) == 40
+    assert sorted(os.listdir(folder)) == ["corpus.txt", "vectors.txt"]
+
+
+def test_ctrl_c_and_resume(folder, run_cli):
+    """A real process: its first line of an epoch is waited for, then comes the signal."""
+    command = [sys.executable, "-m", "w2vneg", "train", "--corpus", "corpus.txt", "--save-model", "model", *SMALL]
+    command += ["--epochs", "1000000"]
+    path = os.pathsep.join([str(Path(w2vneg.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": path}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as run:
+        try:
+            seen = [run.stderr.readline()]
+            while seen[-1] and not seen[-1].startswith("epoch 1/"):
+                seen.append(run.stderr.readline())
+            run.send_signal(signal.SIGINT)
+            out, rest = run.communicate(timeout=60)
+        finally:
+            run.kill()
+    assert (run.returncode, out) == (130, ""), "".join(seen) + rest
+    lines = rest.splitlines()
+    assert any(re.match(r"interrupted after 0\.\d% of the run$", line) for line in lines)
+    assert lines[-1] == "Interrupted: the vectors written are those trained so far; go on with --resume model."
+    model = Model.load("model")
+    assert np.array_equal(Vectors.load("vectors.txt").matrix, model.vectors_in)
+    assert model.position.epoch >= 1
+    assert model.history[-1]["event"] == "Interrupted"
+    config = json.loads(Path("model/config.json").read_text("utf-8"))
+    config["epochs"] = model.position.epoch + 1  # a million would take a while
+    Path("model/config.json").write_text(json.dumps(config))
+    resumed = run_cli("train", "--corpus", "corpus.txt", "--resume", "model")
+    assert resumed.code == 0
+    assert f"epoch {config['epochs']}/{config['epochs']}: " in resumed.err
+    assert Model.load("model").position.epoch == config["epochs"]
+    assert same_topic(Vectors.load("vectors.txt")) >= 0.95
+
+
+@pytest.fixture
+def pressing(monkeypatch):
+    """Let Ctrl-C be pressed so many times after the second round: a function of the number."""
+
+    def press(times):
+        rounds = []
+        real = progress.TrainingProgress.__call__
+
+        def listen(self, event):
+            real(self, event)
+            rounds.extend([event] if isinstance(event, RoundDone) else [])
+            if isinstance(event, RoundDone) and len(rounds) == 2:
+                for _ in range(times):
+                    signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(progress.TrainingProgress, "__call__", listen)
+
+    return press
+
+
+def test_an_interrupted_run_resumes_to_the_same_bytes(train, run_cli, pressing):
+    assert train("--output", "whole.txt").code == 0
+    pressing(1)
+    result = train("--save-model", "model", "--json")
+    assert result.code == 130
+    assert json.loads(result.out)["interrupted"] is True
+    assert len(Vectors.load("vectors.txt")) == 40
+    position = Model.load("model").position
+    assert (position.epoch, position.round) == (0, 2)
+    result = run_cli("train", "--corpus", "corpus.txt", "--resume", "model", "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["interrupted"] is False
+    history = json.loads(result.out)["history"]
+    assert [record["event"] for record in history] == ["Interrupted", "EpochDone", "EpochDone"]
+    assert Path("vectors.txt").read_bytes() == Path("whole.txt").read_bytes()
+    again = run_cli("train", "--corpus", "corpus.txt", "--resume", "model")
+    assert again.code == 0
+    assert Path("vectors.txt").read_bytes() == Path("whole.txt").read_bytes()
+
+
+def test_a_second_ctrl_c_interrupts_at_once_and_writes_nothing(train, folder, pressing):
+    pressing(2)
+    result = train("--save-model", "model")
+    assert (result.code, result.out) == (130, "")
+    assert result.err.splitlines()[-1] == "Interrupted."
+    assert "Traceback" not in result.err
+    assert os.listdir(folder) == ["corpus.txt"]
+
+
+def test_resuming_what_does_not_fit(train, folder, run_cli):
+    train("--save-model", "model")
+    (folder / "other.txt").write_text(as_text(two_topics(words=19)))
+    result = run_cli("train", "--corpus", "other.txt", "--resume", "model")
+    assert result.code == 1 and "the model to resume was trained on another text" in result.err
+    assert_one_message(run_cli("train", "--resume", "none"), "none: no such model folder")
+    result = run_cli("train", "--corpus", "corpus.txt", "--resume", "model", "--dim", "9")
+    assert result.code == 2 and "leave --dim out" in result.err
+    result = run_cli("train", "--corpus", "corpus.txt", "--resume", "model", "--config", "x.toml")
+    assert result.code == 2 and "leave --config out" in result.err
+    (folder / "model" / "vectors_out.npy").write_bytes(b"damaged")
+    result = run_cli("train", "--corpus", "corpus.txt", "--resume", "model")
+    assert_one_message(result, "vectors_out.npy: not a NumPy matrix")
+
+
+def test_resuming_finds_the_corpus_again_from_anywhere(train, folder, run_cli, monkeypatch):
+    train("--save-model", "model", "--min-count", "2")
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    result = run_cli("train", "--resume", folder / "model")
+    assert result.code == 0, result.err
+    (folder / "corpus.txt").unlink()
+    assert_one_message(run_cli("train", "--resume", folder / "model"), "no such file")
+
+
+def test_help_shows_every_option_and_its_default(run_cli):
+    result = run_cli("train", "--help")
+    assert result.code == 0
+    text = " ".join(result.out.split())
+    flags = (
+        "--corpus --loss --sampler --temp --degeneracy --method --candidates --noise-exponent --negatives "
+        "--share-negatives --no-share-negatives --dim --window --dynamic-window --fixed-window --min-count --max-vocab "
+        "--subsample --epochs --alpha --min-alpha --workers --seed --output --save-model --config --quiet --json"
+    )
+    assert [flag for flag in flags.split() if flag not in text] == []
+    for shown in ("[default: vectors.txt]", "[default: relaxed]", "[default: 100]", "[default: all cores]"):
+        assert shown in text
+    assert "do not compare" in text

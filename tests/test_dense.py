@@ -1,0 +1,115 @@
+"""Exact Boltzmann draws by matrix products: what is drawn, what is left alone, how much memory it takes."""
+
+import os
+import tracemalloc
+
+import naive
+import numpy as np
+import pytest
+from scipy import stats
+
+from w2vneg import dense
+
+
+@pytest.fixture(autouse=True)
+def _wrapping_integers():
+    """Plain Python warns where uint64 wraps round, which random streams do on purpose."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def small(n_vocab=700, dim=4, seed=1):
+    """Return (vectors_in, vectors_out, log_d) of small whole numbers: products are exact whatever the order of sums."""
+    rng = np.random.default_rng(seed)
+    vectors_in, vectors_out = rng.integers(-2, 3, (2, n_vocab, dim)).astype(np.float32)
+    log_d = np.log(naive.popularity(1e4 / np.arange(1, n_vocab + 1), 0.75)).astype(np.float32)
+    return vectors_in, vectors_out / np.float32(2), log_d
+
+
+def draw(centres, n_draws=50, key=5, beta=1.0, matrices=None):
+    vectors_in, vectors_out, log_d = matrices or small()
+    ids = np.full((len(centres), n_draws), -7, np.int32)
+    log_q = np.full(ids.shape, 99, np.float32)
+    dense.boltzmann_draws(vectors_in, vectors_out, np.array(centres, np.int32), log_d, beta, key, ids, log_q)
+    return ids, log_q
+
+
+def test_draws_follow_the_enumerated_distribution_over_many_blocks_of_targets():
+    vectors_in, vectors_out, log_d = small()
+    assert len(vectors_out) > 2 * dense._BLOCK
+    q = naive.boltzmann(vectors_out.astype(float) @ vectors_in[3], np.exp(log_d.astype(float)), 2.0)
+    ids, log_q = draw([3], 5_000, beta=0.5)
+    np.testing.assert_allclose(log_q, np.log(q)[ids], atol=1e-4)
+    order = np.argsort(-q)
+    bins = np.empty(len(q), int)
+    bins[order] = np.minimum(np.arange(len(q)) // 10, 30)  # ten targets of like probability to a bin
+    seen, expected = np.bincount(bins[ids[0]], minlength=31), np.bincount(bins, q * ids.size)
+    assert stats.chisquare(seen, expected).pvalue > 1e-6
+
+
+def test_places_without_a_centre_are_left_alone():
+    ids, log_q = draw([-1, 3, -1, -1, 0, -1])
+    assert (ids[[0, 2, 3, 5]] == -7).all()
+    assert (log_q[[0, 2, 3, 5]] == 99).all()
+    assert (ids[[1, 4]] >= 0).all()
+    assert (log_q[[1, 4]] <= 0).all()
+
+
+def test_no_centre_at_all_is_no_work():
+    ids, _ = draw([-1, -1])
+    assert (ids == -7).all()
+
+
+def test_a_places_draws_do_not_depend_on_its_neighbours():
+    together, _ = draw([5, 6, 7, 8])
+    alone, _ = draw([-1, -1, 7, -1])
+    assert np.array_equal(together[2], alone[2])
+
+
+@pytest.mark.parametrize("scores", [1, 700, 2_000, 10_000])
+def test_the_size_of_chunks_changes_nothing(scores, monkeypatch):
+    centres = [*range(20), -1, *range(5)]
+    whole, whole_log_q = draw(centres)
+    monkeypatch.setattr(dense, "_SCORES", scores)
+    chunked, chunked_log_q = draw(centres)
+    assert np.array_equal(chunked, whole)
+    assert np.array_equal(chunked_log_q, whole_log_q)
+
+
+def test_equal_keys_repeat_and_others_do_not():
+    assert np.array_equal(draw([1, 2], key=8)[0], draw([1, 2], key=8)[0])
+    assert not np.array_equal(draw([1, 2], key=8)[0], draw([1, 2], key=9)[0])
+
+
+def test_the_largest_key_wraps_round():
+    ids, _ = draw([1, 2, 3], key=np.uint64(2**64 - 2))
+    assert (ids >= 0).all()
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too many scores for plain Python")
+def test_memory_is_bounded_by_the_scores_held_at_a_time(monkeypatch):
+    matrices = small(n_vocab=2_000)
+    centres = list(range(1_000))
+    draw(centres[:2], matrices=matrices)  # compile outside the measurement
+    monkeypatch.setattr(dense, "_SCORES", 40_000)
+    tracemalloc.start()
+    draw(centres, n_draws=5, matrices=matrices)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * 40_000 * 4  # all scores at once would take 8 MB
+
+
+@pytest.mark.parametrize("far", [-150.0, 150.0])
+def test_targets_far_below_the_best_are_never_drawn(far):
+    vectors_in = np.array([[far]], np.float32)
+    vectors_out = np.array([[1.0], [-1.0], [1.0]], np.float32)
+    ids, log_q = draw([0], 400, matrices=(vectors_in, vectors_out, np.zeros(3, np.float32)))
+    assert set(ids[0]) == ({0, 2} if far > 0 else {1})
+    np.testing.assert_allclose(log_q, np.log(0.5) if far > 0 else 0, atol=1e-5)
+
+
+def test_zero_degeneracy_is_never_drawn_even_at_the_ends():
+    log_d = np.full(700, -np.inf, np.float32)
+    log_d[[300, 301]] = 0
+    ids, _ = draw([0, 1, 2], 300, matrices=(*small()[:2], log_d))
+    assert set(ids.ravel()) <= {300, 301}

@@ -1,0 +1,49 @@
+"""Errors as types, and the hints that go with a wrong name."""
+
+import pytest
+
+from w2vneg import errors
+from w2vneg.errors import MissingExtraError, UnknownNameError, W2vnegError, did_you_mean, require
+
+TYPES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_every_error_is_ours_and_shows_its_message(kind):
+    assert issubclass(kind, W2vnegError)
+    assert str(kind("what, where, what to do")) == "what, where, what to do"
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        ("ConfigError", ValueError),
+        ("UnknownNameError", KeyError),
+        ("MissingExtraError", ImportError),
+        ("DivergenceError", ArithmeticError),
+    ],
+)
+def test_python_s_own_kinds_catch_them_too(kind, builtin):
+    assert issubclass(getattr(errors, kind), builtin)
+
+
+def test_an_unknown_name_is_not_shown_as_a_repr():
+    assert str(UnknownNameError("no 'x' here")) == "no 'x' here"
+
+
+def test_did_you_mean():
+    assert did_you_mean("nec", ["nce", "ns"]) == "; did you mean 'nce'? Known: nce, ns."
+    assert did_you_mean("relaxd", ["relaxed", "ns"]) == "; did you mean 'relaxed'? Known: relaxed, ns."
+    assert did_you_mean("xyz", ["relaxed", "ns"]) == ". Known: relaxed, ns."
+    assert did_you_mean("relaxd", ["relaxed", "ns"], shown=0) == "; did you mean 'relaxed'?"
+    assert did_you_mean(3, iter(["a"])) == ". Known: a."
+
+
+def test_require():
+    assert require("json", "gensim", "reading") is __import__("json")
+    with pytest.raises(MissingExtraError) as caught:
+        require("no_such_package_w2vneg", "gensim", "to_gensim")
+    assert str(caught.value) == (
+        "to_gensim needs the package 'no_such_package_w2vneg', which is not installed; "
+        'install it with: pip install "w2vneg[gensim]"'
+    )

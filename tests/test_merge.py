@@ -1,0 +1,80 @@
+"""The merge of workers' private rows, and the check for rows that exploded. Runs with and without the JIT."""
+
+import naive
+import numpy as np
+import pytest
+
+from w2vneg.kernels.round import largest_magnitude, merge_round
+
+
+def merged(shared, copies, chunks=3):
+    """Return (shared rows, copies) after a merge; shared (n_vocab, dim), copies (workers, n_private, dim)."""
+    shared, copies = np.asarray(shared, np.float32), np.asarray(copies, np.float32)
+    workers, n_private, dim = copies.shape
+    tall = np.concatenate([shared, copies.reshape(-1, dim)])
+    merge_round(tall, n_private, workers, chunks)
+    return tall[: len(shared)], tall[len(shared) :].reshape(copies.shape)
+
+
+def test_one_worker_by_hand():
+    shared, copies = merged([[1, 2], [3, 4], [5, 6]], [[[1, 2.5], [3, 4]]])
+    assert shared.tolist() == [[1, 2.5], [3, 4], [5, 6]]
+    assert copies.tolist() == [[[1, 2.5], [3, 4]]]
+
+
+def test_two_workers_by_hand():
+    # both moved row 0: 1 + (3 − 1) + (0 − 1) = 2; only the second moved row 1
+    shared, copies = merged([[1], [4], [7]], [[[3], [4]], [[0], [4.5]]])
+    assert shared.tolist() == [[2], [4.5], [7]]
+    assert copies.tolist() == [[[2], [4.5]]] * 2
+
+
+def test_three_workers_by_hand():
+    # row 0: all three, damped by 2/3: 0 + ⅔ (1 + 2 + 3) = 4; row 1: two of three, whole: 1 + 1 + 2 = 4
+    shared, copies = merged([[0], [1], [9]], [[[1], [2]], [[2], [1]], [[3], [3]]])
+    np.testing.assert_allclose(shared, [[4], [4], [9]], rtol=1e-6)
+    assert (copies == shared[:2]).all()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 5])
+@pytest.mark.parametrize("n_private", [1, 4, 10])
+@pytest.mark.parametrize("chunks", [1, 4, 20])
+def test_merge_equals_the_oracle(workers, n_private, chunks):
+    rng = np.random.default_rng([workers, n_private])
+    shared = rng.normal(size=(10, 7)).astype(np.float32)
+    copies = np.stack([shared[:n_private]] * workers)
+    moved = rng.random((workers, n_private)) < 0.6
+    copies[moved] += rng.normal(size=(int(moved.sum()), 7)).astype(np.float32)
+    after, copies_after = merged(shared, copies, chunks)
+    np.testing.assert_allclose(after, naive.merge(shared, copies), rtol=1e-5, atol=1e-6)
+    assert (copies_after == after[:n_private]).all()
+    idle = ~moved.any(axis=0)
+    assert np.array_equal(after[:n_private][idle], shared[:n_private][idle])
+    assert np.array_equal(after[n_private:], shared[n_private:])
+
+
+def test_a_merge_of_merged_rows_changes_nothing():
+    rng = np.random.default_rng(2)
+    shared, copies = merged(rng.normal(size=(6, 4)), rng.normal(size=(3, 5, 4)))
+    again, copies_again = merged(shared, copies)
+    assert again.tobytes() == shared.tobytes()
+    assert copies_again.tobytes() == copies.tobytes()
+
+
+def test_opposite_moves_cancel():
+    shared, _ = merged([[1.0, 1.0]], [[[1.5, 1.0]], [[0.5, 1.0]]])
+    assert shared.tolist() == [[1.0, 1.0]]
+
+
+def test_largest_magnitude():
+    matrix = np.random.default_rng(3).normal(size=(50, 5)).astype(np.float32)
+    matrix[17, 2] = -42
+    assert largest_magnitude(matrix, 4) == 42
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 26, 49])
+def test_largest_magnitude_of_what_is_not_finite_is_infinite(bad, place):
+    matrix = np.ones((50, 5), np.float32)
+    matrix[place, place % 5] = bad
+    assert largest_magnitude(matrix, 4) == np.inf

@@ -1,0 +1,170 @@
+"""A loss and a sampler from outside the package: one file each, registered, and nothing else changed."""
+
+import importlib.util
+import os
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from w2vneg import Word2Vec
+from w2vneg.errors import ConfigError, UnknownNameError
+from w2vneg.losses import LOSSES
+from w2vneg.samplers import SAMPLERS
+
+LOSS = '''
+"""Logistic loss, written from scratch: the same sums in the same order as the one that is built in."""
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from w2vneg.kernels.contracts import implement_step
+from w2vneg.kernels.functions import fast_log
+from w2vneg.losses import LOSSES
+
+
+@LOSSES.register("toy-loss")
+class ToyLoss(NamedTuple):
+    margin: float
+
+    needs_log_q = False
+
+    @classmethod
+    def from_options(cls, options):
+        return cls(0.0)
+
+    def untrained(self, n_negatives):
+        return (1 + n_negatives) * math.log(2.0)
+
+
+@implement_step(ToyLoss)
+def step(loss, logits, odds, log_q, weights, gradients):
+    one = np.float32(1)
+    gradients[0] = -one / (one + odds[0])
+    value = fast_log(1.0 + 1.0 / np.float64(odds[0])) + loss.margin
+    for k in range(1, odds.shape[0]):
+        gradients[k] = weights[k] * odds[k] / (one + odds[k])
+        value += weights[k] * fast_log(1.0 + np.float64(odds[k]))
+    return value
+'''
+
+SAMPLER = '''
+"""Popularity noise without a table: the place of a uniform number among running sums of counts to the exponent."""
+from typing import NamedTuple
+
+import numpy as np
+
+from w2vneg.kernels.contracts import implement_draw, implement_open_sampler
+from w2vneg.kernels.rng import next_unit
+from w2vneg.samplers import SAMPLERS
+
+
+@SAMPLERS.register("toy-sampler")
+class ToySampler(NamedTuple):
+    running: np.ndarray
+
+    gives_log_q = False
+
+    @classmethod
+    def from_options(cls, options, counts, max_draws, workers):
+        return cls(np.cumsum(counts**options.noise_exponent / (counts**options.noise_exponent).sum()))
+
+
+@implement_open_sampler(ToySampler)
+def open_sampler(sampler, n_draws):
+    return np.zeros(1, np.int64)  # how many groups have come by
+
+
+@implement_draw(ToySampler)
+def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    state[0] += 1
+    for k in range(n):
+        ids[k] = min(np.searchsorted(sampler.running, next_unit(rng)), sampler.running.shape[0] - 1)
+    return False
+'''
+
+SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+OPTIONS = {"dim": 12, "window": 2, "epochs": 3, "min_count": 1, "subsample": 0, "workers": 1, "seed": 3}
+
+
+@pytest.fixture(autouse=True)
+def _wrapping_integers():
+    """Plain Python warns where uint64 wraps round, which random streams do on purpose."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def corpus():
+    """Two topics that never meet: sentences of fruits and sentences of tools."""
+    rng = np.random.default_rng(1)
+    topics = [[f"{kind}{k}" for k in range(8)] for kind in ("fruit", "tool")]
+    return [list(rng.choice(topics[k % 2], 8)) for k in range(10 if SLOW else 600)]
+
+
+def load(folder, name, text):
+    """Import `text` as the module `name` from a file in `folder`."""
+    path = folder / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def plugs(tmp_path_factory):
+    """Register the two plugs from files of their own for the tests of this module."""
+    folder = tmp_path_factory.mktemp("outside")
+    names = SimpleNamespace(loss="toy-loss", sampler="toy-sampler")
+    load(folder, "w2vneg_toy_loss", LOSS)
+    load(folder, "w2vneg_toy_sampler", SAMPLER)
+    yield names
+    LOSSES.unregister(names.loss)
+    SAMPLERS.unregister(names.sampler)  # the modules stay: compiled code in the cache refers to them by name
+
+
+def topic_gap(vectors):
+    """Mean cosine within a topic less that between topics."""
+    unit = vectors.matrix / np.linalg.norm(vectors.matrix, axis=1, keepdims=True)
+    cosine = unit @ unit.T
+    topic = np.array([word.startswith("fruit") for word in vectors.words])
+    same = topic[:, None] == topic[None, :]
+    return cosine[same & ~np.eye(len(topic), dtype=bool)].mean() - cosine[~same].mean()
+
+
+def test_a_loss_from_outside_trains_as_the_built_in_one(plugs):
+    same = {"sampler": "popularity", "negatives": 5, "alpha": 0.05, "share_negatives": False, "exclude": "target"}
+    ours, theirs = (Word2Vec(loss=loss, **same, **OPTIONS) for loss in ("ns", plugs.loss))
+    one, other = ours.fit(corpus()), theirs.fit(corpus())
+    assert one.words == other.words
+    assert one.matrix.tobytes() == other.matrix.tobytes()
+    assert ours.model.vectors_out.tobytes() == theirs.model.vectors_out.tobytes()
+    losses = [[record["loss"] for record in w.model.history] for w in (ours, theirs)]
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
+
+
+def test_a_sampler_from_outside_trains_with_a_loss_from_outside(plugs):
+    vectors = Word2Vec(loss=plugs.loss, sampler=plugs.sampler, alpha=0.2, **OPTIONS).fit(corpus())
+    assert SLOW or topic_gap(vectors) > 0.5
+
+
+def test_what_a_sampler_from_outside_cannot_give_is_refused_in_words(plugs):
+    with pytest.raises(ConfigError, match="weigher 'importance' needs the probabilities of its draws"):
+        Word2Vec(loss=plugs.loss, sampler=plugs.sampler, weigher="importance", **OPTIONS).fit(corpus())
+
+
+def test_a_name_that_is_taken_is_refused(plugs):
+    with pytest.raises(ConfigError, match="registered already"):
+        LOSSES.register("ns")(type("Other", (), {}))
+
+
+def test_a_plug_that_is_taken_out_is_unknown_again(tmp_path):
+    load(tmp_path, "w2vneg_toy_passing", LOSS.replace("toy-loss", "toy-passing"))
+    assert "toy-passing" in LOSSES
+    LOSSES.unregister("toy-passing")
+    del sys.modules["w2vneg_toy_passing"]
+    with pytest.raises(UnknownNameError, match="unknown loss 'toy-passing'"):
+        Word2Vec(loss="toy-passing", **OPTIONS).fit(corpus())

@@ -1,0 +1,169 @@
+"""The notebook's door."""
+
+import os
+
+import numpy as np
+import pytest
+from planted import as_text, same_topic, two_topics
+
+import w2vneg
+from w2vneg import TrainConfig, Vectors, Vocabulary, Word2Vec, word2vec
+from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.word2vec import locate, read_degeneracy
+
+SMALL = {"loss": "ns", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 3, "workers": 1}
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text(as_text(two_topics()))
+    return path
+
+
+def test_a_path_and_an_iterable_of_token_lists_give_the_same_vectors(text):
+    from_path = Word2Vec(**SMALL).fit(text)
+    from_name = Word2Vec(**SMALL).fit(str(text))
+    from_lists = Word2Vec(**SMALL).fit(two_topics())
+    from_generator = Word2Vec(**SMALL).fit(tuple(s) for s in two_topics())
+    for other in (from_name, from_lists, from_generator):
+        assert other.words == from_path.words
+        assert np.array_equal(other.matrix, from_path.matrix)
+    assert same_topic(from_path) >= 0.95
+
+
+def test_several_files(text, tmp_path):
+    more = tmp_path / "more.txt"
+    more.write_text(as_text(two_topics(seed=1)))
+    encoded = Word2Vec(**SMALL).encode([text, more])
+    assert encoded.report.files == 2
+    assert len(encoded) == 2 * 800 * 8
+
+
+def test_what_a_notebook_user_asks_for(text, tmp_path):
+    model = Word2Vec(**SMALL)
+    vectors = model.fit(text)
+    assert isinstance(vectors, Vectors)
+    assert vectors["a0"].shape == (8,)
+    assert vectors.counts.sum() == 800 * 8
+    assert vectors.similarity("a0", "a1") > vectors.similarity("a0", "b1")
+    assert len(vectors.most_similar("a0", k=3)) == 3
+    model.save(tmp_path / "model")
+    for loaded in (Word2Vec.load(tmp_path / "model").vectors, Vectors.load(tmp_path / "model")):
+        assert loaded.words == vectors.words
+        assert np.array_equal(loaded.matrix, vectors.matrix)
+    assert Word2Vec.load(tmp_path / "model").config == model.model.config
+    keyed = pytest.importorskip("gensim") and vectors.to_gensim()
+    assert keyed.most_similar("a0", topn=1)[0][0][0] == "a"
+
+
+def test_a_config_or_options_but_not_both():
+    assert Word2Vec(TrainConfig(dim=7)).config.dim == 7
+    with pytest.raises(ConfigError, match="either a TrainConfig or options by name"):
+        Word2Vec(TrainConfig(), dim=7)
+    with pytest.raises(ConfigError, match=r"Word2Vec: unknown option 'vector_size'"):
+        Word2Vec(vector_size=100)
+    with pytest.raises(ConfigError, match=r"Word2Vec: window must be at least 1, got 0"):
+        Word2Vec(window=0)
+
+
+def test_nothing_trained_yet(tmp_path):
+    with pytest.raises(ConfigError, match="nothing is trained yet; call fit first"):
+        _ = Word2Vec().vectors
+    with pytest.raises(ConfigError, match="nothing is trained yet"):
+        Word2Vec().save(tmp_path / "model")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"loss": "relaxd"}, UnknownNameError, "unknown loss 'relaxd'; did you mean 'relaxed'?"),
+        ({"loss": "relaxd", "temp": 2}, UnknownNameError, "unknown loss 'relaxd'"),
+        ({"sampler": "boltzman", "temp": 2}, UnknownNameError, "unknown sampler 'boltzman'; did you mean 'boltzmann'?"),
+        ({"weigher": "importnce"}, UnknownNameError, "unknown weigher 'importnce'; did you mean 'importance'?"),
+        ({"loss": "ns", "temp": 1.0}, ConfigError, "--temp belongs to Boltzmann sampling"),
+        ({"degeneracy": "popularty"}, InputError, "degeneracy 'popularty' is none of uniform, popularity"),
+        ({"alpha": 0.1, "min_alpha": 0.2}, ConfigError, r"min_alpha \(0.2\) is above alpha"),
+    ],
+)
+def test_mistakes_are_told_before_the_corpus_is_read(monkeypatch, options, error, message):
+    def refuse(*arguments, **options):
+        raise AssertionError("the corpus was read")
+
+    monkeypatch.setattr(word2vec, "encode_corpus", refuse)
+    with pytest.raises(error, match=message):
+        Word2Vec(**options).fit([["a", "b"]])
+
+
+def test_a_vocabulary_of_one_s_own(text):
+    vocab = Vocabulary.from_counts({"a1": 7, "b1": 5, "a2": 5, "unseen": 1})
+    vectors = Word2Vec(**SMALL).fit(text, vocab=vocab)
+    assert vectors.words == vocab.words
+    assert np.isfinite(vectors.matrix).all()
+
+
+def test_a_text_in_the_place_of_its_path_is_no_traceback():
+    for wrong in ("the quick brown fox " * 500, "a\0b", ""):
+        with pytest.raises(w2vneg.W2vnegError):
+            Word2Vec(**SMALL).fit(wrong)
+
+
+def test_locate(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert locate("-") == "-"
+    assert locate("*.txt") == "*.txt"
+    assert locate(text) == text
+    assert locate(tmp_path) == tmp_path
+    with pytest.raises(UnknownNameError, match="did you mean 'text8'"):
+        locate("text9")
+    with pytest.raises(InputError, match=r"no such file or folder: none\.txt"):
+        locate("none.txt")
+
+
+def test_degeneracy_from_a_file(tmp_path, text):
+    vocab = Vocabulary(["the", "zwölf", "a"], [9, 5, 2])
+    path = tmp_path / "weights.tsv"
+    path.write_text("zwölf\t2.5\nthe\t0\nunknown\t9\na\t1e-3\r\n", encoding="utf-8")
+    assert read_degeneracy(path, vocab).tolist() == [0, 2.5, 1e-3]
+    path.write_text("".join(f"a{i}\t{i + 1}\n" for i in range(20)))
+    model = Word2Vec(**SMALL | {"loss": "relaxed", "degeneracy": str(path)})
+    model.fit(text)
+    kept = dict(zip(model.model.vocab.words, model.model.config.degeneracy, strict=True))
+    assert kept["a3"] == 4
+    assert kept["b3"] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("the 5\n", ":1: expected word<TAB>weight, weight 0 or more, found 'the 5'"),
+        ("the\t5\na\t-1\n", ":2: expected word<TAB>weight, weight 0 or more, found 'a\\t-1'"),
+        ("the\tnan\n", ":1: expected"),
+        ("the\tinf\n", ":1: expected"),
+        ("the\t1\n\n", ":2: expected"),
+        ("the\t1\t2\n", ":1: expected"),
+        ("the\t1\n", ": fewer than two words of the vocabulary have a weight"),
+        ("the\t1\na\t0\n", ": fewer than two words"),
+        ("", ": fewer than two words"),
+    ],
+)
+def test_a_bad_degeneracy_file(tmp_path, content, message):
+    path = tmp_path / "weights.tsv"
+    path.write_text(content)
+    with pytest.raises(InputError) as caught:
+        read_degeneracy(path, Vocabulary(["the", "a"], [9, 2]))
+    assert str(caught.value).startswith(f"{path}{message}")
+
+
+def test_an_unreadable_degeneracy_file(tmp_path):
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\t1\n")
+    for path in (tmp_path / "none", tmp_path, tmp_path / "binary"):
+        with pytest.raises(InputError, match="is none of uniform, popularity and no readable file"):
+            read_degeneracy(str(path), Vocabulary(["the", "a"], [9, 2]))
+
+
+def test_fitting_again_starts_afresh(text):
+    model = Word2Vec(**SMALL)
+    first = model.fit(text).matrix.copy()
+    assert np.array_equal(model.fit(text).matrix, first)
