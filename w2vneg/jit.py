@@ -1,13 +1,14 @@
 """The one door to Numba: compile options and the disk cache are settled here and nowhere else.
 
-Compiled code is cached in a folder named by a hash of every source file of the package. Numba by itself looks at the
+Compiled code is cached in a folder named by a hash of every source file that holds any. Numba by itself looks at the
 file of the outermost function alone, and would go on using machine code built from helpers that have changed since.
-A plug-in from outside the package adds its file to that hash with `watch_source`.
+A plug-in from outside the package adds its file to that hash with `watch_plug`.
 """
 
 import hashlib
 import os
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -27,12 +28,13 @@ __all__ = [
     "prange",
     "threads",
     "types",
-    "watch_source",
+    "watch_plug",
 ]
 
 LEAF = {"reassoc", "contract"}
 """fastmath flags of the innermost loops: all the speed of SIMD sums, with NaN and infinity still what they are."""
 
+_ROOMS = ("jit.py", "dense.py", "kernels/*.py", "losses/*.py", "samplers/*.py", "weighers/*.py")  # all jitted code
 _OPTIONS = {"error_model": "numpy", "nogil": True}
 _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
 
@@ -42,9 +44,9 @@ _folder = None
 
 
 def _package_digest():
-    digest = hashlib.sha256(f"numba {numba.__version__}".encode())
+    digest = hashlib.sha256(f"numba {numba.__version__} {_numba_config.BOUNDSCHECK}".encode())
     root = Path(__file__).parent
-    for source in sorted(root.rglob("*.py")):
+    for source in sorted(path for room in _ROOMS for path in root.glob(room)):
         digest.update(source.relative_to(root).as_posix().encode())
         digest.update(source.read_bytes())
     for name in sorted(_outside_sources):
@@ -94,21 +96,25 @@ def _cache(dispatcher):
         _numba_config.CACHE_DIR = before
 
 
-def watch_source(function):
-    """Make the cached machine code depend on the file (or, typed in, the bytecode) of a plug's `function` too.
+def watch_plug(plug, function):
+    """Make the cached machine code depend on an outside plug: its name, its class's file and its function's.
 
-    Sockets call it for every function bound to them; functions of the package itself are in the hash already. Helpers
-    that an outside plug imports from yet other files are not watched: keep a plug in one file.
+    Sockets call it for everything bound to them; what lies in the package is in the hash already. The name belongs to
+    it because the cache's index refers to classes by name, and a process that cannot import one cannot read the index.
+    Helpers that a plug imports from yet other files are not watched: keep a plug in one file.
     """
     global _folder
     code = function.__code__
-    source = Path(code.co_filename)
-    if source.resolve().is_relative_to(Path(__file__).parent.resolve()):
+    sources = {Path(code.co_filename), Path(getattr(sys.modules.get(plug.__module__), "__file__", None) or "")}
+    package = Path(__file__).parent.resolve()
+    if all(source.resolve().is_relative_to(package) for source in sources):
         return
-    content = source.read_bytes() if source.is_file() else code.co_code + repr(code.co_consts).encode()
-    name, digest = f"{code.co_filename}:{function.__qualname__}", hashlib.sha256(content).digest()
-    if _outside_sources.get(name) != digest:
-        _outside_sources[name] = digest
+    name = f"{plug.__module__}.{plug.__qualname__}:{function.__qualname__}"
+    digest = hashlib.sha256(name.encode())
+    for source in sorted(sources):
+        digest.update(source.read_bytes() if source.is_file() else code.co_code + repr(code.co_consts).encode())
+    if _outside_sources.get(name) != digest.digest():
+        _outside_sources[name] = digest.digest()
         _folder = None
         for dispatcher in _dispatchers:
             _cache(dispatcher)

@@ -16,7 +16,8 @@ draw
     leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
     `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n.
 weigh
-    Write the weights ω with which the targets count into `weights` (1 on entry).
+    Write the weights ω with which the targets count into `weights` (1 on entry). A target excluded afterwards
+    gets 0.
 step
     Write dL/dlogit into `gradients`, return L.
 
@@ -25,7 +26,7 @@ e^logits[k], taken once for a whole group where it can be vectorised, and always
 count as ±80 there. log_q[0] is 0; log_q is empty if nobody declared to need it.
 """
 
-from ..jit import implementation_of, watch_source
+from ..jit import implementation_of, watch_plug
 
 
 class Socket:
@@ -54,7 +55,7 @@ class Socket:
         """Return a decorator that binds a function to the NamedTuple class `plug`."""
 
         def bind(function):
-            watch_source(function)
+            watch_plug(plug, function)
             self.bodies[plug] = function
             return function
 

@@ -6,15 +6,16 @@ from ..jit import LEAF, njit
 
 _LOG2E = np.float32(1.4426950408889634)
 _LIMIT = np.float32(80.0)
+_LOWEST = np.float32(-np.inf)
 _HALF = np.float32(0.5)
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 # fit of 2^f on [-1/2, 1/2] (tests/test_kernels.py holds the error bound)
-_C1 = np.float32(0.693147182)
-_C2 = np.float32(0.240226462)
-_C3 = np.float32(0.0555032697)
-_C4 = np.float32(0.00961883925)
-_C5 = np.float32(0.00132688415)
+_C1 = np.float32(0.693147004)
+_C2 = np.float32(0.240222424)
+_C3 = np.float32(0.0555073358)
+_C4 = np.float32(0.00967151299)
+_C5 = np.float32(0.00132647273)
 
 
 @njit(fastmath=LEAF)
@@ -37,7 +38,7 @@ def exp_into(values, n, scale, shift, out):
 @njit
 def highest(values, n):
     """Return the largest of the first n values (n > 0), NaN passed over; four chains hide a comparison's latency."""
-    a = b = c = d = values[0]
+    a = b = c = d = _LOWEST
     quarter = n // 4
     for k in range(quarter):
         v, w, x, y = values[k], values[quarter + k], values[2 * quarter + k], values[3 * quarter + k]

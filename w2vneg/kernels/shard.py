@@ -31,7 +31,7 @@ class Plugs(NamedTuple):
 class Shape(NamedTuple):
     """max_positives : int, the largest group; n_negatives : int, per positive (or per group when shared)
     shared : bool, one set of negatives for the group; needs_log_q : bool, somebody reads log q
-    bounded : bool, hold a group's step to about one unit of logit
+    bounded : bool, hold a group's steps to about one unit of logit (see `_bound`)
     exclude_target : bool, a negative that is the positive weighs nothing
     """
 
@@ -45,7 +45,7 @@ class Shape(NamedTuple):
 
 @njit
 def _bound(positive_steps, m, negative_steps, draws, norm2):
-    """Scale a group's steps so that no logit moves by more than about 1 through its own row.
+    """Scale a group's steps so that its positives together, and each negative, move a logit by at most 1.
 
     Row k moves by c_k x and so its logit by c_k |x|². The positives are taken together, as they may be one row: without
     this a window that repeats one word takes many stale steps along that row, and at a high alpha vectors grow without
@@ -150,7 +150,7 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
                 if shape.needs_log_q:
                     for j in range(n):
                         pair_log_q[1 + j] = log_q[offset + j]
-            for j in range(1, 1 + n):
+            for j in range(1 + n):
                 pair_weights[j] = _ONE
             weigh(weigher, centre_id, pair_ids, pair_logits, pair_odds, pair_log_q, pair_weights)
             if shape.exclude_target:

@@ -42,11 +42,11 @@ def step(loss, logits, odds, log_q, weights, gradients):
     for k in range(1, odds.shape[0]):
         total = _ONE + odds[k]
         gradients[k] = weights[k] * odds[k] / total
+        if k % 8 == 0:
+            value += fast_log(product)
+            product = 1.0
         if weights[k] != _ONE:
             value += np.float64(weights[k]) * fast_log(total)
-        elif k % 8 == 0:
-            value += fast_log(product)
-            product = np.float64(total)
         else:
             product *= np.float64(total)
     return value + fast_log(product)

@@ -1,7 +1,9 @@
 """Relaxed softmax (Tanielian and Vasile 2019, eq. 5): a softmax whose normaliser runs over the drawn negatives only.
 
-    L = −s₀ + log Z,    Z = e^{s₀} + Σ_k ω_k e^{s_k}
-    ∂L/∂s₀ = e^{s₀}/Z − 1        ∂L/∂s_k = ω_k e^{s_k}/Z
+    L = −s₀ + log Z,    Z = ω₀ e^{s₀} + Σ_k ω_k e^{s_k}
+    ∂L/∂s₀ = ω₀ e^{s₀}/Z − 1        ∂L/∂s_k = ω_k e^{s_k}/Z
+
+with ω₀ = 1 unless a weigher says otherwise.
 
 Eq. 5 lists only the negatives in its set V. Without the positive the loss has no lower bound, and eq. 10 of the CIS
 paper, by the same authors, includes it; so it is included here. Nothing corrects for how the negatives were drawn:
@@ -48,4 +50,4 @@ def step(loss, logits, odds, log_q, weights, gradients):
     gradients[0] = -noise * scale
     for k in range(1, odds.shape[0]):
         gradients[k] = weights[k] * odds[k] * scale
-    return fast_log(total / odds[0])
+    return fast_log(np.float64(total) / np.float64(odds[0]))

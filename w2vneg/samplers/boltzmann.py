@@ -104,7 +104,7 @@ class BoltzmannFamily:
     @classmethod
     def from_options(cls, options, counts, max_draws, workers):
         log_d = log_degeneracy(options, counts)
-        beta = 1.0 / options.temp
+        beta = min(1.0 / options.temp, 1e30)
         if options.method == "exact":
             shape = (workers, cls.batch, max_draws)
             ids, log_q = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
