@@ -32,11 +32,22 @@ def block_size(n_tokens, workers, cost):
     return int(max(1000, min(0.15e9 / cost, 250_000, n_tokens / (20 * workers))))
 
 
-def rounds_of(n_tokens, block, workers):
-    """Yield, for each round of an epoch, the blocks of its workers: int64, (workers, 2), [from, to)."""
-    for start in range(0, n_tokens, block * workers):
-        edges = np.minimum(start + block * np.arange(workers + 1, dtype=np.int64), n_tokens)
-        yield np.stack([edges[:-1], edges[1:]], axis=1)
+def rounds_of(n_tokens, block, workers, key):
+    """Return the blocks of each round of an epoch, in an order drawn anew for each `key`.
+
+    A corpus has topics and drifts from its first to its last page; blocks in their own order would let the end weigh
+    more than the beginning.
+
+    Returns
+    -------
+    int64, (n_rounds, workers, 2)
+        [from, to) in tokens; [0, 0) for workers left without a block in the last round.
+    """
+    starts = np.arange(0, n_tokens, block, dtype=np.int64)
+    starts = starts[np.random.default_rng(key).permutation(len(starts))]
+    blocks = np.stack([starts, np.minimum(starts + block, n_tokens)], axis=1)
+    idle = np.zeros((-len(blocks) % workers, 2), np.int64)
+    return np.concatenate([blocks, idle]).reshape(-1, workers, 2)
 
 
 def linear(start, end, fraction):

@@ -22,7 +22,7 @@ from .weighers import WEIGHERS
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
-_KEPT, _DRAWN = 1, 2  # first word of a random stream's name: subsampling, everything else
+_KEPT, _DRAWN, _ORDER = 1, 2, 3  # first word of a random stream's name: subsampling, draws, order of blocks
 
 
 class Trainer:
@@ -104,6 +104,7 @@ class Trainer:
                 "words, or lower --min-count"
             )
         self.block = block_size(self.n_tokens, config.workers, _cost(config))
+        self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
         n_private = config.private_rows
         if n_private is None:
             n_private = private_rows(len(counts), config.dim, config.workers)
@@ -136,24 +137,24 @@ class Trainer:
             self._tell(Interrupted(self.model.position.epoch, self._fraction()))
         return self.model
 
-    def _fraction(self, extra=0):
-        """Share of the whole run that is done, `extra` tokens counted on top."""
+    def _fraction(self, rounds=0):
+        """Share of the whole run that is done, or will be after so many more `rounds`."""
         position = self.model.position
-        done = min(position.round * self.block * self.config.workers + extra, self.n_tokens)
-        return min(1.0, (position.epoch + done / self.n_tokens) / self.config.epochs)
+        return min(1.0, (position.epoch + (position.round + rounds) / self.n_rounds) / self.config.epochs)
 
     def _epoch(self, clock):
         """Run the rounds of the current epoch that are still to come."""
         position = self.model.position
         epoch = position.epoch
         epoch_key = stream_key(_KEPT, self.config.seed, epoch)
-        rounds = list(rounds_of(self.n_tokens, self.block, self.config.workers))
+        rounds = rounds_of(self.n_tokens, self.block, self.config.workers, stream_key(_ORDER, self.config.seed, epoch))
         every = max(1, len(rounds) // 10)
         good = self._good_state()
         while position.round < len(rounds) and not self.stopped:
             blocks = rounds[position.round]
             keys = (_DRAWN, self.config.seed, epoch, position.round)
-            loss, pairs = self.engine.run(blocks, self._alphas(blocks), epoch_key, keys)
+            alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
+            loss, pairs = self.engine.run(blocks, alphas, epoch_key, keys)
             last = position.round + 1 == len(rounds)
             checked = last or self.stopped or (position.round + 1) % every == 0
             absurd = loss > _ABSURD * self.untrained * max(pairs, 1)
@@ -163,7 +164,7 @@ class Trainer:
             position.round += 1
             position.loss_sum += loss
             position.pairs += pairs
-            clock.add(loss, pairs, int(blocks[-1, 1] - blocks[0, 0]))
+            clock.add(loss, pairs, int((blocks[:, 1] - blocks[:, 0]).sum()))
             if checked and not last:
                 good = self._good_state()
             self._tell_round(clock)
@@ -172,10 +173,8 @@ class Trainer:
         if position.round == len(rounds):
             self._end_epoch(clock)
 
-    def _alphas(self, blocks):
-        """Return the learning rates at the two ends of each block: float64, (workers, 2)."""
-        done = (self.model.position.epoch + blocks / self.n_tokens) / self.config.epochs
-        return self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, done)
+    def _alpha(self, fraction):
+        return self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, fraction)
 
     def _good_state(self):
         return self.engine.snapshot(), Position(**vars(self.model.position))
@@ -205,7 +204,7 @@ class Trainer:
         loss = position.loss_sum / position.pairs
         done = EpochDone(
             position.epoch + 1, self.config.epochs, clock.tokens, position.pairs, loss, self.untrained,
-            float(self._alphas(self.n_tokens)), clock.seconds(),
+            self._alpha((position.epoch + 1) / self.config.epochs), clock.seconds(),
         )
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
@@ -213,7 +212,7 @@ class Trainer:
 
     def _tell_round(self, clock):
         fraction = self._fraction()
-        alpha = self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, fraction)
+        alpha = self._alpha(fraction)
         self._tell(
             RoundDone(
                 self.model.position.epoch, fraction, clock.tokens, clock.pairs, alpha, clock.recent_loss(),

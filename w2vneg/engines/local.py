@@ -71,7 +71,7 @@ class LocalEngine:
 
         Parameters
         ----------
-        blocks : int64, (workers, 2); alphas : float64, (workers, 2), learning rate at a block's ends
+        blocks : int64, (workers, 2), [from, to) in tokens; alphas : (float, float), learning rate at both ends
         epoch_key : int, names the choice of kept tokens; round_keys : tuple of int, names the round's streams
 
         Returns
@@ -95,6 +95,7 @@ class LocalEngine:
 
     def _batches(self, alphas):
         """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""
+        alphas = np.tile(np.array(alphas, np.float64), (self.workers, 1))
         size = getattr(self.plugs.sampler, "batch_groups", None)
         if size is None:
             yield self.spans, alphas, 0

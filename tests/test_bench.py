@@ -1,0 +1,70 @@
+"""The measurements measure what they say: tables from known numbers, splits that do not leak, rivals on the same text."""
+
+import numpy as np
+import pytest
+
+from w2vneg.bench import quality, speed
+from w2vneg.bench.rivals import train_gensim, write_sentences
+from w2vneg.encoded import encode_corpus
+
+from planted import two_topics
+
+COMMON = {"dim": 8, "window": 2, "epochs": 1, "workers": 1}
+
+
+def test_heldout_part_is_the_end_and_not_in_the_training_part():
+    corpus = encode_corpus(two_topics(), min_count=1)
+    head, tail = quality.split(corpus, share=0.1)
+    assert np.array_equal(np.concatenate([head.ids, tail.ids]), corpus.ids)
+    assert head.n_sentences == 720 and tail.n_sentences == 80
+    assert tail.offsets[0] == 0 and tail.offsets[-1] == len(tail.ids)
+
+
+def test_rivals_read_the_same_tokens(tmp_path):
+    sentences = two_topics(n_sentences=30)
+    corpus = encode_corpus(sentences, min_count=1)
+    path = write_sentences(corpus, tmp_path / "text.txt")
+    assert [line.split() for line in path.read_text().splitlines()] == sentences
+    keyed, seconds = train_gensim(path, 0.05, 1, COMMON)
+    assert set(keyed.index_to_key) == set(corpus.vocab.words) and seconds > 0
+
+
+def test_quality_table_gives_mean_and_range():
+    runs = [
+        quality.Run("ns", 0.05, seed, 10.0 + seed, {"men-dev": 0.5 + seed / 10, "sem-dev": 0.3, "nll": None})
+        for seed in (0, 1)
+    ]
+    row = quality.table(runs, ("men-dev", "sem-dev", "nll")).splitlines()[-1]
+    assert row == "| ns | 0.05 | 2 | 0.550 (0.500–0.600) | 30.0 (30.0–30.0) | – | 10.5 (10.0–11.0) |"
+
+
+def test_speed_table_takes_ratios_within_a_round():
+    timings = [
+        speed.Timing(name, repeat, seconds, 1_000_000, 0)
+        for name, times in (("ns shared", (1, 4)), (speed.REFERENCE, (10, 20)))
+        for repeat, seconds in enumerate(times)
+    ]
+    lines = speed.speed_table(timings).splitlines()
+    assert lines[2] == "| ns shared | 625 (250–1,000) | – | 7.5 (5.0–10.0) |"
+    assert lines[3] == f"| {speed.REFERENCE} | 75 (50–100) | – | 1.0 (1.0–1.0) |"
+
+
+def test_interleaved_times_everyone_in_every_round():
+    corpus = encode_corpus(two_topics(), min_count=1)
+    names = ["ns shared", speed.REFERENCE]
+    timings = speed.interleaved(corpus, COMMON, 2, names)
+    assert [(t.contender, t.repeat) for t in timings] == [(name, r) for r in (0, 1) for name in names]
+    assert all(t.seconds > 0 and t.words == len(corpus) for t in timings)
+    assert timings[0].pairs > 0
+
+
+@pytest.mark.realdata
+def test_quality_command_on_development_data(run_cli, tmp_path):
+    """A tenth of the work of the documented command; the vectors must have learnt something."""
+    arguments = ("--max-vocab", 5000, "--epochs", 1, "--dim", 32, "--objective", "relaxed", "--out", tmp_path / "runs.json")
+    result = run_cli("bench", "quality", *arguments)
+    assert result.code == 0, result.err
+    cells = [cell.strip() for cell in result.out.splitlines()[-1].split("|")]
+    assert cells[1] == "relaxed" and float(cells[4]) > 0.4  # MEN's development part
+    assert (tmp_path / "runs.json").is_file()
+    assert run_cli("bench", "quality", "--objective", "nonsense").code == 1

@@ -1,0 +1,76 @@
+"""What README and docs promise: their commands run, their Python runs, their example of a loss trains."""
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from w2vneg import Word2Vec, datasets
+from w2vneg.losses import LOSSES
+
+ROOT = Path(__file__).parent.parent
+
+
+def blocks(document, language):
+    """Return the fenced blocks of one language in a document at the root."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+@pytest.fixture
+def text(tmp_path):
+    """A text with every word that the README asks about, and those of the evaluation sets at hand."""
+    words = {"france", "man", "king", "woman", "queen", "paris", "germany", "berlin"}
+    for name in ("ws353", "simlex999", "google"):
+        lines = datasets.resolve(name).read_text(encoding="utf-8").lower().splitlines()
+        words.update(word for line in lines for word in re.findall(r"[a-z]{3,}", line)[:4])
+    rng = np.random.default_rng(1)
+    order = sorted(words)
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(" ".join(rng.choice(order, 20)) for _ in range(2500)) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.realdata
+def test_commands_of_the_readme_run(run_cli, text, tmp_path, monkeypatch):
+    commands = [
+        shlex.split(line, comments=True)[1:]
+        for block in blocks("README.md", "sh")
+        for line in block.splitlines()
+        if line.startswith("w2vneg ")
+    ]
+    assert [c[:2] for c in commands[:3]] == [["train", "--corpus"], ["eval", "similarity"], ["nearest", "france"]]
+    monkeypatch.chdir(tmp_path)
+    stand_in = {"text8": str(text), "articles/*.zst": str(text)}
+    for command in commands:
+        result = run_cli(*(stand_in.get(word, word) for word in command))
+        assert result.code == 0, (command, result.err)
+        assert "Traceback" not in result.err
+
+
+def test_every_command_has_help_and_stands_in_the_readme(run_cli):
+    from w2vneg.cli import _COMMANDS
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for command in _COMMANDS:
+        assert run_cli(command, "--help").code == 0
+        assert f"w2vneg {command}" in text, command
+
+
+def test_python_of_the_readme_runs(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text.rename(tmp_path / "corpus.txt")
+    for block in blocks("README.md", "python"):
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_the_loss_of_the_architecture_document_trains():
+    block = blocks("docs/architecture.md", "python")[0]
+    try:
+        exec(compile(block, "docs/architecture.md", "exec"), {"__name__": __name__})
+        vectors = Word2Vec(loss="hinge", dim=4, min_count=1, epochs=2, workers=1, subsample=0).fit([["a", "b", "c"]] * 200)
+        assert np.isfinite(vectors.matrix).all()
+    finally:
+        LOSSES.unregister("hinge")
