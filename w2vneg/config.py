@@ -12,7 +12,7 @@ from .errors import ConfigError, did_you_mean
 
 PRESETS = {  # loss -> what it fills in; chosen by measurement, see docs/measurements.md
     "ns": {"sampler": "popularity", "negatives": 5, "share_negatives": False, "alpha": 0.05, "exclude": "target"},
-    "relaxed": {"sampler": "boltzmann", "negatives": 10, "share_negatives": True, "alpha": 0.05, "exclude": "none"},
+    "relaxed": {"sampler": "boltzmann", "negatives": 10, "share_negatives": False, "alpha": 0.05, "exclude": "none"},
 }
 _OTHER = {"sampler": "popularity", "negatives": 5, "share_negatives": False, "alpha": 0.05, "exclude": "none"}
 _BOLTZMANN = {"temp": 1.0, "degeneracy": "popularity", "method": "rolling", "candidates": 64, "replaced": 8}
@@ -73,7 +73,7 @@ class TrainConfig:
     )
     share_negatives: bool | None = option(
         bool, None, "One set of negatives for all positives of a centre: faster, or more negatives in the same time.",
-        off="no-share-negatives", group="objective", shown="ns: no, relaxed: yes",
+        off="no-share-negatives", group="objective", shown="no",
     )
     exclude: str | None = option(
         str, None, "What a negative must not be: target (one that is the positive itself does not count) or none.",

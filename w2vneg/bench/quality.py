@@ -17,7 +17,7 @@ OBJECTIVES = {  # name -> options beside loss and alpha
     "ns": {"loss": "ns"},
     "ns-shared": {"loss": "ns", "share_negatives": True},
     "relaxed": {"loss": "relaxed"},
-    "relaxed-per-pair": {"loss": "relaxed", "share_negatives": False, "negatives": 5},
+    "relaxed-shared": {"loss": "relaxed", "share_negatives": True},
     "us": {"loss": "relaxed", "sampler": "uniform"},
     "ps": {"loss": "relaxed", "sampler": "popularity"},
     "ubs-0.5": {"loss": "relaxed", "degeneracy": "uniform", "temp": 0.5},

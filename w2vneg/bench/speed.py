@@ -19,8 +19,9 @@ from .rivals import train_fasttext, train_gensim, write_sentences
 CONTENDERS = {  # name -> options, or the rival's own name
     "ns shared": {"loss": "ns", "share_negatives": True, "negatives": 5},
     "ns per pair": {"loss": "ns", "share_negatives": False, "negatives": 5},
-    "relaxed (Boltzmann rolling)": {"loss": "relaxed", "negatives": 5},
-    "relaxed, default n": {"loss": "relaxed"},
+    "relaxed shared": {"loss": "relaxed", "share_negatives": True, "negatives": 5},
+    "relaxed per pair": {"loss": "relaxed", "share_negatives": False, "negatives": 5},
+    "relaxed, default (n = 10)": {"loss": "relaxed"},
     "gensim corpus_file": "gensim",
     "fastText maxn=0": "fasttext",
 }

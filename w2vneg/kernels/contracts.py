@@ -16,8 +16,8 @@ draw
     leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
     `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n.
 weigh
-    Write the weights ω with which the targets count into `weights` (1 on entry). A target excluded afterwards
-    gets 0.
+    Write the weights ω with which the targets count into `weights`: all of them, or none if they are
+    to stay 1. A negative that is excluded gets 0 afterwards.
 step
     Write dL/dlogit into `gradients`, return L.
 

@@ -66,6 +66,17 @@ def _bound(positive_steps, m, negative_steps, draws, norm2):
 
 
 @njit
+def exclude(ids, weights):
+    """Let negatives that are the positive ``ids[0]`` weigh nothing; tell whether there was one."""
+    found = False
+    for j in range(1, ids.shape[0]):
+        if ids[j] == ids[0]:
+            weights[j] = _ZERO
+            found = True
+    return found
+
+
+@njit
 def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
     """Train on the groups whose centres stand at ``tokens[first:last]``.
 
@@ -150,14 +161,12 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
                 if shape.needs_log_q:
                     for j in range(n):
                         pair_log_q[1 + j] = log_q[offset + j]
-            for j in range(1 + n):
-                pair_weights[j] = _ONE
             weigh(weigher, centre_id, pair_ids, pair_logits, pair_odds, pair_log_q, pair_weights)
-            if shape.exclude_target:
-                for j in range(1, 1 + n):
-                    if pair_ids[j] == pair_ids[0]:
-                        pair_weights[j] = _ZERO
+            excluded = shape.exclude_target and exclude(pair_ids, pair_weights)
             loss_sum += step(loss, pair_logits, pair_odds, pair_log_q, pair_weights, pair_gradients)
+            if excluded:
+                for j in range(1 + n):
+                    pair_weights[j] = _ONE
             positive_steps[k] = -alpha * pair_gradients[0]
             for j in range(n):
                 negative_steps[offset + j] -= alpha * pair_gradients[1 + j]
