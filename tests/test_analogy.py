@@ -32,9 +32,7 @@ def questions(tmp_path):
     lines = []
     for title, kind in (("capital-of", "Country"), ("gram8-plural", "noun")):
         lines.append(f": {title}")
-        lines += [
-            f"{kind}{i} {kind}{i}s {kind}{j} {kind}{j}s" for i in range(22) for j in range(22) if i != j
-        ]
+        lines += [f"{kind}{i} {kind}{i}s {kind}{j} {kind}{j}s" for i in range(22) for j in range(22) if i != j]
     lines += [": gram-unknown", "x y z w"]
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -93,9 +91,7 @@ def test_counts_totals_and_case(vectors, questions):
     assert result.semantic.precision == result.sections[0].precision
     assert result.lowered == 40
     assert result.unknown == 12
-    assert (
-        json.loads(json.dumps(result.as_dict()))["overall"]["precision"]["5"] == result.overall.precision[5]
-    )
+    assert json.loads(json.dumps(result.as_dict()))["overall"]["precision"]["5"] == result.overall.precision[5]
     exact = evaluate_analogy(vectors, questions, case="exact")
     assert [section.scored for section in exact.sections] == [0, 380, 0]
     assert exact.semantic.precision is None

@@ -1,13 +1,12 @@
-"""The measurements measure what they say: tables from known numbers, splits that do not leak, rivals on the same text."""
+"""The measurements measure what they say: tables from known numbers, clean splits, rivals on the same text."""
 
 import numpy as np
 import pytest
+from planted import two_topics
 
 from w2vneg.bench import quality, speed
 from w2vneg.bench.rivals import train_gensim, write_sentences
 from w2vneg.encoded import encode_corpus
-
-from planted import two_topics
 
 COMMON = {"dim": 8, "window": 2, "epochs": 1, "workers": 1}
 
@@ -61,7 +60,18 @@ def test_interleaved_times_everyone_in_every_round():
 @pytest.mark.realdata
 def test_quality_command_on_development_data(run_cli, tmp_path):
     """A tenth of the work of the documented command; the vectors must have learnt something."""
-    arguments = ("--max-vocab", 5000, "--epochs", 1, "--dim", 32, "--objective", "relaxed", "--out", tmp_path / "runs.json")
+    arguments = (
+        "--max-vocab",
+        5000,
+        "--epochs",
+        1,
+        "--dim",
+        32,
+        "--objective",
+        "relaxed",
+        "--out",
+        tmp_path / "runs.json",
+    )
     result = run_cli("bench", "quality", *arguments)
     assert result.code == 0, result.err
     cells = [cell.strip() for cell in result.out.splitlines()[-1].split("|")]

@@ -27,12 +27,7 @@ def corpus(tmp_path_factory):
         patch.setenv("W2VNEG_CACHE", str(tmp_path_factory.mktemp("builtin")))
         path = datasets.builtin_corpus()
         assert datasets.where("builtin") == ("cache", path)
-        assert (
-            datasets.resolve("builtin")
-            == datasets.fetch("builtin")
-            == path
-            == datasets.cache_place("builtin")
-        )
+        assert datasets.resolve("builtin") == datasets.fetch("builtin") == path == datasets.cache_place("builtin")
     return path, path.read_text(encoding="ascii").splitlines()
 
 
@@ -67,9 +62,7 @@ def test_what_is_read_and_in_which_order(library):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "folder", ["test", "tests", "site-packages", "dist-packages", "__pycache__", "a/tests"]
-)
+@pytest.mark.parametrize("folder", ["test", "tests", "site-packages", "dist-packages", "__pycache__", "a/tests"])
 def test_folders_left_out(library, folder):
     (library / folder).mkdir(parents=True)
     (library / folder / "x.py").write_text('"""Left out."""')

@@ -42,9 +42,7 @@ def test_analogy(vectors, run_cli):
     assert result.out.split() == ["man", "is", "to", "woman", "as", "king", "is", "to", "queen", "0.895"]
     document = json.loads(run_cli("analogy", "man", "woman", "king", "--json").out)
     assert document["question"] == ["man", "woman", "king"]
-    assert [(item["word"], item["cosine"]) for item in document["answers"]] == vectors.analogy(
-        "man", "woman", "king"
-    )
+    assert [(item["word"], item["cosine"]) for item in document["answers"]] == vectors.analogy("man", "woman", "king")
 
 
 @pytest.mark.parametrize(

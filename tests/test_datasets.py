@@ -150,9 +150,7 @@ class TestOrder:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(CONTENT)
         server.pages["/toy.txt"] = CONTENT
-        known(
-            toy(url=f"{server.address}/toy.txt", gensim_copy="copy.tsv", gensim_rows=sha256(CONTENT.strip()))
-        )
+        known(toy(url=f"{server.address}/toy.txt", gensim_copy="copy.tsv", gensim_rows=sha256(CONTENT.strip())))
         monkeypatch.setenv("W2VNEG_MIRROR", str(tmp_path / "mirror"))
         monkeypatch.setenv("W2VNEG_DATA", str(tmp_path / "own"))
         monkeypatch.chdir(tmp_path)
@@ -240,9 +238,7 @@ class TestOrder:
 class TestRefusals:
     def test_unknown_name(self, known):
         known(toy("text8"), toy("ws353"))
-        with pytest.raises(
-            UnknownNameError, match="'txt8' is neither a file nor a known name; did you mean 'text8'"
-        ):
+        with pytest.raises(UnknownNameError, match="'txt8' is neither a file nor a known name; did you mean 'text8'"):
             datasets.resolve("txt8")
         with pytest.raises(UnknownNameError, match="Known: text8, ws353"):
             datasets.info("quite different")
@@ -394,11 +390,7 @@ class TestArchives:
     @pytest.mark.parametrize("name", ["toy.zip", "toy.tgz"])
     @pytest.mark.parametrize("broken", [b"<html>gone</html>", "cut"])
     def test_broken_archive(self, known, server, name, broken):
-        data = (
-            zipped(**{"inside/toy.txt": CONTENT})
-            if name == "toy.zip"
-            else tarred({"inside/toy.txt": CONTENT})
-        )
+        data = zipped(**{"inside/toy.txt": CONTENT}) if name == "toy.zip" else tarred({"inside/toy.txt": CONTENT})
         self.archive(server, known, data[: len(data) // 2] if broken == "cut" else broken, name)
         with pytest.raises(DataError, match="nothing was kept"):
             datasets.resolve("toy")
@@ -458,11 +450,7 @@ class TestManifests:
         archived = dataset.url.endswith((".zip", ".tar.gz", ".tgz"))
         assert bool(dataset.member) == archived
         assert dataset.url.startswith(("http://", "https://")) or name == "enwiki2015-head"
-        assert (
-            bool(dataset.gensim_copy)
-            == bool(dataset.gensim_rows)
-            == (name in ("ws353", "simlex999", "google"))
-        )
+        assert bool(dataset.gensim_copy) == bool(dataset.gensim_rows) == (name in ("ws353", "simlex999", "google"))
 
     def test_files_do_not_collide(self):
         forms = [form.name for name in datasets.names() for form in datasets.info(name).forms if form.name]

@@ -83,18 +83,12 @@ def test_most_similar_against_brute_force():
     unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     query = unit[3] + unit[5] - unit[8]
     expected = sorted(
-        (
-            (cosine(query, row), word)
-            for word, row in zip(words, unit, strict=True)
-            if word not in ("w3", "w5", "w8")
-        ),
+        ((cosine(query, row), word) for word, row in zip(words, unit, strict=True) if word not in ("w3", "w5", "w8")),
         reverse=True,
     )
     found = vectors.most_similar(["w3", "w5"], negative="w8", k=12)
     assert [word for word, _ in found] == [word for _, word in expected[:12]]
-    np.testing.assert_allclose(
-        [value for _, value in found], [value for value, _ in expected[:12]], rtol=1e-4
-    )
+    np.testing.assert_allclose([value for _, value in found], [value for value, _ in expected[:12]], rtol=1e-4)
     assert vectors.analogy("w8", "w3", "w5", k=12) == found
 
 
@@ -135,9 +129,7 @@ def test_analogy_of_a_built_parallelogram(vectors):
 
 
 def test_unknown_word_has_near_spellings(vectors):
-    with pytest.raises(
-        UnknownNameError, match=r"no vector for the word 'kign' among 5; did you mean 'king'\?"
-    ):
+    with pytest.raises(UnknownNameError, match=r"no vector for the word 'kign' among 5; did you mean 'king'\?"):
         vectors["kign"]
     with pytest.raises(UnknownNameError, match="did you mean 'king'"):
         vectors.similarity("King", "queen")

@@ -16,9 +16,7 @@ from w2vneg.errors import ConfigError, InputError, OutputError
 from w2vneg.formats import binary, decimals
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
-WORD = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=8
-)
+WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=8)
 SPECIAL = [0.0, -0.0, 1e-45, -1e-45, 1.1754942e-38, 3.4028235e38, -3.4028235e38]
 SPECIAL += [0.1, 1 / 3, 100.0, 99.99999, 1e-4, 16777216]
 
@@ -69,9 +67,7 @@ def test_decimals_are_the_shortest_that_read_back():
     usual = np.exp(rng.uniform(np.log(5e-5), np.log(200), 20000)).astype(np.float32)
     edges = np.array([1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100], dtype=np.float32).view(np.int32)
     edges = (edges[:, None] + np.arange(-20, 20, dtype=np.int32)).reshape(-1).view(np.float32)
-    values = np.concatenate([bits[np.isfinite(bits)], powers, usual, -usual, edges, SPECIAL]).astype(
-        np.float32
-    )
+    values = np.concatenate([bits[np.isfinite(bits)], powers, usual, -usual, edges, SPECIAL]).astype(np.float32)
     text, ends = decimals.format_rows(values[:, None])
     tokens = text.decode().split("\n")[:-1]
     assert ends[-1] == len(text)
@@ -84,9 +80,7 @@ def test_decimals_are_the_shortest_that_read_back():
 
 
 def test_text_looks_as_people_expect(tmp_path):
-    formats.save(
-        tmp_path / "v.txt", ["a", "b"], np.array([[0.1, -2, 0], [1e-7, 12.5, 1234.5]], dtype=np.float32)
-    )
+    formats.save(tmp_path / "v.txt", ["a", "b"], np.array([[0.1, -2, 0], [1e-7, 12.5, 1234.5]], dtype=np.float32))
     assert (tmp_path / "v.txt").read_text() == "2 3\na 0.1 -2.0 0.0\nb 1e-07 12.5 1234.5\n"
 
 

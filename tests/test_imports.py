@@ -107,9 +107,7 @@ def test_rooms_import_only_what_the_table_allows(path):
         assert imported not in NEVER.get(own, ()), f"{shown(path)} must never import {imported}"
         if own in MAY_IMPORT:
             allowed = MAY_IMPORT[own] | (MAY_IMPORT_INSIDE_FUNCTIONS.get(own, set()) if inside else set())
-            assert imported in allowed, (
-                f"{shown(path)} imports {imported}; {own} may import {sorted(allowed)}"
-            )
+            assert imported in allowed, f"{shown(path)} imports {imported}; {own} may import {sorted(allowed)}"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=shown)

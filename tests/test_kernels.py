@@ -325,9 +325,7 @@ CASES = [  # loss, weigher, negatives, shared, bounded, targets excluded, logits
 @pytest.mark.parametrize(("loss", "weigher", "n", "shared", "bounded", "exclude", "knows"), CASES)
 @pytest.mark.parametrize("n_private", [0, 4])
 @pytest.mark.parametrize("repeats", [False, True])
-def test_run_shard_does_what_the_oracle_does(
-    loss, weigher, n, shared, bounded, exclude, knows, n_private, repeats
-):
+def test_run_shard_does_what_the_oracle_does(loss, weigher, n, shared, bounded, exclude, knows, n_private, repeats):
     source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n, repeats)
     start, end = (1e-3, 2e-4) if repeats else (0.4, 0.1)
     n_vocab, window = len(inputs), source.window
@@ -343,8 +341,18 @@ def test_run_shard_does_what_the_oracle_does(
     groups = [(place_of[p], c, t) for p, c, t in naive.groups(source.ids, source.offsets, window)]
     wide_in, wide_out = inputs.astype(np.float64), outputs.astype(np.float64)
     expected, expected_pairs = naive.train(
-        groups, drawn, log_q, wide_in, wide_out, loss=loss, weigher=weigher, n=n, shared=shared, bounded=bounded,
-        alphas=alphas, exclude=exclude,
+        groups,
+        drawn,
+        log_q,
+        wide_in,
+        wide_out,
+        loss=loss,
+        weigher=weigher,
+        n=n,
+        shared=shared,
+        bounded=bounded,
+        alphas=alphas,
+        exclude=exclude,
     )
     assert pairs == expected_pairs
     assert value == pytest.approx(expected, rel=1e-4)

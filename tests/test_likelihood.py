@@ -27,7 +27,9 @@ def loop_pairs(sentences, window):
 def test_pairs_equal_the_double_loop(window):
     corpus = encode_corpus(SENTENCES, min_count=1)
     centres, contexts, counts = window_pairs(corpus.ids, corpus.offsets, window)
-    found = {(corpus.vocab.words[i], corpus.vocab.words[j]): n for i, j, n in zip(centres, contexts, counts, strict=True)}
+    found = {
+        (corpus.vocab.words[i], corpus.vocab.words[j]): n for i, j, n in zip(centres, contexts, counts, strict=True)
+    }
     expected = {}
     for pair in loop_pairs(SENTENCES, window):
         expected[pair] = expected.get(pair, 0) + 1

@@ -192,8 +192,14 @@ def test_one_group_moves_both_matrices_down_the_slope_of_its_loss(name, shared):
     loss = of(name)
     trained = matrices.copy()
     run_shard(
-        Plugs(source, sampler, weigher, loss), Shape(2, n, shared, loss.needs_log_q, False),
-        Rows(trained[0], 0, n_vocab, 0), Rows(trained[1], 0, n_vocab, 0), tokens, 1, 2, (alpha, alpha),
+        Plugs(source, sampler, weigher, loss),
+        Shape(2, n, shared, loss.needs_log_q, False),
+        Rows(trained[0], 0, n_vocab, 0),
+        Rows(trained[1], 0, n_vocab, 0),
+        tokens,
+        1,
+        2,
+        (alpha, alpha),
         np.zeros(1, np.uint64),
     )
 

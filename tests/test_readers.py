@@ -214,9 +214,7 @@ def test_text_that_begins_like_a_packed_file(tmp_path):
         assert read(path).encode() == data
 
 
-@pytest.mark.parametrize(
-    "encoding", ["latin-1", "utf-16", "utf-16-le", "cp1252", "shift_jis", "utf-8-sig", "utf8"]
-)
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "cp1252", "shift_jis", "utf-8-sig", "utf8"])
 def test_encodings(tmp_path, encoding):
     text = "Ein Wort\nÄhnlich 10\n" if encoding != "shift_jis" else "日本 語\n"
     path = tmp_path / "text"

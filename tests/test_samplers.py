@@ -183,8 +183,12 @@ def test_exact_hands_out_what_it_drew_for_the_group_and_worker():
 
 
 BOUNDS = {  # (standard deviation of logits / T, M) -> bound on the total variation: measured, and about 40 % on top
-    (1.0, 16): 0.08, (1.0, 64): 0.028, (1.0, 1024): 0.015,
-    (2.0, 16): 0.30, (2.0, 64): 0.11, (2.0, 1024): 0.02,
+    (1.0, 16): 0.08,
+    (1.0, 64): 0.028,
+    (1.0, 1024): 0.015,
+    (2.0, 16): 0.30,
+    (2.0, 64): 0.11,
+    (2.0, 1024): 0.02,
 }
 EFFORT = {  # M -> centres, draws for each; rolling meets few sets of its own when M is large
     "sir": {16: (400_000, 1), 64: (400_000, 1), 1024: (25_000, 32)},

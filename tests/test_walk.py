@@ -89,8 +89,14 @@ def expected(source, lo=0, hi=None):
 def test_windows_by_hand():
     source = source_of(*text([5, 1, 3]), window=2)
     assert walk(source) == [
-        (0, [1, 2]), (1, [0, 2, 3]), (2, [1, 0, 3, 4]), (3, [2, 1, 4]), (4, [3, 2]),  # 5 stands alone
-        (6, [7, 8]), (7, [6, 8]), (8, [7, 6]),
+        (0, [1, 2]),
+        (1, [0, 2, 3]),
+        (2, [1, 0, 3, 4]),
+        (3, [2, 1, 4]),
+        (4, [3, 2]),  # 5 stands alone
+        (6, [7, 8]),
+        (7, [6, 8]),
+        (8, [7, 6]),
     ]
 
 
@@ -102,7 +108,9 @@ def test_a_dropped_token_lets_its_neighbours_meet():
 
 texts = st.builds(
     lambda lengths, vocabulary, seed: text(lengths, vocabulary, seed),
-    st.lists(st.integers(1, 9), min_size=1, max_size=14), st.integers(1, 6), st.integers(0, 50),
+    st.lists(st.integers(1, 9), min_size=1, max_size=14),
+    st.integers(1, 6),
+    st.integers(0, 50),
 )
 keeps = st.lists(st.sampled_from([0, ALL // 10, ALL // 2, ALL // 10 * 9, ALL]), min_size=6, max_size=6)
 

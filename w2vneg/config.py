@@ -39,26 +39,44 @@ class TrainConfig:
 
     loss: str = option(str, "relaxed", "Loss by name: ns, relaxed.", group="objective")
     sampler: str | None = option(
-        str, None, "Where negatives come from: uniform, popularity, boltzmann.", group="objective",
+        str,
+        None,
+        "Where negatives come from: uniform, popularity, boltzmann.",
+        group="objective",
         shown="ns: popularity, relaxed: boltzmann",
     )
     weigher: str = option(
         str, "none", "How much each negative counts: none, importance (self-normalised).", group="objective"
     )
     temp: float | None = option(
-        float, None, "Temperature T of Boltzmann sampling; inf leaves the degeneracy distribution alone.", above=0,
-        group="objective", shown="1.0",
+        float,
+        None,
+        "Temperature T of Boltzmann sampling; inf leaves the degeneracy distribution alone.",
+        above=0,
+        group="objective",
+        shown="1.0",
     )
     degeneracy: str | None = option(
-        str, None, "What Boltzmann sampling multiplies e^(s/T) by: uniform, popularity, or a file of word<TAB>weight.",
-        group="objective", shown="popularity",
+        str,
+        None,
+        "What Boltzmann sampling multiplies e^(s/T) by: uniform, popularity, or a file of word<TAB>weight.",
+        group="objective",
+        shown="popularity",
     )
     method: str | None = option(
-        str, None, "How Boltzmann negatives are drawn: rolling or sir (among candidates), exact (all words).",
-        group="objective", shown="rolling",
+        str,
+        None,
+        "How Boltzmann negatives are drawn: rolling or sir (among candidates), exact (all words).",
+        group="objective",
+        shown="rolling",
     )
     candidates: int | None = option(
-        int, None, "Candidates M among which rolling and sir draw.", at_least=1, at_most=65536, group="objective",
+        int,
+        None,
+        "Candidates M among which rolling and sir draw.",
+        at_least=1,
+        at_most=65536,
+        group="objective",
         shown="64",
     )
     replaced: int | None = option(
@@ -68,24 +86,39 @@ class TrainConfig:
         float, 0.75, "Exponent on counts in the popularity distribution.", at_least=-5, at_most=5, group="objective"
     )
     negatives: int | None = option(
-        int, None, "Negatives for each positive (or for each centre, when shared).", at_least=1, at_most=10000,
-        group="objective", shown="ns: 5, relaxed: 10",
+        int,
+        None,
+        "Negatives for each positive (or for each centre, when shared).",
+        at_least=1,
+        at_most=10000,
+        group="objective",
+        shown="ns: 5, relaxed: 10",
     )
     share_negatives: bool | None = option(
-        bool, None, "One set of negatives for all positives of a centre: faster, or more negatives in the same time.",
-        off="no-share-negatives", group="objective", shown="no",
+        bool,
+        None,
+        "One set of negatives for all positives of a centre: faster, or more negatives in the same time.",
+        off="no-share-negatives",
+        group="objective",
+        shown="no",
     )
     exclude: str | None = option(
-        str, None, "What a negative must not be: target (one that is the positive itself does not count) or none.",
-        group="objective", shown="ns: target, relaxed: none",
+        str,
+        None,
+        "What a negative must not be: target (one that is the positive itself does not count) or none.",
+        group="objective",
+        shown="ns: target, relaxed: none",
     )
     dim: int = option(int, 100, "Length of the vectors.", at_least=1, at_most=65536, group="model")
     window: int = option(
         int, 5, "Positives reach this many tokens to each side.", at_least=1, at_most=1000, group="model"
     )
     dynamic_window: bool = option(
-        bool, True, "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
-        off="fixed-window", group="model",
+        bool,
+        True,
+        "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
+        off="fixed-window",
+        group="model",
     )
     subsample: float = option(
         float, 1e-4, "Frequency above which words are thinned out; 0 keeps all.", at_least=0, below=1, group="model"
@@ -104,17 +137,30 @@ class TrainConfig:
         float, None, "Learning rate at the end.", at_least=0, group="training", shown="alpha / 10000"
     )
     workers: int | None = option(
-        int, None, "Parallel workers. One worker and a seed repeat to the bit; more do not.", at_least=1, at_most=1024,
-        group="training", shown="all cores",
+        int,
+        None,
+        "Parallel workers. One worker and a seed repeat to the bit; more do not.",
+        at_least=1,
+        at_most=1024,
+        group="training",
+        shown="all cores",
     )
     seed: int = option(int, 1, "Seed of every random choice.", at_least=0, at_most=2**63 - 1, group="training")
     private_rows: int | None = option(
-        int, None, "Rows of the most frequent words of which each worker trains a copy, merged after every round; "
-        "0 is plain Hogwild.", at_least=0, group="training", shown="by cache and memory",
+        int,
+        None,
+        "Rows of the most frequent words of which each worker trains a copy, merged after every round; "
+        "0 is plain Hogwild.",
+        at_least=0,
+        group="training",
+        shown="by cache and memory",
     )
     bounded_steps: bool = option(
-        bool, True, "Hold the step of a centre to about one unit of logit; off only for experiments.",
-        off="unbounded-steps", group="training",
+        bool,
+        True,
+        "Hold the step of a centre to about one unit of logit; off only for experiments.",
+        off="unbounded-steps",
+        group="training",
     )
 
     def __post_init__(self):
@@ -223,10 +269,14 @@ def _checked(item, value):
         raise ConfigError(f"{item.name} must be {what}, not {value!r}")
     low, above, below, high = limits["at_least"], limits["above"], limits["below"], limits["at_most"]
     bad = (
-        f"at least {low}" if low is not None and number < low
-        else f"above {above}" if above is not None and number <= above
-        else f"below {below}" if below is not None and number >= below
-        else f"at most {high}" if high is not None and number > high
+        f"at least {low}"
+        if low is not None and number < low
+        else f"above {above}"
+        if above is not None and number <= above
+        else f"below {below}"
+        if below is not None and number >= below
+        else f"at most {high}"
+        if high is not None and number > high
         else None
     )
     if bad or (isinstance(number, float) and math.isinf(number) and item.name != "temp"):

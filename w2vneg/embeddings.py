@@ -165,9 +165,7 @@ class Vectors:
             return self.matrix[row], row
         vector = np.asarray(item, dtype=np.float64)
         if vector.shape != (self.dim,) or not np.isfinite(vector).all():
-            raise ConfigError(
-                f"expected a word or a finite vector of {self.dim} numbers, got shape {vector.shape}"
-            )
+            raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got shape {vector.shape}")
         return vector, None
 
     def analogy(self, a, b, c, k=10):
@@ -311,9 +309,7 @@ def _normalised(matrix):
 
 
 def _as_list(items):
-    if isinstance(items, str) or (
-        isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"
-    ):
+    if isinstance(items, str) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
         return [items]
     return list(items)
 

@@ -152,7 +152,12 @@ def _read_position(path):
 def _read_origin(path):
     values = _read_json(path)
     fits = isinstance(values, dict) and set(values) == {"n_tokens", "fingerprint", "sources"}
-    if not fits or type(values["n_tokens"]) is not int or not isinstance(values["sources"], list) or any(type(name) is not str for name in values["sources"]):
+    if (
+        not fits
+        or type(values["n_tokens"]) is not int
+        or not isinstance(values["sources"], list)
+        or any(type(name) is not str for name in values["sources"])
+    ):
         raise InputError(f"{path}: not the origin of a run (expected n_tokens, fingerprint and sources)")
     return Origin(**values)
 
@@ -187,6 +192,9 @@ def _versions():
     import numba
 
     return {
-        "w2vneg": __version__, "python": platform.python_version(), "numpy": np.__version__,
-        "numba": numba.__version__, "machine": platform.machine(),
+        "w2vneg": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "machine": platform.machine(),
     }

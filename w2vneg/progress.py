@@ -56,9 +56,7 @@ class TrainingProgress:
             figures = f"loss {event.loss:.4f} (untrained {event.untrained:.4f}), {event.pairs:,} pairs"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
         elif isinstance(event, RolledBack):
-            self._say(
-                f"training diverged; went back to the last good state, alpha now x {event.alpha_factor:g}"
-            )
+            self._say(f"training diverged; went back to the last good state, alpha now x {event.alpha_factor:g}")
         elif isinstance(event, Interrupted):
             self._say(f"interrupted after {100 * event.fraction:.1f}% of the run")
 

@@ -31,9 +31,7 @@ class Registry:
         try:
             return self._entries[name]
         except KeyError:
-            raise UnknownNameError(
-                f"unknown {self.kind} {name!r}{did_you_mean(name, self._entries)}"
-            ) from None
+            raise UnknownNameError(f"unknown {self.kind} {name!r}{did_you_mean(name, self._entries)}") from None
 
     def __contains__(self, name):
         return name in self._entries

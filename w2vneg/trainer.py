@@ -93,7 +93,11 @@ class Trainer:
             corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
         )
         shape = Shape(
-            window, config.negatives, config.share_negatives, needs_log_q, config.bounded_steps,
+            window,
+            config.negatives,
+            config.share_negatives,
+            needs_log_q,
+            config.bounded_steps,
             config.exclude == "target",
         )
         self.untrained = loss.untrained(config.negatives)
@@ -203,8 +207,14 @@ class Trainer:
             )
         loss = position.loss_sum / position.pairs
         done = EpochDone(
-            position.epoch + 1, self.config.epochs, clock.tokens, position.pairs, loss, self.untrained,
-            self._alpha((position.epoch + 1) / self.config.epochs), clock.seconds(),
+            position.epoch + 1,
+            self.config.epochs,
+            clock.tokens,
+            position.pairs,
+            loss,
+            self.untrained,
+            self._alpha((position.epoch + 1) / self.config.epochs),
+            clock.seconds(),
         )
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
@@ -215,8 +225,14 @@ class Trainer:
         alpha = self._alpha(fraction)
         self._tell(
             RoundDone(
-                self.model.position.epoch, fraction, clock.tokens, clock.pairs, alpha, clock.recent_loss(),
-                self.untrained, clock.seconds(),
+                self.model.position.epoch,
+                fraction,
+                clock.tokens,
+                clock.pairs,
+                alpha,
+                clock.recent_loss(),
+                self.untrained,
+                clock.seconds(),
             )
         )
 

@@ -85,9 +85,7 @@ class Vocabulary:
         try:
             return self.index[word]
         except KeyError:
-            raise UnknownNameError(
-                f"the word {word!r} is not in the vocabulary{self._near(word)}"
-            ) from None
+            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{self._near(word)}") from None
 
     def save(self, path):
         """Write one ``word<TAB>count`` a line, in order, as UTF-8; the file appears whole or not at all."""
@@ -220,7 +218,5 @@ def ids_in(vocab, counter):
     words = counter.words(np.arange(counter.n_types))
     ids_by_type = np.array([vocab.index.get(word, -1) for word in words], dtype=np.int32)
     if ids_by_type.max() < 0:
-        raise InputError(
-            "no token of the corpus is in the given vocabulary; do they belong together (language, case)?"
-        )
+        raise InputError("no token of the corpus is in the given vocabulary; do they belong together (language, case)?")
     return ids_by_type

@@ -1,8 +1,8 @@
 """The notebook's door: options in, a corpus in, vectors out.
 
-    >>> from w2vneg import Word2Vec
-    >>> vectors = Word2Vec(loss="relaxed", temp=1.0, dim=100).fit("corpus.txt")
-    >>> vectors.most_similar("king")
+>>> from w2vneg import Word2Vec
+>>> vectors = Word2Vec(loss="relaxed", temp=1.0, dim=100).fit("corpus.txt")
+>>> vectors.most_similar("king")
 """
 
 import os
@@ -95,8 +95,13 @@ class Word2Vec:
         if isinstance(corpus, (str, Path)):
             corpus = locate(corpus, mirror)
         return encode_corpus(
-            corpus, min_count=c.min_count, max_vocab=c.max_vocab, vocab=vocab, encoding=c.encoding,
-            lowercase=c.lowercase, progress=progress,
+            corpus,
+            min_count=c.min_count,
+            max_vocab=c.max_vocab,
+            vocab=vocab,
+            encoding=c.encoding,
+            lowercase=c.lowercase,
+            progress=progress,
         )
 
     def trainer(self, encoded, listeners=(), model=None):

@@ -29,8 +29,20 @@ OBJECTIVES = {  # name -> options beside loss and alpha
     "pbs-1-exact": {"loss": "relaxed", "temp": 1.0, "method": "exact"},
 }
 DEV = ("men-dev", "sem-dev", "syn-dev", "mean-dev", "nll")
-TEST = ("ws353", "simlex999", "rw", "men", "men-test", "mturk287", "sem P@1", "sem P@5", "sem P@15", "syn P@1", "syn P@5",
-        "syn P@15")
+TEST = (
+    "ws353",
+    "simlex999",
+    "rw",
+    "men",
+    "men-test",
+    "mturk287",
+    "sem P@1",
+    "sem P@5",
+    "sem P@15",
+    "syn P@1",
+    "syn P@5",
+    "syn P@15",
+)
 
 
 @dataclasses.dataclass(frozen=True)

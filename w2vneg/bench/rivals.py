@@ -8,7 +8,6 @@ import numpy as np
 from ..errors import require
 
 
-
 def write_sentences(encoded, path):
     """Write the kept tokens of an EncodedCorpus as text, one sentence a line: the same input for every trainer."""
     words = np.array(encoded.vocab.words, dtype=object)
@@ -28,14 +27,23 @@ def train_gensim(path, alpha, seed, options):
     """
     word2vec = require("gensim.models.word2vec", "bench", "measuring gensim")
     model = word2vec.Word2Vec(
-        vector_size=options["dim"], window=options["window"], sg=1, negative=options.get("negatives") or 5,
-        sample=options.get("subsample", 1e-4), alpha=alpha, min_alpha=alpha / 10000, seed=seed,
-        workers=options["workers"], min_count=1,
+        vector_size=options["dim"],
+        window=options["window"],
+        sg=1,
+        negative=options.get("negatives") or 5,
+        sample=options.get("subsample", 1e-4),
+        alpha=alpha,
+        min_alpha=alpha / 10000,
+        seed=seed,
+        workers=options["workers"],
+        min_count=1,
     )
     model.build_vocab(corpus_file=str(path))
     begun = time.perf_counter()
     model.train(
-        corpus_file=str(path), total_words=model.corpus_total_words, total_examples=model.corpus_count,
+        corpus_file=str(path),
+        total_words=model.corpus_total_words,
+        total_examples=model.corpus_count,
         epochs=options["epochs"],
     )
     return model.wv, time.perf_counter() - begun
@@ -51,8 +59,18 @@ def train_fasttext(path, alpha, options):
     fasttext = require("fasttext", "bench", "measuring fastText")
     begun = time.perf_counter()
     model = fasttext.train_unsupervised(
-        str(path), model="skipgram", dim=options["dim"], ws=options["window"], epoch=options["epochs"], minCount=1,
-        neg=options.get("negatives") or 5, t=options.get("subsample", 1e-4), lr=alpha, maxn=0, minn=0,
-        thread=options["workers"], verbose=0,
+        str(path),
+        model="skipgram",
+        dim=options["dim"],
+        ws=options["window"],
+        epoch=options["epochs"],
+        minCount=1,
+        neg=options.get("negatives") or 5,
+        t=options.get("subsample", 1e-4),
+        lr=alpha,
+        maxn=0,
+        minn=0,
+        thread=options["workers"],
+        verbose=0,
     )
     return model, time.perf_counter() - begun

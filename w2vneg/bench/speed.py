@@ -160,9 +160,23 @@ def whole_processes(corpus, options, repeats, tell=lambda text: None):
                     code = _GENSIM.format(options=options, corpus=str(corpus), alpha=0.05, output=output)
                     command = [sys.executable, "-c", code]
                 else:
-                    flags = [f"--{key.replace('_', '-')}={value}" for key, value in options.items() if value is not None]
-                    command = [sys.executable, "-m", "w2vneg", "train", "--quiet", "--corpus", str(corpus),
-                               "--loss", name.split()[1], "--output", output, *flags]
+                    flags = [
+                        f"--{key.replace('_', '-')}={value}" for key, value in options.items() if value is not None
+                    ]
+                    command = [
+                        sys.executable,
+                        "-m",
+                        "w2vneg",
+                        "train",
+                        "--quiet",
+                        "--corpus",
+                        str(corpus),
+                        "--loss",
+                        name.split()[1],
+                        "--output",
+                        output,
+                        *flags,
+                    ]
                 begun = time.perf_counter()
                 subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
                 seconds[name].append(time.perf_counter() - begun)
@@ -178,7 +192,9 @@ def machine():
     model = "unknown CPU"
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
         model = names[0] if names else model
     return (
         f"{model}, {os.cpu_count()} cores; Python {platform.python_version()}, NumPy {numpy.__version__}, "

@@ -9,12 +9,8 @@ import click
 @click.argument("a")
 @click.argument("b")
 @click.argument("c")
-@click.option(
-    "--vectors", metavar="FILE", default="vectors.txt", show_default=True, help="File or model folder."
-)
-@click.option(
-    "-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many."
-)
+@click.option("--vectors", metavar="FILE", default="vectors.txt", show_default=True, help="File or model folder.")
+@click.option("-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
 def analogy(a, b, c, vectors, k, as_json):
     """Answer "A is to B as C is to …?", best answers first (3CosAdd)."""

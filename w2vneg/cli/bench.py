@@ -55,8 +55,24 @@ def _keep(out, runs):
 @click.option("--window", type=int, default=3, show_default=True)
 @click.option("--epochs", type=int, default=3, show_default=True)
 @_common
-def quality(objectives, alphas, pinned, overrides, seeds, part, correlation, window, epochs, corpus, max_vocab, min_count, dim,
-            workers, mirror, out):
+def quality(
+    objectives,
+    alphas,
+    pinned,
+    overrides,
+    seeds,
+    part,
+    correlation,
+    window,
+    epochs,
+    corpus,
+    max_vocab,
+    min_count,
+    dim,
+    workers,
+    mirror,
+    out,
+):
     """Train objectives and score them on development or test data; prints Markdown.
 
     Development data (MEN dev part, even half of the Google analogies, likelihood of the last 1 % of the corpus) are
@@ -154,5 +170,7 @@ def startup(repeats, loss, corpus, max_vocab, min_count, dim, workers, mirror, o
     again = [s.seconds_to_first_round(place, options) for _ in range(repeats)]
     if out:
         Path(out).write_text(json.dumps({"first": first, "again": again}) + "\n", encoding="utf-8")
-    click.echo(f"first process {first:.2f} s; then median {statistics.median(again):.2f} s "
-               f"({min(again):.2f}–{max(again):.2f}) over {repeats}")
+    click.echo(
+        f"first process {first:.2f} s; then median {statistics.median(again):.2f} s "
+        f"({min(again):.2f}–{max(again):.2f}) over {repeats}"
+    )

@@ -146,8 +146,7 @@ def _cache(problems):
     except OSError as error:
         writable = False
         problems.append(
-            f"the cache folder {folder} cannot be written ({error.strerror}); "
-            "set W2VNEG_CACHE to a folder that can"
+            f"the cache folder {folder} cannot be written ({error.strerror}); set W2VNEG_CACHE to a folder that can"
         )
     return {"folder": str(folder), "writable": writable}
 
@@ -179,9 +178,7 @@ def _jit(problems):
     elif not second["right"]:
         problems.append("compiled code gives wrong results; install numba again")
     elif not second["hits"]:
-        problems.append(
-            f"compiled code is not found again in {parent}: every start compiles for several seconds"
-        )
+        problems.append(f"compiled code is not found again in {parent}: every start compiles for several seconds")
     return {
         "works": first["compiled"] and second["right"],
         "disk_cache_works": bool(second["hits"]),
@@ -240,9 +237,7 @@ def _show(report):
     memory = machine["memory_bytes"]
     size = f"{memory / 2**30:.1f} GiB of memory" if memory else "memory unknown"
     extras = [
-        f"{package} {version}"
-        if version
-        else f'{package}: not installed (pip install "w2vneg[{_EXTRAS[package]}]")'
+        f"{package} {version}" if version else f'{package}: not installed (pip install "w2vneg[{_EXTRAS[package]}]")'
         for package, version in report["extras"].items()
     ]
     here = [name for name, status in report["data"].items() if status not in ("absent", "damaged")]

@@ -9,9 +9,7 @@ from ..errors import InputError, W2vnegError
 DEFAULT_SETS = ("ws353", "simlex999", "rw", "men", "mturk287")
 
 _vectors = click.argument("vectors", default="vectors.txt", type=click.Path())
-_mirror = click.option(
-    "--mirror", metavar="DIR|URL", help="Folder or address in which named sets are looked for, too."
-)
+_mirror = click.option("--mirror", metavar="DIR|URL", help="Folder or address in which named sets are looked for, too.")
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
 
 

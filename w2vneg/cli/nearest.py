@@ -7,12 +7,8 @@ import click
 
 @click.command()
 @click.argument("words", nargs=-1, required=True, metavar="WORD...")
-@click.option(
-    "--vectors", metavar="FILE", default="vectors.txt", show_default=True, help="File or model folder."
-)
-@click.option(
-    "-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many."
-)
+@click.option("--vectors", metavar="FILE", default="vectors.txt", show_default=True, help="File or model folder.")
+@click.option("-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
 def nearest(words, vectors, k, as_json):
     """List the words nearest to each WORD, by cosine."""
@@ -24,8 +20,7 @@ def nearest(words, vectors, k, as_json):
         document = {
             "vectors": vectors,
             "nearest": {
-                word: [{"word": other, "cosine": cosine} for other, cosine in found]
-                for word, found in answers.items()
+                word: [{"word": other, "cosine": cosine} for other, cosine in found] for word, found in answers.items()
             },
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))

@@ -13,7 +13,9 @@ from .options import config_options, read_config
 
 @click.command(short_help="Train vectors on a corpus.")
 @click.option(
-    "--corpus", multiple=True, metavar="PATH|NAME",
+    "--corpus",
+    multiple=True,
+    metavar="PATH|NAME",
     help="A file, folder, glob, - for standard input, or a name of 'w2vneg data list'; may be repeated. "
     "Compressed files are recognised. Left out: the built-in corpus.",
 )

@@ -108,9 +108,7 @@ def _named(text, kind):
             return dataset
         raise InputError(f"{text} is of kind {dataset.kind}, not {kind}. Known: {', '.join(names(kind))}.")
     if os.path.basename(text) != text or os.path.splitext(text)[1]:
-        raise InputError(
-            f"no such file or folder: {text} (nor is it the name of a data set: {', '.join(names(kind))})"
-        )
+        raise InputError(f"no such file or folder: {text} (nor is it the name of a data set: {', '.join(names(kind))})")
     hint = did_you_mean(text, names(kind), shown=99)
     raise UnknownNameError(f"{text!r} is neither a file nor a known name{hint}")
 

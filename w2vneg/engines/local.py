@@ -87,8 +87,17 @@ class LocalEngine:
             for spans, part_alphas, batch in self._batches(alphas):
                 self._refresh(spans, (*round_keys, batch))
                 train_round(
-                    *self.plugs, self.shape, self.tall_in, self.tall_out, self.n_private, self.tokens, spans,
-                    part_alphas, self.rngs, losses, pairs,
+                    *self.plugs,
+                    self.shape,
+                    self.tall_in,
+                    self.tall_out,
+                    self.n_private,
+                    self.tokens,
+                    spans,
+                    part_alphas,
+                    self.rngs,
+                    losses,
+                    pairs,
                 )
             self.merge()
         return float(losses.sum()), int(pairs.sum())

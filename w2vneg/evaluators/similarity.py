@@ -110,9 +110,7 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
     human = np.array(human)
     for values, what, gap in ((human, "human scores", 0.0), (cosines, "cosines", _ROUNDING)):
         if np.ptp(values) <= gap:
-            raise InputError(
-                f"{path}: all {what} of the {len(human)} scored pairs are equal: no correlation exists"
-            )
+            raise InputError(f"{path}: all {what} of the {len(human)} scored pairs are equal: no correlation exists")
     from scipy import stats
 
     spearman = float(stats.spearmanr(human, cosines).statistic)

@@ -133,9 +133,7 @@ def save(path, words, matrix, counts=None, format=None, precision=None):
     if format not in FORMATS:
         raise ConfigError(f"unknown format {format!r}{did_you_mean(format, FORMATS)}")
     if not np.isfinite(matrix).all():
-        raise OutputError(
-            f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha"
-        )
+        raise OutputError(f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha")
     if format == "word2vec":
         text.write(path, words, matrix, precision)
         return

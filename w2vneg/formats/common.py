@@ -25,8 +25,7 @@ def encode_words(path, words):
         if not word or any(blank in word for blank in _BLANKS):
             what = "is empty" if not word else "contains a blank or line end"
             raise OutputError(
-                f"cannot write {path}: word {row} ({word!r}) {what}, which this format cannot hold; "
-                "use the format npz"
+                f"cannot write {path}: word {row} ({word!r}) {what}, which this format cannot hold; use the format npz"
             )
         encoded.append(encode_word(path, row, word))
     return encoded
@@ -37,9 +36,7 @@ def encode_word(path, row, word):
     try:
         return word.encode("utf-8")
     except UnicodeEncodeError:
-        raise OutputError(
-            f"cannot write {path}: word {row} ({word!r}) is no valid Unicode text; rename it"
-        ) from None
+        raise OutputError(f"cannot write {path}: word {row} ({word!r}) is no valid Unicode text; rename it") from None
 
 
 def check_finite(path, matrix, words):
@@ -68,7 +65,5 @@ def unique_or_raise(path, words):
     seen = {}  # word -> row
     for row, word in enumerate(words):
         if word in seen:
-            raise InputError(
-                f"{path}: the word {word!r} occurs twice (rows {seen[word]} and {row}); keep one of them"
-            )
+            raise InputError(f"{path}: the word {word!r} occurs twice (rows {seen[word]} and {row}); keep one of them")
         seen[word] = row

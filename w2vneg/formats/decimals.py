@@ -87,9 +87,7 @@ def format_rows(matrix):
     integer, decimals = np.divmod(scaled, 10**_DECIMALS)
     high, low = np.divmod(decimals, 10**4)
     first, middle = np.divmod(high, 10**4)
-    used = np.where(
-        low > 0, 8 + _USED[low], np.where(middle > 0, 4 + _USED[middle], np.maximum(_USED[first], 1))
-    )
+    used = np.where(low > 0, 8 + _USED[low], np.where(middle > 0, 4 + _USED[middle], np.maximum(_USED[first], 1)))
     head = 100 * np.signbit(flat) + integer
 
     cells = np.empty((len(flat), _CELL // 4), dtype=np.uint32)

@@ -23,9 +23,7 @@ def read(path, matrix="in"):
         first = _matrix(path / "vectors_in.npy", len(vocab))
         second = _matrix(path / "vectors_out.npy", len(vocab))
         if first.shape != second.shape:
-            raise InputError(
-                f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}"
-            )
+            raise InputError(f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}")
         vectors = first + second
     else:
         vectors = _matrix(path / f"vectors_{matrix}.npy", len(vocab))

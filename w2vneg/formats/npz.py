@@ -47,9 +47,7 @@ def read(path):
             matrix, data, offsets = archive["matrix"], archive["word_bytes"], archive["word_offsets"]
             counts = archive.get("counts")
     except ValueError as error:  # an array of objects, which only a pickle can hold
-        raise InputError(
-            f"{path}: an array cannot be read without executing code in it ({error}){_REMEDY}"
-        ) from None
+        raise InputError(f"{path}: an array cannot be read without executing code in it ({error}){_REMEDY}") from None
     except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
     words = _words(path, data, offsets)
@@ -84,8 +82,6 @@ def _check(path, words, matrix, counts):
             f"found {matrix.dtype} of shape {matrix.shape}{_REMEDY}"
         )
     if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),)):
-        raise InputError(
-            f"{path}: expected {len(words)} int64 counts, found {counts.dtype} {counts.shape}{_REMEDY}"
-        )
+        raise InputError(f"{path}: expected {len(words)} int64 counts, found {counts.dtype} {counts.shape}{_REMEDY}")
     unique_or_raise(path, words)
     check_finite(path, matrix, words)

@@ -61,16 +61,12 @@ def read(path):
             if header:
                 expected, dim, line = int(header[1]), int(header[2]), 2
                 if expected < 1 or dim < 1:
-                    raise InputError(
-                        f"{path}:1: the header promises {expected} words of {dim} numbers" + _REMEDY
-                    )
+                    raise InputError(f"{path}:1: the header promises {expected} words of {dim} numbers" + _REMEDY)
                 capacity = min(expected, path.stat().st_size // (2 * dim) + 1)
             else:
                 expected, dim, line = None, len(first.split()) - 1, 1
                 if dim < 1:
-                    raise InputError(
-                        f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY
-                    )
+                    raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
                 stream.seek(0)
                 capacity = _count_lines(stream)
                 stream.seek(0)
@@ -100,8 +96,7 @@ def _read_rows(path, stream, line, expected, dim, capacity):
         rests = [_take_word(path, line + i, text, index, first_line) for i, text in enumerate(lines)]
         if expected is not None and len(index) > expected:
             raise InputError(
-                f"{path}:{first_line + expected}: the header promises {expected} rows, but there are more"
-                f"{_REMEDY}"
+                f"{path}:{first_line + expected}: the header promises {expected} rows, but there are more{_REMEDY}"
             )
         if rests:
             matrix[row : row + len(rests)] = _parse(path, line, rests, dim)

@@ -42,8 +42,15 @@ def train_round(
         out = Rows(tall_out, n_private, first, worker)
         plugs = Plugs(source, sampler, weigher, loss)
         value, n = run_shard(
-            plugs, shape, inputs, out, tokens[worker], spans[worker, 0], spans[worker, 1],
-            (alphas[worker, 0], alphas[worker, 1]), rngs[worker],
+            plugs,
+            shape,
+            inputs,
+            out,
+            tokens[worker],
+            spans[worker, 0],
+            spans[worker, 1],
+            (alphas[worker, 0], alphas[worker, 1]),
+            rngs[worker],
         )
         losses[worker] += value
         pairs[worker] += n

@@ -136,9 +136,7 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
             x[i] = matrix_in[centre_row, i]
             gradient[i] = _ZERO
         draws = n if shape.shared else n * m
-        known = draw(
-            sampler, state, position - first, centre_id, x, out, rng, draws, negatives, log_q, negative_logits
-        )
+        known = draw(sampler, state, position - first, centre_id, x, out, rng, draws, negatives, log_q, negative_logits)
         for k in range(m):
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):

@@ -238,9 +238,7 @@ def scan(block, size, table, out, tally):
             short = p - begin <= _SIXTEEN
             key_2 = _packed(block, begin, p - _EIGHT) if short else _hash(block, begin, p - _EIGHT)
         place = _find(key, key_2, block, begin, p, slots, arena, starts)
-        if slots[place, ENTRY] == 0 and not _enter(
-            place, key, key_2, block, begin, p, slots, arena, starts, tally
-        ):
+        if slots[place, ENTRY] == 0 and not _enter(place, key, key_2, block, begin, p, slots, arena, starts, tally):
             p = begin
             full = True
             break

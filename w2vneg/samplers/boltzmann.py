@@ -89,8 +89,14 @@ class BoltzmannExact(NamedTuple):
         """Draw for the centres of the next launch; see `dense.boltzmann_draws`."""
         n_draws = self.ids.shape[2]
         boltzmann_draws(
-            vectors_in, vectors_out, centre_ids.ravel(), self.log_d, self.inverse_temperature, key,
-            self.ids.reshape(-1, n_draws), self.log_q.reshape(-1, n_draws),
+            vectors_in,
+            vectors_out,
+            centre_ids.ravel(),
+            self.log_d,
+            self.inverse_temperature,
+            key,
+            self.ids.reshape(-1, n_draws),
+            self.log_q.reshape(-1, n_draws),
         )
 
 
@@ -129,7 +135,10 @@ class Candidates(NamedTuple):
 def open_candidates(sampler, n_draws):
     m = sampler.n_candidates
     return Candidates(
-        np.empty(m, np.int32), np.empty(m, np.int64), np.empty(m, np.float32), np.empty(m, np.float32),
+        np.empty(m, np.int32),
+        np.empty(m, np.int64),
+        np.empty(m, np.float32),
+        np.empty(m, np.float32),
         np.full(1, -1, np.int64),
     )
 

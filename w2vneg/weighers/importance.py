@@ -2,9 +2,9 @@
 
     ω_k = n q_k⁻¹ / Σ_l q_l⁻¹,    so that the weights of a set of n negatives sum to n
 
-With the relaxed softmax Σ ω_k e^{s_k} then estimates n / V times the sum over the whole vocabulary, whatever the sampler
-(Bengio and Senécal 2003): the loss of n uniform draws, with the variance of better ones. Needs a sampler that gives
-log q.
+With the relaxed softmax Σ ω_k e^{s_k} then estimates n / V times the sum over the whole vocabulary, whatever the
+sampler (Bengio and Senécal 2003): the loss of n uniform draws, with the variance of better ones. Needs a sampler that
+gives log q.
 """
 
 from typing import NamedTuple
