@@ -117,7 +117,7 @@ def test_relaxed_alone_means_boltzmann_over_popularity_at_temperature_one():
         PRESETS["relaxed"]["negatives"],
         PRESETS["relaxed"]["share_negatives"],
     )
-    assert (config.candidates, config.replaced) == (64, 8)
+    assert (config.candidates, config.replaced) == (64, 4)
 
 
 def test_ns_alone_means_word2vec():

@@ -14,6 +14,7 @@ from w2vneg.encoded import encode_corpus
 from w2vneg.errors import ConfigError, DivergenceError, W2vnegError
 from w2vneg.events import EpochDone, Interrupted, RolledBack, RoundDone
 from w2vneg.model import Model
+from w2vneg.schedule import rounds_of
 
 SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1}
 SAMPLERS = {
@@ -63,6 +64,24 @@ def test_one_worker_and_a_seed_repeat_to_the_bit(planted, objective):
     assert losses(first) == losses(second)
     other = trained(planted, seed=2, **objective)
     assert not np.array_equal(matrices(first)[0], matrices(other)[0])
+
+
+@pytest.mark.parametrize("loss", ["ns", "relaxed"])
+def test_several_workers_with_all_rows_private_repeat_too(planted, loss):
+    """They share nothing within a round, and the merge adds in the workers' order."""
+    first, second = (trained(planted, loss=loss, workers=3) for _ in range(2))
+    for a, b in zip(matrices(first), matrices(second), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_each_epoch_goes_through_every_block_once_in_an_order_of_its_own():
+    first, second = (rounds_of(1050, 100, 3, key) for key in (1, 2))
+    for rounds in (first, second):
+        assert rounds.shape == (4, 3, 2)
+        blocks = sorted((int(lo), int(hi)) for lo, hi in rounds.reshape(-1, 2) if hi > lo)
+        assert blocks == [(lo, min(lo + 100, 1050)) for lo in range(0, 1050, 100)]
+    assert not np.array_equal(first, second)
+    assert np.array_equal(first, rounds_of(1050, 100, 3, 1))
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "per pair"])

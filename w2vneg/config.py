@@ -15,7 +15,7 @@ PRESETS = {  # loss -> what it fills in; chosen by measurement, see docs/measure
     "relaxed": {"sampler": "boltzmann", "negatives": 10, "share_negatives": False, "alpha": 0.05, "exclude": "none"},
 }
 _OTHER = {"sampler": "popularity", "negatives": 5, "share_negatives": False, "alpha": 0.05, "exclude": "none"}
-_BOLTZMANN = {"temp": 1.0, "degeneracy": "popularity", "method": "rolling", "candidates": 64, "replaced": 8}
+_BOLTZMANN = {"temp": 1.0, "degeneracy": "popularity", "method": "rolling", "candidates": 64, "replaced": 4}
 EXCLUSIONS = ("none", "target")
 METHODS = ("rolling", "sir", "exact")
 DEGENERACIES = ("uniform", "popularity")
@@ -80,7 +80,7 @@ class TrainConfig:
         shown="64",
     )
     replaced: int | None = option(
-        int, None, "Candidates that rolling replaces at each centre.", at_least=1, group="objective", shown="8"
+        int, None, "Candidates that rolling replaces at each centre.", at_least=1, group="objective", shown="4"
     )
     noise_exponent: float = option(
         float, 0.75, "Exponent on counts in the popularity distribution.", at_least=-5, at_most=5, group="objective"
@@ -139,7 +139,7 @@ class TrainConfig:
     workers: int | None = option(
         int,
         None,
-        "Parallel workers. One worker and a seed repeat to the bit; more do not.",
+        "Parallel workers. A seed repeats to the bit with one worker, and with several while all rows are private.",
         at_least=1,
         at_most=1024,
         group="training",
