@@ -96,6 +96,8 @@ def train_one(encoded, objective, alpha, seed, common):
     trainer = Trainer(encoded, TrainConfig(**options))
     begun = time.perf_counter()
     model = trainer.train()
+    if trainer.stopped:
+        raise KeyboardInterrupt  # a part of a run is no measurement
     return model, time.perf_counter() - begun
 
 

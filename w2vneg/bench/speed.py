@@ -87,6 +87,8 @@ def _ours(encoded, options, common):
     trainer = Trainer(encoded, TrainConfig(**common, **options), [listener])
     begun = time.perf_counter()
     trainer.train()
+    if trainer.stopped:
+        raise KeyboardInterrupt  # a part of a run is no measurement
     return time.perf_counter() - begun, sum(pairs)
 
 
