@@ -6,6 +6,7 @@
 """
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -68,12 +69,14 @@ class Word2Vec:
         Returns
         -------
         Vectors
-            The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then.
+            The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then, and a warning.
         """
         encoded = self.encode(corpus, vocab=vocab, progress=progress)
         trainer = self.trainer(encoded, listeners)
         self.model = trainer.model
         trainer.train()
+        if self.model.position.epoch < trainer.config.epochs:
+            warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         return self.vectors
 
     def check(self):
