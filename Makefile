@@ -48,7 +48,7 @@ format: $(VENV)/.installed-lint  ## Put imports and code in order
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-bench: $(VENV)/.installed-bench  ## Measure speed beside gensim and fastText (needs enwiki2015-head or --corpus in ARGS)
+bench: $(VENV)/.installed-bench  ## Measure speed beside gensim and fastText (builds fastText: needs a C++ compiler)
 	$(W2VNEG) bench speed $(ARGS)
 
 clean:  ## Remove what the other targets made

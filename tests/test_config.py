@@ -3,12 +3,16 @@
 import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 
 from w2vneg.config import PRESETS, TrainConfig
 from w2vneg.errors import ConfigError
+from w2vneg.losses import LOSSES
+from w2vneg.samplers import SAMPLERS
+from w2vneg.weighers import WEIGHERS
 
 FIELDS = {item.name: item for item in dataclasses.fields(TrainConfig)}
 NUMBERS = [name for name, item in FIELDS.items() if item.metadata["kind"] in (int, float)]
@@ -220,3 +224,30 @@ def test_every_option_has_help_and_a_group(name):
     assert about["help"].endswith(".")
     assert about["group"] in ("objective", "model", "corpus", "training")
     assert FIELDS[name].default is not None or about["shown"] or name == "max_vocab"
+
+
+def test_help_names_every_registered_plug():
+    fields = {item.name: item.metadata["help"] for item in dataclasses.fields(TrainConfig)}
+    for name, registry in (("loss", LOSSES), ("sampler", SAMPLERS), ("weigher", WEIGHERS)):
+        for plug in registry:
+            assert re.search(rf"\b{plug}\b", fields[name]), f"{plug} is not in the help of --{name}"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"method": "exact", "candidates": 9}, {"method": "exact", "replaced": 2}, {"method": "sir", "replaced": 2}],
+)
+def test_options_without_effect_are_refused(options):
+    with pytest.raises(ConfigError, match="no effect"):
+        TrainConfig(loss="relaxed", **options).resolved()
+
+
+def test_what_the_help_shows_is_what_resolves():
+    shown = {item.name: item.metadata["shown"] for item in dataclasses.fields(TrainConfig) if item.metadata["shown"]}
+    relaxed, ns = TrainConfig(loss="relaxed").resolved(), TrainConfig(loss="ns").resolved()
+    for name in ("temp", "degeneracy", "method", "candidates", "replaced"):
+        assert shown[name] == str(getattr(relaxed, name)), name
+    for name in ("sampler", "negatives", "exclude"):
+        assert shown[name] == f"ns: {getattr(ns, name)}, relaxed: {getattr(relaxed, name)}", name
+    assert shown["alpha"] == str(relaxed.alpha) == str(ns.alpha)
+    assert shown["share_negatives"] == "no" and not relaxed.share_negatives and not ns.share_negatives

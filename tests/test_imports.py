@@ -34,10 +34,42 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "evaluators": {"embeddings", "registry", "errors"},
     "datasets": {"errors", "atomic", "cachedir", "builtin"},
     "builtin": {"errors", "atomic", "cachedir"},
+    "config": {"errors"},
+    "schedule": set(),
+    "model": {"atomic", "config", "errors", "vocab"},
+    "engines": {"jit", "kernels", "schedule"},
+    "trainer": {
+        "config",
+        "engines",
+        "errors",
+        "events",
+        "jit",
+        "kernels",
+        "losses",
+        "model",
+        "samplers",
+        "schedule",
+        "weighers",
+    },
+    "progress": {"events"},
+    "word2vec": {
+        "config",
+        "datasets",
+        "embeddings",
+        "encoded",
+        "errors",
+        "losses",
+        "model",
+        "samplers",
+        "trainer",
+        "weighers",
+    },
+    "bench": {"config", "embeddings", "errors", "evaluators", "events", "trainer"},
 }
 MAY_IMPORT_INSIDE_FUNCTIONS = {
     "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them
     "evaluators": {"datasets"},
+    "bench": {"jit"},
 }
 NEVER = {"evaluators": {"trainer"}, "engines": {"trainer"}}
 NUMBA_DOORS = {

@@ -33,8 +33,18 @@ def text(tmp_path):
     return path
 
 
-@pytest.mark.realdata
-def test_commands_of_the_readme_run(run_cli, text, tmp_path, monkeypatch):
+@pytest.fixture
+def no_network(monkeypatch):
+    """Sets that are not on this machine are told as missing rather than fetched."""
+
+    def refuse(*arguments, **options):
+        raise OSError("no network in this test")
+
+    monkeypatch.setattr("urllib.request.urlopen", refuse)
+    monkeypatch.setattr("urllib.request.OpenerDirector.open", refuse)
+
+
+def test_commands_of_the_readme_run(run_cli, text, tmp_path, monkeypatch, no_network):
     commands = [
         shlex.split(line, comments=True)[1:]
         for block in blocks("README.md", "sh")

@@ -21,7 +21,7 @@ def test_entries_are_found_and_listed_in_order(table):
     assert table["ns"] is int
     assert "ns" in table and "nce" not in table
     assert list(table) == ["ns", "relaxed"]
-    assert dict(table.items()) == {"ns": int, "relaxed": float}
+    assert {name: table[name] for name in table} == {"ns": int, "relaxed": float}
 
 
 def test_an_unknown_name_is_answered_with_near_and_known_ones(table):

@@ -59,7 +59,8 @@ class TrainConfig:
     degeneracy: str | None = option(
         str,
         None,
-        "What Boltzmann sampling multiplies e^(s/T) by: uniform, popularity, or a file of word<TAB>weight.",
+        "What Boltzmann sampling multiplies e^(s/T) by: uniform, popularity (counts ^ noise-exponent), "
+        "or a file of word<TAB>weight.",
         group="objective",
         shown="popularity",
     )
@@ -139,7 +140,7 @@ class TrainConfig:
     workers: int | None = option(
         int,
         None,
-        "Parallel workers. A seed repeats to the bit with one worker, and with several while all rows are private.",
+        "Parallel workers. A seed repeats to the bit with one worker; with several, while all rows are private.",
         at_least=1,
         at_most=1024,
         group="training",
@@ -153,7 +154,7 @@ class TrainConfig:
         "0 is plain Hogwild.",
         at_least=0,
         group="training",
-        shown="by cache and memory",
+        shown="all, up to 64 MB a worker and matrix and an eighth of memory",
     )
     bounded_steps: bool = option(
         bool,
@@ -207,6 +208,7 @@ class TrainConfig:
                 degeneracy = values.get("degeneracy", self.degeneracy)
                 if degeneracy in DEGENERACIES:  # T → ∞ leaves the degeneracy: sample from it directly
                     values |= {"sampler": degeneracy} | dict.fromkeys(_BOLTZMANN)
+            values |= self._without_effect(values.get("method", self.method))
         else:
             given = [name for name in _BOLTZMANN if getattr(self, name) is not None]
             if given:
@@ -223,6 +225,14 @@ class TrainConfig:
         if config.min_alpha > config.alpha:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
         return config
+
+    def _without_effect(self, method):
+        """Return, as None, the options that `method` has no use for; ConfigError if one of them was given."""
+        unused = {"sir": ("replaced",), "exact": ("candidates", "replaced")}.get(method, ())
+        given = [name for name in unused if getattr(self, name) is not None]
+        if given:
+            raise ConfigError(f"--{given[0]} has no effect with --method {method}; leave it out")
+        return dict.fromkeys(unused)
 
 
 def _weights(values):

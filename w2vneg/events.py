@@ -1,4 +1,7 @@
-"""What a training run tells whoever listens: plain records, passed to callables between rounds."""
+"""What a training run tells whoever listens: plain records, passed to callables between rounds.
+
+Epochs count from 1: the one that is running, or that has just ended.
+"""
 
 from dataclasses import asdict, dataclass
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import numba
-from numba import prange, types
+from numba import prange
 from numba.core import config as _numba_config
 from numba.extending import overload as _overload
 
@@ -27,7 +27,6 @@ __all__ = [
     "njit",
     "prange",
     "threads",
-    "types",
     "watch_plug",
 ]
 
@@ -128,7 +127,7 @@ def njit(function=None, *, fastmath=False, parallel=False):
     fastmath : set of str, optional
         `LEAF` for a loop whose sums may be reordered; never True.
     parallel : bool
-        True for the launchers in `kernels.round` that use `prange`.
+        True for launchers that use `prange`.
     """
 
     def decorate(python_function):

@@ -89,7 +89,8 @@ class Model:
         """Read a folder that `save` wrote; InputError naming the file that is missing or does not fit."""
         folder = Path(folder)
         if not folder.is_dir():
-            raise InputError(f"{folder}: no such model folder; name one written with --save-model")
+            what = "a file, not a model folder" if folder.exists() else "no such model folder"
+            raise InputError(f"{folder}: {what}; name one written with --save-model")
         vocab = Vocabulary.load(_there(folder / "vocab.tsv"))
         config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json")
         position = _read_position(folder / "position.json")

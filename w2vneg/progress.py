@@ -92,13 +92,13 @@ class TrainingProgress:
 
 @contextmanager
 def byte_progress(description, stream=None):
-    """Yield a callable (done, total or None), in bytes, that draws a line for work on a file.
+    """Yield a callable (done, total or None), in bytes, that tells of work on a file.
 
-    Off a terminal, or where the work takes less than a second, nothing is drawn.
+    On a terminal it draws a line once the work has taken a second; elsewhere it writes a plain line now and then.
     """
     stream = stream or sys.stderr
     if not _on_terminal(stream):
-        yield lambda done, total: None
+        yield _plain_lines(description, stream)
         return
     from tqdm import tqdm
 
@@ -110,3 +110,17 @@ def byte_progress(description, stream=None):
             bar.update(done - bar.n)
 
         yield update
+
+
+def _plain_lines(description, stream):
+    told = time.monotonic()
+
+    def update(done, total):
+        nonlocal told
+        if time.monotonic() - told >= _LINE_EVERY:
+            told = time.monotonic()
+            share = f" of {total / 1e6:,.0f} MB ({100 * done / total:.0f}%)" if total else " MB"
+            stream.write(f"{description}: {done / 1e6:,.0f}{share}\n")
+            stream.flush()
+
+    return update

@@ -39,9 +39,6 @@ class Registry:
     def __iter__(self):
         return iter(self._entries)
 
-    def items(self):
-        return self._entries.items()
-
     def unregister(self, name):
         """Take `name` out again (for tests and notebooks that redefine a plug)."""
         self._entries.pop(name, None)

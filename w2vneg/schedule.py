@@ -25,11 +25,11 @@ def keep_thresholds(counts, threshold):
 
 
 def block_size(n_tokens, workers, cost):
-    """Tokens per worker and round: a fraction of a second of work, and at least 20 rounds an epoch.
+    """Tokens per worker and round: a fraction of a second of work, and 20 rounds an epoch unless a round gets tiny.
 
     cost : float, rough nanoseconds per token
     """
-    return int(max(1000, min(0.15e9 / cost, 250_000, n_tokens / (20 * workers))))
+    return int(max(100, min(0.15e9 / cost, 250_000, max(1000, n_tokens / (20 * workers)))))
 
 
 def rounds_of(n_tokens, block, workers, key):

@@ -41,6 +41,10 @@ class Trainer:
     ------
     ConfigError
         If the plugs do not go together or the model does not fit; before any work.
+    UnknownNameError
+        If a plug is not registered.
+    InputError
+        If the corpus has no pair to train on.
     """
 
     def __init__(self, corpus, config, listeners=(), model=None):
@@ -107,14 +111,25 @@ class Trainer:
                 "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
                 "words, or lower --min-count"
             )
-        self.block = block_size(self.n_tokens, config.workers, _cost(config))
+        self.block = block_size(self.n_tokens, config.workers, _cost(config, len(counts)))
         self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
         n_private = config.private_rows
+        if hasattr(sampler, "batch_groups"):
+            if n_private:
+                raise ConfigError(
+                    "draws made ahead (--method exact) come from the shared rows; leave --private-rows out or give 0"
+                )
+            n_private = 0
         if n_private is None:
             n_private = private_rows(len(counts), config.dim, config.workers)
         self.engine = LocalEngine(
             self.model, Plugs(source, sampler, weigher, loss), shape, self.block, config.workers, n_private
         )
+
+    @property
+    def complete(self):
+        """Whether all epochs are done."""
+        return self.model.position.epoch >= self.config.epochs
 
     def stop(self):
         """Ask for an end after the round that is running (safe from a signal handler or another thread)."""
@@ -130,15 +145,17 @@ class Trainer:
         Raises
         ------
         DivergenceError
-            If training leaves the finite numbers again and again at ever smaller alphas; the model then holds the
-            last good state.
+            If training leaves the finite numbers, or its loss climbs beyond 5 times the untrained one, again and again
+            at ever smaller alphas; the model then holds the last good state.
+        InputError
+            If subsampling leaves no pair to train on.
         """
         clock = _Clock()
         with _stop_on_interrupt(self.stop):
-            while self.model.position.epoch < self.config.epochs and not self.stopped:
+            while not self.complete and not self.stopped:
                 self._epoch(clock)
-        if self.stopped and self.model.position.epoch < self.config.epochs:
-            self._tell(Interrupted(self.model.position.epoch, self._fraction()))
+        if self.stopped and not self.complete:
+            self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
         return self.model
 
     def _fraction(self, rounds=0):
@@ -161,7 +178,7 @@ class Trainer:
             loss, pairs = self.engine.run(blocks, alphas, epoch_key, keys)
             last = position.round + 1 == len(rounds)
             checked = last or self.stopped or (position.round + 1) % every == 0
-            absurd = loss > _ABSURD * self.untrained * max(pairs, 1)
+            absurd = self.untrained > 0 and loss > _ABSURD * self.untrained * max(pairs, 1)
             if not math.isfinite(loss) or absurd or (checked and not self.engine.healthy()):
                 self._roll_back(good)
                 continue
@@ -196,7 +213,7 @@ class Trainer:
                 f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}; "
                 "lower --alpha" + ("" if self.config.bounded_steps else " or leave --unbounded-steps out")
             )
-        self._tell(RolledBack(position.epoch, self._fraction(), factor))
+        self._tell(RolledBack(position.epoch + 1, self._fraction(), factor))
 
     def _end_epoch(self, clock):
         position = self.model.position
@@ -225,7 +242,7 @@ class Trainer:
         alpha = self._alpha(fraction)
         self._tell(
             RoundDone(
-                self.model.position.epoch,
+                self.model.position.epoch + 1,
                 fraction,
                 clock.tokens,
                 clock.pairs,
@@ -243,12 +260,12 @@ class Trainer:
             listener(event)
 
 
-def _cost(config):
-    """Rough nanoseconds a token costs, to size rounds well under a second."""
+def _cost(config, n_vocab):
+    """Rough nanoseconds a token costs a worker, to size rounds well under a second."""
     rows = config.window * (1 + config.negatives) if not config.share_negatives else config.window + config.negatives
     scored = config.candidates or 0
     cost = 40 + config.dim * (0.15 * rows + 0.06 * scored)
-    return cost * 100 if config.method == "exact" else cost
+    return cost + 0.02 * config.dim * n_vocab * config.workers if config.method == "exact" else cost
 
 
 class _Clock:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .config import DEGENERACIES, TrainConfig
-from .datasets import resolve
+from .datasets import names, resolve
 from .embeddings import Vectors
 from .encoded import EncodedCorpus, encode_corpus
 from .errors import ConfigError, InputError
@@ -74,8 +74,10 @@ class Word2Vec:
         encoded = self.encode(corpus, vocab=vocab, progress=progress)
         trainer = self.trainer(encoded, listeners)
         self.model = trainer.model
+        if isinstance(corpus, str | Path):
+            self.model.origin.sources = lasting_names([corpus])
         trainer.train()
-        if self.model.position.epoch < trainer.config.epochs:
+        if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         return self.vectors
 
@@ -143,7 +145,13 @@ def locate(corpus, mirror=None):
     text = str(corpus)
     if text == "-" or any(sign in text for sign in "*?[") or os.path.exists(text):
         return corpus
-    return resolve(text, mirror=mirror)
+    return resolve(text, mirror=mirror, kind="corpus")
+
+
+def lasting_names(corpora):
+    """Return names and paths of corpora such that they mean the same from another folder, as a list of str."""
+    named = [str(c) for c in corpora if str(c) == "-" or (str(c) in names("corpus") and not os.path.exists(c))]
+    return [str(c) if str(c) in named else os.path.abspath(c) for c in corpora]
 
 
 def _is_file_of_weights(degeneracy):

@@ -1,6 +1,6 @@
 """Quality of objectives on real text, chosen on development data and reported on test data.
 
-Development: MEN's development part, the even half of the Google analogies, likelihood of the last 1 % of the corpus.
+Development: MEN's development part, the dev half of the Google analogies, likelihood of the last 1 % of the corpus.
 Test: the similarity sets with MEN's test part, and all analogies. The two are never looked at in one call.
 """
 
@@ -12,6 +12,7 @@ from ..config import TrainConfig
 from ..embeddings import Vectors
 from ..evaluators import evaluate_likelihood
 from ..trainer import Trainer
+from .rivals import train_gensim, write_sentences
 
 OBJECTIVES = {  # name -> options beside loss and alpha
     "ns": {"loss": "ns"},
@@ -90,40 +91,45 @@ def split(encoded, share=0.01):
     return head, tail
 
 
-def train_one(encoded, objective, alpha, seed, common):
-    """Train one objective; return (Model, seconds)."""
-    options = OBJECTIVES[objective] | common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
-    trainer = Trainer(encoded, TrainConfig(**options))
-    begun = time.perf_counter()
-    model = trainer.train()
-    if trainer.stopped:
-        raise KeyboardInterrupt  # a part of a run is no measurement
-    return model, time.perf_counter() - begun
+class Judge:
+    """Trains objectives on one corpus with common options and scores them on "dev" or "test" data.
 
+    For "dev" the last 1 % of the corpus is held out; for "test" all of it is trained on.
+    """
 
-def measure(encoded, objective, alpha, seed, common, part, correlation="spearman", mirror=None):
-    """Train and score one run on `part`, "dev" (on 99 % of the corpus) or "test" (on all of it); return a Run."""
-    head, tail = split(encoded) if part == "dev" else (encoded, None)
-    model, seconds = train_one(head, objective, alpha, seed, common)
-    vectors = Vectors(model.vocab.words, model.vectors_in, model.vocab.counts)
-    if part == "dev":
-        scores = development_scores(vectors, model.vectors_out, tail, common["window"], mirror)
-    else:
-        scores = test_scores(vectors, correlation, mirror)
-    return Run(objective, model.config.alpha, seed, seconds, scores)
+    def __init__(self, encoded, common, part, correlation="spearman", mirror=None):
+        self.corpus, self.heldout = split(encoded) if part == "dev" else (encoded, None)
+        self.common, self.part, self.correlation, self.mirror = common, part, correlation, mirror
 
+    def measure(self, objective, alpha, seed, folder):
+        """Train one objective ("gensim" too) and score it; return a Run. Rivals' input is written into `folder`."""
+        if objective == "gensim":
+            vectors, vectors_out, alpha, seconds = self._gensim(alpha or 0.025, seed, folder)
+        else:
+            vectors, vectors_out, alpha, seconds = self._ours(objective, alpha, seed)
+        if self.part == "dev":
+            scores = development_scores(vectors, vectors_out, self.heldout, self.common["window"], self.mirror)
+        else:
+            scores = test_scores(vectors, self.correlation, self.mirror)
+        return Run(objective, alpha, seed, seconds, scores)
 
-def measure_gensim(sentences_file, alpha, seed, common, part, correlation="spearman", mirror=None):
-    """The same for gensim's `corpus_file` mode on a text file of the same kept tokens; return a Run."""
-    from .rivals import train_gensim
+    def _ours(self, objective, alpha, seed):
+        options = OBJECTIVES[objective] | self.common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
+        trainer = Trainer(self.corpus, TrainConfig(**options))
+        begun = time.perf_counter()
+        model = trainer.train()
+        seconds = time.perf_counter() - begun
+        if not trainer.complete:
+            raise KeyboardInterrupt  # a part of a run is no measurement
+        vectors = Vectors(model.vocab.words, model.vectors_in, model.vocab.counts)
+        return vectors, model.vectors_out, model.config.alpha, seconds
 
-    keyed, seconds = train_gensim(sentences_file, alpha, seed, common)
-    vectors = Vectors(keyed.index_to_key, keyed.vectors)
-    if part == "dev":
-        scores = development_scores(vectors, None, None, common["window"], mirror)
-    else:
-        scores = test_scores(vectors, correlation, mirror)
-    return Run("gensim ns", alpha, seed, seconds, scores)
+    def _gensim(self, alpha, seed, folder):
+        text = folder / "corpus.txt"
+        if not text.exists():
+            write_sentences(self.corpus, text)
+        keyed, seconds = train_gensim(text, alpha, seed, self.common)
+        return Vectors(keyed.index_to_key, keyed.vectors), None, alpha, seconds
 
 
 def table(runs, columns):

@@ -87,7 +87,7 @@ def _ours(encoded, options, common):
     trainer = Trainer(encoded, TrainConfig(**common, **options), [listener])
     begun = time.perf_counter()
     trainer.train()
-    if trainer.stopped:
+    if not trainer.complete:
         raise KeyboardInterrupt  # a part of a run is no measurement
     return time.perf_counter() - begun, sum(pairs)
 
@@ -206,4 +206,4 @@ def machine():
 
 def as_json(timings):
     """Return the single measurements as JSON text."""
-    return json.dumps({"machine": machine(), "timings": [dataclasses.asdict(t) for t in timings]}, indent=1) + "\n"
+    return json.dumps({"machine": machine(), "timings": [dataclasses.asdict(t) for t in timings]}, indent=1)

@@ -1,5 +1,6 @@
 """``w2vneg bench``: the measurements that README and docs quote."""
 
+import dataclasses
 import json
 import tempfile
 from pathlib import Path
@@ -31,17 +32,31 @@ def bench():
     """Measure speed and quality; every figure in README and docs names one of these commands."""
 
 
-def _encode(corpus, min_count, max_vocab, mirror):
+def _encode(options):
+    from ..atomic import check_writable
     from ..word2vec import Word2Vec
 
-    return Word2Vec(min_count=min_count, max_vocab=max_vocab).encode(corpus, mirror=mirror)
+    if options["out"]:
+        check_writable(options["out"])
+    word2vec = Word2Vec(min_count=options["min_count"], max_vocab=options["max_vocab"])
+    return word2vec.encode(options["corpus"], mirror=options["mirror"])
 
 
-def _keep(out, runs):
+def _keep(out, text):
+    from ..atomic import atomic_file
+
     if out:
-        import dataclasses
+        with atomic_file(out, "w", encoding="utf-8") as stream:
+            stream.write(text + "\n")
 
-        Path(out).write_text(json.dumps([dataclasses.asdict(run) for run in runs], indent=1) + "\n", encoding="utf-8")
+
+def _pinned(text):
+    """Read ``objective=alpha``."""
+    name, _, alpha = text.partition("=")
+    try:
+        return name, float(alpha)
+    except ValueError:
+        raise ConfigError(f"--at takes OBJECTIVE=ALPHA, such as ns=0.05, not {text!r}") from None
 
 
 @bench.command()
@@ -55,55 +70,28 @@ def _keep(out, runs):
 @click.option("--window", type=int, default=3, show_default=True)
 @click.option("--epochs", type=int, default=3, show_default=True)
 @_common
-def quality(
-    objectives,
-    alphas,
-    pinned,
-    overrides,
-    seeds,
-    part,
-    correlation,
-    window,
-    epochs,
-    corpus,
-    max_vocab,
-    min_count,
-    dim,
-    workers,
-    mirror,
-    out,
-):
+def quality(objectives, alphas, pinned, overrides, seeds, part, correlation, window, epochs, **options):
     """Train objectives and score them on development or test data; prints Markdown.
 
-    Development data (MEN dev part, even half of the Google analogies, likelihood of the last 1 % of the corpus) are
-    for choosing; test data for reporting what was chosen.
+    Development data (MEN's dev part, the dev half of the Google analogies, likelihood of the last 1 % of the corpus)
+    are for choosing; test data for reporting what was chosen.
     """
     from ..bench import quality as q
-    from ..bench.rivals import write_sentences
 
-    wanted = [(name, alpha) for name in objectives for alpha in (alphas or (None,))]
-    wanted += [(name, float(alpha)) for name, alpha in (pin.split("=") for pin in pinned)]
+    wanted = [(name, alpha) for name in objectives for alpha in (alphas or (None,))] + [_pinned(pin) for pin in pinned]
     unknown = [name for name, _ in wanted if name != "gensim" and name not in q.OBJECTIVES]
     if unknown or not wanted:
         raise ConfigError(f"name objectives with --objective or --at; known: gensim, {', '.join(q.OBJECTIVES)}")
-    encoded = _encode(corpus, min_count, max_vocab, mirror)
-    common = {"dim": dim, "window": window, "epochs": epochs, "workers": workers}
+    common = {"dim": options["dim"], "window": window, "epochs": epochs, "workers": options["workers"]}
     common |= parse_toml("\n".join(overrides), "--option")
+    judge = q.Judge(_encode(options), common, part, correlation, options["mirror"])
     runs = []
     with tempfile.TemporaryDirectory() as folder:
-        text = None
         for seed in seeds:
             for name, alpha in wanted:
-                if name == "gensim":
-                    if text is None:
-                        source = q.split(encoded)[0] if part == "dev" else encoded
-                        text = write_sentences(source, Path(folder) / "corpus.txt")
-                    run = q.measure_gensim(text, alpha or 0.025, seed, common, part, correlation, mirror)
-                else:
-                    run = q.measure(encoded, name, alpha, seed, common, part, correlation, mirror)
-                runs.append(run)
-                click.echo(f"{name} alpha {run.alpha:g} seed {seed}: {run.seconds:.1f} s", err=True)
-                _keep(out, runs)
+                runs.append(judge.measure(name, alpha, seed, Path(folder)))
+                click.echo(f"{name} alpha {runs[-1].alpha:g} seed {seed}: {runs[-1].seconds:.1f} s", err=True)
+                _keep(options["out"], json.dumps([dataclasses.asdict(run) for run in runs], indent=1))
     click.echo(q.table(runs, q.DEV if part == "dev" else q.TEST))
 
 
@@ -113,19 +101,18 @@ def quality(
 @click.option("--epochs", type=int, default=1, show_default=True)
 @click.option("--without", multiple=True, metavar="NAME", help="Leave a trainer out; repeatable.")
 @_common
-def speed(repeats, window, epochs, without, corpus, max_vocab, min_count, dim, workers, mirror, out):
+def speed(repeats, window, epochs, without, **options):
     """Words and pairs per second beside gensim and fastText, interleaved; prints Markdown.
 
     All train on the same kept tokens at alpha 0.05. Time is training alone; fastText reads its file within it.
     """
     from ..bench import speed as s
 
-    encoded = _encode(corpus, min_count, max_vocab, mirror)
-    common = {"dim": dim, "window": window, "epochs": epochs, "workers": workers}
+    encoded = _encode(options)
+    common = {"dim": options["dim"], "window": window, "epochs": epochs, "workers": options["workers"]}
     names = [name for name in s.CONTENDERS if name not in without]
     timings = s.interleaved(encoded, common, repeats, names, lambda text: click.echo(text, err=True))
-    if out:
-        Path(out).write_text(s.as_json(timings), encoding="utf-8")
+    _keep(options["out"], s.as_json(timings))
     click.echo(f"{s.machine()}\n{len(encoded):,} tokens, {len(encoded.vocab):,} words, {common}, {repeats} rounds\n")
     click.echo(s.speed_table(timings))
 
@@ -157,19 +144,19 @@ def process(text, repeats, **options):
 @click.option("--repeats", type=int, default=5, show_default=True)
 @click.option("--loss", default="relaxed", show_default=True)
 @_common
-def startup(repeats, loss, corpus, max_vocab, min_count, dim, workers, mirror, out):
+def startup(repeats, loss, **options):
     """Seconds of a fresh process until its first round is trained, with corpus and compiled code in their caches."""
     import statistics
 
     from ..bench import speed as s
     from ..word2vec import locate
 
-    options = {"loss": loss, "max_vocab": max_vocab, "min_count": min_count, "dim": dim, "workers": workers}
-    place = locate(corpus, mirror)
-    first = s.seconds_to_first_round(place, options)
-    again = [s.seconds_to_first_round(place, options) for _ in range(repeats)]
-    if out:
-        Path(out).write_text(json.dumps({"first": first, "again": again}) + "\n", encoding="utf-8")
+    _encode(options)
+    run = {"loss": loss} | {name: options[name] for name in ("max_vocab", "min_count", "dim", "workers")}
+    place = locate(options["corpus"], options["mirror"])
+    first = s.seconds_to_first_round(place, run)
+    again = [s.seconds_to_first_round(place, run) for _ in range(repeats)]
+    _keep(options["out"], json.dumps({"first": first, "again": again}))
     click.echo(
         f"first process {first:.2f} s; then median {statistics.median(again):.2f} s "
         f"({min(again):.2f}–{max(again):.2f}) over {repeats}"

@@ -39,7 +39,11 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, q
     """
     note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     config, model = _starting_point(resume, config_path, given)
-    from ..word2vec import Word2Vec
+    if vocab_path and (config.max_vocab is not None or given["min_count"] is not None):
+        raise click.UsageError("--vocab settles the words; leave --min-count and --max-vocab out")
+    if not output:
+        raise click.UsageError("--output needs the name of a file")
+    from ..word2vec import Word2Vec, lasting_names
 
     word2vec = Word2Vec(config)
     word2vec.check()
@@ -49,13 +53,15 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, q
     encoded = _encode(word2vec, corpus, _vocabulary(model, vocab_path), mirror, quiet, note)
     note(encoded.report.line())
     trainer = word2vec.trainer(encoded, model=model)
-    trainer.model.origin.sources = _lasting(corpus)
+    if trainer.complete:
+        note(f"The run in {resume} is complete ({trainer.config.epochs} epochs); nothing is left to train.")
+    trainer.model.origin.sources = lasting_names(corpus)
     _run(trainer, save_model or resume, quiet, note)
     word2vec.model = trainer.model
     _write(word2vec, output, save_model or resume, note)
     if as_json:
         click.echo(json.dumps(_report(trainer, encoded, output, save_model or resume), indent=2, allow_nan=False))
-    if _interrupted(trainer):
+    if not trainer.complete:
         hint = f"; go on with --resume {save_model or resume}" if save_model or resume else ""
         note(f"Interrupted: the vectors written are those trained so far{hint}.")
         sys.exit(130)
@@ -93,14 +99,6 @@ def _check_places(output, folder, corpus):
 def _built_in(note):
     note("No --corpus given: training on the built-in corpus, the documentation of Python's standard library.")
     return ("builtin",)
-
-
-def _lasting(corpus):
-    """Return the names of a corpus such that they mean the same from another folder."""
-    from ..datasets import names
-
-    named = [name for name in corpus if name == "-" or (name in names("corpus") and not os.path.exists(name))]
-    return [name if name in named else os.path.abspath(name) for name in corpus]
 
 
 def _sources_of(model, folder):
@@ -163,10 +161,6 @@ def _write(word2vec, output, folder, note):
         raise failure
 
 
-def _interrupted(trainer):
-    return trainer.stopped and trainer.model.position.epoch < trainer.config.epochs
-
-
 def _report(trainer, encoded, output, folder):
     import dataclasses
 
@@ -174,7 +168,7 @@ def _report(trainer, encoded, output, folder):
     return {
         "output": output,
         "model": folder,
-        "interrupted": _interrupted(trainer),
+        "interrupted": not trainer.complete,
         "corpus": dataclasses.asdict(encoded.report),
         "config": config,
         "history": trainer.model.history,

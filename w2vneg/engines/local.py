@@ -47,8 +47,6 @@ class LocalEngine:
         n_vocab, dim = model.vectors_in.shape
         self.plugs, self.shape, self.workers = plugs, shape, workers
         self.n_private = min(n_private, n_vocab) if workers > 1 else 0
-        if hasattr(plugs.sampler, "batch_groups"):
-            self.n_private = 0  # its draws are made from the shared rows
         self.n_vocab = n_vocab
         tall = (n_vocab + workers * self.n_private, dim)
         self.tall_in, self.tall_out = np.zeros(tall, np.float32), np.zeros(tall, np.float32)

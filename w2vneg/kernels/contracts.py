@@ -16,10 +16,13 @@ draw
     leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
     `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n.
 weigh
-    Write the weights ω with which the targets count into `weights`: all of them, or none if they are
-    to stay 1. A negative that is excluded gets 0 afterwards.
+    Write the weights ω with which the targets count into `weights`; leave alone what is to stay 1.
+    A negative that is excluded gets 0 afterwards.
 step
     Write dL/dlogit into `gradients`, return L.
+fill, group
+    ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
+    block's length and what `LocalEngine` adds for context, and returns between which places the centres stand.
 
 For weigh and step all arrays have 1 + n places, the positive first: ids int32, the others float32. odds[k] is
 e^logits[k], taken once for a whole group where it can be vectorised, and always positive and finite: logits beyond ±80

@@ -5,7 +5,8 @@ The class offers:
 
     from_options(options) -> instance          classmethod; reads its own hyper-parameters
     needs_log_q : bool                         it reads the noise probabilities
-    untrained(n_negatives) -> float            its value when every logit is 0, the reference printed beside a loss
+    untrained(n_negatives) -> float            its value when every logit is 0: the reference printed beside a loss;
+                                               a run whose loss climbs beyond 5 times a positive one is rolled back
 """
 
 from ..registry import Registry

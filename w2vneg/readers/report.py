@@ -32,7 +32,7 @@ class CorpusReport:
         how = "from the cache" if self.cached else f"in {self.seconds:.1f} s"
         return (
             f"{self.tokens:,} tokens of {self.types:,} types in {self.lines:,} lines "
-            f"({self.empty_lines:,} empty); kept {self.kept_tokens:,} of {self.kept_types:,} types "
-            f"in {self.sentences:,} sentences, discarded {self.discarded_tokens:,} of "
-            f"{self.discarded_types:,}; {self.bytes / 1e6:,.1f} MB {how}"
+            f"({self.empty_lines:,} empty); kept {self.kept_tokens:,} tokens ({self.kept_types:,} types) "
+            f"in {self.sentences:,} sentences, discarded {self.discarded_tokens:,} ({self.discarded_types:,}); "
+            f"{self.bytes / 1e6:,.1f} MB {how}"
         )

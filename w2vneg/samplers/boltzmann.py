@@ -104,7 +104,6 @@ class BoltzmannExact(NamedTuple):
 class BoltzmannFamily:
     """Chooses the class by ``options.method``."""
 
-    gives_log_q = True
     batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
 
     @classmethod
