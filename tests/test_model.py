@@ -145,7 +145,7 @@ def test_no_folder(tmp_path):
     with pytest.raises(InputError, match="no such model folder; name one written with --save-model"):
         Model.load(tmp_path / "none")
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="no such model folder"):
+    with pytest.raises(InputError, match="a file, not a model folder"):
         Model.load(tmp_path / "file")
 
 

@@ -39,8 +39,6 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, q
     """
     note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     config, model = _starting_point(resume, config_path, given)
-    if vocab_path and (config.max_vocab is not None or given["min_count"] is not None):
-        raise click.UsageError("--vocab settles the words; leave --min-count and --max-vocab out")
     if not output:
         raise click.UsageError("--output needs the name of a file")
     from ..word2vec import Word2Vec, lasting_names
@@ -52,6 +50,8 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, q
         corpus = _sources_of(model, resume) if model is not None else _built_in(note)
     encoded = _encode(word2vec, corpus, _vocabulary(model, vocab_path), mirror, quiet, note)
     note(encoded.report.line())
+    if vocab_path and (config.max_vocab is not None or given["min_count"] is not None):
+        note("The words are those of --vocab; --min-count and --max-vocab did not choose any.")
     trainer = word2vec.trainer(encoded, model=model)
     if trainer.complete:
         note(f"The run in {resume} is complete ({trainer.config.epochs} epochs); nothing is left to train.")

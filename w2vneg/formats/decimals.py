@@ -54,7 +54,7 @@ def shortest_decimals(values):
     single = values.astype(np.float32)
     scale = _POWERS[_DECIMALS - np.searchsorted(_BOUNDS, single, side="right")]  # nine significant digits
     # Half the gap to the neighbour below, which at a power of two is the smaller one; a little less for
-    # safety, # so that readers which round to float64 first come to the same float32.
+    # safety, so that readers which round to float64 first come to the same float32.
     tolerance = 0.49999 * (values - np.nextafter(single, np.float32(0)).astype(np.float64))
     rounded = np.rint(values * scale)
     for fewer in (10.0, 100.0, 1000.0):
