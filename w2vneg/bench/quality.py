@@ -30,20 +30,12 @@ OBJECTIVES = {  # name -> options beside loss and alpha
     "pbs-1-exact": {"loss": "relaxed", "temp": 1.0, "method": "exact"},
 }
 DEV = ("men-dev", "sem-dev", "syn-dev", "mean-dev", "nll")
-TEST = (
-    "ws353",
-    "simlex999",
-    "rw",
-    "men",
-    "men-test",
-    "mturk287",
-    "sem P@1",
-    "sem P@5",
-    "sem P@15",
-    "syn P@1",
-    "syn P@5",
-    "syn P@15",
-)
+_SETS = ("ws353", "simlex999", "rw", "men", "men-test", "mturk287")
+_ANALOGIES = ("sem P@1", "sem P@5", "sem P@15", "syn P@1", "syn P@5", "syn P@15")
+TEST = {  # correlation -> columns of the table of test scores
+    "spearman": _SETS + _ANALOGIES,
+    "pearson": tuple(f"{name} r" for name in _SETS) + _ANALOGIES,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,11 +63,12 @@ def development_scores(vectors, vectors_out, heldout, window, mirror=None):
     return scores
 
 
-def test_scores(vectors, correlation="spearman", mirror=None):
-    """Return the scores that are reported: correlations and shares of 1."""
+def test_scores(vectors, mirror=None):
+    """Return the scores that are reported: Spearman's correlation by set, Pearson's as ``"set r"``, shares of 1."""
     scores = {}
-    for name in ("ws353", "simlex999", "rw", "men", "men-test", "mturk287"):
-        scores[name] = getattr(vectors.evaluate_similarity(name, mirror=mirror), correlation)
+    for name in _SETS:
+        result = vectors.evaluate_similarity(name, mirror=mirror)
+        scores |= {name: result.spearman, f"{name} r": result.pearson}
     analogy = vectors.evaluate_analogy("google", mirror=mirror)
     for short, total in (("sem", analogy.semantic), ("syn", analogy.syntactic)):
         scores |= {f"{short} P@{k}": total.precision[k] for k in (1, 5, 15)}
@@ -97,9 +90,9 @@ class Judge:
     For "dev" the last 1 % of the corpus is held out; for "test" all of it is trained on.
     """
 
-    def __init__(self, encoded, common, part, correlation="spearman", mirror=None):
+    def __init__(self, encoded, common, part, mirror=None):
         self.corpus, self.heldout = split(encoded) if part == "dev" else (encoded, None)
-        self.common, self.part, self.correlation, self.mirror = common, part, correlation, mirror
+        self.common, self.part, self.mirror = common, part, mirror
 
     def measure(self, objective, alpha, seed, folder):
         """Train one objective ("gensim" too) and score it; return a Run. Rivals' input is written into `folder`."""
@@ -110,7 +103,7 @@ class Judge:
         if self.part == "dev":
             scores = development_scores(vectors, vectors_out, self.heldout, self.common["window"], self.mirror)
         else:
-            scores = test_scores(vectors, self.correlation, self.mirror)
+            scores = test_scores(vectors, self.mirror)
         return Run(objective, alpha, seed, seconds, scores)
 
     def _ours(self, objective, alpha, seed):
