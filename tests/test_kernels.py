@@ -16,7 +16,7 @@ from w2vneg.jit import njit
 from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.functions import exp_into, fast_log, highest
-from w2vneg.kernels.linalg import Rows, dot, dots, row_of, step_row, step_rows
+from w2vneg.kernels.linalg import AnyWidth, Rows, dot, dots, row_of, step_row, step_rows, width_of
 from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
 from w2vneg.kernels.shard import Plugs, Shape, run_shard
 from w2vneg.kernels.walk import TextWindows
@@ -97,14 +97,14 @@ def test_highest_passes_over_nan(place):
     assert highest(values, 9) == np.nanmax(values)
 
 
-@given(n=st.integers(0, 11), dim=st.integers(1, 40), seed=st.integers(0, 1000))
+@given(n=st.integers(0, 11), dim=st.integers(1, 40) | st.sampled_from([50, 100]), seed=st.integers(0, 1000))
 @settings(deadline=None, max_examples=100)
 def test_dots_are_dot_products(n, dim, seed):
     rng = np.random.default_rng(seed)
     matrix, x = rng.normal(size=(7, dim)).astype(np.float32), rng.normal(size=dim).astype(np.float32)
     index = rng.integers(0, 7, n)
     out = np.full(n + 1, 99, np.float32)
-    dots(matrix, index, n, x, out)
+    dots(width_of(dim), matrix, index, n, x, out)
     expected = matrix.astype(np.float64)[index] @ x.astype(np.float64)
     np.testing.assert_allclose(out[:n], expected, rtol=1e-5, atol=1e-5)
     assert out[n] == 99
@@ -117,13 +117,17 @@ def test_step_row_updates_the_row_and_the_gradient_from_the_old_row():
     matrix = rng.normal(size=(3, 17)).astype(np.float32)
     x, gradient = rng.normal(size=(2, 17)).astype(np.float32)
     before, gathered = matrix.astype(np.float64), gradient.astype(np.float64)
-    step_row(matrix, 1, np.float32(0.3), x, gradient)
+    step_row(AnyWidth(), matrix, 1, np.float32(0.3), x, gradient)
     np.testing.assert_allclose(gradient, gathered + 0.3 * before[1], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(matrix[1], before[1] + 0.3 * x, rtol=1e-5, atol=1e-6)
     assert np.array_equal(matrix[[0, 2]], before[[0, 2]].astype(np.float32))
 
 
-@given(index=st.lists(st.integers(0, 4), max_size=9), dim=st.integers(1, 20), seed=st.integers(0, 1000))
+@given(
+    index=st.lists(st.integers(0, 4), max_size=9),
+    dim=st.integers(1, 20) | st.sampled_from([50, 100]),
+    seed=st.integers(0, 1000),
+)
 @settings(deadline=None, max_examples=100)
 def test_step_rows_loses_no_step_of_a_row_that_comes_twice(index, dim, seed):
     rng = np.random.default_rng(seed)
@@ -131,7 +135,7 @@ def test_step_rows_loses_no_step_of_a_row_that_comes_twice(index, dim, seed):
     steps = (1e-3 * rng.normal(size=len(index))).astype(np.float32)
     gradient = np.zeros(dim, np.float32)
     before = matrix.astype(np.float64)
-    step_rows(matrix, np.array(index, np.int64), steps, len(index), x, gradient)
+    step_rows(width_of(dim), matrix, np.array(index, np.int64), steps, len(index), x, gradient)
     rows, gathered = before.copy(), np.zeros(dim)
     for i, step in zip(index, steps, strict=True):
         gathered += step * before[i]

@@ -13,8 +13,10 @@ import time
 from pathlib import Path
 
 import numba
-from numba import prange
+from numba import prange, types
+from numba.core import cgutils
 from numba.core import config as _numba_config
+from numba.extending import intrinsic
 from numba.extending import overload as _overload
 
 from .cachedir import cache_dir
@@ -26,6 +28,7 @@ __all__ = [
     "implementation_of",
     "njit",
     "prange",
+    "prefetch",
     "threads",
     "watch_plug",
 ]
@@ -151,6 +154,40 @@ def implementation_of(stub, choose):
         return choose(getattr(args[0], "instance_class", None))
 
     return stub
+
+
+@intrinsic
+def prefetch(typing_context, array, row, column):
+    """Start loading the cache line that holds ``array[row, column]``, for a read and a write soon to come."""
+
+    def emit(context, builder, signature, arguments):
+        import llvmlite.ir as ir
+
+        kind = signature.args[0]
+        matrix = context.make_array(kind)(context, builder, arguments[0])
+        place = cgutils.get_item_pointer2(
+            context,
+            builder,
+            matrix.data,
+            [],
+            cgutils.unpack_tuple(builder, matrix.strides),
+            kind.layout,
+            [arguments[1], arguments[2]],
+        )
+        pointer = builder.bitcast(place, ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind_of = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        declared = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind_of)
+        builder.call(declared, [pointer, number(1), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp), emit
+
+
+if _numba_config.DISABLE_JIT:
+
+    def prefetch(array, row, column):
+        """Do nothing: plain Python has no say in it."""
 
 
 def available_threads():

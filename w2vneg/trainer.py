@@ -169,7 +169,7 @@ class Trainer:
         epoch = position.epoch
         epoch_key = stream_key(_KEPT, self.config.seed, epoch)
         rounds = rounds_of(self.n_tokens, self.block, self.config.workers, stream_key(_ORDER, self.config.seed, epoch))
-        every = max(1, len(rounds) // 10)
+        every = max(1, len(rounds) // 4)  # a snapshot costs a copy of both matrices
         good = self._good_state()
         while position.round < len(rounds) and not self.stopped:
             blocks = rounds[position.round]

@@ -10,6 +10,7 @@ import os
 import numpy as np
 
 from ..jit import threads
+from ..kernels.linalg import width_of
 from ..kernels.round import fill_round, largest_magnitude, merge_round, train_round
 from ..schedule import stream_key
 
@@ -87,6 +88,7 @@ class LocalEngine:
                 train_round(
                     *self.plugs,
                     self.shape,
+                    width_of(self.tall_in.shape[1]),
                     self.tall_in,
                     self.tall_out,
                     self.n_private,

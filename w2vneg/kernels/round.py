@@ -22,14 +22,28 @@ def fill_round(source, blocks, epoch_key, tokens, spans):
 
 @njit(parallel=True)
 def train_round(
-    source, sampler, weigher, loss, shape, tall_in, tall_out, n_private, tokens, spans, alphas, rngs, losses, pairs
+    source,
+    sampler,
+    weigher,
+    loss,
+    shape,
+    width,
+    tall_in,
+    tall_out,
+    n_private,
+    tokens,
+    spans,
+    alphas,
+    rngs,
+    losses,
+    pairs,
 ):
     """Let each worker train on ``tokens[worker, spans[worker, 0]:spans[worker, 1]]``.
 
     Parameters
     ----------
     source, sampler, weigher, loss : the plugs; NamedTuples of numbers and arrays only (a prange takes no nested ones)
-    shape : Shape
+    shape : Shape; width : what `width_of` gives for dim
     tall_in, tall_out : float32, (n_vocab + workers * n_private, dim)
     n_private : int, frequent rows of which each worker has its own copies, in both matrices
     alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
@@ -38,8 +52,8 @@ def train_round(
     workers = spans.shape[0]
     for worker in prange(workers):
         first = tall_in.shape[0] - (workers - worker) * n_private
-        inputs = Rows(tall_in, n_private, first, worker)
-        out = Rows(tall_out, n_private, first, worker)
+        inputs = Rows(tall_in, n_private, first, worker, width)
+        out = Rows(tall_out, n_private, first, worker, width)
         plugs = Plugs(source, sampler, weigher, loss)
         value, n = run_shard(
             plugs,

@@ -12,7 +12,7 @@ import numpy as np
 from ..jit import njit
 from .contracts import draw, group, open_sampler, step, weigh
 from .functions import exp_into
-from .linalg import dot, dots, row_of, step_rows
+from .linalg import dot, dots, fetch_row, row_of, step_rows
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -100,7 +100,7 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
     """
     source, sampler, weigher, loss = plugs
     matrix_in, matrix_out = inputs.matrix, out.matrix  # taken out once: each access counts a reference
-    dim = matrix_in.shape[1]
+    dim, width = matrix_in.shape[1], out.width
     n = shape.n_negatives
     max_draws = n if shape.shared else n * shape.max_positives
     group_log_q = max_draws if shape.needs_log_q else 0
@@ -135,16 +135,20 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
         for i in range(dim):
             x[i] = matrix_in[centre_row, i]
             gradient[i] = _ZERO
+        following = tokens[position + 1]
+        if following >= 0:
+            fetch_row(matrix_in, row_of(inputs, following))
         draws = n if shape.shared else n * m
         known = draw(sampler, state, position - first, centre_id, x, out, rng, draws, negatives, log_q, negative_logits)
         for k in range(m):
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):
             negative_rows[k] = row_of(out, negatives[k])
+            fetch_row(matrix_out, negative_rows[k])
             negative_steps[k] = _ZERO
-        dots(matrix_out, positive_rows, m, x, positive_logits)
+        dots(width, matrix_out, positive_rows, m, x, positive_logits)
         if not known:
-            dots(matrix_out, negative_rows, draws, x, negative_logits)
+            dots(width, matrix_out, negative_rows, draws, x, negative_logits)
         exp_into(positive_logits, m, _ONE, _ZERO, positive_odds)
         exp_into(negative_logits, draws, _ONE, _ZERO, negative_odds)
         alpha = start + slope * np.float32(position - first)
@@ -173,8 +177,8 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
             loss_sum = np.nan
         if shape.bounded:
             _bound(positive_steps, m, negative_steps, draws, norm2)
-        step_rows(matrix_out, positive_rows, positive_steps, m, x, gradient)
-        step_rows(matrix_out, negative_rows, negative_steps, draws, x, gradient)
+        step_rows(width, matrix_out, positive_rows, positive_steps, m, x, gradient)
+        step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, gradient)
         for i in range(dim):
             matrix_in[centre_row, i] += gradient[i]
         pairs += m

@@ -198,7 +198,7 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     candidates, scores, running = state.ids, state.scores, state.running
     m = sampler.n_candidates
     beta = np.float32(sampler.inverse_temperature)
-    dots(out.matrix, state.rows, m, centre, scores)
+    dots(out.width, out.matrix, state.rows, m, centre, scores)
     top = highest(scores, m)
     exp_into(scores, m, beta, top, running)
     total = accumulate(running)
