@@ -144,7 +144,8 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):
             negative_rows[k] = row_of(out, negatives[k])
-            fetch_row(matrix_out, negative_rows[k])
+            if not known:  # else the sampler has just looked at it
+                fetch_row(matrix_out, negative_rows[k])
             negative_steps[k] = _ZERO
         dots(width, matrix_out, positive_rows, m, x, positive_logits)
         if not known:
