@@ -62,7 +62,11 @@ def interleaved(encoded, common, repeats, contenders=None, tell=lambda text: Non
                 _ours(_head(encoded, 20_000), CONTENDERS[name], common)
         for repeat in range(repeats):
             for name in contenders:
-                seconds, pairs = _once(encoded, text, CONTENDERS[name], common)
+                try:
+                    seconds, pairs = _once(encoded, text, CONTENDERS[name], common)
+                except RuntimeError as error:  # fastText now and then meets a NaN of its own making
+                    tell(f"round {repeat + 1}, {name}: failed ({error}); left out")
+                    continue
                 timings.append(Timing(name, repeat, seconds, len(encoded) * common["epochs"], pairs))
                 tell(f"round {repeat + 1}, {name}: {seconds:.1f} s")
     return timings
