@@ -115,7 +115,7 @@ def test_arrays_and_report(corpus_file):
     assert (report.kept_tokens, report.kept_types) == (6, 2)
     assert (report.discarded_tokens, report.discarded_types) == (5, 5)
     assert report.line().startswith(
-        "11 tokens of 7 types in 5 lines (1 empty); kept 6 of 2 types in 3 sentences, discarded 5 of 5; 0.0 MB in"
+        "11 tokens of 7 types in 5 lines (1 empty); kept 6 tokens (2 types) in 3 sentences, discarded 5 (5); 0.0 MB in"
     )
 
 

@@ -56,6 +56,8 @@ def make(name, counts=COUNTS, max_draws=10, workers=1, **options):
 
 
 def boltzmann(method="rolling", temp=1.0, degeneracy="uniform", **options):
+    for unused in {"sir": ("replaced",), "exact": ("replaced", "candidates")}.get(method, ()):
+        options.pop(unused, None)  # the configuration refuses what has no effect
     return make("boltzmann", method=method, temp=temp, degeneracy=degeneracy, **options)
 
 
