@@ -8,9 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from w2vneg.config import PRESETS, TrainConfig
+from w2vneg.config import TrainConfig
 from w2vneg.errors import ConfigError
 from w2vneg.losses import LOSSES
+from w2vneg.presets import preset_of
 from w2vneg.samplers import SAMPLERS
 from w2vneg.weighers import WEIGHERS
 
@@ -50,7 +51,7 @@ BOOLS = [name for name, item in FIELDS.items() if item.metadata["kind"] is bool]
         ("seed", 2**63, f"seed must be at most {2**63 - 1}, got {2**63}"),
         ("private_rows", -1, "private_rows must be at least 0, got -1"),
         ("method", "roling", "unknown method 'roling'; did you mean 'rolling'? Known: rolling, sir, exact."),
-        ("exclude", "targt", "unknown exclude 'targt'; did you mean 'target'? Known: none, target."),
+        ("exclude", "targt", "unknown exclude 'targt'; did you mean 'target'? Known: none, target, window, known."),
         ("loss", None, "loss must have a value"),
         ("dim", None, "dim must have a value"),
         ("loss", 3, "loss must be text, not 3"),
@@ -118,8 +119,8 @@ def test_relaxed_alone_means_boltzmann_over_popularity_at_temperature_one():
     assert config.temp == 1.0
     assert config == TrainConfig().resolved()
     assert (config.negatives, config.share_negatives) == (
-        PRESETS["relaxed"]["negatives"],
-        PRESETS["relaxed"]["share_negatives"],
+        preset_of("relaxed").values["negatives"],
+        preset_of("relaxed").values["share_negatives"],
     )
     assert (config.candidates, config.replaced) == (64, 4)
 
@@ -151,7 +152,7 @@ def test_an_infinite_temperature_is_the_degeneracy_itself(degeneracy):
     assert config.sampler == (degeneracy or "popularity")
     assert config.temp is config.method is config.degeneracy is config.candidates is config.replaced is None
     assert config.resolved() == config
-    assert config.negatives == PRESETS["relaxed"]["negatives"]
+    assert config.negatives == preset_of("relaxed").values["negatives"]
 
 
 def test_an_infinite_temperature_over_given_weights_stays_boltzmann():

@@ -30,7 +30,7 @@ class Fixed(NamedTuple):
     flavour: int = 0
 
 @implement_step(Fixed)
-def step(loss, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
     return 1.0
 """
 
@@ -53,7 +53,7 @@ from w2vneg.kernels.contracts import step
 
 @njit
 def ask(loss, x):
-    return step(loss, x, x, x, x, x.copy())
+    return step(loss, 0, x[0], x, x, x, x, x, x.copy())
 """
 
 ASK = """

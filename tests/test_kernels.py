@@ -15,6 +15,7 @@ from w2vneg.config import TrainConfig
 from w2vneg.jit import njit
 from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
+from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
 from w2vneg.kernels.functions import exp_into, fast_log, highest
 from w2vneg.kernels.linalg import AnyWidth, Rows, dot, dots, row_of, step_row, step_rows, width_of
 from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
@@ -305,9 +306,13 @@ def tall(matrix, n_private, workers, worker):
     return Rows(rows, n_private, first, worker)
 
 
-def plugs_of(source, sampler, loss, weigher="none"):
+EXCLUSIONS = {False: ExcludeNone, True: ExcludeTarget}
+
+
+def plugs_of(source, sampler, loss, weigher="none", exclude=False):
     options = TrainConfig(loss=loss, weigher=weigher).resolved()
-    return Plugs(source, sampler, WEIGHERS[weigher].from_options(options), LOSSES[loss].from_options(options))
+    weigher, loss = WEIGHERS[weigher].from_options(options, None), LOSSES[loss].from_options(options, None)
+    return Plugs(source, sampler, weigher, loss, EXCLUSIONS[exclude]())
 
 
 def seen_by(rows, n_vocab):
@@ -333,8 +338,8 @@ def test_run_shard_does_what_the_oracle_does(loss, weigher, n, shared, bounded, 
     source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n, repeats)
     start, end = (1e-3, 2e-4) if repeats else (0.4, 0.1)
     n_vocab, window = len(inputs), source.window
-    plugs = plugs_of(source, Scripted(drawn, log_q, knows), loss, weigher)
-    shape = Shape(2 * window, n, shared, plugs.weigher.needs_log_q or plugs.loss.needs_log_q, bounded, exclude)
+    plugs = plugs_of(source, Scripted(drawn, log_q, knows), loss, weigher, exclude)
+    shape = Shape(2 * window, n, shared, plugs.weigher.needs_log_q or plugs.loss.needs_log_q, bounded)
     rows_in, rows_out = tall(inputs, n_private, 3, 1), tall(outputs, n_private, 3, 1)
     value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (start, end), stream())
 

@@ -10,14 +10,17 @@ from scripted import Scripted
 from w2vneg.config import TrainConfig
 from w2vneg.jit import njit
 from w2vneg.kernels.contracts import step
+from w2vneg.kernels.exclusion import ExcludeNone
 from w2vneg.kernels.functions import exp_into
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import Plugs, Shape, run_shard
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.losses import LOSSES
+from w2vneg.setting import Setting
 from w2vneg.weighers import WEIGHERS
 
 ALL = sorted(LOSSES)
+SETTING = Setting(np.arange(1000, 0, -1))
 LN2 = math.log(2)
 
 
@@ -29,13 +32,13 @@ def _wrapping_integers():
 
 
 @njit
-def _take_step(loss, logits, odds, log_q, weights, gradients):
+def _take_step(loss, rng, logits, odds, log_q, weights, gradients):
     exp_into(logits, logits.shape[0], np.float32(1), np.float32(0), odds)
-    return step(loss, logits, odds, log_q, weights, gradients)
+    return step(loss, 0, np.float32(0), rng, logits, odds, log_q, weights, gradients)
 
 
 def of(name):
-    return LOSSES[name].from_options(TrainConfig(loss=name).resolved())
+    return LOSSES[name].from_options(TrainConfig(loss=name).resolved(), SETTING)
 
 
 def ask(loss, logits, weights=None, log_q=None):
@@ -48,7 +51,7 @@ def ask(loss, logits, weights=None, log_q=None):
     else:
         log_q = np.empty(0, np.float32)
     gradients = np.full_like(logits, np.nan)
-    value = _take_step(loss, logits, np.empty_like(logits), log_q, weights, gradients)
+    value = _take_step(loss, np.zeros(1, np.uint64), logits, np.empty_like(logits), log_q, weights, gradients)
     return value, gradients
 
 
@@ -188,11 +191,11 @@ def test_one_group_moves_both_matrices_down_the_slope_of_its_loss(name, shared):
     tokens = np.array([positives[0], centre, positives[1], -1], np.int32)
     source = TextWindows(tokens, np.array([0, 3]), np.zeros(n_vocab, np.uint64), 1, False)
     sampler = Scripted(drawn[None].astype(np.int32), log_q[None], False)
-    weigher = WEIGHERS["none"].from_options(TrainConfig())
+    weigher = WEIGHERS["none"].from_options(TrainConfig(), SETTING)
     loss = of(name)
     trained = matrices.copy()
     run_shard(
-        Plugs(source, sampler, weigher, loss),
+        Plugs(source, sampler, weigher, loss, ExcludeNone()),
         Shape(2, n, shared, loss.needs_log_q, False),
         Rows(trained[0], 0, n_vocab, 0),
         Rows(trained[1], 0, n_vocab, 0),

@@ -32,7 +32,7 @@ class ToyLoss(NamedTuple):
     needs_log_q = False
 
     @classmethod
-    def from_options(cls, options):
+    def from_options(cls, options, setting):
         return cls(0.0)
 
     def untrained(self, n_negatives):
@@ -40,7 +40,7 @@ class ToyLoss(NamedTuple):
 
 
 @implement_step(ToyLoss)
-def step(loss, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
     one = np.float32(1)
     gradients[0] = -one / (one + odds[0])
     value = fast_log(1.0 + 1.0 / np.float64(odds[0])) + loss.margin
@@ -68,7 +68,8 @@ class ToySampler(NamedTuple):
     gives_log_q = False
 
     @classmethod
-    def from_options(cls, options, counts, max_draws, workers):
+    def from_options(cls, options, setting):
+        counts = setting.counts
         return cls(np.cumsum(counts**options.noise_exponent / (counts**options.noise_exponent).sum()))
 
 

@@ -15,6 +15,7 @@ from w2vneg.kernels.contracts import draw, open_sampler
 from w2vneg.kernels.linalg import Rows, row_of
 from w2vneg.samplers import SAMPLERS, popularity
 from w2vneg.samplers.boltzmann import accumulate, find
+from w2vneg.setting import Setting
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 compiled_only = pytest.mark.skipif(SLOW, reason="too many draws for plain Python")
@@ -52,7 +53,7 @@ def _draw_and_watch(sampler, centre, out, rng, n, ids, log_q, logits, candidates
 def make(name, counts=COUNTS, max_draws=10, workers=1, **options):
     """Return a sampler made as the trainer makes it."""
     config = TrainConfig(sampler=name, **options).resolved()
-    return SAMPLERS[config.sampler].from_options(config, counts, max_draws, workers)
+    return SAMPLERS[config.sampler].from_options(config, Setting(counts, DIM, workers, max_draws))
 
 
 def boltzmann(method="rolling", temp=1.0, degeneracy="uniform", **options):

@@ -16,12 +16,12 @@ ALL = sorted(WEIGHERS)
 
 @njit
 def _weigh(weigher, ids, logits, odds, log_q, weights):
-    weigh(weigher, 0, ids, logits, odds, log_q, weights)
+    weigh(weigher, 0, 0, 0, ids, logits, odds, log_q, weights)
 
 
 def ask(name, log_q):
     """Return the weights of a positive and its negatives; `log_q` (1 + n,) with the positive's 0 first."""
-    weigher = WEIGHERS[name].from_options(TrainConfig(weigher=name).resolved())
+    weigher = WEIGHERS[name].from_options(TrainConfig(weigher=name).resolved(), None)
     log_q = np.array(log_q, np.float32)
     blank = np.zeros(len(log_q), np.float32)
     weights = np.ones(len(log_q), np.float32)

@@ -9,27 +9,47 @@ import math
 from dataclasses import dataclass, field
 
 from .errors import ConfigError, did_you_mean
+from .presets import preset_of
 
-PRESETS = {  # loss -> what it fills in; chosen by measurement, see docs/measurements.md
-    "ns": {"sampler": "popularity", "negatives": 5, "share_negatives": False, "alpha": 0.05, "exclude": "target"},
-    "relaxed": {"sampler": "boltzmann", "negatives": 10, "share_negatives": False, "alpha": 0.05, "exclude": "none"},
-}
-_OTHER = {"sampler": "popularity", "negatives": 5, "share_negatives": False, "alpha": 0.05, "exclude": "none"}
-_BOLTZMANN = {"temp": 1.0, "degeneracy": "popularity", "method": "rolling", "candidates": 64, "replaced": 4}
-EXCLUSIONS = ("none", "target")
+EXCLUSIONS = ("none", "target", "window", "known")
 METHODS = ("rolling", "sir", "exact")
 DEGENERACIES = ("uniform", "popularity")
+TEMP_SCHEDULES = ("constant", "linear", "cosine", "adaptive")
+KERNELS = ("quadratic", "quartic")
+TREES = ("bulk", "update")
+DISCRIMINATOR_STEPS = ("both", "alternate")
+_SOFTMAXES = ("relaxed", "sampled-softmax", "css", "importance", "large-vocab", "softmax")
+_BOLTZMANNS = ("boltzmann", "selfplay")
 
 
-def option(kind, default, help, *, at_least=None, above=None, below=None, at_most=None, off=None, group, shown=None):
+def option(
+    kind,
+    default,
+    help,
+    *,
+    at_least=None,
+    above=None,
+    below=None,
+    at_most=None,
+    off=None,
+    group,
+    shown=None,
+    choices=None,
+    used_by=None,
+    when_used=None,
+):
     """Declare one field: its type, default, help and the range that `TrainConfig` holds it to.
 
     off : str, the flag that switches a bool off; shown : str, the default as the help prints it
+    choices : tuple of str, the values a text may have
+    used_by : dict of "loss", "sampler" or "weigher" -> names of the plugs that read it; given with others it is refused
+    when_used : what a field left at None becomes when one of those is chosen; None leaves it to the plug
     """
     if kind is int and at_most is None:
         at_most = 2**31 - 1  # what compiled code counts with, and more than anybody needs
     limits = {"at_least": at_least, "above": above, "below": below, "at_most": at_most}
     about = {"kind": kind, "help": help, "limits": limits, "off": off, "group": group, "shown": shown}
+    about |= {"choices": choices, "used_by": used_by, "when_used": when_used}
     return field(default=default, metadata=about)
 
 
@@ -37,16 +57,21 @@ def option(kind, default, help, *, at_least=None, above=None, below=None, at_mos
 class TrainConfig:
     """The options of a training run; see each field's help. ConfigError on a value out of range."""
 
-    loss: str = option(str, "relaxed", "Loss by name: ns, relaxed.", group="objective")
+    loss: str = option(str, "relaxed", "Loss or preset by name; 'w2vneg objectives' lists them.", group="objective")
     sampler: str | None = option(
         str,
         None,
-        "Where negatives come from: uniform, popularity, boltzmann.",
+        "Where negatives come from: uniform, popularity, log-uniform, bernoulli, bigram, boltzmann, selfplay, kernel, "
+        "dns.",
         group="objective",
-        shown="ns: popularity, relaxed: boltzmann",
+        shown="the preset's",
     )
-    weigher: str = option(
-        str, "none", "How much each negative counts: none, importance (self-normalised).", group="objective"
+    weigher: str | None = option(
+        str,
+        None,
+        "How much each negative counts: none, importance, discriminator, self-adversarial.",
+        group="objective",
+        shown="the preset's, mostly none",
     )
     temp: float | None = option(
         float,
@@ -55,6 +80,37 @@ class TrainConfig:
         above=0,
         group="objective",
         shown="1.0",
+        used_by={"sampler": ("boltzmann",)},
+        when_used=1.0,
+    )
+    temp_schedule: str | None = option(
+        str,
+        None,
+        "How T changes over the run: constant, linear or cosine (to --temp-end), adaptive (holds "
+        "--effective-candidates).",
+        group="objective",
+        shown="constant",
+        choices=TEMP_SCHEDULES,
+        used_by={"sampler": ("boltzmann",)},
+        when_used="constant",
+    )
+    temp_end: float | None = option(
+        float,
+        None,
+        "Temperature at the end of a linear or cosine schedule.",
+        above=0,
+        group="objective",
+        used_by={"sampler": ("boltzmann",)},
+        shown="none",
+    )
+    effective_candidates: float | None = option(
+        float,
+        None,
+        "Effective number of candidates, (sum w)^2 / sum w^2, that the adaptive temperature holds.",
+        above=1,
+        group="objective",
+        used_by={"sampler": ("boltzmann",)},
+        shown="none",
     )
     degeneracy: str | None = option(
         str,
@@ -63,6 +119,8 @@ class TrainConfig:
         "or a file of word<TAB>weight.",
         group="objective",
         shown="popularity",
+        used_by={"sampler": ("boltzmann",)},
+        when_used="popularity",
     )
     method: str | None = option(
         str,
@@ -70,21 +128,199 @@ class TrainConfig:
         "How Boltzmann negatives are drawn: rolling or sir (among candidates), exact (all words).",
         group="objective",
         shown="rolling",
+        choices=METHODS,
+        used_by={"sampler": _BOLTZMANNS},
+        when_used="rolling",
     )
     candidates: int | None = option(
         int,
         None,
-        "Candidates M among which rolling and sir draw.",
+        "Candidates M among which rolling, sir and dns choose.",
         at_least=1,
         at_most=65536,
         group="objective",
-        shown="64",
+        shown="64, dns: 8",
+        used_by={"sampler": (*_BOLTZMANNS, "dns")},
+        when_used={"dns": 8, "boltzmann": 64, "selfplay": 64},
     )
     replaced: int | None = option(
-        int, None, "Candidates that rolling replaces at each centre.", at_least=1, group="objective", shown="4"
+        int,
+        None,
+        "Candidates that rolling replaces at each centre.",
+        at_least=1,
+        group="objective",
+        shown="4",
+        used_by={"sampler": _BOLTZMANNS},
+        when_used=4,
     )
-    noise_exponent: float = option(
-        float, 0.75, "Exponent on counts in the popularity distribution.", at_least=-5, at_most=5, group="objective"
+    noise_exponent: float | None = option(
+        float,
+        None,
+        "Exponent on counts in the popularity distribution.",
+        at_least=-5,
+        at_most=5,
+        group="objective",
+        shown="0.75",
+    )
+    back_off: float | None = option(
+        float,
+        None,
+        "Share of bigram draws that come from the popularity distribution instead.",
+        above=0,
+        at_most=1,
+        group="objective",
+        shown="0.1",
+        used_by={"sampler": ("bigram",)},
+        when_used=0.1,
+    )
+    kernel: str | None = option(
+        str,
+        None,
+        "Kernel that q is proportional to: quadratic (kernel-alpha s^2 + 1) or quartic (s^4 + 1).",
+        group="objective",
+        shown="quadratic",
+        choices=KERNELS,
+        used_by={"sampler": ("kernel",)},
+        when_used="quadratic",
+    )
+    kernel_alpha: float | None = option(
+        float,
+        None,
+        "Factor of s^2 in the quadratic kernel.",
+        above=0,
+        group="objective",
+        shown="100",
+        used_by={"sampler": ("kernel",)},
+        when_used=100.0,
+    )
+    tree: str | None = option(
+        str,
+        None,
+        "How the kernel's sums follow the vectors: bulk (rebuilt between launches) or update (at every step).",
+        group="objective",
+        shown="bulk",
+        choices=TREES,
+        used_by={"sampler": ("kernel",)},
+        when_used="bulk",
+    )
+    discriminator_alpha: float | None = option(
+        float,
+        None,
+        "Learning rate of the discriminator at the start; it falls as alpha does.",
+        above=0,
+        group="objective",
+        shown="alpha",
+        used_by={"weigher": ("discriminator",)},
+    )
+    discriminator_steps: str | None = option(
+        str,
+        None,
+        "Train the discriminator at every pair (both) or turn by turn with the vectors, group by group (alternate).",
+        group="objective",
+        shown="both",
+        choices=DISCRIMINATOR_STEPS,
+        used_by={"weigher": ("discriminator",)},
+        when_used="both",
+    )
+    weigh_positive: bool | None = option(
+        bool,
+        None,
+        "Let the discriminator weigh the positive too (CIS eq. 10) or not (eq. 8).",
+        off="no-weigh-positive",
+        group="objective",
+        shown="no",
+        used_by={"weigher": ("discriminator",)},
+        when_used=False,
+    )
+    adversarial_temp: float | None = option(
+        float,
+        None,
+        "Temperature of the self-adversarial weights: softmax of s / T over a positive's negatives.",
+        above=0,
+        group="objective",
+        shown="1.0",
+        used_by={"weigher": ("self-adversarial",)},
+        when_used=1.0,
+    )
+    absolute_softmax: bool = option(
+        bool,
+        False,
+        "Let the logit be |x . y| (kernel paper, eq. 11).",
+        off="signed-softmax",
+        group="objective",
+    )
+    self_normalise: str | None = option(
+        str,
+        None,
+        "LAMBDA or LAMBDA,FRACTION: add lambda (log Z)^2 to that fraction of the pairs, so that Z stays near 1.",
+        group="objective",
+        shown="off",
+        used_by={"loss": _SOFTMAXES},
+    )
+    positive_in_normaliser: bool | None = option(
+        bool,
+        None,
+        "Let the relaxed softmax's normaliser include the positive, or take eq. 5 to the letter (unbounded below).",
+        off="no-positive-in-normaliser",
+        group="objective",
+        shown="yes",
+        used_by={"loss": ("relaxed",)},
+        when_used=True,
+    )
+    correct_positive: bool | None = option(
+        bool,
+        None,
+        "Let sampled softmax correct the positive's logit by its log q too.",
+        off="no-correct-positive",
+        group="objective",
+        shown="no",
+        used_by={"loss": ("sampled-softmax",)},
+        when_used=False,
+    )
+    margin: float | None = option(
+        float,
+        None,
+        "Margin by which the positive should lead.",
+        group="objective",
+        shown="ranking: log(V - 1), hinge: 1",
+        used_by={"loss": ("ranking", "hinge")},
+    )
+    log_z: str | None = option(
+        str,
+        None,
+        "log Z of noise-contrastive estimation: a number, or 'learned' for one for each centre.",
+        group="objective",
+        shown="0",
+        used_by={"loss": ("nce",)},
+        when_used="0",
+    )
+    mean_negatives: bool | None = option(
+        bool,
+        None,
+        "Divide the negatives' part of negative sampling by their number, as CSS eq. 28 writes it.",
+        off="sum-negatives",
+        group="objective",
+        shown="no",
+        used_by={"loss": ("ns",)},
+        when_used=False,
+    )
+    batch: int | None = option(
+        int,
+        None,
+        "Centres in each matrix product of the full softmax.",
+        at_least=1,
+        at_most=65536,
+        group="objective",
+        shown="256",
+        used_by={"loss": ("softmax",)},
+        when_used=256,
+    )
+    plugin: str | None = option(
+        str,
+        None,
+        "Module or file of your own, imported first, that registers losses, samplers or weighers.",
+        group="objective",
+        shown="none",
     )
     negatives: int | None = option(
         int,
@@ -93,7 +329,7 @@ class TrainConfig:
         at_least=1,
         at_most=10000,
         group="objective",
-        shown="ns: 5, relaxed: 10",
+        shown="5, relaxed and its kin: 10",
     )
     share_negatives: bool | None = option(
         bool,
@@ -106,9 +342,11 @@ class TrainConfig:
     exclude: str | None = option(
         str,
         None,
-        "What a negative must not be: target (one that is the positive itself does not count) or none.",
+        "Which negatives do not count: none; target, the positive itself; window, any positive of the centre; known, "
+        "any word seen beside the centre in the whole corpus.",
         group="objective",
-        shown="ns: target, relaxed: none",
+        shown="the preset's",
+        choices=EXCLUSIONS,
     )
     dim: int = option(int, 100, "Length of the vectors.", at_least=1, at_most=65536, group="model")
     window: int = option(
@@ -167,8 +405,6 @@ class TrainConfig:
     def __post_init__(self):
         for item in dataclasses.fields(self):
             object.__setattr__(self, item.name, _checked(item, getattr(self, item.name)))
-        _check_choice("method", self.method, METHODS)
-        _check_choice("exclude", self.exclude, EXCLUSIONS)
 
     @classmethod
     def from_mapping(cls, mapping, where=None):
@@ -198,41 +434,75 @@ class TrainConfig:
         return values
 
     def resolved(self, cores=1):
-        """Return a copy in which nothing is left open (but `private_rows`, which depends on the vocabulary)."""
-        preset = PRESETS.get(self.loss, _OTHER)
-        values = {name: preset[name] for name in preset if getattr(self, name) is None}
-        sampler = values.get("sampler", self.sampler)
-        if sampler == "boltzmann":
-            values |= {name: v for name, v in _BOLTZMANN.items() if getattr(self, name) is None}
-            if math.isinf(values.get("temp", self.temp)) and isinstance(values.get("degeneracy", self.degeneracy), str):
-                degeneracy = values.get("degeneracy", self.degeneracy)
-                if degeneracy in DEGENERACIES:  # T → ∞ leaves the degeneracy: sample from it directly
-                    values |= {"sampler": degeneracy} | dict.fromkeys(_BOLTZMANN)
-            values |= self._without_effect(values.get("method", self.method))
-        else:
-            given = [name for name in _BOLTZMANN if getattr(self, name) is not None]
-            if given:
-                flag = "--" + given[0].replace("_", "-")
-                raise ConfigError(
-                    f"{flag} belongs to Boltzmann sampling, but the sampler is {sampler!r}; "
-                    f"add --sampler boltzmann or leave {flag} out"
-                )
-        if self.workers is None:
+        """Return a copy in which nothing is left open but what a plug decides (`margin`, …) and `private_rows`.
+
+        The loss becomes that of the preset; what the chosen plugs do not read becomes None. ConfigError if an option
+        was given that none of them reads.
+        """
+        preset = preset_of(self.loss)
+        values = {name: value for name, value in preset.values.items() if getattr(self, name) is None}
+        values["loss"] = preset.loss
+        chosen = dataclasses.replace(self, **values)
+        chosen = dataclasses.replace(chosen, **chosen._for_plugs(self))
+        chosen = dataclasses.replace(chosen, **chosen._at_infinity())
+        values = chosen._unread(self)
+        if chosen.noise_exponent is None:
+            values["noise_exponent"] = 0.75
+        if chosen.workers is None:
             values["workers"] = cores
-        config = dataclasses.replace(self, **values)
-        if config.min_alpha is None:
-            config = dataclasses.replace(config, min_alpha=config.alpha / 10000)
+        if chosen.min_alpha is None:
+            values["min_alpha"] = chosen.alpha / 10000
+        config = dataclasses.replace(chosen, **values)
         if config.min_alpha > config.alpha:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
         return config
 
-    def _without_effect(self, method):
-        """Return, as None, the options that `method` has no use for; ConfigError if one of them was given."""
-        unused = {"sir": ("replaced",), "exact": ("candidates", "replaced")}.get(method, ())
-        given = [name for name in unused if getattr(self, name) is not None]
-        if given:
-            raise ConfigError(f"--{given[0]} has no effect with --method {method}; leave it out")
+    def _for_plugs(self, given):
+        """Return the values of all options that belong to some plug: defaults where it is chosen, None elsewhere."""
+        values = {}
+        for item in dataclasses.fields(self):
+            used_by, default = item.metadata["used_by"], item.metadata["when_used"]
+            if used_by is None:
+                continue
+            reader = next((getattr(self, kind) for kind in used_by if getattr(self, kind) in used_by[kind]), None)
+            if reader is not None:
+                if getattr(self, item.name) is None:
+                    values[item.name] = default[reader] if isinstance(default, dict) else default
+                continue
+            if getattr(given, item.name) is not None:
+                kind, names = next(iter(used_by.items()))
+                flag = flag_of(item, getattr(given, item.name))
+                raise ConfigError(
+                    f"{flag} has no effect here: it belongs to {kind} {' and '.join(names)}, but the {kind} is "
+                    f"{getattr(self, kind)!r}; add --{kind} {names[0]} or leave {flag} out"
+                )
+            values[item.name] = None
+        return values
+
+    def _at_infinity(self):
+        """T → ∞ leaves the degeneracy: sample from it directly."""
+        constant = self.temp_schedule in (None, "constant")
+        if self.temp is None or not math.isinf(self.temp) or self.degeneracy not in DEGENERACIES or not constant:
+            return {}
+        unused = [item.name for item in dataclasses.fields(self) if "boltzmann" in _samplers_reading(item)]
+        return {"sampler": self.degeneracy} | dict.fromkeys(unused)
+
+    def _unread(self, given):
+        """Return, as None, the options that the method of Boltzmann sampling has no use for."""
+        unused = {"sir": ("replaced",), "exact": ("candidates", "replaced")}.get(self.method, ())
+        for name in unused:
+            if getattr(given, name) is not None:
+                raise ConfigError(f"--{name} has no effect with --method {self.method}; leave it out")
         return dict.fromkeys(unused)
+
+
+def _samplers_reading(item):
+    return (item.metadata["used_by"] or {}).get("sampler", ())
+
+
+def flag_of(item, value=True):
+    """Return the command line's flag for a field (that sets it to `value`, if it is a bool)."""
+    return "--" + (item.metadata["off"] if value is False else item.name.replace("_", "-"))
 
 
 def _weights(values):
@@ -259,6 +529,8 @@ def _checked(item, value):
         return None
     if kind is str:
         if isinstance(value, str):
+            if item.metadata["choices"]:
+                _check_choice(item.name, value, item.metadata["choices"])
             return value
         if item.name == "degeneracy":
             return _weights(value)

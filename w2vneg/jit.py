@@ -122,7 +122,7 @@ def watch_plug(plug, function):
             _cache(dispatcher)
 
 
-def njit(function=None, *, fastmath=False, parallel=False):
+def njit(function=None, *, fastmath=False, parallel=False, borrows=False):
     """Compile with the house's options: NumPy's division rules, no GIL, and the disk cache described above.
 
     Parameters
@@ -131,10 +131,13 @@ def njit(function=None, *, fastmath=False, parallel=False):
         `LEAF` for a loop whose sums may be reordered; never True.
     parallel : bool
         True for launchers that use `prange`.
+    borrows : bool
+        True for a function of the hot loop that allocates nothing: its arrays are only borrowed, so that none of them
+        is counted. Two workers that count references to one array wait for each other.
     """
 
     def decorate(python_function):
-        dispatcher = numba.njit(fastmath=fastmath, parallel=parallel, **_OPTIONS)(python_function)
+        dispatcher = numba.njit(fastmath=fastmath, parallel=parallel, _nrt=not borrows, **_OPTIONS)(python_function)
         _dispatchers.append(dispatcher)
         _cache(dispatcher)
         return dispatcher
@@ -142,14 +145,14 @@ def njit(function=None, *, fastmath=False, parallel=False):
     return decorate if function is None else decorate(function)
 
 
-def implementation_of(stub, choose):
+def implementation_of(stub, choose, borrows=True):
     """Let compiled calls of `stub` run the Python function that ``choose(first argument's class)`` returns.
 
     The class is that of a NamedTuple, known while compiling, so the choice costs nothing at run time and the
-    result is found again in the disk cache by the next process.
+    result is found again in the disk cache by the next process. `borrows` is that of `njit`.
     """
 
-    @_overload(stub, strict=False, jit_options=_OPTIONS, inline="never")
+    @_overload(stub, strict=False, jit_options=_OPTIONS | {"_nrt": not borrows}, inline="never")
     def resolve(*args):
         return choose(getattr(args[0], "instance_class", None))
 

@@ -48,7 +48,9 @@ class Origin:
 
 @dataclass
 class Model:
-    """vectors_in, vectors_out : float32, (n_vocab, dim); config is the resolved one; history : list of dict"""
+    """vectors_in, vectors_out : float32, (n_vocab, dim); config is the resolved one; history : list of dict
+    extra : dict of str -> float32 array (n_vocab, …), rows that a plug trains for itself, by their names
+    """
 
     vocab: Vocabulary
     config: TrainConfig
@@ -57,6 +59,16 @@ class Model:
     position: Position = field(default_factory=Position)
     history: list = field(default_factory=list)
     origin: Origin = field(default_factory=Origin)
+    extra: dict = field(default_factory=dict)
+
+    def matrices(self):
+        """Return every trained matrix by its name."""
+        return {"vectors_in": self.vectors_in, "vectors_out": self.vectors_out, **self.extra}
+
+    def adopt(self, matrices):
+        """Take these matrices, named as `matrices` names them, for its own."""
+        self.vectors_in, self.vectors_out = matrices["vectors_in"], matrices["vectors_out"]
+        self.extra = {name: matrices[name] for name in self.extra}
 
     @classmethod
     def fresh(cls, vocab, config):
@@ -69,13 +81,15 @@ class Model:
     def save(self, folder):
         """Write the model folder, whole or not at all; other files in a former one stay.
 
-        vectors_in.npy, vectors_out.npy, vocab.tsv (word, count), config.json, position.json, corpus.json,
-        history.jsonl, versions.json. OutputError if the folder holds something else than a model.
+        vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
+        config.json, position.json, corpus.json, history.jsonl, versions.json. OutputError if the folder holds
+        something else than a model.
         """
         check_place(folder)
         with atomic_folder(folder, keep_others=True) as target:
-            np.save(target / "vectors_in.npy", self.vectors_in, allow_pickle=False)
-            np.save(target / "vectors_out.npy", self.vectors_out, allow_pickle=False)
+            for name, matrix in self.matrices().items():
+                np.save(target / f"{name}.npy", matrix, allow_pickle=False)
+            _write_json(target / "extra.json", sorted(self.extra))
             self.vocab.save(target / "vocab.tsv")
             _write_json(target / "config.json", self.config.as_dict())
             _write_json(target / "position.json", vars(self.position))
@@ -95,8 +109,9 @@ class Model:
         config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json")
         position = _read_position(folder / "position.json")
         matrices = [_read_matrix(folder / f"vectors_{side}.npy", len(vocab), config.dim) for side in ("in", "out")]
+        extra = {name: _read_matrix(folder / f"{name}.npy", len(vocab)) for name in _read_extra(folder / "extra.json")}
         history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
-        return cls(vocab, config, *matrices, position, history, origin)
+        return cls(vocab, config, *matrices, position, history, origin, extra)
 
 
 def check_place(folder):
@@ -163,6 +178,13 @@ def _read_origin(path):
     return Origin(**values)
 
 
+def _read_extra(path):
+    names = _read_json(path)
+    if not isinstance(names, list) or not all(isinstance(name, str) and name.isidentifier() for name in names):
+        raise InputError(f"{path}: not a list of names of matrices")
+    return names
+
+
 def _read_history(path):
     history = []
     for number, line in enumerate(_read_text(path).splitlines(), 1):
@@ -173,16 +195,18 @@ def _read_history(path):
     return history
 
 
-def _read_matrix(path, n_vocab, dim):
+def _read_matrix(path, n_vocab, dim=None):
     try:
         matrix = np.load(_there(path), allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"{path}: not a NumPy matrix ({error})") from error
     if not isinstance(matrix, np.ndarray):
         raise InputError(f"{path}: not a NumPy matrix but an archive of several; train again with --save-model")
-    if matrix.shape != (n_vocab, dim) or matrix.dtype != np.float32:
+    columns = dim if dim is not None or matrix.ndim != 2 else matrix.shape[1]
+    if matrix.shape != (n_vocab, columns) or matrix.dtype != np.float32:
         raise InputError(
-            f"{path}: expected float32 of shape ({n_vocab}, {dim}), found {matrix.dtype} of shape {matrix.shape}"
+            f"{path}: expected float32 of shape ({n_vocab}, {dim or 'any'}), "
+            f"found {matrix.dtype} of shape {matrix.shape}"
         )
     if not np.isfinite(matrix).all():
         raise InputError(f"{path}: holds numbers that are not finite; the file is damaged")

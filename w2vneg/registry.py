@@ -1,6 +1,23 @@
 """Names to plugs: one small table per kind (losses, samplers, weighers, readers, evaluators)."""
 
+from dataclasses import dataclass
+
 from .errors import ConfigError, UnknownNameError, did_you_mean
+
+
+@dataclass(frozen=True)
+class About:
+    """What ``w2vneg objectives`` tells of a plug; its class holds one as ``about``.
+
+    summary : str, one line; equation : str, in plain signs; paper : str, whose and where in it
+    cost : str, what it costs for each pair, in dot products and the like; use : str, when to choose it
+    """
+
+    summary: str
+    equation: str
+    paper: str
+    cost: str
+    use: str
 
 
 class Registry:

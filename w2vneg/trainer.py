@@ -1,5 +1,6 @@
 """The trainer: rounds of an engine, and between them everything that must see a quiet model."""
 
+import dataclasses
 import math
 import signal
 import threading
@@ -11,6 +12,7 @@ import numpy as np
 from .engines.local import LocalEngine, private_rows
 from .errors import ConfigError, DivergenceError, InputError
 from .events import EpochDone, Interrupted, RolledBack, RoundDone
+from .exclusions import make_exclusion
 from .jit import available_threads
 from .kernels.shard import Plugs, Shape
 from .kernels.walk import TextWindows
@@ -18,6 +20,7 @@ from .losses import LOSSES
 from .model import Model, Origin, Position
 from .samplers import SAMPLERS
 from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
+from .setting import Setting
 from .weighers import WEIGHERS
 
 _HALVINGS = 5
@@ -81,11 +84,16 @@ class Trainer:
     def _build(self):
         config, corpus = self.config, self.corpus
         window = 2 * config.window
-        draws = config.negatives * (1 if config.share_negatives else window)
         counts = corpus.vocab.counts
-        loss = LOSSES[config.loss].from_options(config)
-        weigher = WEIGHERS[config.weigher].from_options(config)
-        sampler = SAMPLERS[config.sampler].from_options(config, counts, draws, config.workers)
+        slots = config.negatives
+        if hasattr(SAMPLERS[config.sampler], "slots"):
+            slots = SAMPLERS[config.sampler].slots(config)
+        draws = slots * (1 if config.share_negatives else window)
+        setting = Setting(counts, config.dim, config.workers, draws, corpus.ids, corpus.offsets)
+        sampler = SAMPLERS[config.sampler].from_options(config, setting)
+        setting = dataclasses.replace(setting, sampler=sampler)
+        weigher = WEIGHERS[config.weigher].from_options(config, setting)
+        loss = LOSSES[config.loss].from_options(config, setting)
         needs_log_q = loss.needs_log_q or weigher.needs_log_q
         if needs_log_q and not sampler.gives_log_q:
             who = f"loss {config.loss!r}" if loss.needs_log_q else f"weigher {config.weigher!r}"
@@ -98,12 +106,15 @@ class Trainer:
         )
         shape = Shape(
             window,
-            config.negatives,
+            slots,
             config.share_negatives,
             needs_log_q,
             config.bounded_steps,
-            config.exclude == "target",
+            getattr(loss, "needs_positive_log_q", False),
+            config.absolute_softmax,
+            slots != config.negatives,
         )
+        exclusion = make_exclusion(config.exclude, corpus, config.window)
         self.untrained = loss.untrained(config.negatives)
         self.n_tokens = len(corpus)
         if np.diff(corpus.offsets).max() < 2:
@@ -120,10 +131,14 @@ class Trainer:
                     "draws made ahead (--method exact) come from the shared rows; leave --private-rows out or give 0"
                 )
             n_private = 0
+        plugs = sampler, weigher, loss
+        for plug in plugs:  # what they train is part of the model
+            for name in getattr(plug, "parameters", ()):
+                self.model.extra.setdefault(name, getattr(plug, name))
         if n_private is None:
             n_private = private_rows(len(counts), config.dim, config.workers)
         self.engine = LocalEngine(
-            self.model, Plugs(source, sampler, weigher, loss), shape, self.block, config.workers, n_private
+            self.model, Plugs(source, *plugs, exclusion), shape, self.block, config.workers, n_private
         )
 
     @property
@@ -170,7 +185,7 @@ class Trainer:
         epoch_key = stream_key(_KEPT, self.config.seed, epoch)
         rounds = rounds_of(self.n_tokens, self.block, self.config.workers, stream_key(_ORDER, self.config.seed, epoch))
         every = max(1, len(rounds) // 4)  # a snapshot costs a copy of both matrices
-        good = self._good_state()
+        good = self._keep()
         while position.round < len(rounds) and not self.stopped:
             blocks = rounds[position.round]
             keys = (_DRAWN, self.config.seed, epoch, position.round)
@@ -187,7 +202,7 @@ class Trainer:
             position.pairs += pairs
             clock.add(loss, pairs, int((blocks[:, 1] - blocks[:, 0]).sum()))
             if checked and not last:
-                good = self._good_state()
+                good = self._keep()
             self._tell_round(clock)
             if self.stopped and not checked and not self.engine.healthy():
                 self._roll_back(good)  # what is handed over now is kept
@@ -197,15 +212,16 @@ class Trainer:
     def _alpha(self, fraction):
         return self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, fraction)
 
-    def _good_state(self):
-        return self.engine.snapshot(), Position(**vars(self.model.position))
+    def _keep(self):
+        """Remember this state as good; return its position."""
+        self.engine.keep()
+        return Position(**vars(self.model.position))
 
     def _roll_back(self, good):
         position = self.model.position
-        matrices, former = good
-        self.engine.restore(matrices)
+        self.engine.go_back()
         factor = position.alpha_factor / 2
-        for name, value in vars(former).items():
+        for name, value in vars(good).items():
             setattr(position, name, value)
         position.alpha_factor = factor
         if factor < 0.5**_HALVINGS:

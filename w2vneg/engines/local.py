@@ -12,6 +12,7 @@ import numpy as np
 from ..jit import threads
 from ..kernels.linalg import width_of
 from ..kernels.round import fill_round, largest_magnitude, merge_round, train_round
+from ..kernels.shard import Plugs
 from ..schedule import stream_key
 
 _EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
@@ -36,7 +37,7 @@ class LocalEngine:
     Parameters
     ----------
     model : Model
-        Its `vectors_in` and `vectors_out` become views into the engine's tall matrices.
+        Its matrices become views into the engine's tall ones.
     plugs : Plugs
     shape : Shape
     block : int
@@ -46,24 +47,41 @@ class LocalEngine:
 
     def __init__(self, model, plugs, shape, block, workers, n_private):
         n_vocab, dim = model.vectors_in.shape
-        self.plugs, self.shape, self.workers = plugs, shape, workers
+        self.shape, self.workers, self.width = shape, workers, width_of(dim)
         self.n_private = min(n_private, n_vocab) if workers > 1 else 0
         self.n_vocab = n_vocab
-        tall = (n_vocab + workers * self.n_private, dim)
-        self.tall_in, self.tall_out = np.zeros(tall, np.float32), np.zeros(tall, np.float32)
-        self.restore((model.vectors_in, model.vectors_out))
-        model.vectors_in, model.vectors_out = self.vectors_in, self.vectors_out
+        self._tall = {name: self._copied(matrix) for name, matrix in model.matrices().items()}
+        self._kept = None
+        model.adopt({name: tall[:n_vocab] for name, tall in self._tall.items()})
+        self.plugs = Plugs(*(self._with_tall(plug) for plug in plugs))
         self.tokens = np.empty((workers, 2 * block + 2 * shape.max_positives + 8), np.int32)
         self.spans = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)
 
+    def _copied(self, matrix):
+        """Return a tall matrix: `matrix`, then each worker's copies of its first rows."""
+        tall = np.empty((self.n_vocab + self.workers * self.n_private, matrix.shape[1]), np.float32)
+        self._spread(tall, matrix)
+        return tall
+
+    def _spread(self, tall, matrix):
+        tall[: self.n_vocab] = matrix
+        for worker in range(self.workers):
+            start = self.n_vocab + worker * self.n_private
+            tall[start : start + self.n_private] = matrix[: self.n_private]
+
+    def _with_tall(self, plug):
+        """Let a plug that trains rows of its own train those that this engine keeps."""
+        names = getattr(plug, "parameters", ())
+        return plug._replace(**{name: self._tall[name] for name in names}) if names else plug
+
     @property
     def vectors_in(self):
-        return self.tall_in[: self.n_vocab]
+        return self._tall["vectors_in"][: self.n_vocab]
 
     @property
     def vectors_out(self):
-        return self.tall_out[: self.n_vocab]
+        return self._tall["vectors_out"][: self.n_vocab]
 
     def run(self, blocks, alphas, epoch_key, round_keys):
         """Train on one block per worker and merge.
@@ -88,9 +106,9 @@ class LocalEngine:
                 train_round(
                     *self.plugs,
                     self.shape,
-                    width_of(self.tall_in.shape[1]),
-                    self.tall_in,
-                    self.tall_out,
+                    self.width,
+                    self._tall["vectors_in"],
+                    self._tall["vectors_out"],
                     self.n_private,
                     self.tokens,
                     spans,
@@ -127,24 +145,22 @@ class LocalEngine:
     def merge(self):
         """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`)."""
         if self.n_private:
-            merge_round(self.tall_in, self.n_private, self.workers, 4 * self.workers)
-            merge_round(self.tall_out, self.n_private, self.workers, 4 * self.workers)
+            for tall in self._tall.values():
+                merge_round(tall, self.n_private, self.workers, 4 * self.workers)
 
     def healthy(self):
         """Tell whether every number is finite and of a sane size."""
         with threads(self.workers):
-            return all(
-                largest_magnitude(matrix, 4 * self.workers) < _EXPLODED for matrix in (self.tall_in, self.tall_out)
-            )
+            return all(largest_magnitude(tall, 4 * self.workers) < _EXPLODED for tall in self._tall.values())
 
-    def snapshot(self):
-        """Return copies of both matrices, for `restore`."""
-        return self.vectors_in.copy(), self.vectors_out.copy()
+    def keep(self):
+        """Remember this state, in place of the one kept before, for `go_back`."""
+        if self._kept is None:
+            self._kept = {name: np.empty_like(tall[: self.n_vocab]) for name, tall in self._tall.items()}
+        for name, kept in self._kept.items():
+            np.copyto(kept, self._tall[name][: self.n_vocab])
 
-    def restore(self, matrices):
-        """Go back to a snapshot: shared rows and every worker's copies."""
-        for tall, matrix in zip((self.tall_in, self.tall_out), matrices, strict=True):
-            tall[: self.n_vocab] = matrix
-            for worker in range(self.workers):
-                start = self.n_vocab + worker * self.n_private
-                tall[start : start + self.n_private] = matrix[: self.n_private]
+    def go_back(self):
+        """Return to the state kept last: shared rows and every worker's copies."""
+        for name, kept in self._kept.items():
+            self._spread(self._tall[name], kept)

@@ -65,7 +65,7 @@ def alias_table(weights):
     return table
 
 
-@njit
+@njit(borrows=True)
 def alias_draw(threshold, alias, rng):
     """Draw one index (int32) from the table with these two arrays."""
     bits = next_bits(rng)

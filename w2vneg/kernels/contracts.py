@@ -1,32 +1,53 @@
-"""The sockets of the one loop: what a sampler, a weigher, a loss and a source of groups must answer.
+"""The sockets of the one loop: what a source of groups, a sampler, a weigher and a loss must answer.
 
 A plug is a NamedTuple of numbers and arrays; its class alone decides which code a socket runs, while compiling.
 `Socket.implement` binds a plain Python function to a class; the function sees the arguments listed here, in order.
 
-    open_sampler(sampler, n_draws) -> state                     scratch of one shard, made once per launch
+    fill(source, lo, hi, epoch_key, tokens) -> (first, last)       one block of the data into scratch
+    group(source, tokens, position, rng, positives) -> int         one group: its number of positives
+    open_sampler(sampler, n_draws) -> state                        scratch of one shard, made once per launch
     draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits) -> bool
-    weigh(weigher, centre_id, ids, logits, odds, log_q, weights)
-    step(loss, logits, odds, log_q, weights, gradients) -> float64
-    fill(source, lo, hi, epoch_key, tokens) -> (first, last)    one block of the data into scratch
-    group(source, tokens, position, rng, positives) -> int      one group: its number of positives
+    log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
+    exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
+    open_weigher(weigher, max_positives, n_draws) -> state         scratch of one shard
+    regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, alpha, rng)
+    weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights)
+    step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients) -> float64
 
+fill, group
+    ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
+    block's length and what `LocalEngine` adds for context, and returns between which places the centres stand.
 draw
     Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
     empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
     leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
-    `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n.
+    `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n. A sampler
+    whose `slots` are more than its draws fills the rest with id -1, which counts for nothing.
+log_noise
+    Write into `log_q` the log-probability at which `draw`, just called for this group, would give each of the first n
+    `ids`, whose dot products with the centre are `logits`. Called for the positives of a loss that reads them.
+exclude
+    Set to 0 the weights of the negatives ``ids[1:]`` that must not stand beside the positive ``ids[0]``; True if any.
+    `positives` (int32, first m) are all of the group.
+regard
+    Look at a whole group before its pairs are weighed: rows of the m positives and n negatives (int64) in the plug's
+    own matrices, where it trains some (see `parameters` below); alpha (float32) is the learning rate of this group.
 weigh
-    Write the weights ω with which the targets count into `weights`; leave alone what is to stay 1.
-    A negative that is excluded gets 0 afterwards.
+    Write the weights ω with which the targets count into `weights`; leave alone what is to stay 1. `k` is the place of
+    the positive in the group, `offset` that of its first negative. A negative that is excluded gets 0 afterwards.
 step
-    Write dL/dlogit into `gradients`, return L.
-fill, group
-    ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
-    block's length and what `LocalEngine` adds for context, and returns between which places the centres stand.
+    Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
 
 For weigh and step all arrays have 1 + n places, the positive first: ids int32, the others float32. odds[k] is
 e^logits[k], taken once for a whole group where it can be vectorised, and always positive and finite: logits beyond ±80
-count as ±80 there. log_q[0] is 0; log_q is empty if nobody declared to need it.
+count as ±80 there. log_q[0] is that of the positive where the loss asks for it, else 0; log_q is empty if nobody
+declared to need it.
+
+A weigher or loss may train rows of its own, one for each id: its class names their fields in ``parameters``; the engine
+then keeps them as it keeps the two matrices (private copies, merge, checks, checkpoints), and `centre_row`,
+`positive_rows`, `negative_rows` are the rows to use in them.
+
+None of these functions may allocate, but the two `open_`: that is what their states are for.
 """
 
 from ..jit import implementation_of, watch_plug
@@ -41,9 +62,11 @@ class Socket:
         What the socket is called in messages.
     default : function, optional
         Body for classes that bind none of their own.
+    allocates : bool
+        Whether bodies may make arrays.
     """
 
-    def __init__(self, name, default=None):
+    def __init__(self, name, default=None, allocates=False):
         self.name = name
         self.default = default
         self.bodies = {}  # class -> function
@@ -52,7 +75,7 @@ class Socket:
             return self._choose(type(args[0]))(*args)
 
         call.__name__ = call.__qualname__ = name
-        self.call = implementation_of(call, self._choose)
+        self.call = implementation_of(call, self._choose, borrows=not allocates)
 
     def implement(self, plug):
         """Return a decorator that binds a function to the NamedTuple class `plug`."""
@@ -71,20 +94,41 @@ class Socket:
         return body
 
 
-def _no_state(sampler, n_draws):
+def _no_sampler_state(sampler, n_draws):
     return n_draws
 
 
-_open_sampler = Socket("open_sampler", default=_no_state)
-_draw = Socket("draw")
-_weigh = Socket("weigh")
-_step = Socket("step")
+def _unknown_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+    for k in range(min(n, log_q.shape[0])):
+        log_q[k] = 0
+
+
+def _no_weigher_state(weigher, max_positives, n_draws):
+    return n_draws
+
+
+def _no_regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, alpha, rng):
+    pass
+
+
 _fill = Socket("fill")
 _group = Socket("group")
+_open_sampler = Socket("open_sampler", default=_no_sampler_state, allocates=True)
+_draw = Socket("draw")
+_log_noise = Socket("log_noise", default=_unknown_noise)
+_exclude = Socket("exclude")
+_open_weigher = Socket("open_weigher", default=_no_weigher_state, allocates=True)
+_regard = Socket("regard", default=_no_regard)
+_weigh = Socket("weigh")
+_step = Socket("step")
 
-implement_open_sampler, open_sampler = _open_sampler.implement, _open_sampler.call
-implement_draw, draw = _draw.implement, _draw.call
-implement_weigh, weigh = _weigh.implement, _weigh.call
-implement_step, step = _step.implement, _step.call
 implement_fill, fill = _fill.implement, _fill.call
 implement_group, group = _group.implement, _group.call
+implement_open_sampler, open_sampler = _open_sampler.implement, _open_sampler.call
+implement_draw, draw = _draw.implement, _draw.call
+implement_log_noise, log_noise = _log_noise.implement, _log_noise.call
+implement_exclude, exclude = _exclude.implement, _exclude.call
+implement_open_weigher, open_weigher = _open_weigher.implement, _open_weigher.call
+implement_regard, regard = _regard.implement, _regard.call
+implement_weigh, weigh = _weigh.implement, _weigh.call
+implement_step, step = _step.implement, _step.call

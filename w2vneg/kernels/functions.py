@@ -18,7 +18,7 @@ _C4 = np.float32(0.00967151299)
 _C5 = np.float32(0.00132647273)
 
 
-@njit(fastmath=LEAF)
+@njit(fastmath=LEAF, borrows=True)
 def fast_exp(x):
     """Return e^x for a float32, relative error below 4e-6; x counts as ±80 beyond, so sums of thousands stay finite."""
     power = min(max(x, -_LIMIT), _LIMIT) * _LOG2E
@@ -28,14 +28,14 @@ def fast_exp(x):
     return np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32) * fraction
 
 
-@njit(fastmath=LEAF)
+@njit(fastmath=LEAF, borrows=True)
 def exp_into(values, n, scale, shift, out):
     """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n; float32 throughout."""
     for k in range(n):
         out[k] = fast_exp((values[k] - shift) * scale)
 
 
-@njit
+@njit(borrows=True)
 def highest(values, n):
     """Return the largest of the first n values (n > 0), NaN passed over; four chains hide a comparison's latency."""
     a = b = c = d = _LOWEST
@@ -60,7 +60,7 @@ _MANTISSA = np.int64(0x000FFFFFFFFFFFFF)
 _EXPONENT_OF_ONE = np.int64(0x3FF0000000000000)
 
 
-@njit
+@njit(borrows=True)
 def fast_log(x):
     """Return log x as float64 for a positive normal float64, absolute error below 1e-7."""
     bits = np.float64(x).view(np.int64)

@@ -63,7 +63,7 @@ class Rows(NamedTuple):
     width: tuple = AnyWidth()
 
 
-@njit
+@njit(borrows=True)
 def row_of(rows, i):
     """Return the row of id `i` for this worker."""
     return i if i >= rows.n_private else rows.first + i
@@ -72,14 +72,14 @@ def row_of(rows, i):
 _LINE = 16  # float32 numbers in a cache line
 
 
-@njit
+@njit(borrows=True)
 def fetch_row(matrix, row):
     """Start loading a row that is used soon: the rows of a large vocabulary come from far away."""
     for column in range(0, matrix.shape[1], _LINE):
         prefetch(matrix, row, column)
 
 
-@njit(fastmath=LEAF)
+@njit(fastmath=LEAF, borrows=True)
 def dot(a, b):
     """Return a · b for float32 vectors of equal length."""
     total = _ZERO
@@ -88,7 +88,7 @@ def dot(a, b):
     return total
 
 
-@njit(fastmath=LEAF)
+@njit(fastmath=LEAF, borrows=True)
 def dots(width, matrix, index, n, x, out):
     """Write ``out[k] = matrix[index[k]] · x`` for k < n, four rows to each load of x."""
     dim = dimension(width, x)
@@ -113,7 +113,7 @@ def dots(width, matrix, index, n, x, out):
         k += 1
 
 
-@njit(fastmath=LEAF)
+@njit(fastmath=LEAF, borrows=True)
 def step_row(width, matrix, row, coefficient, x, gradient):
     """``gradient += c · row; row += c · x``: one target's update and its part of the centre's, in one pass."""
     for i in range(dimension(width, x)):
@@ -122,7 +122,7 @@ def step_row(width, matrix, row, coefficient, x, gradient):
         matrix[row, i] = v + coefficient * x[i]
 
 
-@njit(fastmath=LEAF)
+@njit(fastmath=LEAF, borrows=True)
 def step_rows(width, matrix, index, steps, n, x, gradient):
     """`step_row` for the rows ``index[:n]``, two at a time: half the loads and stores of the gradient."""
     k = 0

@@ -20,7 +20,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _TO_UNIT = np.float32(2.0**-24)
 
 
-@njit
+@njit(borrows=True)
 def mix(z):
     """Return a well-mixed uint64 that depends on every bit of the uint64 `z`."""
     z = (z ^ (z >> _S30)) * _FIRST
@@ -28,7 +28,7 @@ def mix(z):
     return z ^ (z >> _S31)
 
 
-@njit
+@njit(borrows=True)
 def next_bits(rng):
     """Advance the stream `rng` (uint64, (1,)) and return 64 random bits."""
     state = rng[0] + _GOLDEN
@@ -36,19 +36,19 @@ def next_bits(rng):
     return mix(state)
 
 
-@njit
+@njit(borrows=True)
 def next_unit(rng):
     """Return a float32 uniform on [0, 1)."""
     return np.float32(next_bits(rng) >> _S40) * _TO_UNIT
 
 
-@njit
+@njit(borrows=True)
 def next_below(rng, n):
     """Return an int64 uniform on 0 … n − 1, for n < 2^31 (bias below n / 2^32)."""
     return np.int64(((next_bits(rng) >> _S32) * np.uint64(n)) >> _S32)
 
 
-@njit
+@njit(borrows=True)
 def kept_at(key, position, threshold):
     """Tell whether the token at `position` survives: probability threshold / 2^32, the same answer at every call."""
     return (mix(key + np.uint64(position) * _GOLDEN) & _LOW) < threshold

@@ -26,6 +26,7 @@ def train_round(
     sampler,
     weigher,
     loss,
+    exclusion,
     shape,
     width,
     tall_in,
@@ -42,7 +43,8 @@ def train_round(
 
     Parameters
     ----------
-    source, sampler, weigher, loss : the plugs; NamedTuples of numbers and arrays only (a prange takes no nested ones)
+    source, sampler, weigher, loss, exclusion : the plugs, NamedTuples of numbers and arrays (a prange takes no
+        nested ones)
     shape : Shape; width : what `width_of` gives for dim
     tall_in, tall_out : float32, (n_vocab + workers * n_private, dim)
     n_private : int, frequent rows of which each worker has its own copies, in both matrices
@@ -54,7 +56,7 @@ def train_round(
         first = tall_in.shape[0] - (workers - worker) * n_private
         inputs = Rows(tall_in, n_private, first, worker, width)
         out = Rows(tall_out, n_private, first, worker, width)
-        plugs = Plugs(source, sampler, weigher, loss)
+        plugs = Plugs(source, sampler, weigher, loss, exclusion)
         value, n = run_shard(
             plugs,
             shape,

@@ -1,6 +1,6 @@
 """The hot loop: one worker's share of one round.
 
-    walk a group -> draw -> dots -> weigh -> step -> bound -> update
+    walk a group -> draw -> dots -> weigh -> exclude -> step -> bound -> update
 
 Every objective goes through here; what differs is behind the sockets of `contracts`.
 """
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, group, open_sampler, step, weigh
+from .contracts import draw, exclude, group, log_noise, open_sampler, open_weigher, regard, step, weigh
 from .functions import exp_into
 from .linalg import dot, dots, fetch_row, row_of, step_rows
 
@@ -20,19 +20,21 @@ _EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any mo
 
 
 class Plugs(NamedTuple):
-    """What a run is made of: the source of groups and the three plugs (each a NamedTuple)."""
+    """What a run is made of: the source of groups, the three plugs, and what a negative must not be (NamedTuples)."""
 
     source: tuple
     sampler: tuple
     weigher: tuple
     loss: tuple
+    exclusion: tuple
 
 
 class Shape(NamedTuple):
-    """max_positives : int, the largest group; n_negatives : int, per positive (or per group when shared)
+    """max_positives : int, the largest group; n_negatives : int, places for each positive's (or a shared group's)
     shared : bool, one set of negatives for the group; needs_log_q : bool, somebody reads log q
     bounded : bool, hold a group's steps to about one unit of logit (see `_bound`)
-    exclude_target : bool, a negative that is the positive weighs nothing
+    positive_log_q : bool, the positives' log q is read too; absolute : bool, the logit is |x · y|
+    gaps : bool, the sampler may leave places empty (id -1)
     """
 
     max_positives: int
@@ -40,10 +42,70 @@ class Shape(NamedTuple):
     shared: bool
     needs_log_q: bool
     bounded: bool
-    exclude_target: bool = False
+    positive_log_q: bool = False
+    absolute: bool = False
+    gaps: bool = False
+
+
+class Scratch(NamedTuple):
+    """Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q), and of one pair."""
+
+    positives: np.ndarray
+    positive_rows: np.ndarray
+    positive_logits: np.ndarray
+    positive_odds: np.ndarray
+    positive_steps: np.ndarray
+    positive_log_q: np.ndarray
+    positive_signs: np.ndarray
+    negatives: np.ndarray
+    negative_rows: np.ndarray
+    negative_logits: np.ndarray
+    negative_odds: np.ndarray
+    negative_steps: np.ndarray
+    negative_log_q: np.ndarray
+    negative_signs: np.ndarray
+    ids: np.ndarray
+    logits: np.ndarray
+    odds: np.ndarray
+    log_q: np.ndarray
+    weights: np.ndarray
+    gradients: np.ndarray
+    x: np.ndarray
+    gradient: np.ndarray
 
 
 @njit
+def _scratch(shape, dim):
+    m, n = shape.max_positives, shape.n_negatives
+    draws = n if shape.shared else n * m
+    log_q = shape.needs_log_q
+    return Scratch(
+        np.empty(m, np.int32),
+        np.empty(m, np.int64),
+        np.empty(m, np.float32),
+        np.empty(m, np.float32),
+        np.empty(m, np.float32),
+        np.zeros(m if shape.positive_log_q else 0, np.float32),
+        np.empty(m if shape.absolute else 0, np.float32),
+        np.empty(draws, np.int32),
+        np.empty(draws, np.int64),
+        np.empty(draws, np.float32),
+        np.empty(draws, np.float32),
+        np.empty(draws, np.float32),
+        np.zeros(draws if log_q else 0, np.float32),
+        np.empty(draws if shape.absolute else 0, np.float32),
+        np.empty(1 + n, np.int32),
+        np.empty(1 + n, np.float32),
+        np.empty(1 + n, np.float32),
+        np.zeros(1 + n if log_q else 0, np.float32),
+        np.ones(1 + n, np.float32),
+        np.empty(1 + n, np.float32),
+        np.empty(dim, np.float32),
+        np.empty(dim, np.float32),
+    )
+
+
+@njit(borrows=True)
 def _bound(positive_steps, m, negative_steps, draws, norm2):
     """Scale a group's steps so that its positives together, and each negative, move a logit by at most 1.
 
@@ -65,15 +127,12 @@ def _bound(positive_steps, m, negative_steps, draws, norm2):
             negative_steps[k] *= scale
 
 
-@njit
-def exclude(ids, weights):
-    """Let negatives that are the positive ``ids[0]`` weigh nothing; tell whether there was one."""
-    found = False
-    for j in range(1, ids.shape[0]):
-        if ids[j] == ids[0]:
-            weights[j] = _ZERO
-            found = True
-    return found
+@njit(borrows=True)
+def _make_absolute(logits, n, signs):
+    """Replace the first n logits by their absolute values, and keep their signs for the chain rule."""
+    for k in range(n):
+        signs[k] = -_ONE if logits[k] < _ZERO else _ONE
+        logits[k] *= signs[k]
 
 
 @njit
@@ -98,39 +157,36 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
     (loss, pairs) : (float64, int64)
         Sum of the losses of the positives (NaN if a centre's row has exploded), and their number.
     """
-    source, sampler, weigher, loss = plugs
-    matrix_in, matrix_out = inputs.matrix, out.matrix  # taken out once: each access counts a reference
-    dim, width = matrix_in.shape[1], out.width
+    scratch = _scratch(shape, inputs.matrix.shape[1])
+    n_draws = scratch.negatives.shape[0]
+    states = open_sampler(plugs.sampler, n_draws), open_weigher(plugs.weigher, shape.max_positives, n_draws)
+    return _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, last, alphas, rng)
+
+
+@njit(borrows=True)
+def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, last, alphas, rng):
+    """The loop of `run_shard`, apart from all allocation so that no reference is counted in it."""
+    source, sampler, weigher, loss, exclusion = plugs
+    sampler_state, weigher_state = states
+    matrix_in, matrix_out = inputs.matrix, out.matrix
+    x, gradient = scratch.x, scratch.gradient
+    dim, width = x.shape[0], out.width
     n = shape.n_negatives
-    max_draws = n if shape.shared else n * shape.max_positives
-    group_log_q = max_draws if shape.needs_log_q else 0
-    positives = np.empty(shape.max_positives, np.int32)
-    positive_rows = np.empty(shape.max_positives, np.int64)
-    positive_logits = np.empty(shape.max_positives, np.float32)
-    positive_odds = np.empty(shape.max_positives, np.float32)
-    positive_steps = np.empty(shape.max_positives, np.float32)
-    negatives = np.empty(max_draws, np.int32)
-    negative_rows = np.empty(max_draws, np.int64)
-    negative_logits = np.empty(max_draws, np.float32)
-    negative_odds = np.empty(max_draws, np.float32)
-    negative_steps = np.empty(max_draws, np.float32)
-    log_q = np.zeros(group_log_q, np.float32)
-    pair_ids = np.empty(1 + n, np.int32)  # what weigh and step see of one positive and its negatives
-    pair_logits = np.empty(1 + n, np.float32)
-    pair_odds = np.empty(1 + n, np.float32)
-    pair_log_q = np.zeros(1 + n if shape.needs_log_q else 0, np.float32)
-    pair_weights = np.ones(1 + n, np.float32)
-    pair_gradients = np.empty(1 + n, np.float32)
-    x = np.empty(dim, np.float32)
-    gradient = np.empty(dim, np.float32)
-    state = open_sampler(sampler, max_draws)
+    positives, positive_rows = scratch.positives, scratch.positive_rows
+    positive_logits, positive_odds = scratch.positive_logits, scratch.positive_odds
+    positive_steps, positive_log_q = scratch.positive_steps, scratch.positive_log_q
+    negatives, negative_rows = scratch.negatives, scratch.negative_rows
+    negative_logits, negative_odds = scratch.negative_logits, scratch.negative_odds
+    negative_steps, negative_log_q = scratch.negative_steps, scratch.negative_log_q
+    ids, logits, odds, log_q = scratch.ids, scratch.logits, scratch.odds, scratch.log_q
+    weights, gradients = scratch.weights, scratch.gradients
     start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
     loss_sum, pairs = 0.0, 0
     for position in range(first, last):
         m = group(source, tokens, position, rng, positives)
         if m == 0:
             continue
-        centre_id = tokens[position]
+        centre_id, place = tokens[position], position - first
         centre_row = row_of(inputs, centre_id)
         for i in range(dim):
             x[i] = matrix_in[centre_row, i]
@@ -139,43 +195,63 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
         if following >= 0:
             fetch_row(matrix_in, row_of(inputs, following))
         draws = n if shape.shared else n * m
-        known = draw(sampler, state, position - first, centre_id, x, out, rng, draws, negatives, log_q, negative_logits)
+        known = draw(
+            sampler, sampler_state, place, centre_id, x, out, rng, draws, negatives, negative_log_q, negative_logits
+        )
         for k in range(m):
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):
-            negative_rows[k] = row_of(out, negatives[k])
+            negative_rows[k] = row_of(out, max(negatives[k], 0) if shape.gaps else negatives[k])
             if not known:  # else the sampler has just looked at it
                 fetch_row(matrix_out, negative_rows[k])
             negative_steps[k] = _ZERO
         dots(width, matrix_out, positive_rows, m, x, positive_logits)
         if not known:
             dots(width, matrix_out, negative_rows, draws, x, negative_logits)
+        if shape.positive_log_q:
+            log_noise(sampler, sampler_state, place, centre_id, m, positives, positive_logits, positive_log_q)
+        if shape.absolute:
+            _make_absolute(positive_logits, m, scratch.positive_signs)
+            _make_absolute(negative_logits, draws, scratch.negative_signs)
         exp_into(positive_logits, m, _ONE, _ZERO, positive_odds)
         exp_into(negative_logits, draws, _ONE, _ZERO, negative_odds)
-        alpha = start + slope * np.float32(position - first)
+        alpha = start + slope * np.float32(place)
+        regard(weigher, weigher_state, centre_row, m, positive_rows, draws, negative_rows, alpha, rng)
         for k in range(m):
             offset = 0 if shape.shared else k * n
-            pair_ids[0], pair_logits[0], pair_odds[0] = positives[k], positive_logits[k], positive_odds[k]
+            ids[0], logits[0], odds[0] = positives[k], positive_logits[k], positive_odds[k]
             if k == 0 or not shape.shared:
                 for j in range(n):
-                    pair_ids[1 + j] = negatives[offset + j]
-                    pair_logits[1 + j] = negative_logits[offset + j]
-                    pair_odds[1 + j] = negative_odds[offset + j]
+                    ids[1 + j] = negatives[offset + j]
+                    logits[1 + j] = negative_logits[offset + j]
+                    odds[1 + j] = negative_odds[offset + j]
                 if shape.needs_log_q:
                     for j in range(n):
-                        pair_log_q[1 + j] = log_q[offset + j]
-            weigh(weigher, centre_id, pair_ids, pair_logits, pair_odds, pair_log_q, pair_weights)
-            excluded = shape.exclude_target and exclude(pair_ids, pair_weights)
-            loss_sum += step(loss, pair_logits, pair_odds, pair_log_q, pair_weights, pair_gradients)
-            if excluded:
+                        log_q[1 + j] = negative_log_q[offset + j]
+            if shape.positive_log_q:
+                log_q[0] = positive_log_q[k]
+            weigh(weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)
+            changed = exclude(exclusion, centre_id, positives, m, ids, weights)
+            if shape.gaps:
+                for j in range(1, 1 + n):
+                    if ids[j] < 0:
+                        weights[j] = _ZERO
+                        changed = True
+            loss_sum += step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients)
+            if changed:
                 for j in range(1 + n):
-                    pair_weights[j] = _ONE
-            positive_steps[k] = -alpha * pair_gradients[0]
+                    weights[j] = _ONE
+            positive_steps[k] = -alpha * gradients[0]
             for j in range(n):
-                negative_steps[offset + j] -= alpha * pair_gradients[1 + j]
+                negative_steps[offset + j] -= alpha * gradients[1 + j]
         norm2 = dot(x, x)
         if not (norm2 < _EXPLODED):
             loss_sum = np.nan
+        if shape.absolute:
+            for k in range(m):
+                positive_steps[k] *= scratch.positive_signs[k]
+            for k in range(draws):
+                negative_steps[k] *= scratch.negative_signs[k]
         if shape.bounded:
             _bound(positive_steps, m, negative_steps, draws, norm2)
         step_rows(width, matrix_out, positive_rows, positive_steps, m, x, gradient)

@@ -3,8 +3,11 @@
 A loss is a NamedTuple class, registered in `LOSSES` under its name, whose `step` is bound with `implement_step`.
 The class offers:
 
-    from_options(options) -> instance          classmethod; reads its own hyper-parameters
+    from_options(options, setting) -> instance classmethod; reads its own hyper-parameters (see `setting.Setting`)
     needs_log_q : bool                         it reads the noise probabilities
+    needs_positive_log_q : bool                it reads the positive's, too (left out: it does not)
+    parameters : tuple of str                  fields that are rows it trains itself (left out: none)
+    about : registry.About
     untrained(n_negatives) -> float            its value when every logit is 0: the reference printed beside a loss;
                                                a run whose loss climbs beyond 5 times a positive one is rolled back
 """

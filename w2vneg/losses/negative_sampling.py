@@ -27,7 +27,7 @@ class NegativeSampling(NamedTuple):
     needs_log_q = False
 
     @classmethod
-    def from_options(cls, options):
+    def from_options(cls, options, setting):
         return cls()
 
     def untrained(self, n_negatives):
@@ -35,7 +35,7 @@ class NegativeSampling(NamedTuple):
 
 
 @implement_step(NegativeSampling)
-def step(loss, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
     gradients[0] = -_ONE / (_ONE + odds[0])
     product = 1.0 + 1.0 / np.float64(odds[0])  # −log σ(s₀) = log(1 + e^{−s₀}); one logarithm for up to eight factors
     value = 0.0

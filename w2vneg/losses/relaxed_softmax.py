@@ -32,7 +32,7 @@ class RelaxedSoftmax(NamedTuple):
     needs_log_q = False
 
     @classmethod
-    def from_options(cls, options):
+    def from_options(cls, options, setting):
         return cls()
 
     def untrained(self, n_negatives):
@@ -40,7 +40,7 @@ class RelaxedSoftmax(NamedTuple):
 
 
 @implement_step(RelaxedSoftmax)
-def step(loss, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
     noise = _ZERO
     for k in range(1, odds.shape[0]):
         noise += weights[k] * odds[k]

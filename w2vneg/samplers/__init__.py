@@ -4,10 +4,11 @@ A sampler is a NamedTuple class whose `draw` is bound with `implement_draw` (and
 `implement_open_sampler` if a shard needs scratch). What is registered in `SAMPLERS` under its name, the class or a
 family of classes, offers `from_options`; the instance it returns has the rest:
 
-    from_options(options, counts, max_draws, workers) -> instance      classmethod
-        options : the resolved configuration; counts : int64, (n_vocab,)
-        max_draws : int, negatives of the largest group
-    gives_log_q : bool                     it fills log q
+    from_options(options, setting) -> instance      classmethod; see `setting.Setting`
+    about : registry.About
+    slots(options) -> int                  staticmethod, for a varying number of draws: places for each set of negatives
+    gives_log_q : bool                     it fills log q, and answers `log_noise`
+    independent : bool                     targets enter independently, never twice (left out: n draws with replacement)
     batch_groups : int                     only for samplers that draw ahead, between launches: groups per batch
     refresh(vectors_in, vectors_out, centre_ids, key)    those draw here: centre_ids int32 (workers, batch_groups), -1
                                        where there is none; key names the random stream; such samplers have no

@@ -25,7 +25,7 @@ from ..dense import boltzmann_draws
 from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.alias import alias_draw, alias_table
-from ..kernels.contracts import implement_draw, implement_open_sampler
+from ..kernels.contracts import implement_draw, implement_log_noise, implement_open_sampler
 from ..kernels.functions import exp_into, fast_log, highest
 from ..kernels.linalg import dots, row_of
 from ..kernels.rng import next_unit
@@ -107,11 +107,11 @@ class BoltzmannFamily:
     batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
 
     @classmethod
-    def from_options(cls, options, counts, max_draws, workers):
-        log_d = log_degeneracy(options, counts)
+    def from_options(cls, options, setting):
+        log_d = log_degeneracy(options, setting.counts)
         beta = min(1.0 / options.temp, 1e30)
         if options.method == "exact":
-            shape = (workers, cls.batch, max_draws)
+            shape = (setting.workers, cls.batch, setting.max_draws)
             ids, log_q = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
             return BoltzmannExact(log_d.astype(np.float32), beta, ids, log_q)
         replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
@@ -121,13 +121,15 @@ class BoltzmannFamily:
 
 
 class Candidates(NamedTuple):
-    """Scratch of one shard: ids int32, rows int64, scores and running weight float32, all (M,); place int64 (1,)."""
+    """Scratch of one shard: ids int32, rows int64, scores and running weight float32, all (M,); place int64 (1,);
+    log_z float32 (1,), log of the mean of e^{s/T} over the candidates of the latest draw."""
 
     ids: np.ndarray
     rows: np.ndarray
     scores: np.ndarray
     running: np.ndarray
     place: np.ndarray
+    log_z: np.ndarray
 
 
 @implement_open_sampler(Boltzmann)
@@ -139,10 +141,11 @@ def open_candidates(sampler, n_draws):
         np.empty(m, np.float32),
         np.empty(m, np.float32),
         np.full(1, -1, np.int64),
+        np.empty(1, np.float32),
     )
 
 
-@njit
+@njit(borrows=True)
 def _replace(sampler, state, out, rng):
     """Draw `replaced` new candidates in turn; all of them at a shard's first centre."""
     threshold, alias, ids, rows = sampler.threshold, sampler.alias, state.ids, state.rows
@@ -158,7 +161,7 @@ def _replace(sampler, state, out, rng):
     state.place[0] = place
 
 
-@njit(fastmath=LEAF)
+@njit(fastmath=LEAF, borrows=True)
 def accumulate(values):
     """Replace values by their running sums, four stretches side by side; return the total."""
     n = values.shape[0]
@@ -183,7 +186,7 @@ def accumulate(values):
     return d
 
 
-@njit
+@njit(borrows=True)
 def find(running, target):
     """Return the first k with running[k] > target, for a rising array; the last one if rounding leaves none."""
     below = 0
@@ -208,10 +211,18 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         logits[k] = scores[chosen]
     if log_q.shape[0] > 0:
         log_d = sampler.log_d
-        log_mean = np.float32(fast_log(total / np.float32(m)))
+        log_z = top * beta + np.float32(fast_log(total / np.float32(m)))
+        state.log_z[0] = log_z
         for k in range(n):
-            log_q[k] = log_d[ids[k]] + (logits[k] - top) * beta - log_mean
+            log_q[k] = log_d[ids[k]] + logits[k] * beta - log_z
     return True
+
+
+@implement_log_noise(Boltzmann)
+def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+    beta, log_z = np.float32(sampler.inverse_temperature), state.log_z[0]
+    for k in range(n):
+        log_q[k] = sampler.log_d[ids[k]] + logits[k] * beta - log_z
 
 
 @implement_draw(BoltzmannExact)

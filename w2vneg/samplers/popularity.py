@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.alias import alias_draw, alias_table
-from ..kernels.contracts import implement_draw
+from ..kernels.contracts import implement_draw, implement_log_noise
 from . import SAMPLERS
 
 
@@ -27,8 +27,8 @@ class Popularity(NamedTuple):
     gives_log_q = True
 
     @classmethod
-    def from_options(cls, options, counts, max_draws, workers):
-        log_p = log_popularity(counts, options.noise_exponent)
+    def from_options(cls, options, setting):
+        log_p = log_popularity(setting.counts, options.noise_exponent)
         return cls(*alias_table(np.exp(log_p)), log_p.astype(np.float32))
 
 
@@ -40,3 +40,9 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     for k in range(min(n, log_q.shape[0])):
         log_q[k] = sampler.log_p[ids[k]]
     return False
+
+
+@implement_log_noise(Popularity)
+def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+    for k in range(n):
+        log_q[k] = sampler.log_p[ids[k]]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contracts import implement_draw
+from ..kernels.contracts import implement_draw, implement_log_noise
 from ..kernels.rng import next_below
 from . import SAMPLERS
 
@@ -20,8 +20,8 @@ class Uniform(NamedTuple):
     gives_log_q = True
 
     @classmethod
-    def from_options(cls, options, counts, max_draws, workers):
-        return cls(len(counts), -math.log(len(counts)))
+    def from_options(cls, options, setting):
+        return cls(len(setting.counts), -math.log(len(setting.counts)))
 
 
 @implement_draw(Uniform)
@@ -31,3 +31,9 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     for k in range(min(n, log_q.shape[0])):
         log_q[k] = np.float32(sampler.log_p)
     return False
+
+
+@implement_log_noise(Uniform)
+def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+    for k in range(n):
+        log_q[k] = np.float32(sampler.log_p)

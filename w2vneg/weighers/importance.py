@@ -27,12 +27,12 @@ class SelfNormalisedImportance(NamedTuple):
     needs_log_q = True
 
     @classmethod
-    def from_options(cls, options):
+    def from_options(cls, options, setting):
         return cls()
 
 
 @implement_weigh(SelfNormalisedImportance)
-def weigh(weigher, centre_id, ids, logits, odds, log_q, weights):
+def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
     n = log_q.shape[0]
     lowest = log_q[1]
     for k in range(2, n):

@@ -15,10 +15,10 @@ class Unweighted(NamedTuple):
     needs_log_q = False
 
     @classmethod
-    def from_options(cls, options):
+    def from_options(cls, options, setting):
         return cls()
 
 
 @implement_weigh(Unweighted)
-def weigh(weigher, centre_id, ids, logits, odds, log_q, weights):
+def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
     pass
