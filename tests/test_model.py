@@ -15,7 +15,9 @@ from w2vneg.model import Model, Position, check_place
 FILES = [
     "config.json",
     "corpus.json",
+    "extra.json",
     "history.jsonl",
+    "learned.npy",
     "position.json",
     "vectors_in.npy",
     "vectors_out.npy",
@@ -30,6 +32,7 @@ def model():
     model = Model.fresh(vocab, TrainConfig(dim=4, seed=7).resolved())
     model.vectors_out[:] = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
     model.position = Position(epoch=2, round=3, alpha_factor=0.25, loss_sum=1 / 3, pairs=10**12)
+    model.extra = {"learned": np.arange(3, dtype=np.float32)[:, None]}
     model.history = [{"event": "EpochDone", "loss": 0.1}, {"event": "Interrupted"}]
     return model
 
@@ -57,6 +60,8 @@ def test_everything_comes_back(model, folder):
     assert sorted(os.listdir(folder)) == FILES
     back = Model.load(folder)
     assert back.vocab == model.vocab
+    assert list(back.extra) == ["learned"]
+    np.testing.assert_array_equal(back.extra["learned"], model.extra["learned"])
     assert back.config == model.config
     assert back.position == model.position
     assert back.history == model.history
@@ -213,4 +218,13 @@ def test_damaged_matrices(model, folder):
     model.vectors_in[1, 1] = np.nan
     np.save(path, model.vectors_in)
     with pytest.raises(InputError, match=r"vectors_in\.npy: holds numbers that are not finite"):
+        Model.load(folder)
+
+
+def test_a_missing_or_misnamed_matrix_of_a_plug_is_told(folder):
+    (folder / "learned.npy").unlink()
+    with pytest.raises(InputError, match=r"learned\.npy: missing"):
+        Model.load(folder)
+    (folder / "extra.json").write_text('["../secret"]')
+    with pytest.raises(InputError, match=r"extra\.json: not a list of names"):
         Model.load(folder)

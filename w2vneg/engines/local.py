@@ -50,9 +50,9 @@ class LocalEngine:
         self.shape, self.workers, self.width = shape, workers, width_of(dim)
         self.n_private = min(n_private, n_vocab) if workers > 1 else 0
         self.n_vocab = n_vocab
-        self._tall = {name: self._copied(matrix) for name, matrix in model.matrices().items()}
+        self.tall = {name: self._copied(matrix) for name, matrix in model.matrices().items()}
         self._kept = None
-        model.adopt({name: tall[:n_vocab] for name, tall in self._tall.items()})
+        model.adopt({name: tall[:n_vocab] for name, tall in self.tall.items()})
         self.plugs = Plugs(*(self._with_tall(plug) for plug in plugs))
         self.tokens = np.empty((workers, 2 * block + 2 * shape.max_positives + 8), np.int32)
         self.spans = np.zeros((workers, 2), np.int64)
@@ -73,15 +73,15 @@ class LocalEngine:
     def _with_tall(self, plug):
         """Let a plug that trains rows of its own train those that this engine keeps."""
         names = getattr(plug, "parameters", ())
-        return plug._replace(**{name: self._tall[name] for name in names}) if names else plug
+        return plug._replace(**{name: self.tall[name] for name in names}) if names else plug
 
     @property
     def vectors_in(self):
-        return self._tall["vectors_in"][: self.n_vocab]
+        return self.tall["vectors_in"][: self.n_vocab]
 
     @property
     def vectors_out(self):
-        return self._tall["vectors_out"][: self.n_vocab]
+        return self.tall["vectors_out"][: self.n_vocab]
 
     def run(self, blocks, alphas, epoch_key, round_keys):
         """Train on one block per worker and merge.
@@ -107,8 +107,8 @@ class LocalEngine:
                     *self.plugs,
                     self.shape,
                     self.width,
-                    self._tall["vectors_in"],
-                    self._tall["vectors_out"],
+                    self.tall["vectors_in"],
+                    self.tall["vectors_out"],
                     self.n_private,
                     self.tokens,
                     spans,
@@ -145,22 +145,22 @@ class LocalEngine:
     def merge(self):
         """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`)."""
         if self.n_private:
-            for tall in self._tall.values():
+            for tall in self.tall.values():
                 merge_round(tall, self.n_private, self.workers, 4 * self.workers)
 
     def healthy(self):
         """Tell whether every number is finite and of a sane size."""
         with threads(self.workers):
-            return all(largest_magnitude(tall, 4 * self.workers) < _EXPLODED for tall in self._tall.values())
+            return all(largest_magnitude(tall, 4 * self.workers) < _EXPLODED for tall in self.tall.values())
 
     def keep(self):
         """Remember this state, in place of the one kept before, for `go_back`."""
         if self._kept is None:
-            self._kept = {name: np.empty_like(tall[: self.n_vocab]) for name, tall in self._tall.items()}
+            self._kept = {name: np.empty_like(tall[: self.n_vocab]) for name, tall in self.tall.items()}
         for name, kept in self._kept.items():
-            np.copyto(kept, self._tall[name][: self.n_vocab])
+            np.copyto(kept, self.tall[name][: self.n_vocab])
 
     def go_back(self):
         """Return to the state kept last: shared rows and every worker's copies."""
         for name, kept in self._kept.items():
-            self._spread(self._tall[name], kept)
+            self._spread(self.tall[name], kept)
