@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from w2vneg.embeddings import Vectors, near_spellings, top_rows
-from w2vneg.errors import ConfigError, UnknownNameError
+from w2vneg.embeddings import Vectors, top_rows
+from w2vneg.errors import ConfigError, UnknownNameError, near_spellings
 
 WORDS = ["king", "queen", "man", "woman", "zero"]
 MATRIX = np.array([[3, 1, 0], [3, 0, 2], [1, 1, 0], [1, 0, 2], [0, 0, 0]], dtype=np.float32)

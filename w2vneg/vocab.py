@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from .atomic import atomic_file
-from .errors import ConfigError, InputError, UnknownNameError, did_you_mean
+from .errors import ConfigError, InputError, UnknownNameError, near_spellings
 
 _BOM = "\ufeff"
-_SPELLINGS_SEARCHED = 20_000  # difflib is slow; near spellings are looked for among the most frequent words
 
 
 class Vocabulary:
@@ -129,12 +128,8 @@ class Vocabulary:
         return _BOM + text if text.startswith(_BOM) else text  # load drops one, as editors tend to add one
 
     def _near(self, word):
-        known = self.index
-        cased = [form for form in (word.lower(), word.capitalize(), word.upper()) if form in known]
-        if cased:
-            return f"; did you mean {' or '.join(repr(form) for form in dict.fromkeys(cased))}?"
-        near = [w for w in self.words[:_SPELLINGS_SEARCHED] if abs(len(w) - len(word)) <= 2]
-        return did_you_mean(word, near, shown=-1)
+        near = near_spellings(word, self.index, self.words)
+        return f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
 
     def _problem(self):
         """Return (index, sentence) for the first thing wrong, or None."""

@@ -1,7 +1,8 @@
 """Quality of objectives on real text, chosen on development data and reported on test data.
 
 Development: MEN's development part, the dev half of the Google analogies, likelihood of the last 1 % of the corpus.
-Test: the similarity sets with MEN's test part, all analogies and those of the test half alone. The two are never looked at in one call.
+Test: the similarity sets with MEN's test part, all analogies and those of the test half alone. The two are never looked
+at in one call.
 """
 
 import dataclasses
