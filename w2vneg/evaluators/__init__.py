@@ -9,17 +9,29 @@ EVALUATORS = Registry("evaluator")
 
 from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions  # noqa: E402
 from .likelihood import LikelihoodResult, evaluate_likelihood  # noqa: E402
+from .ranking import (  # noqa: E402
+    RankingResult,
+    cooccurrence_scores,
+    evaluate_ranking,
+    logits_of,
+    popularity_scores,
+)
 from .similarity import SimilarityResult, evaluate_similarity, read_pairs  # noqa: E402
 
 __all__ = [
     "EVALUATORS",
     "AnalogyResult",
     "LikelihoodResult",
+    "RankingResult",
     "SectionScore",
     "SimilarityResult",
+    "cooccurrence_scores",
     "evaluate_analogy",
     "evaluate_likelihood",
+    "evaluate_ranking",
     "evaluate_similarity",
+    "logits_of",
+    "popularity_scores",
     "read_pairs",
     "read_questions",
 ]
