@@ -161,7 +161,10 @@ def implementation_of(stub, choose, borrows=True):
 
 @intrinsic
 def prefetch(typing_context, array, row, column):
-    """Start loading the cache line that holds ``array[row, column]``, for a read and a write soon to come."""
+    """Start loading the cache line that holds ``array[row, column]``.
+
+    It is asked for as if to be read only: asking for the right to write as well made the whole loop 5 % slower.
+    """
 
     def emit(context, builder, signature, arguments):
         import llvmlite.ir as ir
@@ -181,7 +184,7 @@ def prefetch(typing_context, array, row, column):
         number = ir.IntType(32)
         kind_of = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
         declared = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind_of)
-        builder.call(declared, [pointer, number(1), number(3), number(1)])
+        builder.call(declared, [pointer, number(0), number(3), number(1)])
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.intp), emit
