@@ -29,7 +29,7 @@ def block_size(n_tokens, workers, cost):
 
     cost : float, rough nanoseconds per token
     """
-    return int(max(100, min(0.15e9 / cost, 250_000, max(1000, n_tokens / (20 * workers)))))
+    return int(max(100, min(0.15e9 / cost, 400_000, max(1000, n_tokens / (20 * workers)))))
 
 
 def rounds_of(n_tokens, block, workers, key):
