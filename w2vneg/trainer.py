@@ -18,6 +18,8 @@ from .kernels.shard import Plugs, Shape
 from .kernels.walk import TextWindows
 from .losses import LOSSES
 from .model import Model, Origin, Position
+from .plugins import names_with_log_q
+from .rules import check_plugs
 from .samplers import SAMPLERS
 from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
 from .setting import Setting
@@ -74,7 +76,7 @@ class Trainer:
                 f"has {origin.n_tokens:,}); use the same corpus"
             )
         given, own = self.config.as_dict(), model.config.as_dict()
-        other = [name for name in given if given[name] != own[name]]
+        other = [name for name in given if given[name] != own[name] and name != "preset"]
         if model.position.round and other:
             raise ConfigError(
                 f"the model to resume stopped within an epoch under another option {other[0]} "
@@ -94,13 +96,8 @@ class Trainer:
         setting = dataclasses.replace(setting, sampler=sampler)
         weigher = WEIGHERS[config.weigher].from_options(config, setting)
         loss = LOSSES[config.loss].from_options(config, setting)
+        check_plugs(config, loss, weigher, sampler, names_with_log_q())
         needs_log_q = loss.needs_log_q or weigher.needs_log_q
-        if needs_log_q and not sampler.gives_log_q:
-            who = f"loss {config.loss!r}" if loss.needs_log_q else f"weigher {config.weigher!r}"
-            raise ConfigError(
-                f"{who} needs the probabilities of its draws, which sampler {config.sampler!r} cannot give; "
-                "choose --sampler popularity, uniform or boltzmann"
-            )
         source = TextWindows(
             corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
         )
