@@ -13,6 +13,7 @@ import numpy as np
 
 from ..kernels.contracts import implement_step
 from ..kernels.functions import fast_log
+from ..registry import About
 from . import LOSSES
 
 _ONE = np.float32(1.0)
@@ -25,6 +26,13 @@ class NegativeSampling(NamedTuple):
     flavour: int = 0
 
     needs_log_q = False
+    about = About(
+        summary="logistic regression of the positive against the noise",
+        equation="L = −log σ(s₀) − Σ ω_k log σ(−s_k)",
+        paper="Mikolov et al. 2013; notes eqs. 15–22; CSS eq. 28",
+        cost="1 + n dot products and as many e^s, one logarithm for eight negatives: the cheapest",
+        use="the common baseline, and the fastest; no likelihood comes out of it, for its scores estimate no softmax",
+    )
 
     @classmethod
     def from_options(cls, options, setting):

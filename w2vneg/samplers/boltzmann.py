@@ -29,6 +29,7 @@ from ..kernels.contracts import implement_draw, implement_log_noise, implement_o
 from ..kernels.functions import exp_into, fast_log, highest
 from ..kernels.linalg import dots, row_of
 from ..kernels.rng import next_unit
+from ..registry import About
 from . import SAMPLERS
 from .popularity import log_popularity
 
@@ -103,6 +104,15 @@ class BoltzmannExact(NamedTuple):
 @SAMPLERS.register("boltzmann")
 class BoltzmannFamily:
     """Chooses the class by ``options.method``."""
+
+    gives_log_q = True
+    about = About(
+        summary="hard negatives: a given distribution sharpened by the model's own scores",
+        equation="Q_i(j) = D(j) e^{s_ij / T} / Σ D(j') e^{s_ij' / T}",
+        paper="RS eq. 8 (UBS, PBS)",
+        cost="rolling, sir: M dot products and e^s for each centre; exact: V of them, as a matrix product",
+        use="the best vectors measured here with the relaxed softmax; lower T: harder negatives, better at the top",
+    )
 
     batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
 

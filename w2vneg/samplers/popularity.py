@@ -6,6 +6,7 @@ import numpy as np
 
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_log_noise
+from ..registry import About
 from . import SAMPLERS
 
 
@@ -25,6 +26,13 @@ class Popularity(NamedTuple):
     log_p: np.ndarray
 
     gives_log_q = True
+    about = About(
+        summary="in proportion to counts to a power",
+        equation="Q(j) ∝ count_j^a, a = noise-exponent",
+        paper="Mikolov et al. 2013 (a = .75); RS §3.2 (PS, a = 1); kernel §4 (unigram)",
+        cost="one random number and one look into an alias table for each negative",
+        use="the common choice; fast, blind to the centre",
+    )
 
     @classmethod
     def from_options(cls, options, setting):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..kernels.contracts import implement_weigh
 from ..kernels.functions import fast_exp
+from ..registry import About
 from . import WEIGHERS
 
 _ZERO = np.float32(0.0)
@@ -25,6 +26,13 @@ class SelfNormalisedImportance(NamedTuple):
     flavour: int = 0
 
     needs_log_q = True
+    about = About(
+        summary="self-normalised importance weights: draws count as if they had come from the uniform distribution",
+        equation="ω_k = n q_k⁻¹ / Σ q_l⁻¹",
+        paper="Bengio and Senécal 2003",
+        cost="one e^x for each negative",
+        use="with the relaxed softmax and a sampler other than uniform, to aim at the full softmax again",
+    )
 
     @classmethod
     def from_options(cls, options, setting):
