@@ -84,11 +84,13 @@ def _is_path(name):
 
 
 def _module_of(name):
-    """Return the module's name: of a file one that its path alone decides, for the compiled code's cache knows it."""
+    """Return the module's name: of a file one made from its own, for by it the next process finds compiled code."""
     if not _is_path(name):
         return name
     path = Path(os.path.abspath(os.path.expanduser(name)))
-    return f"w2vneg_plugin_{path.stem}_{zlib.crc32(str(path).encode()):08x}"
+    module = f"w2vneg_plugin_{path.stem}"
+    taken = module in sys.modules and sys.modules[module].__file__ != str(path)
+    return f"{module}_{zlib.crc32(str(path).encode()):08x}" if taken else module
 
 
 def _registered():
@@ -119,7 +121,7 @@ def _import_file(path, module):
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "no such file"
         raise InputError(f"{what}; name a .py file, or a module that Python finds")
-    spec = importlib.util.spec_from_file_location(module, path.absolute())
+    spec = importlib.util.spec_from_file_location(module, os.path.abspath(path))
     if spec is None:
         raise InputError("is no Python file; its name must end in .py")
     loaded = importlib.util.module_from_spec(spec)
