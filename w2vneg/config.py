@@ -488,11 +488,14 @@ class TrainConfig:
         return {"sampler": self.degeneracy} | dict.fromkeys(unused)
 
     def _unread(self, given):
-        """Return, as None, the options that the method of Boltzmann sampling has no use for."""
+        """Return, as None, the options that the method of Boltzmann sampling, or the kernel, has no use for."""
         unused = {"sir": ("replaced",), "exact": ("candidates", "replaced")}.get(self.method, ())
+        because = f"--method {self.method}"
+        if self.kernel == "quartic":
+            unused, because = ("kernel_alpha", "tree"), "--kernel quartic"
         for name in unused:
             if getattr(given, name) is not None:
-                raise ConfigError(f"--{name} has no effect with --method {self.method}; leave it out")
+                raise ConfigError(f"--{name.replace('_', '-')} has no effect with {because}; leave it out")
         return dict.fromkeys(unused)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, exclude, group, log_noise, open_sampler, open_weigher, regard, step, weigh
+from .contracts import draw, exclude, follow, group, log_noise, open_sampler, open_weigher, regard, step, weigh
 from .functions import exp_into
 from .linalg import dot, dots, fetch_row, row_of, step_rows
 
@@ -258,5 +258,6 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
         step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, gradient)
         for i in range(dim):
             matrix_in[centre_row, i] += gradient[i]
+        follow(sampler, sampler_state, m, positives, draws, negatives, out)
         pairs += m
     return loss_sum, pairs
