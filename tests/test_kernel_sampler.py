@@ -28,8 +28,8 @@ V, DIM = 203, 7
 
 @pytest.fixture(autouse=True)
 def _wrapping_integers():
-    """Plain Python warns where uint64 wraps round, which random streams do on purpose."""
-    with np.errstate(over="ignore"):
+    """Plain Python warns where uint64 wraps round, which random streams do on purpose, and where a sum is none."""
+    with np.errstate(over="ignore", invalid="ignore"):
         yield
 
 
@@ -83,7 +83,7 @@ def enumerated(centre, matrix, kernel="quadratic", alpha=100.0):
 
 
 def drawn(sampler, centre, matrix, groups=None, n=7, seed=1):
-    groups = groups or (60 if SLOW else 8_000)
+    groups = groups or (200 if SLOW else 8_000)
     ids, log_q = np.full((groups, n), -1, np.int32), np.full((groups, n), np.nan, np.float32)
     noise = np.full(len(matrix), np.nan, np.float32)
     everyone = np.arange(len(matrix), dtype=np.int32)
@@ -246,7 +246,7 @@ def test_draws_stay_valid_whatever_the_numbers(case, how):
         sampler.sums[:] *= -1
     if case in ("nan", "infinite"):
         centre[0] = np.nan if case == "nan" else np.inf
-    got = drawn(sampler, centre, matrix, 300 if not SLOW else 20)
+    got = drawn(sampler, centre, matrix, 300)
     assert got.ids.min() >= 0
     assert got.ids.max() < V
     if case in ("zero centre", "zero rows"):
