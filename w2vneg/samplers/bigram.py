@@ -61,7 +61,7 @@ class Bigram(NamedTuple):
             raise ConfigError("sampler bigram counts neighbours in a corpus and there is none; choose another sampler")
         pairs = pair_counts(setting.ids, setting.offsets, len(setting.counts), 1)
         starts = pairs.indptr.astype(np.int64)
-        sums = np.add.reduceat(np.append(pairs.data, 0), starts[:-1]) if pairs.nnz else np.zeros(len(starts) - 1)
+        sums = np.asarray(pairs.sum(axis=1)).ravel()
         shares = pairs.data * np.repeat((1.0 - options.back_off) / np.maximum(sums, 1), np.diff(starts))
         p = np.exp(log_popularity(setting.counts, options.noise_exponent))
         return cls(

@@ -23,6 +23,8 @@ from ..registry import About
 from . import SAMPLERS
 from .popularity import log_popularity
 
+_LOWEST = np.float32(-np.inf)
+
 
 @SAMPLERS.register("dns")
 class HardestOfM(NamedTuple):
@@ -73,13 +75,11 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
             rows[c] = row_of(out, candidates[c])
             fetch_row(out.matrix, rows[c])
         dots(out.width, out.matrix, rows, m, centre, scores)
-        hardest = 0
-        for c in range(1, m):
-            if absolute:
-                harder = abs(scores[c]) > abs(scores[hardest])
-            else:
-                harder = scores[c] > scores[hardest]
-            hardest = c if harder else hardest
+        hardest, top = 0, _LOWEST
+        for c in range(m):
+            strength = abs(scores[c]) if absolute else scores[c]
+            if strength > top:
+                hardest, top = c, strength
         ids[k] = candidates[hardest]
         logits[k] = scores[hardest]
     return True
