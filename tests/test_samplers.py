@@ -391,7 +391,8 @@ def test_draws_and_noise_of_every_sampler_agree(name):
         pytest.skip("its draws have no log q, or are made ahead")
     config = TrainConfig(sampler=name).resolved()
     n = sampler.slots(config) if hasattr(sampler, "slots") else 20
-    groups, noise = (50, np.empty((50, V), np.float32)) if SLOW else (1_500, np.empty((1_500, V), np.float32))
+    groups = 150 if SLOW else 1_500
+    noise = np.empty((groups, V), np.float32)
     centre, matrix, _ = model(1.0)
     ids, log_q, _ = draws(sampler, groups, n, centre, Rows(matrix, 0, V, 0), asked=np.arange(V), noise=noise)
     full = ids >= 0

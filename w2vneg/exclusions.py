@@ -1,4 +1,8 @@
-"""Which of the exclusions of `kernels.exclusion` a run uses, and the table of known pairs that one of them needs."""
+"""Which of the exclusions of `kernels.exclusion` a run uses, and the table of known pairs that one of them needs.
+
+A pair is known if it stands within the window anywhere in the text, all tokens counted. Subsampling removes tokens and
+so lets the window of training reach further now and then; what stands that far apart is not known for it.
+"""
 
 import numpy as np
 

@@ -9,7 +9,7 @@ neighbours count. Distance 1 whatever the window: a bigram is that, and the mode
 from it.
 
 The counts are a sparse matrix (`cooccurrence.pair_counts`) with an alias table in each row: a draw takes constant time,
-log q a binary search in the row. 16 bytes for each pair of neighbours that occurs: 100 MB for 17 million tokens of
+log q of others a binary search in the row. 16 bytes for each pair of neighbours that occurs: 100 MB for 17 million tokens of
 Wikipedia.
 """
 
@@ -100,13 +100,17 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     table, row_table, targets, back_off = sampler.table, sampler.row_table, sampler.targets, sampler.back_off
     first = sampler.starts[centre_id]
     n_neighbours = sampler.starts[centre_id + 1] - first
+    reported = log_q.shape[0] > 0
     for k in range(n):
         if n_neighbours == 0 or next_unit(rng) < back_off:
             ids[k] = alias_draw(table, rng)
+            if reported:
+                log_q[k] = log_share(sampler, centre_id, ids[k])
         else:
-            ids[k] = targets[first + alias_place(row_table, first, n_neighbours, rng)]
-    for k in range(min(n, log_q.shape[0])):
-        log_q[k] = log_share(sampler, centre_id, ids[k])
+            place = first + alias_place(row_table, first, n_neighbours, rng)
+            ids[k] = targets[place]
+            if reported:  # no need to look for it
+                log_q[k] = np.float32(fast_log(sampler.shares[place] + back_off * sampler.p[ids[k]]))
     return False
 
 
