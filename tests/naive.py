@@ -272,14 +272,35 @@ def boltzmann(logits, degeneracy, temperature):
     return weights / weights.sum()
 
 
-def alias_probabilities(threshold, alias):
-    """Return the distribution that an alias table with 32-bit thresholds stands for, by going through its slots."""
-    n = len(threshold)
+def hardest_of(p, scores, m):
+    """Return the distribution of the highest-scoring of m draws from p (no two scores the same)."""
+    q = np.zeros(len(p))
+    below = 0.0
+    for j in np.argsort(scores):
+        q[j] = (below + p[j]) ** m - below**m
+        below += p[j]
+    return q
+
+
+def bigram(groups, centre, p, back_off):
+    """Return q(j|i) = (1 − β) c_ij / c_i + β p_j, c counted over groups of window 1; p alone where c_i is 0."""
+    counts = np.zeros(len(p))
+    for _, i, positives in groups:
+        if i == centre:
+            for j in positives:
+                counts[j] += 1
+    return (1 - back_off) * counts / counts.sum() + back_off * p if counts.any() else np.array(p)
+
+
+def alias_probabilities(table):
+    """Return the distribution that an alias table (threshold and alias in one word) stands for, slot by slot."""
+    n = len(table)
     probabilities = np.zeros(n)
     for slot in range(n):
-        own = int(threshold[slot]) / 2**32
+        alias, threshold = divmod(int(table[slot]), 2**32)
+        own = threshold / 2**32
         probabilities[slot] += own / n
-        probabilities[alias[slot]] += (1 - own) / n
+        probabilities[alias] += (1 - own) / n
     return probabilities
 
 

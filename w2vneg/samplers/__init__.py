@@ -21,4 +21,13 @@ from ..registry import Registry
 
 SAMPLERS = Registry("sampler")
 
-from . import boltzmann, kernel, popularity, uniform  # noqa: E402, F401  (they enter themselves)
+from . import (  # noqa: E402, F401  (they enter themselves)
+    bernoulli,
+    bigram,
+    boltzmann,
+    dns,
+    kernel,
+    log_uniform,
+    popularity,
+    uniform,
+)
