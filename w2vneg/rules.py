@@ -134,9 +134,12 @@ def at_infinity(config):
 def unread(config, given):
     """Return what the sampler leaves of its options: None for those it has no use for, the exponent's default."""
     unused = {"sir": ("replaced",), "exact": ("candidates", "replaced")}.get(config.method, ())
+    because = f"--method {config.method}"
+    if config.kernel == "quartic":
+        unused, because = ("kernel_alpha", "tree"), "--kernel quartic"
     for name in unused:
         if getattr(given, name) is not None:
-            raise ConfigError(f"--{name} has no effect with --method {config.method}; leave it out")
+            raise ConfigError(f"--{name.replace('_', '-')} has no effect with {because}; leave it out")
     values = dict.fromkeys(unused)
     flat = config.degeneracy is not None and config.degeneracy != "popularity"
     if config.sampler in _NO_COUNTS or flat or config.loss in WITHOUT_NEGATIVES:

@@ -119,13 +119,15 @@ class Trainer:
                 "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
                 "words, or lower --min-count"
             )
-        self.block = block_size(self.n_tokens, config.workers, _cost(config, len(counts)))
+        cost = _cost(config, len(counts)) + getattr(SAMPLERS[config.sampler], "cost", _no_cost)(config, setting)
+        self.block = block_size(self.n_tokens, config.workers, cost)
         self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
         n_private = config.private_rows
         if hasattr(sampler, "batch_groups"):
             if n_private:
                 raise ConfigError(
-                    "draws made ahead (--method exact) come from the shared rows; leave --private-rows out or give 0"
+                    "draws made ahead (--method exact, --sampler kernel) come from the shared rows; "
+                    "leave --private-rows out or give 0"
                 )
             n_private = 0
         plugs = sampler, weigher, loss
@@ -271,6 +273,10 @@ class Trainer:
             self.model.history.append(event.as_dict())
         for listener in self.listeners:
             listener(event)
+
+
+def _no_cost(options, setting):
+    return 0.0
 
 
 def _cost(config, n_vocab):

@@ -13,6 +13,7 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
     regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, alpha, rng)
     weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights)
     step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients) -> float64
+    follow(sampler, state, m, positives, n, negatives, out)
 
 fill, group
     ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
@@ -38,10 +39,14 @@ weigh
 step
     Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
 
+follow
+    Look at the rows of a group's m positives and n negatives (ids, int32) in `out` once they are updated, for a sampler
+    that keeps track of them.
+
 For weigh and step all arrays have 1 + n places, the positive first: ids int32, the others float32. odds[k] is
 e^logits[k], taken once for a whole group where it can be vectorised, and always positive and finite: logits beyond ±80
-count as ±80 there. log_q[0] is that of the positive where the loss asks for it, else 0; log_q is empty if nobody
-declared to need it.
+count as ±80 there. log_q[0] is that of the positive where the loss asks for it, else 0; that of an empty place is +∞,
+while an excluded draw keeps its own; log_q is empty if nobody declared to need it.
 
 A weigher or loss may train rows of its own, one for each id: its class names their fields in ``parameters``; the engine
 then keeps them as it keeps the two matrices (private copies, merge, checks, checkpoints), and `centre_row`,
@@ -111,6 +116,10 @@ def _no_regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, a
     pass
 
 
+def _no_follow(sampler, state, m, positives, n, negatives, out):
+    pass
+
+
 _fill = Socket("fill")
 _group = Socket("group")
 _open_sampler = Socket("open_sampler", default=_no_sampler_state, allocates=True)
@@ -121,6 +130,7 @@ _open_weigher = Socket("open_weigher", default=_no_weigher_state, allocates=True
 _regard = Socket("regard", default=_no_regard)
 _weigh = Socket("weigh")
 _step = Socket("step")
+_follow = Socket("follow", default=_no_follow)
 
 implement_fill, fill = _fill.implement, _fill.call
 implement_group, group = _group.implement, _group.call
@@ -132,3 +142,4 @@ implement_open_weigher, open_weigher = _open_weigher.implement, _open_weigher.ca
 implement_regard, regard = _regard.implement, _regard.call
 implement_weigh, weigh = _weigh.implement, _weigh.call
 implement_step, step = _step.implement, _step.call
+implement_follow, follow = _follow.implement, _follow.call

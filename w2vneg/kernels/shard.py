@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, exclude, group, log_noise, open_sampler, open_weigher, regard, step, weigh
+from .contracts import draw, exclude, follow, group, log_noise, open_sampler, open_weigher, regard, step, weigh
 from .functions import exp_into
 from .linalg import dot, dots, fetch_row, row_of, step_rows
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
+_EMPTY = np.float32(np.inf)
 _EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
 
 
@@ -228,6 +229,9 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
                 if shape.needs_log_q:
                     for j in range(n):
                         log_q[1 + j] = negative_log_q[offset + j]
+                    if shape.gaps:
+                        for j in range(1, 1 + n):
+                            log_q[j] = _EMPTY if ids[j] < 0 else log_q[j]
             if shape.positive_log_q:
                 log_q[0] = positive_log_q[k]
             weigh(weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)
@@ -258,5 +262,6 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
         step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, gradient)
         for i in range(dim):
             matrix_in[centre_row, i] += gradient[i]
+        follow(sampler, sampler_state, m, positives, draws, negatives, out)
         pairs += m
     return loss_sum, pairs
