@@ -22,6 +22,7 @@ class Preset:
 PRESETS = {
     "ns": Preset("ns", {"sampler": "popularity", "exclude": "target"}),
     "relaxed": Preset("relaxed", _HARD),
+    "softmax": Preset("softmax", {"sampler": None, "negatives": None, "share_negatives": None}),
 }
 
 

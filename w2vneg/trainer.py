@@ -9,15 +9,18 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from .dense import dense_cost
+from .engines.dense import DenseEngine
 from .engines.local import LocalEngine, private_rows
 from .errors import ConfigError, DivergenceError, InputError
-from .events import EpochDone, Interrupted, RolledBack, RoundDone
+from .events import CostEstimated, EpochDone, Interrupted, RolledBack, RoundDone
 from .exclusions import make_exclusion
 from .jit import available_threads
 from .kernels.shard import Plugs, Shape
 from .kernels.walk import TextWindows
 from .losses import LOSSES
 from .model import Model, Origin, Position
+from .presets import preset_of
 from .samplers import SAMPLERS
 from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
 from .setting import Setting
@@ -60,7 +63,12 @@ class Trainer:
         self.model = model or Model.fresh(corpus.vocab, self.config)
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
-        self._build()
+        self._cost = None  # of a dense method
+        check_dense(self.config)
+        if _is_dense(self.config):
+            self._build_dense()
+        else:
+            self._build()
 
     def _check_fits(self, model):
         if model.vocab != self.corpus.vocab or model.config.dim != self.config.dim:
@@ -116,12 +124,9 @@ class Trainer:
         )
         exclusion = make_exclusion(config.exclude, corpus, config.window)
         self.untrained = loss.untrained(config.negatives)
-        self.n_tokens = len(corpus)
-        if np.diff(corpus.offsets).max() < 2:
-            raise InputError(
-                "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
-                "words, or lower --min-count"
-            )
+        self._check_pairs()
+        if config.method == "exact":
+            self._estimate("exact Boltzmann sampling", sampler.batch_groups * config.workers, 1, "--method rolling")
         self.block = block_size(self.n_tokens, config.workers, _cost(config, len(counts)))
         self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
         n_private = config.private_rows
@@ -140,6 +145,47 @@ class Trainer:
         self.engine = LocalEngine(
             self.model, Plugs(source, *plugs, exclusion), shape, self.block, config.workers, n_private
         )
+
+    def _build_dense(self):
+        """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
+        config, corpus = self.config, self.corpus
+        counts, window = corpus.vocab.counts, 2 * config.window
+        loss = LOSSES[config.loss].from_options(config, Setting(counts, config.dim, config.workers))
+        self.untrained = loss.untrained(0)
+        self._check_pairs()
+        batch = min(config.batch, len(counts))
+        self._estimate("the full softmax", batch, 3, "--loss sampled-softmax or --loss relaxed")
+        kept = self._kept_tokens() / len(corpus)
+        fit = 2**24 // (window * config.workers)  # positives of a round, 64 MB
+        block = block_size(self.n_tokens, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
+        self.block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
+        self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
+        source = TextWindows(
+            corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
+        )
+        self.engine = DenseEngine(self.model, source, loss, window, self.block, config.workers, config)
+
+    def _check_pairs(self):
+        self.n_tokens = len(self.corpus)
+        if np.diff(self.corpus.offsets).max() < 2:
+            raise InputError(
+                "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
+                "words, or lower --min-count"
+            )
+
+    def _kept_tokens(self):
+        """Return how many tokens of an epoch survive subsampling, on average (float, above 0)."""
+        counts = self.corpus.vocab.counts
+        return max(1.0, float(counts @ (keep_thresholds(counts, self.config.subsample) / 2.0**32)))
+
+    def _estimate(self, method, batch, products, remedy):
+        """Let `dense_cost` refuse what is out of reach; keep what is to be told when training starts."""
+        config, epochs = self.config, max(0, self.config.epochs - self.model.position.epoch)
+        centres = epochs * self._kept_tokens()
+        n_vocab = len(self.corpus.vocab)
+        cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
+        if cost is not None:
+            self._cost = CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate)
 
     @property
     def complete(self):
@@ -166,6 +212,8 @@ class Trainer:
             If subsampling leaves no pair to train on.
         """
         clock = _Clock()
+        if self._cost is not None and not self.complete:
+            self._tell(self._cost)
         with _stop_on_interrupt(self.stop):
             while not self.complete and not self.stopped:
                 self._epoch(clock)
@@ -274,6 +322,33 @@ class Trainer:
             self.model.history.append(event.as_dict())
         for listener in self.listeners:
             listener(event)
+
+
+def _is_dense(config):
+    return getattr(LOSSES[config.loss], "dense", False)
+
+
+def check_dense(config):
+    """Raise ConfigError if a resolved `config` gives a dense loss anything to do with samples."""
+    if not _is_dense(config):
+        return
+    what = {
+        "sampler": "takes no sampler",
+        "negatives": "has no negatives to count: all words are in its sum",
+        "share_negatives": "has no negatives to share",
+        "weigher": "has no negatives to weigh",
+        "exclude": "has no negatives to exclude",
+        "private_rows": "has no private rows: workers share the work on each batch",
+    }
+    preset = preset_of(config.loss).values
+    for name, why in what.items():
+        value = getattr(config, name)
+        filled_in = name != "sampler" and value == preset.get(name)
+        if value not in (None, "none", False, 0) and not filled_in:
+            flag = "--" + name.replace("_", "-")
+            raise ConfigError(
+                f"dense {config.loss} {why}; leave {flag} out, or choose --loss sampled-softmax, which samples"
+            )
 
 
 def _cost(config, n_vocab):

@@ -19,7 +19,7 @@ from .errors import ConfigError, InputError
 from .losses import LOSSES
 from .model import Model
 from .samplers import SAMPLERS
-from .trainer import Trainer
+from .trainer import Trainer, check_dense
 from .weighers import WEIGHERS
 
 
@@ -88,6 +88,7 @@ class Word2Vec:
             if name is not None:
                 table[name]
         config = config.resolved()
+        check_dense(config)
         if _is_file_of_weights(config.degeneracy):
             _weights_by_word(config.degeneracy)
 

@@ -8,6 +8,8 @@ The class offers:
     needs_positive_log_q : bool                it reads the positive's, too (left out: it does not)
     parameters : tuple of str                  fields that are rows it trains itself (left out: none)
     about : registry.About
+    dense : bool                               it looks at the whole vocabulary and is run by `engines.dense` (left out:
+                                               it does not); it has no `step`
     untrained(n_negatives) -> float            its value when every logit is 0: the reference printed beside a loss;
                                                a run whose loss climbs beyond 5 times a positive one is rolled back
 """
@@ -16,4 +18,4 @@ from ..registry import Registry
 
 LOSSES = Registry("loss")
 
-from . import negative_sampling, relaxed_softmax  # noqa: E402, F401  (they enter themselves)
+from . import negative_sampling, relaxed_softmax, softmax  # noqa: E402, F401  (they enter themselves)
