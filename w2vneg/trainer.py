@@ -9,9 +9,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from .dense import dense_cost
+from .engines.dense import DenseEngine
 from .engines.local import LocalEngine, private_rows
 from .errors import ConfigError, DivergenceError, InputError
-from .events import EpochDone, Interrupted, RolledBack, RoundDone
+from .events import CostEstimated, EpochDone, Interrupted, RolledBack, RoundDone
 from .exclusions import make_exclusion
 from .jit import available_threads
 from .kernels.shard import Plugs, Shape
@@ -62,7 +64,12 @@ class Trainer:
         self.model = model or Model.fresh(corpus.vocab, self.config)
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
-        self._build()
+        self._cost = None  # of a dense method
+        check_dense(self.config)
+        if _is_dense(self.config):
+            self._build_dense()
+        else:
+            self._build()
 
     def _check_fits(self, model):
         if model.vocab != self.corpus.vocab or model.config.dim != self.config.dim:
@@ -140,6 +147,47 @@ class Trainer:
             self.model, Plugs(source, *plugs, exclusion), shape, self.block, config.workers, n_private
         )
 
+    def _build_dense(self):
+        """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
+        config, corpus = self.config, self.corpus
+        counts, window = corpus.vocab.counts, 2 * config.window
+        loss = LOSSES[config.loss].from_options(config, Setting(counts, config.dim, config.workers))
+        self.untrained = loss.untrained(0)
+        self._check_pairs()
+        batch = min(config.batch, len(counts))
+        self._estimate("the full softmax", batch, 3, "--loss sampled-softmax or --loss relaxed")
+        kept = self._kept_tokens() / len(corpus)
+        fit = 2**24 // (window * config.workers)  # positives of a round, 64 MB
+        block = block_size(self.n_tokens, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
+        self.block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
+        self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
+        source = TextWindows(
+            corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
+        )
+        self.engine = DenseEngine(self.model, source, loss, window, self.block, config.workers, config)
+
+    def _check_pairs(self):
+        self.n_tokens = len(self.corpus)
+        if np.diff(self.corpus.offsets).max() < 2:
+            raise InputError(
+                "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
+                "words, or lower --min-count"
+            )
+
+    def _kept_tokens(self):
+        """Return how many tokens of an epoch survive subsampling, on average (float, above 0)."""
+        counts = self.corpus.vocab.counts
+        return max(1.0, float(counts @ (keep_thresholds(counts, self.config.subsample) / 2.0**32)))
+
+    def _estimate(self, method, batch, products, remedy):
+        """Let `dense_cost` refuse what is out of reach; keep what is to be told when training starts."""
+        config, epochs = self.config, max(0, self.config.epochs - self.model.position.epoch)
+        centres = epochs * self._kept_tokens()
+        n_vocab = len(self.corpus.vocab)
+        cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
+        if cost is not None:
+            self._cost = CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate)
+
     @property
     def complete(self):
         """Whether all epochs are done."""
@@ -165,6 +213,8 @@ class Trainer:
             If subsampling leaves no pair to train on.
         """
         clock = _Clock()
+        if self._cost is not None and not self.complete:
+            self._tell(self._cost)
         with _stop_on_interrupt(self.stop):
             while not self.complete and not self.stopped:
                 self._epoch(clock)

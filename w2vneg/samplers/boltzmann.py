@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dense import boltzmann_draws
+from ..dense import boltzmann_draws, scratch_size
 from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.alias import alias_draw, alias_table
@@ -76,16 +76,34 @@ class Boltzmann(NamedTuple):
 class BoltzmannExact(NamedTuple):
     """Draws made ahead for a batch of centres.
 
-    log_d : float32, (n_vocab,); inverse_temperature : float
-    ids : int32, (workers, batch, max_draws); log_q : float32, the same
+    log_d : float32, (n_vocab,); inverse_temperature : float; absolute : bool, the logit is |x · y|
+    ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch)
+    scratch : float32, memory of the draws
     """
 
     log_d: np.ndarray
     inverse_temperature: float
+    absolute: bool
     ids: np.ndarray
     log_q: np.ndarray
+    log_z: np.ndarray
+    scratch: np.ndarray
 
     gives_log_q = True
+
+    @classmethod
+    def of(cls, log_d, inverse_temperature, batch, setting, absolute=False):
+        """Make room for `batch` centres of each worker; log_d : (n_vocab,)."""
+        places = setting.workers, batch
+        return cls(
+            np.asarray(log_d, np.float32),
+            inverse_temperature,
+            absolute,
+            np.zeros((*places, setting.max_draws), np.int32),
+            np.zeros((*places, setting.max_draws), np.float32),
+            np.zeros(places, np.float32),
+            np.empty(scratch_size(setting.workers * batch, len(log_d)), np.float32),
+        )
 
     @property
     def batch_groups(self):
@@ -103,6 +121,9 @@ class BoltzmannExact(NamedTuple):
             key,
             self.ids.reshape(-1, n_draws),
             self.log_q.reshape(-1, n_draws),
+            self.log_z.ravel(),
+            self.absolute,
+            self.scratch,
         )
 
 
@@ -129,9 +150,7 @@ class BoltzmannFamily:
     def build(cls, options, setting, log_d, beta):
         """Return the sampler of degeneracy e^log_d (float64, (n_vocab,)) and inverse temperature beta."""
         if options.method == "exact":
-            shape = (setting.workers, cls.batch, setting.max_draws)
-            ids, log_q = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-            return BoltzmannExact(log_d.astype(np.float32), beta, ids, log_q)
+            return BoltzmannExact.of(log_d, beta, cls.batch, setting, options.absolute_softmax)
         replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
         return Boltzmann(
             alias_table(np.exp(log_d)),
@@ -273,11 +292,26 @@ def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
         log_q[k] = sampler.log_d[ids[k]] + strength * beta - log_z
 
 
+@implement_open_sampler(BoltzmannExact)
+def open_drawn(sampler, n_draws):
+    """The place of the worker, which `draw` knows and `log_noise` asks for."""
+    return np.zeros(1, np.int64)
+
+
 @implement_draw(BoltzmannExact)
 def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
     worker, drawn, drawn_log_q = out.worker, sampler.ids, sampler.log_q
+    state[0] = worker
     for k in range(n):
         ids[k] = drawn[worker, group, k]
     for k in range(min(n, log_q.shape[0])):
         log_q[k] = drawn_log_q[worker, group, k]
     return False
+
+
+@implement_log_noise(BoltzmannExact)
+def log_noise_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
+    beta, log_z = np.float32(sampler.inverse_temperature), sampler.log_z[state[0], group]
+    for k in range(n):
+        score = abs(logits[k]) if sampler.absolute else logits[k]
+        log_q[k] = sampler.log_d[ids[k]] + score * beta - log_z
