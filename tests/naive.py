@@ -194,14 +194,15 @@ def boltzmann(logits, degeneracy, temperature):
     return weights / weights.sum()
 
 
-def alias_probabilities(threshold, alias):
-    """Return the distribution that an alias table with 32-bit thresholds stands for, by going through its slots."""
-    n = len(threshold)
+def alias_probabilities(table):
+    """Return the distribution that an alias table (threshold and alias in one word) stands for, slot by slot."""
+    n = len(table)
     probabilities = np.zeros(n)
     for slot in range(n):
-        own = int(threshold[slot]) / 2**32
+        alias, threshold = divmod(int(table[slot]), 2**32)
+        own = threshold / 2**32
         probabilities[slot] += own / n
-        probabilities[alias[slot]] += (1 - own) / n
+        probabilities[alias] += (1 - own) / n
     return probabilities
 
 

@@ -15,6 +15,9 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
 
 log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
 variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/test_samplers.py measures it.
+
+Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. Where the
+model's logit is |s| (kernel paper, eq. 11), so is the s above, for `rolling` and `sir`.
 """
 
 from typing import NamedTuple
@@ -29,6 +32,7 @@ from ..kernels.contracts import implement_draw, implement_log_noise, implement_o
 from ..kernels.functions import exp_into, fast_log, highest
 from ..kernels.linalg import dots, row_of
 from ..kernels.rng import next_unit
+from ..registry import About
 from . import SAMPLERS
 from .popularity import log_popularity
 
@@ -53,16 +57,18 @@ def log_degeneracy(options, counts):
 class Boltzmann(NamedTuple):
     """Draws among M candidates.
 
-    threshold, alias : the `AliasTable` of D; log_d : float32, (n_vocab,); inverse_temperature : float, 1 / T
+    table : uint64, (n_vocab,), of `kernels.alias`, for D; log_d : float32, (n_vocab,)
+    inverse_temperature : float, 1 / T
     n_candidates : int, M; replaced : int, candidates replaced at each centre (M: `sir`)
+    absolute : bool, the logit is |x · y|
     """
 
-    threshold: np.ndarray
-    alias: np.ndarray
+    table: np.ndarray
     log_d: np.ndarray
     inverse_temperature: float
     n_candidates: int
     replaced: int
+    absolute: bool = False
 
     gives_log_q = True
 
@@ -108,16 +114,41 @@ class BoltzmannFamily:
 
     @classmethod
     def from_options(cls, options, setting):
-        log_d = log_degeneracy(options, setting.counts)
-        beta = min(1.0 / options.temp, 1e30)
+        return cls.build(options, setting, log_degeneracy(options, setting.counts), min(1.0 / options.temp, 1e30))
+
+    @classmethod
+    def build(cls, options, setting, log_d, beta):
+        """Return the sampler of degeneracy e^log_d (float64, (n_vocab,)) and inverse temperature beta."""
         if options.method == "exact":
             shape = (setting.workers, cls.batch, setting.max_draws)
             ids, log_q = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
             return BoltzmannExact(log_d.astype(np.float32), beta, ids, log_q)
         replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
         return Boltzmann(
-            *alias_table(np.exp(log_d)), log_d.astype(np.float32), beta, options.candidates, max(1, replaced)
+            alias_table(np.exp(log_d)),
+            log_d.astype(np.float32),
+            beta,
+            options.candidates,
+            max(1, replaced),
+            options.absolute_softmax,
         )
+
+
+@SAMPLERS.register("selfplay")
+class Selfplay:
+    """Boltzmann sampling with D uniform and T = 1, by the same methods."""
+
+    about = About(
+        summary="the model's own softmax draws the negatives: Boltzmann with a uniform degeneracy and T = 1",
+        equation="Q_i(j) = e^s_ij / sum over j' of e^s_ij'",
+        paper="Partially Mutual Exclusive Softmax (CIS), section 3.4",
+        cost="M dot products a centre (rolling, sir), V (exact)",
+        use="with the relaxed softmax; with the discriminator as weigher it is CIS",
+    )
+
+    @classmethod
+    def from_options(cls, options, setting):
+        return BoltzmannFamily.build(options, setting, log_popularity(setting.counts, 0.0), 1.0)
 
 
 class Candidates(NamedTuple):
@@ -148,12 +179,12 @@ def open_candidates(sampler, n_draws):
 @njit(borrows=True)
 def _replace(sampler, state, out, rng):
     """Draw `replaced` new candidates in turn; all of them at a shard's first centre."""
-    threshold, alias, ids, rows = sampler.threshold, sampler.alias, state.ids, state.rows
+    table, ids, rows = sampler.table, state.ids, state.rows
     place, n = state.place[0], sampler.replaced
     if place < 0:
         place, n = 0, sampler.n_candidates
     for _ in range(n):
-        ids[place] = alias_draw(threshold, alias, rng)
+        ids[place] = alias_draw(table, rng)
         rows[place] = row_of(out, ids[place])
         place += 1
         if place == sampler.n_candidates:
@@ -202,8 +233,13 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     m = sampler.n_candidates
     beta = np.float32(sampler.inverse_temperature)
     dots(out.width, out.matrix, state.rows, m, centre, scores)
-    top = highest(scores, m)
-    exp_into(scores, m, beta, top, running)
+    strengths = scores
+    if sampler.absolute:
+        strengths = running
+        for k in range(m):
+            running[k] = abs(scores[k])
+    top = highest(strengths, m)
+    exp_into(strengths, m, beta, top, running)
     total = accumulate(running)
     for k in range(n):
         chosen = find(running, next_unit(rng) * total)
@@ -214,7 +250,8 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         log_z = top * beta + np.float32(fast_log(total / np.float32(m)))
         state.log_z[0] = log_z
         for k in range(n):
-            log_q[k] = log_d[ids[k]] + logits[k] * beta - log_z
+            strength = abs(logits[k]) if sampler.absolute else logits[k]
+            log_q[k] = log_d[ids[k]] + strength * beta - log_z
     return True
 
 
@@ -222,7 +259,8 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
 def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
     beta, log_z = np.float32(sampler.inverse_temperature), state.log_z[0]
     for k in range(n):
-        log_q[k] = sampler.log_d[ids[k]] + logits[k] * beta - log_z
+        strength = abs(logits[k]) if sampler.absolute else logits[k]
+        log_q[k] = sampler.log_d[ids[k]] + strength * beta - log_z
 
 
 @implement_draw(BoltzmannExact)

@@ -1,0 +1,85 @@
+"""Dynamic negative sampling (Zhang, Chen, Wang and Yu 2013): the hardest of a few.
+
+    j = argmax { s_ic : c = c_1 … c_M },    c_l ~ P iid,    P(c) ∝ count_c^a
+
+Each negative is the highest-scoring of M fresh draws from the popularity distribution. With P's candidates sorted by
+score, and F(j) the share of P that scores below j, the j that is drawn has
+
+    Q_i(j) = (F(j) + P(j))^M − F(j)^M
+
+(targets of equal score apart), which moves from P at M = 1 to the hardest target as M → ∞. F is a sum over the
+vocabulary, so there is no log q to give. Ranks alone matter, not how far the scores are apart: that is the difference
+from Boltzmann sampling, which the scale of the vectors makes harder as training goes on.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.alias import alias_draw, alias_table
+from ..kernels.contracts import implement_draw, implement_open_sampler
+from ..kernels.linalg import dots, fetch_row, row_of
+from ..registry import About
+from . import SAMPLERS
+from .popularity import log_popularity
+
+
+@SAMPLERS.register("dns")
+class HardestOfM(NamedTuple):
+    """table : uint64, (n_vocab,), of `kernels.alias`, for P; n_candidates : int, M
+    absolute : bool, the hardest is that of the largest |s|
+    """
+
+    table: np.ndarray
+    n_candidates: int
+    absolute: bool
+
+    gives_log_q = False
+    about = About(
+        summary="hardest of M draws from the popularity distribution, by rank of score",
+        equation="j = argmax of s_ic over c_1 ... c_M ~ P, P(c) prop. to count^a",
+        paper="Zhang, Chen, Wang and Yu 2013, Optimizing top-N collaborative filtering via dynamic negative sampling",
+        cost="M dot products a negative",
+        use="with ranking losses and with ns; no loss that needs log q can take it",
+    )
+
+    @classmethod
+    def from_options(cls, options, setting):
+        log_p = log_popularity(setting.counts, options.noise_exponent)
+        return cls(alias_table(np.exp(log_p)), options.candidates, options.absolute_softmax)
+
+
+class Scored(NamedTuple):
+    """Scratch of one shard: ids int32, rows int64, scores float32, each (M,), of one negative's candidates."""
+
+    ids: np.ndarray
+    rows: np.ndarray
+    scores: np.ndarray
+
+
+@implement_open_sampler(HardestOfM)
+def open_scored(sampler, n_draws):
+    m = sampler.n_candidates
+    return Scored(np.empty(m, np.int32), np.empty(m, np.int64), np.empty(m, np.float32))
+
+
+@implement_draw(HardestOfM)
+def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    table, m, absolute = sampler.table, sampler.n_candidates, sampler.absolute
+    candidates, rows, scores = state.ids, state.rows, state.scores
+    for k in range(n):
+        for c in range(m):
+            candidates[c] = alias_draw(table, rng)
+            rows[c] = row_of(out, candidates[c])
+            fetch_row(out.matrix, rows[c])
+        dots(out.width, out.matrix, rows, m, centre, scores)
+        hardest = 0
+        for c in range(1, m):
+            if absolute:
+                harder = abs(scores[c]) > abs(scores[hardest])
+            else:
+                harder = scores[c] > scores[hardest]
+            hardest = c if harder else hardest
+        ids[k] = candidates[hardest]
+        logits[k] = scores[hardest]
+    return True
