@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -72,12 +73,12 @@ def test_files_are_written(run_cli, study):
     assert sorted(line for line in result.err.splitlines() if line.startswith("Wrote ")) == [
         f"Wrote {os.path.join('deep/out', name)}." for name in names
     ]
-    text = open("deep/out/toy-study.md", encoding="utf-8").read()
+    text = Path("deep/out/toy-study.md").read_text(encoding="utf-8")
     assert text.startswith(result.out.rstrip("\n")) and text.endswith("\n\n![line](toy-study-line.png)\n")
     scores = pd.read_csv("deep/out/toy-study-scores.csv")
     assert list(scores.columns) == ["method", "error", "n"] and scores["error"][0] == 0.123456
     assert list(pd.read_csv("deep/out/toy-study-by-p-q.csv").columns) == ["p", "x"]
-    assert open("deep/out/toy-study-line.png", "rb").read(4) == b"\x89PNG"
+    assert Path("deep/out/toy-study-line.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_without_matplotlib_there_are_the_tables_and_a_word_about_it(run_cli, study, monkeypatch):

@@ -20,6 +20,7 @@ _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss w
     "share_negatives": False,
     "exclude": "none",
     "noise_exponent": None,
+    "private_rows": 0,
 }
 _NO_COUNTS = ("uniform", "log-uniform", "selfplay", "kernel")  # samplers that have no exponent to give to counts
 _NEVER_NO = ("ns", "nce")
@@ -38,7 +39,7 @@ def without_negatives(config, given):
                 f"{flag_of(item, value)} has no effect with loss {config.loss!r}, which scores every word and draws no "
                 f"negatives; leave it out, or take --loss sampled-softmax for a softmax over a few"
             )
-    return dict.fromkeys(_OF_NEGATIVES)
+    return dict.fromkeys(_OF_NEGATIVES.keys() - {"private_rows"})
 
 
 def for_plugs(config, given):

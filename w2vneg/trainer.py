@@ -65,8 +65,7 @@ class Trainer:
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
         self._cost = None  # of a dense method
-        check_dense(self.config)
-        if _is_dense(self.config):
+        if getattr(LOSSES[self.config.loss], "dense", False):
             self._build_dense()
         else:
             self._build()
@@ -120,12 +119,9 @@ class Trainer:
         )
         exclusion = make_exclusion(config.exclude, corpus, config.window)
         self.untrained = loss.untrained(config.negatives)
-        self.n_tokens = len(corpus)
-        if np.diff(corpus.offsets).max() < 2:
-            raise InputError(
-                "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
-                "words, or lower --min-count"
-            )
+        self._check_pairs()
+        if config.sampler in ("boltzmann", "selfplay") and config.method == "exact":
+            self._estimate("exact Boltzmann sampling", sampler.batch_groups * config.workers, 1, "--method rolling")
         cost = _cost(config, len(counts)) + getattr(SAMPLERS[config.sampler], "cost", _no_cost)(config, setting)
         self.block = block_size(self.n_tokens, config.workers, cost)
         self.n_rounds = -(-self.n_tokens // (self.block * config.workers))

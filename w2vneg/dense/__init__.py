@@ -8,6 +8,7 @@ from .blas import one_blas_thread
 from .boltzmann import boltzmann_draws, scratch_size
 from .cost import dense_cost
 from .groups import batch_of, collect_groups
+from .quartic import quartic_draws
 from .softmax import Manner, Workspace, softmax_step
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "collect_groups",
     "dense_cost",
     "one_blas_thread",
+    "quartic_draws",
     "scratch_size",
     "softmax_step",
 ]

@@ -10,7 +10,7 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
     log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
     exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
     open_weigher(weigher, max_positives, n_draws) -> state         scratch of one shard
-    regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, alpha, rng)
+    regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng) -> bool
     weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights)
     step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients) -> float64
     follow(sampler, state, m, positives, n, negatives, out)
@@ -32,10 +32,13 @@ exclude
     `positives` (int32, first m) are all of the group.
 regard
     Look at a whole group before its pairs are weighed: rows of the m positives and n negatives (int64) in the plug's
-    own matrices, where it trains some (see `parameters` below); alpha (float32) is the learning rate of this group.
+    own matrices, where it trains some (see `parameters` below); `negatives` (int32) are the latter's ids, -1 for an
+    empty slot; alpha (float32) is the learning rate of this group. Return True, or False if the two matrices are not to
+    be trained on this group.
 weigh
-    Write the weights ω with which the targets count into `weights`; leave alone what is to stay 1. `k` is the place of
-    the positive in the group, `offset` that of its first negative. A negative that is excluded gets 0 afterwards.
+    Multiply the weights ω with which the targets count into `weights`. They come as 1, or as 0 for a negative that is
+    excluded or an empty slot, which counts neither here nor in `step`. `k` is the place of the positive in the group,
+    `offset` that of its first negative.
 step
     Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
 
@@ -112,8 +115,8 @@ def _no_weigher_state(weigher, max_positives, n_draws):
     return n_draws
 
 
-def _no_regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, alpha, rng):
-    pass
+def _no_regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+    return True
 
 
 def _no_follow(sampler, state, m, positives, n, negatives, out):

@@ -38,6 +38,7 @@ class BlackOut(NamedTuple):
     flavour: int = 0
 
     needs_log_q = True
+    needs_exclusion = True
     needs_positive_log_q = True
     about = About(
         "Discriminative softmax over positive and negatives: the positive's share up, each negative's down",

@@ -40,6 +40,7 @@ class ComplementarySum(NamedTuple):
     fraction: float = 1.0
 
     needs_log_q = True
+    needs_exclusion = True
     needs_positive_log_q = True
     about = About(
         "Softmax whose normaliser is the positive's own term plus an unbiased estimate of all others",
@@ -69,6 +70,7 @@ class ComplementaryBernoulli(NamedTuple):
     fraction: float = 1.0
 
     needs_log_q = True
+    needs_exclusion = True
     about = ComplementarySum.about
     untrained = ComplementarySum.untrained
 
