@@ -53,6 +53,7 @@ def test_every_plug_says_what_it_is_about(kind, name):
     assert isinstance(about, About)
     assert about.summary and about.equation and about.paper and about.cost and about.use
     assert "\n" not in about.summary and len(about.summary) < 110 and not about.summary.endswith(".")
+    assert about.summary[0].islower()
 
 
 def test_the_same_as_json(run_cli):

@@ -40,7 +40,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "rules": {"errors", "option"},
     "config": {"errors", "option", "presets", "rules"},
     "setting": set(),
-    "exclusions": {"kernels", "jit", "errors"},
+    "exclusions": {"cooccurrence", "kernels", "jit", "errors"},
     "plugins": {"errors", "losses", "presets", "samplers", "weighers"},
     "schedule": set(),
     "model": {"atomic", "config", "errors", "vocab"},

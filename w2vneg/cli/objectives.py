@@ -16,6 +16,9 @@ _HEADINGS = {
 }
 
 
+_FOOTER = """RS: Tanielian and Vasile 2019. CIS: Partially Mutual Exclusive Softmax. CSS: Botev, Zheng and Barber 2017.
+kernel: Blanc and Rendle 2018. notes: notes on noise contrastive estimation.
+w2vneg objectives NAME explains one."""
 _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of every preset
 
 
@@ -150,7 +153,7 @@ def _list(entries):
                 paper = f"  [{entry['paper']}]" if entry["paper"] else ""
                 lines.append(f"  {entry['name'].ljust(width)}{told}{paper}")
         blocks.append("\n".join(lines))
-    return "\n\n".join([*blocks, "w2vneg objectives NAME explains one."])
+    return "\n\n".join([*blocks, _FOOTER])
 
 
 def _explanation(entry):

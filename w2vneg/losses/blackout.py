@@ -41,7 +41,7 @@ class BlackOut(NamedTuple):
     needs_exclusion = True
     needs_positive_log_q = True
     about = About(
-        "Discriminative softmax over positive and negatives: the positive's share up, each negative's down",
+        "discriminative softmax over positive and negatives: the positive's share up, each negative's down",
         "L = −log p₀ − Σ log(1 − p_k),  p ∝ e^{s} / q over positive and negatives",
         "Ji et al. 2016; CSS eqs. 29–30",
         "one exponential for each draw, log q of the positive",

@@ -50,8 +50,8 @@ class Softmax(NamedTuple):
     dense = True
     about = About(
         summary="the exact softmax over the whole vocabulary",
-        equation="-s0 + log sum_j exp(s_j), j over all words",
-        paper="relaxed softmax eqs. 1-3 (MLE); kernel paper eq. 1 (full softmax)",
+        equation="L = −s₀ + log Σ_j e^{s_j}, j over all words",
+        paper="RS eqs. 1–3 (MLE); CIS §4 (FS); kernel eq. 1",
         cost="3 V dot products' worth of BLAS for each distinct centre of a batch, whatever the number of positives",
         use="as the yardstick for all that samples, and outright where V is some ten thousand",
     )

@@ -77,8 +77,8 @@ class Bernoulli(NamedTuple):
     independent = True
     about = About(
         summary="every target enters by itself with probability b_j, never twice; their number varies",
-        equation="P(j enters) = b_j prop. to count^a, sum of b_j = negatives",
-        paper="Complementary Sum Sampling, section 2.2",
+        equation="P(j enters) = b_j ∝ count_j^a, Σ b_j = n",
+        paper="CSS §2.2, eqs. 7–9",
         cost="as popularity, and some places that stay empty: 19 in all for 5, 28 for 10",
         use="with css; where many negatives of few targets would otherwise repeat themselves",
     )

@@ -49,8 +49,8 @@ class Bigram(NamedTuple):
     gives_log_q = True
     about = About(
         summary="the centre's own neighbours in the corpus, backed off to popularity",
-        equation="q(j|i) = (1 - b) c_ij / c_i + b p_j, c the counts of neighbouring words",
-        paper="Adaptive Sampled Softmax with Kernel Based Sampling, section 4 (baseline)",
+        equation="Q_i(j) = (1 − b) c_ij / c_i + b p_j, c the counts of neighbours",
+        paper="kernel §4, figure 2 (bigram)",
         cost="as popularity; log q takes a binary search; the counts are made first, seconds for 17 million tokens",
         use="negatives that fit the centre without looking at the model, with losses that correct for q",
     )

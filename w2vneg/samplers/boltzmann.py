@@ -169,8 +169,8 @@ class Selfplay:
     gives_log_q = True
     about = About(
         summary="the model's own softmax draws the negatives: Boltzmann with a uniform degeneracy and T = 1",
-        equation="Q_i(j) = e^s_ij / sum over j' of e^s_ij'",
-        paper="Partially Mutual Exclusive Softmax (CIS), section 3.4",
+        equation="Q_i(j) = e^{s_ij} / Σ e^{s_ij'}",
+        paper="CIS §3.4 and §4 (SP)",
         cost="M dot products a centre (rolling, sir), V (exact)",
         use="with the relaxed softmax; with the discriminator as weigher it is CIS",
     )

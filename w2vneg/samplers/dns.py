@@ -39,9 +39,9 @@ class HardestOfM(NamedTuple):
 
     gives_log_q = False
     about = About(
-        summary="hardest of M draws from the popularity distribution, by rank of score",
-        equation="j = argmax of s_ic over c_1 ... c_M ~ P, P(c) prop. to count^a",
-        paper="Zhang, Chen, Wang and Yu 2013, Optimizing top-N collaborative filtering via dynamic negative sampling",
+        summary="the hardest of M draws from the popularity distribution, by rank of score",
+        equation="j = argmax s_ic over c_1 … c_M ~ P, P(c) ∝ count_c^a",
+        paper="Zhang et al. 2013; Chen et al. 2018",
         cost="M dot products a negative",
         use="with ranking losses and with ns; no loss that needs log q can take it",
     )

@@ -129,12 +129,12 @@ class KernelFamily:
     """Chooses the class by ``options.kernel`` and ``options.tree``."""
 
     about = About(
-        summary="Drawn in proportion to a kernel of the logit, from a tree of summed features.",
-        equation="q(j|i) ~ alpha s_ij^2 + 1 (quadratic) or s_ij^4 + 1 (quartic)",
-        paper="Blanc and Rendle 2018, sections 3.2 and 3.3, eqs. 8-10",
+        summary="in proportion to a kernel of the logit, from a tree of summed features",
+        equation="Q_i(j) ∝ α s_ij² + 1 (quadratic) or s_ij⁴ + 1 (quartic)",
+        paper="kernel §3.2–3.3, eqs. 8–10",
         cost="quadratic: about d log2(2V/d) / n + d dot products a draw at first, shared by the n draws of a group; "
         "a rebuild of V d / 2 dot products every V / 16 groups; quartic: V dot products a centre",
-        use="With sampled-softmax and --absolute-softmax, where few negatives must do for a nearly unbiased softmax.",
+        use="with sampled-softmax and --absolute-softmax, where few negatives must do for a nearly unbiased softmax",
     )
     batch = 128  # centres per matrix product and worker of the quartic kernel, as for exact Boltzmann draws
 

@@ -34,8 +34,8 @@ class LogUniform(NamedTuple):
     gives_log_q = True
     about = About(
         summary="popularity by rank alone, as Zipf's law has it",
-        equation="Q(k) = log((k+2)/(k+1)) / log(V+1), k the rank",
-        paper="Partially Mutual Exclusive Softmax, section 4 (PopS)",
+        equation="Q(j) = log((j + 2) / (j + 1)) / log(V + 1), j the rank from 0",
+        paper="CIS §4 (PopS)",
         cost="one exponential a draw",
         use="to repeat experiments that sample by rank; where counts are not to be trusted",
     )

@@ -64,9 +64,9 @@ class Discriminator(NamedTuple):
     needs_log_q = False
     parameters = ("discriminator_in", "discriminator_out")
     about = About(
-        summary="A co-trained second model says how likely each draw is a true negative (CIS).",
-        equation="w_k = sigma(-D(i,j_k)); D: max log sigma(D(i,j_0)) + sum_k log sigma(-D(i,j_k))",
-        paper="Partially Mutual Exclusive Softmax (CIS), eqs. 8-10, algorithm 1",
+        summary="a second model, trained beside the first, says how likely each draw is a true negative",
+        equation="ω_k = σ(−D(i, j_k)); D maximises log σ(D(i, j_0)) + Σ log σ(−D(i, j_k))",
+        paper="CIS eqs. 8–10, algorithm 1",
         cost="1 + n dot products and row updates in matrices of its own: as much again as the loss itself",
         use="with hard negatives (selfplay, boltzmann), where many draws are true targets that were not observed",
     )

@@ -32,9 +32,9 @@ class SelfAdversarial(NamedTuple):
 
     needs_log_q = False
     about = About(
-        summary="Negatives weigh in proportion to e^(s/T): hard ones from easy draws.",
-        equation="w_k = n e^(s_k/T) / sum_l e^(s_l/T)",
-        paper="Sun et al. 2019 (RotatE), eqs. 5-6, there without the factor n",
+        summary="negatives weigh in proportion to e^{s / T}: hard ones from easy draws",
+        equation="ω_k = n e^{s_k / T} / Σ e^{s_l / T}",
+        paper="Sun et al. 2019 (RotatE), eqs. 5–6, there without the factor n",
         cost="n exponentials",
         use="to have hard negatives from a cheap sampler, with a loss that sums over them (ns)",
     )
