@@ -1,7 +1,11 @@
 """Names of methods mean what the papers mean by them: the plugs, the numbers, and what stands beside them wins."""
 
 import dataclasses
+import json
+import os
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -194,3 +198,39 @@ def test_a_loss_without_a_preset_gets_plain_noise():
         "popularity",
         "none",
     )
+
+
+EVERY = """
+import json
+import numpy as np
+from w2vneg import Word2Vec
+from w2vneg.presets import PRESETS
+
+np.seterr(over="ignore")  # plain Python warns where random streams wrap round
+rng = np.random.default_rng(1)
+corpus = [[f"w{k}" for k in rng.integers(0, 45, 8)] for _ in range(15)]
+for name in PRESETS:
+    word2vec = Word2Vec(loss=name, dim=4, window=2, min_count=1, epochs=1, subsample=0, workers=1)
+    matrix = word2vec.fit(corpus).matrix
+    record = word2vec.model.history[-1]
+    told = [name, word2vec.model.config.preset, record["loss"], record["untrained"], float(abs(matrix).max())]
+    print(json.dumps(told))
+"""
+
+
+def test_every_preset_trains():
+    """In plain Python: thirty objectives would take minutes to compile, and what they compute is tested elsewhere."""
+    run = subprocess.run(
+        [sys.executable, "-c", EVERY],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    records = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [record[0] for record in records] == list(PRESETS)
+    for name, preset, loss, untrained, largest in records:
+        assert preset == name
+        assert 0.5 * untrained < loss < 1.2 * untrained, name
+        assert 0 < largest < 10, name
