@@ -190,18 +190,59 @@ LOSSES = {  # with the options they have by default for 1000 words
 }
 
 
-def no_weights(log_q):
-    """Every negative counts once; `log_q` has the positive's place first. Returns (1 + n,)."""
-    return np.ones(len(log_q))
+def no_weights(log_q, logits, counted, judged):
+    """Every negative counts once. A weigher's arguments have the positive's place first, and so has its answer.
+
+    counted : 1 + n bools, False for a negative that is excluded; judged : the discriminator's logits
+    """
+    return np.array(counted, np.float64)
 
 
-def importance_weights(log_q):
-    """ω_k = n q_k⁻¹ / Σ_l q_l⁻¹ over the negatives, 1 for the positive."""
-    inverse = np.exp(-np.asarray(log_q[1:], np.float64) + np.max(log_q[1:]))
-    return np.concatenate([[1.0], len(inverse) * inverse / inverse.sum()])
+def importance_weights(log_q, logits, counted, judged):
+    """ω_k = n q_k⁻¹ / Σ_l q_l⁻¹ over the n negatives that count, 1 for the positive."""
+    return _shares([-value for value in log_q], counted)
 
 
-WEIGHERS = {"none": no_weights, "importance": importance_weights}
+def self_adversarial_weights(log_q, logits, counted, judged, temperature=1.0):
+    """RotatE eq. 5 times n: ω_k = n e^{s_k/T} / Σ_l e^{s_l/T} over the n negatives that count."""
+    return _shares([s / temperature for s in logits], counted)
+
+
+def _shares(exponents, counted):
+    """Return 1, then n e^{v_k} / Σ_l e^{v_l} over the n places that count."""
+    places = [k for k in range(1, len(exponents)) if counted[k]]
+    weights = np.zeros(len(exponents))
+    weights[0] = 1.0
+    if places:
+        log_z = log_sum_exp([float(exponents[k]) for k in places])
+        for k in places:
+            weights[k] = len(places) * math.exp(exponents[k] - log_z)
+    return weights
+
+
+def discriminator_weights(log_q, logits, counted, judged, weigh_positive=False):
+    """CIS eq. 8: ω_k = σ(−D(i, j_k)), 1 for the positive; eq. 10: for the positive as well."""
+    weights = np.array([sigmoid(-d) if c else 0.0 for d, c in zip(judged, counted, strict=True)])
+    if not weigh_positive:
+        weights[0] = 1.0
+    return weights
+
+
+WEIGHERS = {
+    "none": no_weights,
+    "importance": importance_weights,
+    "self-adversarial": self_adversarial_weights,
+    "discriminator": discriminator_weights,
+}
+
+
+def discriminator_loss(x, out, positives, drawn, n, shared):
+    """CIS eq. 9 as a loss, over the pairs of a group: −Σ_i [ log σ(D(i)) + Σ_k log σ(−D(i_k)) ]."""
+    total = 0.0
+    for k, positive in enumerate(positives):
+        total += softplus(-(out[positive] @ x))
+        total += sum(softplus(out[drawn[p]] @ x) for p in negatives_of(k, n, drawn, shared))
+    return total
 
 
 def negatives_of(k, n, drawn, shared):
@@ -220,9 +261,8 @@ def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared, exclud
         places = negatives_of(k, n, drawn, shared)
         logits = np.array([out[i] @ x for i in [positive, *(drawn[p] for p in places)]])
         logs = np.array([noise(positive), *(log_q[p] for p in places)])
-        weights = WEIGHERS[weigher](logs)
-        if exclude:
-            weights[1:] *= [drawn[p] != positive for p in places]
+        counted = [True, *(not exclude or drawn[p] != positive for p in places)]
+        weights = WEIGHERS[weigher](logs, logits, counted, None)
         one, gradient = LOSSES[loss](logits, weights, logs)
         value += one
         at_positives[k] = gradient[0]
@@ -272,14 +312,35 @@ def boltzmann(logits, degeneracy, temperature):
     return weights / weights.sum()
 
 
-def alias_probabilities(threshold, alias):
-    """Return the distribution that an alias table with 32-bit thresholds stands for, by going through its slots."""
-    n = len(threshold)
+def hardest_of(p, scores, m):
+    """Return the distribution of the highest-scoring of m draws from p (no two scores the same)."""
+    q = np.zeros(len(p))
+    below = 0.0
+    for j in np.argsort(scores):
+        q[j] = (below + p[j]) ** m - below**m
+        below += p[j]
+    return q
+
+
+def bigram(groups, centre, p, back_off):
+    """Return q(j|i) = (1 − β) c_ij / c_i + β p_j, c counted over groups of window 1; p alone where c_i is 0."""
+    counts = np.zeros(len(p))
+    for _, i, positives in groups:
+        if i == centre:
+            for j in positives:
+                counts[j] += 1
+    return (1 - back_off) * counts / counts.sum() + back_off * p if counts.any() else np.array(p)
+
+
+def alias_probabilities(table):
+    """Return the distribution that an alias table (threshold and alias in one word) stands for, slot by slot."""
+    n = len(table)
     probabilities = np.zeros(n)
     for slot in range(n):
-        own = int(threshold[slot]) / 2**32
+        alias, threshold = divmod(int(table[slot]), 2**32)
+        own = threshold / 2**32
         probabilities[slot] += own / n
-        probabilities[alias[slot]] += (1 - own) / n
+        probabilities[alias] += (1 - own) / n
     return probabilities
 
 

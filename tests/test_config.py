@@ -10,8 +10,8 @@ import pytest
 
 from w2vneg.config import TrainConfig
 from w2vneg.errors import ConfigError
-from w2vneg.losses import LOSSES
 from w2vneg.presets import preset_of
+from w2vneg.rules import check_plugs
 from w2vneg.samplers import SAMPLERS
 from w2vneg.weighers import WEIGHERS
 
@@ -166,9 +166,12 @@ def test_boltzmann_options_are_refused_with_another_sampler(config, option):
     with pytest.raises(ConfigError) as caught:
         TrainConfig(**config, **option).resolved()
     flag = "--" + next(iter(option))
+    readers = {"--temp": "sampler boltzmann reads", "--degeneracy": "sampler boltzmann reads"}
+    readers |= {"--method": "samplers boltzmann and selfplay read"}
+    readers |= {"--candidates": "samplers boltzmann, selfplay and dns read"}
     assert str(caught.value) == (
-        f"{flag} belongs to Boltzmann sampling, but the sampler is 'popularity'; "
-        f"add --sampler boltzmann or leave {flag} out"
+        f"{flag} has no effect with sampler 'popularity': only {readers[flag]} it; "
+        f"take --sampler boltzmann or leave {flag} out"
     )
 
 
@@ -223,15 +226,15 @@ def test_config_is_frozen_and_by_keyword():
 def test_every_option_has_help_and_a_group(name):
     about = FIELDS[name].metadata
     assert about["help"].endswith(".")
-    assert about["group"] in ("objective", "model", "corpus", "training")
-    assert FIELDS[name].default is not None or about["shown"] or name == "max_vocab"
+    assert about["group"] in ("objective", "model", "corpus", "training", None)
+    assert FIELDS[name].default is not None or about["shown"] or about["group"] is None
 
 
-def test_help_names_every_registered_plug():
-    fields = {item.name: item.metadata["help"] for item in dataclasses.fields(TrainConfig)}
-    for name, registry in (("loss", LOSSES), ("sampler", SAMPLERS), ("weigher", WEIGHERS)):
+def test_help_names_every_plug_but_the_losses_for_which_there_is_a_command():
+    for name, registry in (("sampler", SAMPLERS), ("weigher", WEIGHERS)):
         for plug in registry:
-            assert re.search(rf"\b{plug}\b", fields[name]), f"{plug} is not in the help of --{name}"
+            assert re.search(rf"(?<![\w-]){plug}(?![\w-])", FIELDS[name].metadata["help"]), f"{plug}: --{name}"
+    assert "'w2vneg objectives'" in FIELDS["loss"].metadata["help"]
 
 
 @pytest.mark.parametrize(
@@ -244,11 +247,129 @@ def test_options_without_effect_are_refused(options):
 
 
 def test_what_the_help_shows_is_what_resolves():
-    shown = {item.name: item.metadata["shown"] for item in dataclasses.fields(TrainConfig) if item.metadata["shown"]}
-    relaxed, ns = TrainConfig(loss="relaxed").resolved(), TrainConfig(loss="ns").resolved()
-    for name in ("temp", "degeneracy", "method", "candidates", "replaced"):
-        assert shown[name] == str(getattr(relaxed, name)), name
-    for name in ("sampler", "negatives", "exclude"):
-        assert shown[name] == f"ns: {getattr(ns, name)}, relaxed: {getattr(relaxed, name)}", name
+    for name, item in FIELDS.items():
+        for kind, readers in (item.metadata["used_by"] or {}).items():
+            for reader in readers:
+                config = TrainConfig(**{"loss": "relaxed", kind: reader}).resolved()
+                self_made = {"none", "alpha", "off", "ranking: log(V - 1), hinge: 1"}  # the plug decides
+                shown, value = item.metadata["shown"], getattr(config, name)
+                if value is None:
+                    assert shown in self_made, (name, reader)
+                    continue
+                value = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else f"{value}"
+                value = value.removesuffix(".0")
+                fits = shown.split(",")[0].removesuffix(".0") == value or f"{reader}: {value}" in shown
+                assert fits, (name, reader, shown, value)
+    relaxed, ns = TrainConfig().resolved(), TrainConfig(loss="ns").resolved()
+    shown = {name: item.metadata["shown"] for name, item in FIELDS.items()}
+    assert shown["negatives"] == f"the preset's: ns {ns.negatives}, relaxed {relaxed.negatives}, …"
+    assert shown["noise_exponent"] == f"the preset's: ns and relaxed {ns.noise_exponent}, …"
+    assert ns.noise_exponent == relaxed.noise_exponent
     assert shown["alpha"] == str(relaxed.alpha) == str(ns.alpha)
     assert shown["share_negatives"] == "no" and not relaxed.share_negatives and not ns.share_negatives
+    assert f"ubs: {TrainConfig(loss='ubs').resolved().temp}" in shown["temp"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"temp_schedule": "linear"},
+            "--temp-schedule linear needs the temperature at the end of the run; add",
+        ),
+        ({"temp_schedule": "cosine"}, "--temp-schedule cosine needs the temperature at the end"),
+        ({"temp_end": 2.0}, "--temp-end has no effect with --temp-schedule constant; add --temp-schedule linear or"),
+        ({"temp_schedule": "adaptive"}, "--temp-schedule adaptive needs the effective number of candidates to hold"),
+        ({"effective_candidates": 9.0}, "--effective-candidates has no effect with --temp-schedule constant"),
+        (
+            {"temp_schedule": "adaptive", "effective_candidates": 9.0, "temp_end": 2.0},
+            "--temp-end has no effect with --temp-schedule adaptive",
+        ),
+        (
+            {"temp_schedule": "adaptive", "effective_candidates": 64.0},
+            r"--effective-candidates \(64\) must be below --candidates \(64\)",
+        ),
+        ({"temp_schedule": "linear", "temp_end": 2.0, "temp": math.inf}, "needs a finite temperature to start from"),
+        ({"noise_exponent": 1.0, "degeneracy": "uniform"}, "--noise-exponent has no effect with a degeneracy that is"),
+        ({"noise_exponent": 1.0, "sampler": "uniform"}, "--noise-exponent has no effect with sampler 'uniform'"),
+        ({"loss": "ns", "margin": 1.0}, "--margin has no effect with loss 'ns': only losses ranking and hinge read it"),
+        (
+            {"loss": "hinge", "weigh_positive": False},
+            "--no-weigh-positive has no effect with weigher 'none': only weigher discriminator reads it; "
+            "take --weigher discriminator or leave --no-weigh-positive out",
+        ),
+        ({"loss": "mle", "sampler": "uniform"}, "--sampler has no effect with loss 'softmax', which scores every word"),
+        ({"loss": "mle", "weigher": "discriminator"}, "--weigher has no effect with loss 'softmax'"),
+        ({"loss": "fs", "negatives": 5}, "--negatives has no effect with loss 'softmax'"),
+        ({"loss": "mle", "share_negatives": True}, "--share-negatives has no effect with loss 'softmax'"),
+        ({"loss": "mle", "exclude": "target"}, "--exclude has no effect with loss 'softmax'"),
+        ({"loss": "mle", "temp": 1.0}, "--temp has no effect with loss 'softmax'.*--loss sampled-softmax"),
+        ({"loss": "mle", "noise_exponent": 1.0}, "--noise-exponent has no effect with loss 'softmax'"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_with_a_remedy(options, message):
+    with pytest.raises(ConfigError, match=message):
+        TrainConfig(**options).resolved()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"temp_schedule": "linear", "temp_end": 2.0},
+        {"temp_schedule": "cosine", "temp_end": 0.5, "temp": 3.0},
+        {"temp_schedule": "adaptive", "effective_candidates": 9.0},
+        {"temp_schedule": "adaptive", "effective_candidates": 900.0, "method": "exact"},
+        {"loss": "mle", "weigher": "none", "share_negatives": False, "exclude": "none"},
+    ],
+)
+def test_options_that_go_together_are_kept(options):
+    config = TrainConfig(**options).resolved()
+    assert config.resolved() == config
+    if config.loss != "softmax":
+        assert {name: getattr(config, name) for name in options} == options
+
+
+class FakePlug:
+    """What `check_plugs` looks at."""
+
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
+@pytest.mark.parametrize(
+    ("options", "loss", "weigher", "sampler", "message"),
+    [
+        ({}, {"needs_log_q": True}, {}, {"gives_log_q": False}, "loss 'relaxed' needs the probabilities of its draws"),
+        (
+            {"weigher": "importance"},
+            {},
+            {"needs_log_q": True},
+            {"gives_log_q": False},
+            "weigher 'importance' needs",
+        ),
+        ({}, {"needs_exclusion": True}, {}, {}, "loss 'relaxed' sums over .* take --exclude target"),
+        ({"loss": "ns", "absolute_softmax": True}, {}, {}, {}, "--absolute-softmax makes no sense with loss 'ns'"),
+        ({"loss": "nce", "absolute_softmax": True}, {}, {}, {}, "--absolute-softmax makes no sense with loss 'nce'"),
+    ],
+)
+def test_plugs_that_do_not_go_together_are_refused(options, loss, weigher, sampler, message):
+    config = TrainConfig(**options).resolved()
+    with pytest.raises(ConfigError, match=message):
+        check_plugs(config, FakePlug(**loss), FakePlug(**weigher), FakePlug(**sampler), ["uniform", "boltzmann"])
+
+
+def test_plugs_that_go_together_pass():
+    needing, giving = FakePlug(needs_log_q=True, needs_exclusion=True), FakePlug(gives_log_q=True)
+    check_plugs(TrainConfig(exclude="target", absolute_softmax=True).resolved(), needing, needing, giving)
+    check_plugs(TrainConfig(exclude="target").resolved(), needing, needing, FakePlug())  # a family: not known yet
+
+
+def test_the_remedy_names_samplers():
+    with pytest.raises(ConfigError, match=r"choose --sampler uniform, popularity or boltzmann$"):
+        check_plugs(
+            TrainConfig().resolved(),
+            FakePlug(needs_log_q=True),
+            FakePlug(),
+            FakePlug(gives_log_q=False),
+            ["uniform", "popularity", "boltzmann"],
+        )

@@ -151,9 +151,9 @@ def test_row_of_sends_frequent_ids_to_the_workers_copies():
 
 
 @njit
-def alias_draws(threshold, alias, rng, out):
+def alias_draws(table, rng, out):
     for k in range(out.shape[0]):
-        out[k] = alias_draw(threshold, alias, rng)
+        out[k] = alias_draw(table, rng)
 
 
 weights_lists = st.lists(
@@ -165,28 +165,28 @@ weights_lists = st.lists(
 @settings(deadline=None, max_examples=60 if SLOW else 300)
 def test_alias_table_stands_for_its_weights(weights):
     table = alias_table(weights)
-    implied = naive.alias_probabilities(*table)
+    implied = naive.alias_probabilities(table)
     np.testing.assert_allclose(implied, np.array(weights) / np.sum(weights), atol=1e-9, rtol=1e-6)
     assert not implied[np.array(weights) == 0].any()
 
 
 def test_alias_table_of_a_zipf_vocabulary():
     weights = 1e7 / np.arange(1, 2_001 if SLOW else 100_001) ** 1.1
-    implied = naive.alias_probabilities(*alias_table(weights))
+    implied = naive.alias_probabilities(alias_table(weights))
     np.testing.assert_allclose(implied, weights / weights.sum(), atol=1e-13, rtol=1e-4)
 
 
 def test_alias_table_of_all_but_one_zero():
     table = alias_table([0, 0, 5, 0])
     out = np.empty(200, np.int32)
-    alias_draws(*table, stream(), out)
+    alias_draws(table, stream(), out)
     assert set(out) == {2}
 
 
 def test_alias_draws_follow_the_table():
     weights = np.array([5, 1, 0, 3, 0.5, 12, 7, 1, 1, 0.01])
     out = np.empty(DRAWS, np.int32)
-    alias_draws(*alias_table(weights), stream(), out)
+    alias_draws(alias_table(weights), stream(), out)
     seen = np.bincount(out, minlength=len(weights))
     likely = weights > 0
     assert seen[~likely].sum() == 0

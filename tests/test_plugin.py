@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from w2vneg import Word2Vec
-from w2vneg.errors import ConfigError, UnknownNameError
+from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.losses import LOSSES
+from w2vneg.model import Model
+from w2vneg.plugins import lasting_plugins, load_plugins
+from w2vneg.presets import PRESETS
 from w2vneg.samplers import SAMPLERS
 
 LOSS = '''
@@ -169,3 +172,103 @@ def test_a_plug_that_is_taken_out_is_unknown_again(tmp_path):
     del sys.modules["w2vneg_toy_passing"]
     with pytest.raises(UnknownNameError, match="unknown loss 'toy-passing'"):
         Word2Vec(loss="toy-passing", **OPTIONS).fit(corpus())
+
+
+PRESET = """
+from w2vneg.presets import Preset, register_preset
+
+register_preset("NAME", Preset("ns", {"sampler": "uniform", "negatives": 2}, "a name of one's own", "none"))
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """A function that writes a plug-in into the current folder; what it registers is taken out at the end."""
+    monkeypatch.chdir(tmp_path)
+    before = list(LOSSES), list(PRESETS)
+
+    def write(text, name="mine.py"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return name
+
+    yield write
+    for name in set(LOSSES) - set(before[0]):
+        LOSSES.unregister(name)
+    for name in set(PRESETS) - set(before[1]):
+        PRESETS.pop(name)
+
+
+def test_a_file_is_imported_once_and_kept_by_its_absolute_path(file, tmp_path):
+    path = file(PRESET.replace("NAME", "toy-preset"))
+    word2vec = Word2Vec(plugin=path, loss="toy-preset", **OPTIONS | {"epochs": 1})
+    assert word2vec.config.plugin == str(tmp_path / "mine.py")
+    assert "toy-preset" not in PRESETS  # nothing is imported before it is needed
+    word2vec.fit(corpus())
+    config = word2vec.model.config
+    assert (config.loss, config.preset, config.sampler, config.negatives) == ("ns", "toy-preset", "uniform", 2)
+    load_plugins(str(tmp_path / "mine.py"))
+    word2vec.save(tmp_path / "model")
+    assert Model.load(tmp_path / "model").config.plugin == str(tmp_path / "mine.py")
+    (tmp_path / "mine.py").unlink()
+    assert Word2Vec.load(tmp_path / "model").vectors.words == word2vec.vectors.words  # vectors need no plug-in
+
+
+def test_modules_by_name_and_several_at_once(file, tmp_path, monkeypatch):
+    file(PRESET.replace("NAME", "toy-by-name"), "w2vneg_toy_module.py")
+    other = file(PRESET.replace("NAME", "toy-by-path"))
+    with pytest.raises(InputError, match=r"did you mean --plugin \./w2vneg_toy_module\.py\?"):
+        load_plugins("w2vneg_toy_module")
+    monkeypatch.syspath_prepend(tmp_path)
+    load_plugins(f"w2vneg_toy_module, ./{other}")
+    assert {"toy-by-name", "toy-by-path"} <= set(PRESETS)
+    del sys.modules["w2vneg_toy_module"]
+
+
+def test_paths_are_made_absolute_and_modules_stay(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert lasting_plugins(None) is None
+    assert lasting_plugins("a.py, package.module,b/c.py") == f"{tmp_path}/a.py,package.module,{tmp_path}/b/c.py"
+    assert lasting_plugins("~/x.py") == os.path.expanduser("~/x.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import math\n\nmath.nothing\n", r"mine\.py:3: AttributeError: module 'math' has no attribute 'nothing'"),
+        ("x = (\n", r"mine\.py:1: SyntaxError: "),
+        ("import w2vneg_is_not_there\n", r"mine\.py:1: ModuleNotFoundError: No module named 'w2vneg_is_not_there'"),
+        ("# nothing\n", r"plug-in \./mine\.py registers no loss, sampler, weigher or preset; decorate a class with"),
+        (
+            "\nfrom w2vneg.losses import LOSSES\n\n@LOSSES.register('ns')\nclass Mine:\n    pass\n",
+            r"mine\.py:\d: a loss named 'ns' is registered already; choose another name",
+        ),
+        (PRESET.replace("NAME", "ubs"), r"mine\.py:4: a preset named 'ubs' is registered already"),
+        (LOSS.replace("toy-loss", "toy-half") + "\n1 / 0\n", r"mine\.py:\d+: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_mistakes_inside_a_plugin_are_told_with_their_place_and_leave_nothing(file, text, message):
+    file(text)
+    before = list(LOSSES), list(PRESETS), set(sys.modules)
+    with pytest.raises((InputError, ConfigError), match=message):
+        load_plugins("./mine.py")
+    assert (list(LOSSES), list(PRESETS)) == before[:2]
+    assert not any(name.startswith("w2vneg_plugin") for name in set(sys.modules) - before[2])
+
+
+@pytest.mark.parametrize(
+    ("plugin", "message"),
+    [
+        ("none.py", r"none\.py: no such file; name a \.py file, or a module that Python finds"),
+        ("sub/", r"is a folder"),
+        ("text.txt/", r"no such file|is no Python file"),
+        ("./text.txt", r"text\.txt: is no Python file; its name must end in \.py"),
+        ("w2vneg_nowhere", r"plug-in w2vneg_nowhere: no module 'w2vneg_nowhere' that Python finds; give the path of"),
+        ("w2vneg_nowhere.inside", r"no module 'w2vneg_nowhere' that Python finds"),
+        ("w2vneg.nowhere", r"no module 'w2vneg.nowhere' that Python finds"),
+    ],
+)
+def test_a_plugin_that_is_not_there(file, tmp_path, plugin, message):
+    file("some text", "text.txt")
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(InputError, match=message):
+        Word2Vec(plugin=plugin, **OPTIONS).fit(corpus())

@@ -1,14 +1,16 @@
 """What README and docs promise: their commands run, their Python runs, their example of a loss trains."""
 
+import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from w2vneg import Word2Vec, datasets
-from w2vneg.losses import LOSSES
+from w2vneg import Vectors, datasets
 
 ROOT = Path(__file__).parent.parent
 
@@ -76,13 +78,25 @@ def test_python_of_the_readme_runs(text, tmp_path, monkeypatch):
         exec(compile(block, "README.md", "exec"), {})
 
 
-def test_the_loss_of_the_architecture_document_trains():
-    block = blocks("docs/architecture.md", "python")[0]
-    try:
-        exec(compile(block, "docs/architecture.md", "exec"), {"__name__": __name__})
-        vectors = Word2Vec(loss="plain-hinge", dim=4, min_count=1, epochs=2, workers=1, subsample=0).fit(
-            [["a", "b", "c"]] * 200
+def test_the_loss_of_the_architecture_document_trains_as_a_plugin(tmp_path):
+    """Its own commands, each in a process of its own as a user would run them."""
+    (tmp_path / "squared_hinge.py").write_text(blocks("docs/architecture.md", "python")[0], encoding="utf-8")
+    (tmp_path / "text8").write_text("a b c d\n" * 300, encoding="utf-8")
+    commands = [line for line in blocks("docs/architecture.md", "sh")[0].splitlines() if line.startswith("w2vneg ")]
+    small = ["--dim=4", "--min-count=1", "--epochs=2", "--workers=1", "--subsample=0", "--save-model=model"]
+    outputs = []
+    for command in [*commands, "w2vneg train --resume model"]:
+        words = shlex.split(command)[1:]
+        small, more = ([], small) if "--corpus" in words else (small, [])
+        run = subprocess.run(
+            [sys.executable, "-m", "w2vneg", *words, *more], cwd=tmp_path, capture_output=True, text=True, check=False
         )
-        assert np.isfinite(vectors.matrix).all()
-    finally:
-        LOSSES.unregister("plain-hinge")
+        assert run.returncode == 0, run.stderr
+        outputs.append(run.stdout)
+    assert np.isfinite(Vectors.load(tmp_path / "vectors.txt").matrix).all()
+    assert "squared-hinge-hard (preset): squared hinge, hard negatives" in outputs[1]
+    config = json.loads((tmp_path / "model" / "config.json").read_text(encoding="utf-8"))
+    assert (config["loss"], config["plugin"]) == ("squared-hinge", str(tmp_path / "squared_hinge.py"))
+    history = (tmp_path / "model" / "history.jsonl").read_text(encoding="utf-8").splitlines()
+    first, last = (json.loads(line)["loss"] for line in (history[0], history[-1]))
+    assert last < first < json.loads(history[0])["untrained"] == 2.5

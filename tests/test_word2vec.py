@@ -82,7 +82,7 @@ def test_nothing_trained_yet(tmp_path):
         ({"loss": "relaxd", "temp": 2}, UnknownNameError, "unknown loss 'relaxd'"),
         ({"sampler": "boltzman", "temp": 2}, UnknownNameError, "unknown sampler 'boltzman'; did you mean 'boltzmann'?"),
         ({"weigher": "importnce"}, UnknownNameError, "unknown weigher 'importnce'; did you mean 'importance'?"),
-        ({"loss": "ns", "temp": 1.0}, ConfigError, "--temp belongs to Boltzmann sampling"),
+        ({"loss": "ns", "temp": 1.0}, ConfigError, "--temp has no effect with sampler 'popularity'"),
         ({"degeneracy": "popularty"}, InputError, "degeneracy 'popularty' is none of uniform, popularity"),
         ({"alpha": 0.1, "min_alpha": 0.2}, ConfigError, r"min_alpha \(0.2\) is above alpha"),
     ],

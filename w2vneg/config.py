@@ -6,14 +6,15 @@ A field left at None is filled in by `TrainConfig.resolved` from the preset that
 
 import dataclasses
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .errors import ConfigError, did_you_mean
-from .presets import preset_of
+from .option import checked, option
+from .presets import PRESETS, preset_of
+from .rules import DEGENERACIES, at_infinity, check_schedule, for_plugs, unread, without_negatives
 
 EXCLUSIONS = ("none", "target", "window", "known")
 METHODS = ("rolling", "sir", "exact")
-DEGENERACIES = ("uniform", "popularity")
 TEMP_SCHEDULES = ("constant", "linear", "cosine", "adaptive")
 KERNELS = ("quadratic", "quartic")
 TREES = ("bulk", "update")
@@ -22,35 +23,14 @@ _SOFTMAXES = ("relaxed", "sampled-softmax", "css", "importance", "large-vocab", 
 _BOLTZMANNS = ("boltzmann", "selfplay")
 
 
-def option(
-    kind,
-    default,
-    help,
-    *,
-    at_least=None,
-    above=None,
-    below=None,
-    at_most=None,
-    off=None,
-    group,
-    shown=None,
-    choices=None,
-    used_by=None,
-    when_used=None,
-):
-    """Declare one field: its type, default, help and the range that `TrainConfig` holds it to.
-
-    off : str, the flag that switches a bool off; shown : str, the default as the help prints it
-    choices : tuple of str, the values a text may have
-    used_by : dict of "loss", "sampler" or "weigher" -> names of the plugs that read it; given with others it is refused
-    when_used : what a field left at None becomes when one of those is chosen; None leaves it to the plug
-    """
-    if kind is int and at_most is None:
-        at_most = 2**31 - 1  # what compiled code counts with, and more than anybody needs
-    limits = {"at_least": at_least, "above": above, "below": below, "at_most": at_most}
-    about = {"kind": kind, "help": help, "limits": limits, "off": off, "group": group, "shown": shown}
-    about |= {"choices": choices, "used_by": used_by, "when_used": when_used}
-    return field(default=default, metadata=about)
+def _weights(values):
+    """Return the weights of a given degeneracy as a tuple of float, so that configurations compare."""
+    try:
+        return tuple(float(value) for value in values)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"degeneracy must be {', '.join(DEGENERACIES)}, a file or one weight for each word, not {str(values)[:60]}"
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +46,9 @@ class TrainConfig:
         group="objective",
         shown="the preset's",
     )
+    preset: str | None = option(
+        str, None, "The name by which the objective was chosen, for reports; set by `resolved`.", group=None
+    )
     weigher: str | None = option(
         str,
         None,
@@ -78,8 +61,9 @@ class TrainConfig:
         None,
         "Temperature T of Boltzmann sampling; inf leaves the degeneracy distribution alone.",
         above=0,
+        infinite=True,
         group="objective",
-        shown="1.0",
+        shown="1.0, ubs: 0.5",
         used_by={"sampler": ("boltzmann",)},
         when_used=1.0,
     )
@@ -117,6 +101,7 @@ class TrainConfig:
         None,
         "What Boltzmann sampling multiplies e^(s/T) by: uniform, popularity (counts ^ noise-exponent), "
         "or a file of word<TAB>weight.",
+        otherwise=_weights,
         group="objective",
         shown="popularity",
         used_by={"sampler": ("boltzmann",)},
@@ -160,7 +145,7 @@ class TrainConfig:
         at_least=-5,
         at_most=5,
         group="objective",
-        shown="0.75",
+        shown="the preset's: ns and relaxed 0.75, …",
     )
     back_off: float | None = option(
         float,
@@ -242,12 +227,13 @@ class TrainConfig:
         used_by={"weigher": ("self-adversarial",)},
         when_used=1.0,
     )
-    absolute_softmax: bool = option(
+    absolute_softmax: bool | None = option(
         bool,
-        False,
+        None,
         "Let the logit be |x . y| (kernel paper, eq. 11).",
         off="signed-softmax",
         group="objective",
+        shown="the preset's, mostly no",
     )
     self_normalise: str | None = option(
         str,
@@ -330,7 +316,7 @@ class TrainConfig:
         at_least=1,
         at_most=10000,
         group="objective",
-        shown="5, relaxed and its kin: 10",
+        shown="the preset's: ns 5, relaxed 10, …",
     )
     share_negatives: bool | None = option(
         bool,
@@ -405,7 +391,7 @@ class TrainConfig:
 
     def __post_init__(self):
         for item in dataclasses.fields(self):
-            object.__setattr__(self, item.name, _checked(item, getattr(self, item.name)))
+            object.__setattr__(self, item.name, checked(item, getattr(self, item.name)))
 
     @classmethod
     def from_mapping(cls, mapping, where=None):
@@ -426,29 +412,33 @@ class TrainConfig:
             raise ConfigError(f"{place}{error}") from error
 
     def as_dict(self):
-        """Return the options as values that JSON can hold: a given degeneracy as a list, an infinite temp as "inf"."""
+        """Return the options as values that JSON can hold: weights as a list, an infinite number as "inf"."""
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        if isinstance(self.degeneracy, tuple):
-            values["degeneracy"] = list(self.degeneracy)
-        if self.temp is not None and math.isinf(self.temp):
-            values["temp"] = "inf"
+        for name, value in values.items():
+            if isinstance(value, tuple):
+                values[name] = list(value)
+            elif isinstance(value, float) and math.isinf(value):
+                values[name] = "inf"
         return values
 
     def resolved(self, cores=1):
         """Return a copy in which nothing is left open but what a plug decides (`margin`, …) and `private_rows`.
 
-        The loss becomes that of the preset; what the chosen plugs do not read becomes None. ConfigError if an option
-        was given that none of them reads.
+        The loss becomes that of the preset, whose name `preset` keeps; what the chosen plugs do not read becomes None.
+        Resolving again changes nothing. ConfigError if an option was given that none of them reads, or options were
+        that do not go together.
         """
-        preset = preset_of(self.loss)
-        values = {name: value for name, value in preset.values.items() if getattr(self, name) is None}
-        values["loss"] = preset.loss
+        name = self._called()
+        preset = preset_of(name)
+        values = {key: value for key, value in preset.values.items() if getattr(self, key) is None}
+        values |= {"loss": preset.loss, "preset": name}
         chosen = dataclasses.replace(self, **values)
-        chosen = dataclasses.replace(chosen, **chosen._for_plugs(self))
-        chosen = dataclasses.replace(chosen, **chosen._at_infinity())
-        values = chosen._unread(self)
-        if chosen.noise_exponent is None:
-            values["noise_exponent"] = 0.75
+        chosen = dataclasses.replace(chosen, **without_negatives(chosen, self))
+        chosen = dataclasses.replace(chosen, **for_plugs(chosen, self))
+        check_schedule(chosen)
+        chosen = dataclasses.replace(chosen, **at_infinity(chosen))
+        chosen = dataclasses.replace(chosen, **unread(chosen, self))
+        values = {}
         if chosen.workers is None:
             values["workers"] = cores
         if chosen.min_alpha is None:
@@ -458,110 +448,7 @@ class TrainConfig:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
         return config
 
-    def _for_plugs(self, given):
-        """Return the values of all options that belong to some plug: defaults where it is chosen, None elsewhere."""
-        values = {}
-        for item in dataclasses.fields(self):
-            used_by, default = item.metadata["used_by"], item.metadata["when_used"]
-            if used_by is None:
-                continue
-            reader = next((getattr(self, kind) for kind in used_by if getattr(self, kind) in used_by[kind]), None)
-            if reader is not None:
-                if getattr(self, item.name) is None:
-                    values[item.name] = default[reader] if isinstance(default, dict) else default
-                continue
-            if getattr(given, item.name) is not None:
-                kind, names = next(iter(used_by.items()))
-                flag = flag_of(item, getattr(given, item.name))
-                raise ConfigError(
-                    f"{flag} has no effect here: it belongs to {kind} {' and '.join(names)}, but the {kind} is "
-                    f"{getattr(self, kind)!r}; add --{kind} {names[0]} or leave {flag} out"
-                )
-            values[item.name] = None
-        return values
-
-    def _at_infinity(self):
-        """T → ∞ leaves the degeneracy: sample from it directly."""
-        constant = self.temp_schedule in (None, "constant")
-        if self.temp is None or not math.isinf(self.temp) or self.degeneracy not in DEGENERACIES or not constant:
-            return {}
-        unused = [item.name for item in dataclasses.fields(self) if "boltzmann" in _samplers_reading(item)]
-        return {"sampler": self.degeneracy} | dict.fromkeys(unused)
-
-    def _unread(self, given):
-        """Return, as None, the options that the method of Boltzmann sampling has no use for."""
-        unused = {"sir": ("replaced",), "exact": ("candidates", "replaced")}.get(self.method, ())
-        for name in unused:
-            if getattr(given, name) is not None:
-                raise ConfigError(f"--{name} has no effect with --method {self.method}; leave it out")
-        return dict.fromkeys(unused)
-
-
-def _samplers_reading(item):
-    return (item.metadata["used_by"] or {}).get("sampler", ())
-
-
-def flag_of(item, value=True):
-    """Return the command line's flag for a field (that sets it to `value`, if it is a bool)."""
-    return "--" + (item.metadata["off"] if value is False else item.name.replace("_", "-"))
-
-
-def _weights(values):
-    """Return the weights of a given degeneracy as a tuple of float, so that configurations compare."""
-    try:
-        return tuple(float(value) for value in values)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(
-            f"degeneracy must be {', '.join(DEGENERACIES)}, a file or one weight for each word, not {str(values)[:60]}"
-        ) from error
-
-
-def _check_choice(name, value, known):
-    if value is not None and value not in known:
-        raise ConfigError(f"unknown {name} {value!r}{did_you_mean(value, known)}")
-
-
-def _checked(item, value):
-    """Return `value` converted to the field's kind and within its range, or raise ConfigError."""
-    kind, limits = item.metadata["kind"], item.metadata["limits"]
-    if value is None:
-        if item.default is not None:
-            raise ConfigError(f"{item.name} must have a value")
-        return None
-    if kind is str:
-        if isinstance(value, str):
-            if item.metadata["choices"]:
-                _check_choice(item.name, value, item.metadata["choices"])
-            return value
-        if item.name == "degeneracy":
-            return _weights(value)
-        raise ConfigError(f"{item.name} must be text, not {value!r}")
-    if kind is bool:
-        if not isinstance(value, bool):
-            raise ConfigError(f"{item.name} must be true or false, not {value!r}")
-        return value
-    if item.name == "temp" and value == "inf":
-        value = math.inf
-    try:
-        number = kind(value)
-        exact = not isinstance(value, bool | str) and number == value
-    except (TypeError, ValueError, OverflowError):
-        exact = False
-    if not exact:
-        what = "a whole number" if kind is int else "a number"
-        raise ConfigError(f"{item.name} must be {what}, not {value!r}")
-    low, above, below, high = limits["at_least"], limits["above"], limits["below"], limits["at_most"]
-    bad = (
-        f"at least {low}"
-        if low is not None and number < low
-        else f"above {above}"
-        if above is not None and number <= above
-        else f"below {below}"
-        if below is not None and number >= below
-        else f"at most {high}"
-        if high is not None and number > high
-        else None
-    )
-    if bad or (isinstance(number, float) and math.isinf(number) and item.name != "temp"):
-        raise ConfigError(f"{item.name} must be {bad or 'finite'}, got {value}")
-    return number
+    def _called(self):
+        """Return the name by which the objective was chosen; a configuration that was resolved remembers it."""
+        known = PRESETS.get(self.preset)
+        return self.preset if known is not None and known.loss == self.loss else self.loss

@@ -43,6 +43,19 @@ class EpochDone(Event):
 
 
 @dataclass(frozen=True)
+class CostEstimated(Event):
+    """A dense method is about to start. bytes : int, for a batch's scores; seconds : float, the whole run
+    rate : float, floating-point operations a second, measured just now
+    """
+
+    method: str
+    n_vocab: int
+    bytes: int
+    seconds: float
+    rate: float
+
+
+@dataclass(frozen=True)
 class RolledBack(Event):
     """Training left the finite numbers: the last good state is back and alpha is multiplied by `alpha_factor`."""
 

@@ -4,7 +4,7 @@ import sys
 import time
 from contextlib import contextmanager
 
-from .events import EpochDone, Interrupted, RolledBack, RoundDone
+from .events import CostEstimated, EpochDone, Interrupted, RolledBack, RoundDone
 
 _LINE_EVERY = 10.0  # seconds between plain lines
 
@@ -19,6 +19,10 @@ def _figures(event):
         f"{event.tokens / seconds / 1e3:,.0f}k words/s, {event.pairs / seconds / 1e6:.2f}M pairs/s, "
         f"alpha {event.alpha:.5f}, loss {event.loss:.4f} (untrained {event.untrained:.4f})"
     )
+
+
+def _duration(seconds):
+    return f"{seconds / 3600:.1f} hours" if seconds > 5400 else f"{seconds / 60:.0f} minutes"
 
 
 class TrainingProgress:
@@ -55,6 +59,11 @@ class TrainingProgress:
         elif isinstance(event, EpochDone):
             figures = f"loss {event.loss:.4f} (untrained {event.untrained:.4f}), {event.pairs:,} pairs"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
+        elif isinstance(event, CostEstimated):
+            self._say(
+                f"{event.method} over {event.n_vocab:,} words: {event.bytes / 2**20:,.0f} MB for a batch's scores, "
+                f"about {_duration(event.seconds)} at {event.rate / 1e9:.0f} GFLOP/s"
+            )
         elif isinstance(event, RolledBack):
             self._say(f"training diverged; went back to the last good state, alpha now x {event.alpha_factor:g}")
         elif isinstance(event, Interrupted):

@@ -9,15 +9,19 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from .dense import dense_cost
+from .engines.dense import DenseEngine
 from .engines.local import LocalEngine, private_rows
 from .errors import ConfigError, DivergenceError, InputError
-from .events import EpochDone, Interrupted, RolledBack, RoundDone
+from .events import CostEstimated, EpochDone, Interrupted, RolledBack, RoundDone
 from .exclusions import make_exclusion
 from .jit import available_threads
 from .kernels.shard import Plugs, Shape
 from .kernels.walk import TextWindows
 from .losses import LOSSES
 from .model import Model, Origin, Position
+from .plugins import names_with_log_q
+from .rules import check_plugs
 from .samplers import SAMPLERS
 from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
 from .setting import Setting
@@ -60,7 +64,11 @@ class Trainer:
         self.model = model or Model.fresh(corpus.vocab, self.config)
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
-        self._build()
+        self._cost = None  # of a dense method
+        if getattr(LOSSES[self.config.loss], "dense", False):
+            self._build_dense()
+        else:
+            self._build()
 
     def _check_fits(self, model):
         if model.vocab != self.corpus.vocab or model.config.dim != self.config.dim:
@@ -74,7 +82,7 @@ class Trainer:
                 f"has {origin.n_tokens:,}); use the same corpus"
             )
         given, own = self.config.as_dict(), model.config.as_dict()
-        other = [name for name in given if given[name] != own[name]]
+        other = [name for name in given if given[name] != own[name] and name != "preset"]
         if model.position.round and other:
             raise ConfigError(
                 f"the model to resume stopped within an epoch under another option {other[0]} "
@@ -94,13 +102,8 @@ class Trainer:
         setting = dataclasses.replace(setting, sampler=sampler)
         weigher = WEIGHERS[config.weigher].from_options(config, setting)
         loss = LOSSES[config.loss].from_options(config, setting)
+        check_plugs(config, loss, weigher, sampler, names_with_log_q())
         needs_log_q = loss.needs_log_q or weigher.needs_log_q
-        if needs_log_q and not sampler.gives_log_q:
-            who = f"loss {config.loss!r}" if loss.needs_log_q else f"weigher {config.weigher!r}"
-            raise ConfigError(
-                f"{who} needs the probabilities of its draws, which sampler {config.sampler!r} cannot give; "
-                "choose --sampler popularity, uniform or boltzmann"
-            )
         source = TextWindows(
             corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
         )
@@ -116,19 +119,18 @@ class Trainer:
         )
         exclusion = make_exclusion(config.exclude, corpus, config.window)
         self.untrained = loss.untrained(config.negatives)
-        self.n_tokens = len(corpus)
-        if np.diff(corpus.offsets).max() < 2:
-            raise InputError(
-                "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
-                "words, or lower --min-count"
-            )
-        self.block = block_size(self.n_tokens, config.workers, _cost(config, len(counts)))
+        self._check_pairs()
+        if config.sampler in ("boltzmann", "selfplay") and config.method == "exact":
+            self._estimate("exact Boltzmann sampling", sampler.batch_groups * config.workers, 1, "--method rolling")
+        cost = _cost(config, len(counts)) + getattr(SAMPLERS[config.sampler], "cost", _no_cost)(config, setting)
+        self.block = block_size(self.n_tokens, config.workers, cost)
         self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
         n_private = config.private_rows
         if hasattr(sampler, "batch_groups"):
             if n_private:
                 raise ConfigError(
-                    "draws made ahead (--method exact) come from the shared rows; leave --private-rows out or give 0"
+                    "draws made ahead (--method exact, --sampler kernel) come from the shared rows; "
+                    "leave --private-rows out or give 0"
                 )
             n_private = 0
         plugs = sampler, weigher, loss
@@ -140,6 +142,47 @@ class Trainer:
         self.engine = LocalEngine(
             self.model, Plugs(source, *plugs, exclusion), shape, self.block, config.workers, n_private
         )
+
+    def _build_dense(self):
+        """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
+        config, corpus = self.config, self.corpus
+        counts, window = corpus.vocab.counts, 2 * config.window
+        loss = LOSSES[config.loss].from_options(config, Setting(counts, config.dim, config.workers))
+        self.untrained = loss.untrained(0)
+        self._check_pairs()
+        batch = min(config.batch, len(counts))
+        self._estimate("the full softmax", batch, 3, "--loss sampled-softmax or --loss relaxed")
+        kept = self._kept_tokens() / len(corpus)
+        fit = 2**24 // (window * config.workers)  # positives of a round, 64 MB
+        block = block_size(self.n_tokens, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
+        self.block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
+        self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
+        source = TextWindows(
+            corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
+        )
+        self.engine = DenseEngine(self.model, source, loss, window, self.block, config.workers, config)
+
+    def _check_pairs(self):
+        self.n_tokens = len(self.corpus)
+        if np.diff(self.corpus.offsets).max() < 2:
+            raise InputError(
+                "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
+                "words, or lower --min-count"
+            )
+
+    def _kept_tokens(self):
+        """Return how many tokens of an epoch survive subsampling, on average (float, above 0)."""
+        counts = self.corpus.vocab.counts
+        return max(1.0, float(counts @ (keep_thresholds(counts, self.config.subsample) / 2.0**32)))
+
+    def _estimate(self, method, batch, products, remedy):
+        """Let `dense_cost` refuse what is out of reach; keep what is to be told when training starts."""
+        config, epochs = self.config, max(0, self.config.epochs - self.model.position.epoch)
+        centres = epochs * self._kept_tokens()
+        n_vocab = len(self.corpus.vocab)
+        cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
+        if cost is not None:
+            self._cost = CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate)
 
     @property
     def complete(self):
@@ -166,6 +209,8 @@ class Trainer:
             If subsampling leaves no pair to train on.
         """
         clock = _Clock()
+        if self._cost is not None and not self.complete:
+            self._tell(self._cost)
         with _stop_on_interrupt(self.stop):
             while not self.complete and not self.stopped:
                 self._epoch(clock)
@@ -274,6 +319,10 @@ class Trainer:
             self.model.history.append(event.as_dict())
         for listener in self.listeners:
             listener(event)
+
+
+def _no_cost(options, setting):
+    return 0.0
 
 
 def _cost(config, n_vocab):

@@ -5,6 +5,7 @@
 >>> vectors.most_similar("king")
 """
 
+import dataclasses
 import os
 import warnings
 from pathlib import Path
@@ -18,6 +19,8 @@ from .encoded import EncodedCorpus, encode_corpus
 from .errors import ConfigError, InputError
 from .losses import LOSSES
 from .model import Model
+from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
+from .rules import check_plugs
 from .samplers import SAMPLERS
 from .trainer import Trainer
 from .weighers import WEIGHERS
@@ -50,6 +53,7 @@ class Word2Vec:
         self.config = config or TrainConfig.from_mapping(options, "Word2Vec")
         if config is not None and options:
             raise ConfigError("give either a TrainConfig or options by name, not both")
+        self.config = dataclasses.replace(self.config, plugin=lasting_plugins(self.config.plugin))
         self.model = None
 
     def fit(self, corpus, *, vocab=None, listeners=(), progress=None):
@@ -83,11 +87,15 @@ class Word2Vec:
 
     def check(self):
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
-        config = self.config
-        for table, name in ((LOSSES, config.loss), (SAMPLERS, config.sampler), (WEIGHERS, config.weigher)):
+        load_plugins(self.config.plugin)
+        find_objective(self.config.loss)
+        for table, name in ((SAMPLERS, self.config.sampler), (WEIGHERS, self.config.weigher)):
             if name is not None:
                 table[name]
-        config = config.resolved()
+        config = self.config.resolved()
+        if config.sampler is not None:
+            loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
+            check_plugs(config, loss, weigher, sampler, names_with_log_q())
         if _is_file_of_weights(config.degeneracy):
             _weights_by_word(config.degeneracy)
 
@@ -111,10 +119,9 @@ class Word2Vec:
 
     def trainer(self, encoded, listeners=(), model=None):
         """Return a `Trainer` for an EncodedCorpus, for those who steer it themselves."""
+        load_plugins(self.config.plugin)
         config = self.config
         if _is_file_of_weights(config.degeneracy):
-            import dataclasses
-
             weights = read_degeneracy(config.degeneracy, encoded.vocab)
             config = dataclasses.replace(config, degeneracy=weights)
         return Trainer(encoded, config, listeners, model)

@@ -16,6 +16,8 @@ _COMMANDS = {  # command -> (module, attribute)
     "data": (".data", "data"),
     "doctor": (".doctor", "doctor"),
     "bench": (".bench", "bench"),
+    "objectives": (".objectives", "objectives"),
+    "reproduce": (".reproduce", "reproduce"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Click options made from the fields of `TrainConfig`, and the TOML file that may set them too."""
+"""Click options made from the fields of `TrainConfig`, under headings, and the TOML file that may set them too."""
 
 import dataclasses
 
@@ -6,21 +6,97 @@ import click
 
 from ..config import TrainConfig
 from ..errors import ConfigError, InputError
+from ..rules import in_words
+
+_HEADINGS = {  # group, or what reads the option -> heading of the help, in order
+    None: "Files and reports",
+    "objective": "Objective",
+    "sampler": "Options of samplers",
+    "weigher": "Options of weighers",
+    "loss": "Options of losses",
+    "model": "Model",
+    "training": "Training",
+    "corpus": "Corpus",
+}
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists its options under the headings above."""
+
+    def __init__(self, *arguments, **attributes):
+        attributes["context_settings"] = {"max_content_width": 110} | (attributes.get("context_settings") or {})
+        super().__init__(*arguments, **attributes)
+
+    def format_options(self, ctx, formatter):
+        sections = {heading: [] for heading in _HEADINGS.values()}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                heading = getattr(parameter, "heading", None) or _HEADINGS[None]
+                sections[heading].append(record)
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records, col_max=34)
+
+
+class ConfigOption(click.Option):
+    """An option made from a field; `heading` is where the help lists it."""
+
+    def __init__(self, *declarations, heading, **attributes):
+        super().__init__(*declarations, **attributes)
+        self.heading = heading
 
 
 def config_options(command):
     """Decorate `command` with one option per field; it receives only those that were given."""
     for item in reversed(dataclasses.fields(TrainConfig)):
         about = item.metadata
+        if about["group"] is None:
+            continue
         flag = "--" + item.name.replace("_", "-")
         declared = f"{flag}/--{about['off']}" if about["kind"] is bool else flag
-        shown = about["shown"]
-        if shown is None:
-            shown = declared.split("/")[0 if item.default else 1] if about["kind"] is bool else item.default
-        text = f"{about['help']}  [default: {shown}]"
         kind = None if about["kind"] is bool else about["kind"]
-        command = click.option(declared, item.name, type=kind, default=None, help=text)(command)
+        text = f"{about['help']}  [{readers_of(item)}default: {shown_default(item)}]"
+        command = click.option(
+            declared,
+            item.name,
+            cls=ConfigOption,
+            heading=_HEADINGS[next(iter(about["used_by"] or ()), about["group"])],
+            type=kind,
+            default=None,
+            help=text,
+            metavar="|".join(about["choices"]) if about["choices"] else _METAVARS.get(item.name),
+        )(command)
     return command
+
+
+_METAVARS = {
+    "loss": "NAME",
+    "sampler": "NAME",
+    "weigher": "NAME",
+    "degeneracy": "NAME|FILE",
+    "plugin": "MODULE|FILE.py",
+    "self_normalise": "LAMBDA[,SHARE]",
+    "log_z": "NUMBER|learned",
+    "encoding": "NAME",
+}
+
+
+def shown_default(item):
+    """Return a field's default as the help prints it."""
+    about = item.metadata
+    if about["shown"] is not None:
+        return about["shown"]
+    if about["kind"] is bool:
+        return "--" + (item.name.replace("_", "-") if item.default else about["off"])
+    return str(item.default)
+
+
+def readers_of(item):
+    """Return the names of the plugs that read a field, as the help prints them before its default."""
+    names = [name for names in (item.metadata["used_by"] or {}).values() for name in names]
+    return f"for {in_words(names)}; " if names else ""
 
 
 def read_config(path, given):

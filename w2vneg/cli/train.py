@@ -8,10 +8,10 @@ from contextlib import nullcontext
 import click
 
 from ..errors import W2vnegError
-from .options import config_options, read_config
+from .options import GroupedCommand, config_options, read_config
 
 
-@click.command(short_help="Train vectors on a corpus.")
+@click.command(cls=GroupedCommand, short_help="Train vectors on a corpus.")
 @click.option(
     "--corpus",
     multiple=True,

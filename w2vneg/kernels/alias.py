@@ -1,6 +1,8 @@
-"""Draws from a fixed distribution in constant time: the alias method (Walker 1977; table after Vose 1991)."""
+"""Draws from a fixed distribution in constant time: the alias method (Walker 1977; table after Vose 1991).
 
-from typing import NamedTuple
+A table is uint64, (n,): slot k yields k with chance (its low 32 bits) / 2^32, else the index in its high 32 bits. Both
+in one word, so that a draw from a large table touches one cache line.
+"""
 
 import numpy as np
 
@@ -11,23 +13,13 @@ _S32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-class AliasTable(NamedTuple):
-    """threshold : uint32, (n,); alias : int32, (n,). Slot k yields k with chance threshold / 2^32, else alias."""
-
-    threshold: np.ndarray
-    alias: np.ndarray
-
-
 @njit
-def _fill(share, threshold, alias):
-    """Vose's pairing of slots below and above the mean; `share` (float64, mean 1) is used up."""
+def _pair(share, small, large, table):
+    """Vose's pairing of slots below and above the mean; `share` (float64, mean 1) is used up, two int32 for scratch."""
     n = share.shape[0]
-    small = np.empty(n, np.int32)
-    large = np.empty(n, np.int32)
     n_small = n_large = 0
     for k in range(n):
-        alias[k] = k
-        threshold[k] = 0xFFFFFFFF
+        table[k] = (np.uint64(k) << _S32) | _LOW
         if share[k] < 1.0:
             small[n_small] = k
             n_small += 1
@@ -38,8 +30,8 @@ def _fill(share, threshold, alias):
         n_small -= 1
         low = small[n_small]
         high = large[n_large - 1]
-        threshold[low] = np.uint32(min(share[low] * 4294967296.0, 4294967295.0))
-        alias[low] = high
+        threshold = np.uint64(min(share[low] * 4294967296.0, 4294967295.0))
+        table[low] = (np.uint64(high) << _S32) | threshold
         share[high] -= 1.0 - share[low]
         if share[high] < 1.0:
             n_large -= 1
@@ -56,18 +48,52 @@ def alias_table(weights):
 
     Returns
     -------
-    AliasTable
+    ndarray, uint64, (n,)
     """
-    share = np.array(weights, np.float64)
-    share *= share.size / share.sum()
-    table = AliasTable(np.empty(share.size, np.uint32), np.empty(share.size, np.int32))
-    _fill(share, *table)
+    weights = np.asarray(weights, np.float64)
+    return alias_rows(np.array([0, weights.size]), weights)
+
+
+@njit
+def alias_rows(starts, weights):
+    """Build one table for each stretch ``weights[starts[i]:starts[i + 1]]``, with indices within the stretch.
+
+    Parameters
+    ----------
+    starts : int64, (n_rows + 1,)
+    weights : any kind of number, (n,), not negative, no stretch all zero
+
+    Returns
+    -------
+    ndarray, uint64, (n,)
+    """
+    table = np.empty(weights.shape[0], np.uint64)
+    longest = 0
+    for row in range(starts.shape[0] - 1):
+        longest = max(longest, starts[row + 1] - starts[row])
+    share = np.empty(longest, np.float64)
+    small, large = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    for row in range(starts.shape[0] - 1):
+        first, n = starts[row], starts[row + 1] - starts[row]
+        total = 0.0
+        for k in range(n):
+            total += weights[first + k]
+        for k in range(n):
+            share[k] = weights[first + k] * (n / total)
+        _pair(share[:n], small, large, table[first : first + n])
     return table
 
 
 @njit(borrows=True)
-def alias_draw(threshold, alias, rng):
-    """Draw one index (int32) from the table with these two arrays."""
+def alias_place(table, first, n, rng):
+    """Draw an index (int64) below n from the table that is the stretch of n slots from `first` on."""
     bits = next_bits(rng)
-    slot = np.int64(((bits >> _S32) * np.uint64(threshold.shape[0])) >> _S32)
-    return np.int32(slot) if (bits & _LOW) < np.uint64(threshold[slot]) else alias[slot]
+    slot = np.int64(((bits >> _S32) * np.uint64(n)) >> _S32)
+    word = table[first + slot]
+    return slot if (bits & _LOW) < (word & _LOW) else np.int64(word >> _S32)
+
+
+@njit(borrows=True)
+def alias_draw(table, rng):
+    """Draw one index (int32) from a whole table."""
+    return np.int32(alias_place(table, 0, table.shape[0], rng))

@@ -10,9 +10,10 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
     log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
     exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
     open_weigher(weigher, max_positives, n_draws) -> state         scratch of one shard
-    regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, alpha, rng)
+    regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng) -> bool
     weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights)
     step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients) -> float64
+    follow(sampler, state, m, positives, n, negatives, out)
 
 fill, group
     ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
@@ -31,12 +32,19 @@ exclude
     `positives` (int32, first m) are all of the group.
 regard
     Look at a whole group before its pairs are weighed: rows of the m positives and n negatives (int64) in the plug's
-    own matrices, where it trains some (see `parameters` below); alpha (float32) is the learning rate of this group.
+    own matrices, where it trains some (see `parameters` below); `negatives` (int32) are the latter's ids, -1 for an
+    empty slot; alpha (float32) is the learning rate of this group. Return True, or False if the two matrices are not to
+    be trained on this group.
 weigh
-    Write the weights ω with which the targets count into `weights`; leave alone what is to stay 1. `k` is the place of
-    the positive in the group, `offset` that of its first negative. A negative that is excluded gets 0 afterwards.
+    Multiply the weights ω with which the targets count into `weights`. They come as 1, or as 0 for a negative that is
+    excluded or an empty slot, which counts neither here nor in `step`. `k` is the place of the positive in the group,
+    `offset` that of its first negative.
 step
     Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
+
+follow
+    Look at the rows of a group's m positives and n negatives (ids, int32) in `out` once they are updated, for a sampler
+    that keeps track of them.
 
 For weigh and step all arrays have 1 + n places, the positive first: ids int32, the others float32. odds[k] is
 e^logits[k], taken once for a whole group where it can be vectorised, and always positive and finite: logits beyond ±80
@@ -107,7 +115,11 @@ def _no_weigher_state(weigher, max_positives, n_draws):
     return n_draws
 
 
-def _no_regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, alpha, rng):
+def _no_regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+    return True
+
+
+def _no_follow(sampler, state, m, positives, n, negatives, out):
     pass
 
 
@@ -121,6 +133,7 @@ _open_weigher = Socket("open_weigher", default=_no_weigher_state, allocates=True
 _regard = Socket("regard", default=_no_regard)
 _weigh = Socket("weigh")
 _step = Socket("step")
+_follow = Socket("follow", default=_no_follow)
 
 implement_fill, fill = _fill.implement, _fill.call
 implement_group, group = _group.implement, _group.call
@@ -132,3 +145,4 @@ implement_open_weigher, open_weigher = _open_weigher.implement, _open_weigher.ca
 implement_regard, regard = _regard.implement, _regard.call
 implement_weigh, weigh = _weigh.implement, _weigh.call
 implement_step, step = _step.implement, _step.call
+implement_follow, follow = _follow.implement, _follow.call

@@ -13,6 +13,7 @@ from ..jit import LEAF, njit, prefetch
 from .contracts import Socket
 
 _ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
 
 
 class AnyWidth(NamedTuple):
@@ -140,3 +141,25 @@ def step_rows(width, matrix, index, steps, n, x, gradient):
         k += 2
     if k < n:
         step_row(width, matrix, index[k], steps[k], x, gradient)
+
+
+@njit(borrows=True)
+def bound_steps(positive_steps, m, negative_steps, draws, norm2):
+    """Scale a group's steps so that its positives together, and each negative, move a logit by at most 1.
+
+    Row k moves by c_k x and so its logit by c_k |x|². The positives are taken together, as they may be one row: without
+    this a window that repeats one word takes many stale steps along that row, and at a high alpha vectors grow without
+    limit. Negatives are taken singly: counting their sum as well would cut ordinary steps and costs quality (measured).
+    """
+    reach = _ZERO
+    for k in range(m):
+        reach += abs(positive_steps[k])
+    for k in range(draws):
+        step_size = abs(negative_steps[k])
+        reach = step_size if step_size > reach else reach
+    if reach * norm2 > _ONE:
+        scale = _ONE / (reach * norm2)
+        for k in range(m):
+            positive_steps[k] *= scale
+        for k in range(draws):
+            negative_steps[k] *= scale

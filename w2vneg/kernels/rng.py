@@ -18,6 +18,8 @@ _S32 = np.uint64(32)
 _S40 = np.uint64(40)
 _LOW = np.uint64(0xFFFFFFFF)
 _TO_UNIT = np.float32(2.0**-24)
+_S11 = np.uint64(11)
+_TO_DOUBLE = 2.0**-53
 
 
 @njit(borrows=True)
@@ -40,6 +42,12 @@ def next_bits(rng):
 def next_unit(rng):
     """Return a float32 uniform on [0, 1)."""
     return np.float32(next_bits(rng) >> _S40) * _TO_UNIT
+
+
+@njit(borrows=True)
+def next_double(rng):
+    """Return a float64 uniform on [0, 1), of 53 bits: for distributions whose tails 24 bits do not reach."""
+    return np.float64(next_bits(rng) >> _S11) * _TO_DOUBLE
 
 
 @njit(borrows=True)

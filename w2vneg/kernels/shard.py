@@ -1,6 +1,6 @@
 """The hot loop: one worker's share of one round.
 
-    walk a group -> draw -> dots -> weigh -> exclude -> step -> bound -> update
+    walk a group -> draw -> dots -> regard -> exclude -> weigh -> step -> bound -> update
 
 Every objective goes through here; what differs is behind the sockets of `contracts`.
 """
@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, exclude, group, log_noise, open_sampler, open_weigher, regard, step, weigh
+from .contracts import draw, exclude, follow, group, log_noise, open_sampler, open_weigher, regard, step, weigh
 from .functions import exp_into
-from .linalg import dot, dots, fetch_row, row_of, step_rows
+from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -33,7 +33,7 @@ class Plugs(NamedTuple):
 class Shape(NamedTuple):
     """max_positives : int, the largest group; n_negatives : int, places for each positive's (or a shared group's)
     shared : bool, one set of negatives for the group; needs_log_q : bool, somebody reads log q
-    bounded : bool, hold a group's steps to about one unit of logit (see `_bound`)
+    bounded : bool, hold a group's steps to about one unit of logit (see `linalg.bound_steps`)
     positive_log_q : bool, the positives' log q is read too; absolute : bool, the logit is |x · y|
     gaps : bool, the sampler may leave places empty (id -1)
     """
@@ -104,28 +104,6 @@ def _scratch(shape, dim):
         np.empty(dim, np.float32),
         np.empty(dim, np.float32),
     )
-
-
-@njit(borrows=True)
-def _bound(positive_steps, m, negative_steps, draws, norm2):
-    """Scale a group's steps so that its positives together, and each negative, move a logit by at most 1.
-
-    Row k moves by c_k x and so its logit by c_k |x|². The positives are taken together, as they may be one row: without
-    this a window that repeats one word takes many stale steps along that row, and at a high alpha vectors grow without
-    limit. Negatives are taken singly: counting their sum as well would cut ordinary steps and costs quality (measured).
-    """
-    reach = _ZERO
-    for k in range(m):
-        reach += abs(positive_steps[k])
-    for k in range(draws):
-        step_size = abs(negative_steps[k])
-        reach = step_size if step_size > reach else reach
-    if reach * norm2 > _ONE:
-        scale = _ONE / (reach * norm2)
-        for k in range(m):
-            positive_steps[k] *= scale
-        for k in range(draws):
-            negative_steps[k] *= scale
 
 
 @njit(borrows=True)
@@ -217,7 +195,10 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
         exp_into(positive_logits, m, _ONE, _ZERO, positive_odds)
         exp_into(negative_logits, draws, _ONE, _ZERO, negative_odds)
         alpha = start + slope * np.float32(place)
-        regard(weigher, weigher_state, centre_row, m, positive_rows, draws, negative_rows, alpha, rng)
+        if not regard(
+            weigher, weigher_state, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
+        ):
+            continue
         for k in range(m):
             offset = 0 if shape.shared else k * n
             ids[0], logits[0], odds[0] = positives[k], positive_logits[k], positive_odds[k]
@@ -234,17 +215,15 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
                             log_q[j] = _EMPTY if ids[j] < 0 else log_q[j]
             if shape.positive_log_q:
                 log_q[0] = positive_log_q[k]
-            weigh(weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)
-            changed = exclude(exclusion, centre_id, positives, m, ids, weights)
+            for j in range(1 + n):
+                weights[j] = _ONE
+            exclude(exclusion, centre_id, positives, m, ids, weights)
             if shape.gaps:
                 for j in range(1, 1 + n):
                     if ids[j] < 0:
                         weights[j] = _ZERO
-                        changed = True
+            weigh(weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)
             loss_sum += step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients)
-            if changed:
-                for j in range(1 + n):
-                    weights[j] = _ONE
             positive_steps[k] = -alpha * gradients[0]
             for j in range(n):
                 negative_steps[offset + j] -= alpha * gradients[1 + j]
@@ -257,10 +236,11 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
             for k in range(draws):
                 negative_steps[k] *= scratch.negative_signs[k]
         if shape.bounded:
-            _bound(positive_steps, m, negative_steps, draws, norm2)
+            bound_steps(positive_steps, m, negative_steps, draws, norm2)
         step_rows(width, matrix_out, positive_rows, positive_steps, m, x, gradient)
         step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, gradient)
         for i in range(dim):
             matrix_in[centre_row, i] += gradient[i]
+        follow(sampler, sampler_state, m, positives, draws, negatives, out)
         pairs += m
     return loss_sum, pairs

@@ -6,8 +6,12 @@ The class offers:
     from_options(options, setting) -> instance classmethod; reads its own hyper-parameters (see `setting.Setting`)
     needs_log_q : bool                         it reads the noise probabilities
     needs_positive_log_q : bool                it reads the positive's, too (left out: it does not)
+    needs_exclusion : bool                     a negative must not be the positive (left out: it may); runs with
+                                               ``--exclude none`` are refused
     parameters : tuple of str                  fields that are rows it trains itself (left out: none)
     about : registry.About
+    dense : bool                               it looks at the whole vocabulary and is run by `engines.dense` (left out:
+                                               it does not); it has no `step`
     untrained(n_negatives) -> float            its value when every logit is 0: the reference printed beside a loss;
                                                a run whose loss climbs beyond 5 times a positive one is rolled back
 """
@@ -25,4 +29,5 @@ from . import (  # noqa: E402, F401  (they enter themselves)
     ranking,
     relaxed_softmax,
     sampled_softmax,
+    softmax,
 )

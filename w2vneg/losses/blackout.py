@@ -38,9 +38,10 @@ class BlackOut(NamedTuple):
     flavour: int = 0
 
     needs_log_q = True
+    needs_exclusion = True
     needs_positive_log_q = True
     about = About(
-        "Discriminative softmax over positive and negatives: the positive's share up, each negative's down",
+        "discriminative softmax over positive and negatives: the positive's share up, each negative's down",
         "L = −log p₀ − Σ log(1 − p_k),  p ∝ e^{s} / q over positive and negatives",
         "Ji et al. 2016; CSS eqs. 29–30",
         "one exponential for each draw, log q of the positive",

@@ -40,11 +40,12 @@ class ComplementarySum(NamedTuple):
     fraction: float = 1.0
 
     needs_log_q = True
+    needs_exclusion = True
     needs_positive_log_q = True
     about = About(
-        "Softmax whose normaliser is the positive's own term plus an unbiased estimate of all others",
+        "softmax whose normaliser is the positive's own term plus an unbiased estimate of all others",
         "L = −s₀ + log( e^{s₀} + Σ κ_k e^{s_k} ), κ = (1 − q₀) / (S q_k), or 1 / b_k with Bernoulli draws",
-        "Botev, Zheng and Barber 2017 (CSS), eqs. 16–22",
+        "CSS eqs. 16–22",
         "one exponential for each draw, log q of the positive",
         "to approach the full softmax with few draws and bounded gradients; needs --exclude target",
     )
@@ -69,6 +70,7 @@ class ComplementaryBernoulli(NamedTuple):
     fraction: float = 1.0
 
     needs_log_q = True
+    needs_exclusion = True
     about = ComplementarySum.about
     untrained = ComplementarySum.untrained
 

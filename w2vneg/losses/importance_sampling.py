@@ -30,7 +30,7 @@ class ImportanceSampling(NamedTuple):
 
     needs_log_q = True
     about = About(
-        "Softmax whose normaliser is estimated by importance sampling alone; diverges by nature",
+        "softmax whose normaliser is estimated by importance sampling alone; diverges by nature",
         "L = −s₀ + log( (1/S) Σ e^{s_k} / q_k )",
         "Bengio and Senécal 2003; CSS eqs. 10–13",
         "one exponential for each draw",

@@ -30,7 +30,7 @@ class NegativeSampling(NamedTuple):
 
     needs_log_q = False
     about = About(
-        "Logistic regression of the positive against the negatives: word2vec's",
+        "logistic regression of the positive against the negatives: word2vec's",
         "L = −log σ(s₀) − Σ log σ(−s_k)",
         "Mikolov et al. 2013; notes eqs. 15–22; CSS eq. 28 (mean over the negatives)",
         "one exponential for each negative",

@@ -58,7 +58,7 @@ class NoiseContrastive(NamedTuple):
     needs_log_q = True
     needs_positive_log_q = True
     about = About(
-        "Logistic regression that tells the observed target from noise of known probability",
+        "logistic regression that tells the observed target from noise of known probability",
         "L = −log σ(x₀) − Σ log σ(−x_k),  x = s − log(n q) − log z",
         "Gutmann and Hyvärinen 2010; notes eqs. 7–13; CSS §5.2",
         "one exponential for each draw, log q of the positive",

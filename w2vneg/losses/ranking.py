@@ -30,7 +30,7 @@ class Ranking(NamedTuple):
 
     needs_log_q = False
     about = About(
-        "Logistic loss on the lead of the positive over each negative; margin 0 is BPR",
+        "logistic loss on the lead of the positive over each negative; margin 0 is BPR",
         "L = −Σ log σ(s₀ − s_k − Δ),  Δ = log(V − 1)",
         "CSS eqs. 25–27; margin 0: Rendle et al. 2009",
         "one exponential for each negative",
@@ -54,7 +54,7 @@ class Hinge(NamedTuple):
 
     needs_log_q = False
     about = About(
-        "Hinge loss on the lead of the positive over each negative",
+        "hinge loss on the lead of the positive over each negative",
         "L = Σ max(0, Δ − s₀ + s_k),  Δ = 1",
         "CSS eq. 24 (Collobert and Weston 2008)",
         "one comparison for each negative",

@@ -36,9 +36,9 @@ class RelaxedSoftmax(NamedTuple):
 
     needs_log_q = False
     about = About(
-        "Softmax over the positive and its negatives, whatever these were drawn from",
+        "softmax over the positive and its negatives, whatever these were drawn from",
         "L = −s₀ + log( e^{s₀} + Σ ω_k e^{s_k} )",
-        "Tanielian and Vasile 2019 (RS), eq. 5; CIS eqs. 7–10 with the discriminator's weights",
+        "RS eq. 5; CIS eqs. 7–10 with the discriminator's weights",
         "no exponential of its own",
         "with hard negatives (boltzmann): the best vectors for their time",
     )

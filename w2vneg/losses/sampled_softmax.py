@@ -42,9 +42,9 @@ class SampledSoftmax(NamedTuple):
 
     needs_log_q = True
     about = About(
-        "Softmax over the positive and the negatives, each negative's logit less log(n q)",
+        "softmax over the positive and the negatives, each negative's logit less log(n q)",
         "L = −s₀ + log( e^{s₀} + Σ e^{s_k} / (n q_k) )",
-        "Blanc and Rendle 2018, eqs. 2–5 (with the positive excluded: the same as css)",
+        "kernel eqs. 2–5 (with the positive excluded: the same as css)",
         "one exponential for each draw",
         "to approach the full softmax, with --exclude target; near the softmax (kernel, boltzmann) few draws do",
     )
@@ -74,7 +74,7 @@ class LargeVocabulary(NamedTuple):
     needs_log_q = True
     needs_positive_log_q = True
     about = About(
-        "Softmax over the positive and the negatives on s − log q",
+        "softmax over the positive and the negatives on s − log q",
         "L = −s₀ + log q₀ + log( e^{s₀} / q₀ + Σ e^{s_k} / q_k )",
         "CSS §6.2, 'IS Large Vocab' (Jean et al. 2015)",
         "one exponential for each draw, log q of the positive",

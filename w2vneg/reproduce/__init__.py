@@ -27,3 +27,6 @@ class Study:
     tables: dict[str, pd.DataFrame]
     text: str
     figures: dict[str, Callable] = field(default_factory=dict)
+
+
+from . import cis_shapes  # noqa: E402, F401  (they enter themselves)

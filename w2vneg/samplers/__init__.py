@@ -6,6 +6,8 @@ family of classes, offers `from_options`; the instance it returns has the rest:
 
     from_options(options, setting) -> instance      classmethod; see `setting.Setting`
     about : registry.About
+    cost(options, setting) -> float        staticmethod, rough nanoseconds that a group's draws add to the loop's own
+                                           work, to size rounds (left out: 0)
     slots(options) -> int                  staticmethod, for a varying number of draws: places for each set of negatives
     gives_log_q : bool                     it fills log q, and answers `log_noise`
     independent : bool                     targets enter independently, never twice (left out: n draws with replacement)
@@ -19,4 +21,13 @@ from ..registry import Registry
 
 SAMPLERS = Registry("sampler")
 
-from . import boltzmann, popularity, uniform  # noqa: E402, F401  (they enter themselves)
+from . import (  # noqa: E402, F401  (they enter themselves)
+    bernoulli,
+    bigram,
+    boltzmann,
+    dns,
+    kernel,
+    log_uniform,
+    popularity,
+    uniform,
+)

@@ -15,13 +15,16 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
 
 log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
 variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/test_samplers.py measures it.
+
+Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. Where the
+model's logit is |s| (kernel paper, eq. 11), so is the s above, for `rolling` and `sir`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..dense import boltzmann_draws
+from ..dense import boltzmann_draws, scratch_size
 from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.alias import alias_draw, alias_table
@@ -29,6 +32,7 @@ from ..kernels.contracts import implement_draw, implement_log_noise, implement_o
 from ..kernels.functions import exp_into, fast_log, highest
 from ..kernels.linalg import dots, row_of
 from ..kernels.rng import next_unit
+from ..registry import About
 from . import SAMPLERS
 from .popularity import log_popularity
 
@@ -53,16 +57,18 @@ def log_degeneracy(options, counts):
 class Boltzmann(NamedTuple):
     """Draws among M candidates.
 
-    threshold, alias : the `AliasTable` of D; log_d : float32, (n_vocab,); inverse_temperature : float, 1 / T
+    table : uint64, (n_vocab,), of `kernels.alias`, for D; log_d : float32, (n_vocab,)
+    inverse_temperature : float, 1 / T
     n_candidates : int, M; replaced : int, candidates replaced at each centre (M: `sir`)
+    absolute : bool, the logit is |x · y|
     """
 
-    threshold: np.ndarray
-    alias: np.ndarray
+    table: np.ndarray
     log_d: np.ndarray
     inverse_temperature: float
     n_candidates: int
     replaced: int
+    absolute: bool = False
 
     gives_log_q = True
 
@@ -70,16 +76,34 @@ class Boltzmann(NamedTuple):
 class BoltzmannExact(NamedTuple):
     """Draws made ahead for a batch of centres.
 
-    log_d : float32, (n_vocab,); inverse_temperature : float
-    ids : int32, (workers, batch, max_draws); log_q : float32, the same
+    log_d : float32, (n_vocab,); inverse_temperature : float; absolute : bool, the logit is |x · y|
+    ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch)
+    scratch : float32, memory of the draws
     """
 
     log_d: np.ndarray
     inverse_temperature: float
+    absolute: bool
     ids: np.ndarray
     log_q: np.ndarray
+    log_z: np.ndarray
+    scratch: np.ndarray
 
     gives_log_q = True
+
+    @classmethod
+    def of(cls, log_d, inverse_temperature, batch, setting, absolute=False):
+        """Make room for `batch` centres of each worker; log_d : (n_vocab,)."""
+        places = setting.workers, batch
+        return cls(
+            np.asarray(log_d, np.float32),
+            inverse_temperature,
+            absolute,
+            np.zeros((*places, setting.max_draws), np.int32),
+            np.zeros((*places, setting.max_draws), np.float32),
+            np.zeros(places, np.float32),
+            np.empty(scratch_size(setting.workers * batch, len(log_d)), np.float32),
+        )
 
     @property
     def batch_groups(self):
@@ -97,6 +121,9 @@ class BoltzmannExact(NamedTuple):
             key,
             self.ids.reshape(-1, n_draws),
             self.log_q.reshape(-1, n_draws),
+            self.log_z.ravel(),
+            self.absolute,
+            self.scratch,
         )
 
 
@@ -104,20 +131,53 @@ class BoltzmannExact(NamedTuple):
 class BoltzmannFamily:
     """Chooses the class by ``options.method``."""
 
+    gives_log_q = True
+    about = About(
+        summary="hard negatives: a given distribution sharpened by the model's own scores",
+        equation="Q_i(j) = D(j) e^{s_ij / T} / Σ D(j') e^{s_ij' / T}",
+        paper="RS eq. 8 (UBS, PBS)",
+        cost="rolling, sir: M dot products and e^s for each centre; exact: V of them, as a matrix product",
+        use="the best vectors measured here with the relaxed softmax; lower T: harder negatives, better at the top",
+    )
+
     batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
 
     @classmethod
     def from_options(cls, options, setting):
-        log_d = log_degeneracy(options, setting.counts)
-        beta = min(1.0 / options.temp, 1e30)
+        return cls.build(options, setting, log_degeneracy(options, setting.counts), min(1.0 / options.temp, 1e30))
+
+    @classmethod
+    def build(cls, options, setting, log_d, beta):
+        """Return the sampler of degeneracy e^log_d (float64, (n_vocab,)) and inverse temperature beta."""
         if options.method == "exact":
-            shape = (setting.workers, cls.batch, setting.max_draws)
-            ids, log_q = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-            return BoltzmannExact(log_d.astype(np.float32), beta, ids, log_q)
+            return BoltzmannExact.of(log_d, beta, cls.batch, setting, options.absolute_softmax)
         replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
         return Boltzmann(
-            *alias_table(np.exp(log_d)), log_d.astype(np.float32), beta, options.candidates, max(1, replaced)
+            alias_table(np.exp(log_d)),
+            log_d.astype(np.float32),
+            beta,
+            options.candidates,
+            max(1, replaced),
+            options.absolute_softmax,
         )
+
+
+@SAMPLERS.register("selfplay")
+class Selfplay:
+    """Boltzmann sampling with D uniform and T = 1, by the same methods."""
+
+    gives_log_q = True
+    about = About(
+        summary="the model's own softmax draws the negatives: Boltzmann with a uniform degeneracy and T = 1",
+        equation="Q_i(j) = e^{s_ij} / Σ e^{s_ij'}",
+        paper="CIS §3.4 and §4 (SP)",
+        cost="M dot products a centre (rolling, sir), V (exact)",
+        use="with the relaxed softmax; with the discriminator as weigher it is CIS",
+    )
+
+    @classmethod
+    def from_options(cls, options, setting):
+        return BoltzmannFamily.build(options, setting, log_popularity(setting.counts, 0.0), 1.0)
 
 
 class Candidates(NamedTuple):
@@ -148,12 +208,12 @@ def open_candidates(sampler, n_draws):
 @njit(borrows=True)
 def _replace(sampler, state, out, rng):
     """Draw `replaced` new candidates in turn; all of them at a shard's first centre."""
-    threshold, alias, ids, rows = sampler.threshold, sampler.alias, state.ids, state.rows
+    table, ids, rows = sampler.table, state.ids, state.rows
     place, n = state.place[0], sampler.replaced
     if place < 0:
         place, n = 0, sampler.n_candidates
     for _ in range(n):
-        ids[place] = alias_draw(threshold, alias, rng)
+        ids[place] = alias_draw(table, rng)
         rows[place] = row_of(out, ids[place])
         place += 1
         if place == sampler.n_candidates:
@@ -202,8 +262,13 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     m = sampler.n_candidates
     beta = np.float32(sampler.inverse_temperature)
     dots(out.width, out.matrix, state.rows, m, centre, scores)
-    top = highest(scores, m)
-    exp_into(scores, m, beta, top, running)
+    strengths = scores
+    if sampler.absolute:
+        strengths = running
+        for k in range(m):
+            running[k] = abs(scores[k])
+    top = highest(strengths, m)
+    exp_into(strengths, m, beta, top, running)
     total = accumulate(running)
     for k in range(n):
         chosen = find(running, next_unit(rng) * total)
@@ -214,7 +279,8 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         log_z = top * beta + np.float32(fast_log(total / np.float32(m)))
         state.log_z[0] = log_z
         for k in range(n):
-            log_q[k] = log_d[ids[k]] + logits[k] * beta - log_z
+            strength = abs(logits[k]) if sampler.absolute else logits[k]
+            log_q[k] = log_d[ids[k]] + strength * beta - log_z
     return True
 
 
@@ -222,14 +288,30 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
 def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
     beta, log_z = np.float32(sampler.inverse_temperature), state.log_z[0]
     for k in range(n):
-        log_q[k] = sampler.log_d[ids[k]] + logits[k] * beta - log_z
+        strength = abs(logits[k]) if sampler.absolute else logits[k]
+        log_q[k] = sampler.log_d[ids[k]] + strength * beta - log_z
+
+
+@implement_open_sampler(BoltzmannExact)
+def open_drawn(sampler, n_draws):
+    """The place of the worker, which `draw` knows and `log_noise` asks for."""
+    return np.zeros(1, np.int64)
 
 
 @implement_draw(BoltzmannExact)
 def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
     worker, drawn, drawn_log_q = out.worker, sampler.ids, sampler.log_q
+    state[0] = worker
     for k in range(n):
         ids[k] = drawn[worker, group, k]
     for k in range(min(n, log_q.shape[0])):
         log_q[k] = drawn_log_q[worker, group, k]
     return False
+
+
+@implement_log_noise(BoltzmannExact)
+def log_noise_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
+    beta, log_z = np.float32(sampler.inverse_temperature), sampler.log_z[state[0], group]
+    for k in range(n):
+        score = abs(logits[k]) if sampler.absolute else logits[k]
+        log_q[k] = sampler.log_d[ids[k]] + score * beta - log_z

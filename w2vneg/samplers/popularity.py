@@ -6,6 +6,7 @@ import numpy as np
 
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_log_noise
+from ..registry import About
 from . import SAMPLERS
 
 
@@ -18,25 +19,31 @@ def log_popularity(counts, exponent):
 
 @SAMPLERS.register("popularity")
 class Popularity(NamedTuple):
-    """threshold, alias : an `AliasTable`; log_p : float32, (n_vocab,)"""
+    """table : uint64, (n_vocab,), of `kernels.alias`; log_p : float32, (n_vocab,)"""
 
-    threshold: np.ndarray
-    alias: np.ndarray
+    table: np.ndarray
     log_p: np.ndarray
 
     gives_log_q = True
+    about = About(
+        summary="in proportion to counts to a power",
+        equation="Q(j) ∝ count_j^a, a = noise-exponent",
+        paper="Mikolov et al. 2013 (a = .75); RS §3.2 (PS, a = 1); kernel §4 (unigram)",
+        cost="one random number and one look into an alias table for each negative",
+        use="the common choice; fast, blind to the centre",
+    )
 
     @classmethod
     def from_options(cls, options, setting):
         log_p = log_popularity(setting.counts, options.noise_exponent)
-        return cls(*alias_table(np.exp(log_p)), log_p.astype(np.float32))
+        return cls(alias_table(np.exp(log_p)), log_p.astype(np.float32))
 
 
 @implement_draw(Popularity)
 def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    threshold, alias = sampler.threshold, sampler.alias
+    table = sampler.table
     for k in range(n):
-        ids[k] = alias_draw(threshold, alias, rng)
+        ids[k] = alias_draw(table, rng)
     for k in range(min(n, log_q.shape[0])):
         log_q[k] = sampler.log_p[ids[k]]
     return False

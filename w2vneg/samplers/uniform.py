@@ -7,6 +7,7 @@ import numpy as np
 
 from ..kernels.contracts import implement_draw, implement_log_noise
 from ..kernels.rng import next_below
+from ..registry import About
 from . import SAMPLERS
 
 
@@ -18,6 +19,13 @@ class Uniform(NamedTuple):
     log_p: float
 
     gives_log_q = True
+    about = About(
+        summary="every word alike",
+        equation="Q(j) = 1 / V",
+        paper="RS §3.2 (US), CIS §4 (UniS)",
+        cost="one random number for each negative, no table",
+        use="a plain baseline; its negatives are mostly rare words, and easy",
+    )
 
     @classmethod
     def from_options(cls, options, setting):

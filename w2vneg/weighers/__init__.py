@@ -9,4 +9,4 @@ from ..registry import Registry
 
 WEIGHERS = Registry("weigher")
 
-from . import importance, none  # noqa: E402, F401  (they enter themselves)
+from . import discriminator, importance, none, self_adversarial  # noqa: E402, F401  (they enter themselves)

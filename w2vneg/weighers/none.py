@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from ..kernels.contracts import implement_weigh
+from ..registry import About
 from . import WEIGHERS
 
 
@@ -13,6 +14,13 @@ class Unweighted(NamedTuple):
     flavour: int = 0
 
     needs_log_q = False
+    about = About(
+        summary="every negative counts once",
+        equation="ω_k = 1",
+        paper="RS eq. 5",
+        cost="nothing",
+        use="whenever nothing else is asked for",
+    )
 
     @classmethod
     def from_options(cls, options, setting):

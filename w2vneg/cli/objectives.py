@@ -1,0 +1,174 @@
+"""`w2vneg objectives`: what a run can be made of, in one line each or one at length."""
+
+import dataclasses
+import json
+import shutil
+import textwrap
+
+import click
+
+KINDS = {"loss": "losses", "sampler": "samplers", "weigher": "weighers", "preset": "presets"}
+_HEADINGS = {
+    "loss": "Losses: what gradient the positive and its negatives give (--loss)",
+    "sampler": "Samplers: which negatives (--sampler)",
+    "weigher": "Weighers: how much each negative counts (--weigher)",
+    "preset": "Presets: what a paper means by a name (--loss)",
+}
+
+
+_FOOTER = """RS: Tanielian and Vasile 2019. CIS: Partially Mutual Exclusive Softmax. CSS: Botev, Zheng and Barber 2017.
+kernel: Blanc and Rendle 2018. notes: notes on noise contrastive estimation.
+w2vneg objectives NAME explains one."""
+_TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of every preset
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--plugin", metavar="MODULE|FILE.py", help="Import this first, and list what it registers.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+def objectives(name, plugin, as_json):
+    """List losses, samplers, weighers and presets, or explain one.
+
+    A loss, a sampler and a weigher make an objective; a preset names three that belong together, and every option
+    given beside it wins. With NAME: formula, options, what it needs, what it costs and when to use it.
+    """
+    from ..plugins import load_plugins
+
+    load_plugins(plugin)
+    entries = _entries()
+    if name is not None:
+        entries = [entry for entry in entries if entry["name"] == name] or _unknown(name, entries)
+    if as_json:
+        document = {KINDS[kind]: [entry for entry in entries if entry["kind"] == kind] for kind in KINDS}
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    elif name is not None:
+        click.echo("\n\n".join(_explanation(entry) for entry in entries))
+    else:
+        click.echo(_list(entries))
+
+
+def _unknown(name, entries):
+    from ..errors import UnknownNameError, did_you_mean
+
+    hint = did_you_mean(name, sorted({entry["name"] for entry in entries}), shown=0)
+    raise UnknownNameError(
+        f"no loss, sampler, weigher or preset is called {name!r}{hint} 'w2vneg objectives' lists them all."
+    )
+
+
+def _entries():
+    """Return a dict for each plug and preset, in the order of `KINDS`."""
+    from ..plugins import REGISTRIES
+    from ..presets import PRESETS
+
+    entries = [_plug(kind, name, registry[name]) for kind, registry in REGISTRIES.items() for name in registry]
+    return entries + [_preset(name, preset) for name, preset in PRESETS.items()]
+
+
+def _plug(kind, name, plug):
+    about = getattr(plug, "about", None)
+    told = (
+        dataclasses.asdict(about)
+        if about is not None
+        else {"summary": _first_line(plug), "equation": "", "paper": "", "cost": "", "use": ""}
+    )
+    return {"kind": kind, "name": name, **told, "needs": _needs(kind, plug), "options": _options(kind, name)}
+
+
+def _first_line(plug):
+    lines = (plug.__doc__ or "").strip().splitlines()
+    return lines[0].rstrip(".") if lines else "no description"
+
+
+def _needs(kind, plug):
+    """Return, as sentences, what a plug asks of the others, or offers them."""
+
+    def states(name):
+        value = getattr(plug, name, False)
+        return "with some options, " if isinstance(value, property) else "" if value else None
+
+    if kind == "sampler":
+        return ["gives log q" if getattr(plug, "gives_log_q", True) else "gives no log q: not for what needs it"]
+    needs = {
+        "needs_log_q": "needs log q of the negatives",
+        "needs_positive_log_q": "needs log q of the positive",
+        "needs_exclusion": "negatives must not be the positive (--exclude target, window or known)",
+        "parameters": "trains rows of its own beside the vectors",
+    }
+    return [states(name) + sentence for name, sentence in needs.items() if states(name) is not None]
+
+
+def _options(kind, name):
+    """Return the options that the plug reads: flag, help and default."""
+    from ..config import TrainConfig
+    from ..option import default_for, flag_of
+
+    options = []
+    for item in dataclasses.fields(TrainConfig):
+        if name in (item.metadata["used_by"] or {}).get(kind, ()):
+            default = default_for(item, name)
+            shown = item.metadata["shown"] if default is None or default is True or default is False else f"{default}"
+            options.append({"flag": flag_of(item), "help": item.metadata["help"], "default": shown})
+    return options
+
+
+def _preset(name, preset):
+    from ..config import TrainConfig
+    from ..losses import LOSSES
+    from ..option import flag_of
+
+    fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
+    config = TrainConfig(loss=name).resolved()
+    flags = [f"--loss {preset.loss}"]
+    for option, item in fields.items():
+        value = getattr(config, option)
+        chosen = option in _TOLD or option in preset.values
+        if not chosen or value is None:
+            continue
+        flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {_plain(value)}")
+    about = getattr(LOSSES[preset.loss], "about", None) if preset.loss in LOSSES else None
+    return {
+        "kind": "preset",
+        "name": name,
+        "summary": preset.summary,
+        "equation": about.equation if about is not None else "",
+        "paper": preset.paper,
+        "same_as": " ".join(flags),
+        "note": preset.note,
+    }
+
+
+def _plain(value):
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _list(entries):
+    blocks = []
+    width = max(len(entry["name"]) for entry in entries) + 2
+    for kind, heading in _HEADINGS.items():
+        lines = [heading]
+        for entry in entries:
+            if entry["kind"] == kind:
+                told = ";  ".join(part for part in (entry["summary"], entry["equation"]) if part)
+                paper = f"  [{entry['paper']}]" if entry["paper"] else ""
+                lines.append(f"  {entry['name'].ljust(width)}{told}{paper}")
+        blocks.append("\n".join(lines))
+    return "\n\n".join([*blocks, _FOOTER])
+
+
+def _explanation(entry):
+    """Return what there is to say of one entry, label by label."""
+    lines = [f"{entry['name']} ({entry['kind']}): {entry['summary']}"]
+    parts = [("formula", entry["equation"]), ("paper", entry["paper"]), ("same as", entry.get("same_as"))]
+    parts += [("needs" if entry["kind"] != "sampler" else "log q", "; ".join(entry.get("needs", ())))]
+    parts += [("cost", entry.get("cost")), ("use", entry.get("use")), ("note", entry.get("note"))]
+    for number, option in enumerate(entry.get("options", ())):
+        label = "options" if number == 0 else ""
+        parts.append((label, f"{option['flag']}: {option['help']} [default: {option['default']}]"))
+    return "\n".join([*lines, *(_wrapped(label, text) for label, text in parts if text)])
+
+
+def _wrapped(label, text):
+    width = max(60, min(120, shutil.get_terminal_size().columns))
+    first = f"  {label.ljust(9)}"
+    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=" " * 13, break_on_hyphens=False)

@@ -1,0 +1,65 @@
+"""Full softmax (Tanielian and Vasile 2019, eqs. 1–3, their "MLE"; Blanc and Rendle 2018, eq. 1): every word competes.
+
+    L = −s₀ + log Z,    Z = Σ_j e^{s_j}  over the whole vocabulary
+    ∂L/∂s_j = e^{s_j} / Z − [j is the positive]
+
+Exact: no sampler, no weigher; matrix products over batches of centres do the work (`dense.softmax`). All the pairs of a
+batch take their steps from the same vectors, which is what a large batch costs.
+
+With ``--absolute-softmax`` s is |x · y| (Blanc and Rendle, eq. 11): ∂L/∂(x · y) gets the sign of x · y. With
+``--self-normalise λ`` each pair's loss has λ (log Z)² on top (Devlin et al. 2014), a fraction of the pairs if one is
+given (Andreas and Klein 2015): ∂/∂s_j = 2 λ log Z · e^{s_j} / Z.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import ConfigError
+from ..registry import About
+from . import LOSSES
+
+
+def penalty_of(text):
+    """Read ``LAMBDA`` or ``LAMBDA,FRACTION`` into two floats; None is (0, 1). ConfigError on anything else."""
+    if text is None:
+        return 0.0, 1.0
+    try:
+        numbers = [float(part) for part in text.split(",")]
+        penalty, fraction = numbers if len(numbers) == 2 else (*numbers, 1.0)
+    except (TypeError, ValueError):
+        penalty = math.nan
+    if not (math.isfinite(penalty) and penalty >= 0 and 0 < fraction <= 1):
+        raise ConfigError(
+            f"self_normalise must be LAMBDA or LAMBDA,FRACTION (lambda at least 0, fraction above 0 and at most 1), "
+            f"such as 0.1,0.5; got {text!r}"
+        )
+    return penalty, fraction
+
+
+@LOSSES.register("softmax")
+class Softmax(NamedTuple):
+    """n_vocab : int; penalty : float, λ; fraction : float, of the pairs that pay it"""
+
+    n_vocab: int
+    penalty: float = 0.0
+    fraction: float = 1.0
+
+    needs_log_q = False
+    dense = True
+    about = About(
+        summary="the exact softmax over the whole vocabulary",
+        equation="L = −s₀ + log Σ_j e^{s_j}, j over all words",
+        paper="RS eqs. 1–3 (MLE); CIS §4 (FS); kernel eq. 1",
+        cost="3 V dot products' worth of BLAS for each distinct centre of a batch, whatever the number of positives",
+        use="as the yardstick for all that samples, and outright where V is some ten thousand",
+    )
+
+    @classmethod
+    def from_options(cls, options, setting):
+        return cls(len(setting.counts), *penalty_of(options.self_normalise))
+
+    def untrained(self, n_negatives):
+        log_z = float(np.log(self.n_vocab))
+        return log_z + self.penalty * self.fraction * log_z**2

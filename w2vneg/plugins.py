@@ -1,0 +1,144 @@
+"""Plugs from outside: modules and files of the user's own that register losses, samplers, weighers or presets."""
+
+import importlib
+import importlib.util
+import os
+import sys
+import traceback
+import zlib
+from pathlib import Path
+
+from .errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
+from .losses import LOSSES
+from .presets import PRESETS
+from .samplers import SAMPLERS
+from .weighers import WEIGHERS
+
+REGISTRIES = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS}
+
+
+def load_plugins(plugin):
+    """Import what ``--plugin`` names, once in a process; a file of a name seen before is not read again.
+
+    Parameters
+    ----------
+    plugin : str or None
+        A module's name or the path of a .py file, or several with commas between.
+
+    Raises
+    ------
+    InputError
+        If there is no such module or file, or it fails while being imported; what it had registered is taken out again.
+    ConfigError
+        If it registers nothing.
+    """
+    for name in _names(plugin):
+        module = _module_of(name)
+        if module in sys.modules:
+            continue
+        before = _registered()
+        try:
+            _import(name, module)
+        except BaseException:
+            for kind, entry in _registered() - before:
+                PRESETS.pop(entry) if kind == "preset" else REGISTRIES[kind].unregister(entry)
+            raise
+        if _registered() == before:
+            sys.modules.pop(module, None)
+            raise ConfigError(
+                f"plug-in {name} registers no loss, sampler, weigher or preset; decorate a class with "
+                "@LOSSES.register(NAME) or the like (docs/architecture.md has a complete example)"
+            )
+
+
+def lasting_plugins(plugin):
+    """Return ``--plugin`` with its paths absolute, so that it means the same from another folder."""
+    if plugin is None:
+        return None
+    return ",".join(os.path.abspath(os.path.expanduser(name)) if _is_path(name) else name for name in _names(plugin))
+
+
+def find_objective(name):
+    """Raise UnknownNameError unless `name` is a preset or a loss."""
+    if name in PRESETS:
+        name = PRESETS[name].loss
+    if name not in LOSSES:
+        known = sorted({*PRESETS, *LOSSES})
+        raise UnknownNameError(
+            f"unknown loss {name!r}{did_you_mean(name, known, shown=0)} 'w2vneg objectives' lists losses and presets."
+        )
+
+
+def names_with_log_q():
+    """Return the names of the samplers that give the probabilities of their draws (list of str)."""
+    return [name for name in SAMPLERS if getattr(SAMPLERS[name], "gives_log_q", True)]
+
+
+def _names(plugin):
+    names = [name.strip() for name in (plugin or "").split(",")]
+    return [name for name in names if name]
+
+
+def _is_path(name):
+    return name.endswith(".py") or os.sep in name or "/" in name
+
+
+def _module_of(name):
+    """Return the module's name: of a file one made from its own, for by it the next process finds compiled code."""
+    if not _is_path(name):
+        return name
+    path = Path(os.path.abspath(os.path.expanduser(name)))
+    module = f"w2vneg_plugin_{path.stem}"
+    taken = module in sys.modules and sys.modules[module].__file__ != str(path)
+    return f"{module}_{zlib.crc32(str(path).encode()):08x}" if taken else module
+
+
+def _registered():
+    kinds = {kind: list(registry) for kind, registry in REGISTRIES.items()} | {"preset": list(PRESETS)}
+    return {(kind, entry) for kind, entries in kinds.items() for entry in entries}
+
+
+def _import(name, module):
+    try:
+        if _is_path(name):
+            _import_file(Path(name).expanduser(), module)
+        else:
+            importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module == error.name or module.startswith(f"{error.name}.")):
+            raise InputError(_failure(name, error)) from error
+        beside = name.replace(".", "/") + ".py"
+        hint = f"; did you mean --plugin ./{beside}?" if os.path.isfile(beside) else ""
+        hint = hint or "; give the path of a .py file, or install it"
+        raise InputError(f"plug-in {name}: no module {error.name!r} that Python finds{hint}") from None
+    except W2vnegError as error:
+        raise type(error)(_failure(name, error)) from error
+    except Exception as error:
+        raise InputError(_failure(name, error)) from error
+
+
+def _import_file(path, module):
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "no such file"
+        raise InputError(f"{what}; name a .py file, or a module that Python finds")
+    spec = importlib.util.spec_from_file_location(module, os.path.abspath(path))
+    if spec is None:
+        raise InputError("is no Python file; its name must end in .py")
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[module] = loaded  # compiled code refers to the plug's class by its module's name
+    try:
+        spec.loader.exec_module(loaded)
+    except BaseException:
+        del sys.modules[module]
+        raise
+
+
+def _failure(name, error):
+    """Return the sentence for an error inside a plug-in: its file, the line, the cause."""
+    cause = str(error) if isinstance(error, W2vnegError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"plug-in {error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    ours = (str(Path(__file__).parent), str(Path(importlib.__file__).parent), "<")
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)]
+    where = f"{frames[0].filename}:{frames[0].lineno}" if frames else name
+    return f"plug-in {where}: {cause}"

@@ -1,0 +1,165 @@
+"""The discriminator of cooperative importance sampling (CIS paper, eqs. 8–10 and algorithm 1).
+
+A second model D(i, j) = d_i · e_j, with matrices of its own, is trained beside the first to tell true pairs from drawn
+ones, by binary cross-entropy on the very negatives of the step (eq. 9, as a loss):
+
+    L_D = −log σ(D(i, j₀)) − Σ_k log σ(−D(i, j_k))
+    ∂L_D/∂D(i, j₀) = −σ(−D(i, j₀))        ∂L_D/∂D(i, j_k) = σ(D(i, j_k))
+
+and each target weighs what D gives for being a negative, with no gradient through it:
+
+    ω_k = σ(−D(i, j_k)),    ω₀ = 1 (eq. 8) or σ(−D(i, j₀)) (eq. 10, `weigh_positive`)
+
+A drawn target that looks like true data so counts little in a normaliser. Before any training D = 0 and every ω is ½.
+
+What the paper leaves open, and what is done here:
+
+- Eq. 11 writes D for the weight in the gradient where eqs. 8 and 10 have σ(−D); these follow from the loss, so we take
+  them. Eq. 10's j_k inside the sum is each target of V in turn.
+- A group's weights come from D as it was before its own step on that group.
+- Negatives shared by m positives are so many draws for each of them: they count m times in L_D as they do in the loss,
+  and D sees n negatives to a positive, shared or not.
+- Eq. 9 draws from g without exclusions: D learns from every draw, also from those that an exclusion then keeps out of
+  the loss.
+- `both` trains D and the vectors on each group, which is the paper's sum of one g-step and one d-step on the same data.
+  `alternate` is algorithm 1 with one g-step and one d-step in turn, each on a group of its own; a d-step's pairs train
+  D alone and are not counted.
+- e starts at 0 and d at word2vec's small random numbers, as the model itself does: the first step on e breaks the tie.
+- D's learning rate falls with the model's, and its steps are bounded like the model's (`linalg.bound_steps`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.contracts import implement_open_weigher, implement_regard, implement_weigh
+from ..kernels.functions import exp_into
+from ..kernels.linalg import AnyWidth, bound_steps, dot, dots, fetch_row, step_rows
+from ..registry import About
+from . import WEIGHERS
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+_STREAM = 0xD  # keeps the discriminator's first vectors apart from the model's, which have the seed alone
+
+
+@WEIGHERS.register("discriminator")
+class Discriminator(NamedTuple):
+    """A model of what is negative.
+
+    discriminator_in, discriminator_out : float32, (n_vocab, dim), trained in place
+    ratio : float, its learning rate over that of the model
+    weigh_positive : bool, eq. 10; alternate : bool, g-steps and d-steps in turn
+    shared : bool, the positives of a group share its negatives; bounded : bool
+    """
+
+    discriminator_in: np.ndarray
+    discriminator_out: np.ndarray
+    ratio: float
+    weigh_positive: bool
+    alternate: bool
+    shared: bool
+    bounded: bool
+
+    needs_log_q = False
+    parameters = ("discriminator_in", "discriminator_out")
+    about = About(
+        summary="a second model, trained beside the first, says how likely each draw is a true negative",
+        equation="ω_k = σ(−D(i, j_k)); D maximises log σ(D(i, j_0)) + Σ log σ(−D(i, j_k))",
+        paper="CIS eqs. 8–10, algorithm 1",
+        cost="1 + n dot products and row updates in matrices of its own: as much again as the loss itself",
+        use="with hard negatives (selfplay, boltzmann), where many draws are true targets that were not observed",
+    )
+
+    @classmethod
+    def from_options(cls, options, setting):
+        shape = (len(setting.counts), setting.dim)
+        rng = np.random.default_rng([_STREAM, options.seed])
+        rows_in = (rng.random(shape, np.float32) - np.float32(0.5)) / np.float32(setting.dim)
+        rate = options.alpha if options.discriminator_alpha is None else options.discriminator_alpha
+        return cls(
+            rows_in,
+            np.zeros(shape, np.float32),
+            rate / options.alpha,
+            options.weigh_positive,
+            options.discriminator_steps == "alternate",
+            options.share_negatives,
+            options.bounded_steps,
+        )
+
+
+class Judgement(NamedTuple):
+    """Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row and
+    its gradient (dim,); turn int64 (1,), 1 if the next group is a d-step."""
+
+    positive_weights: np.ndarray
+    positive_steps: np.ndarray
+    negative_weights: np.ndarray
+    negative_steps: np.ndarray
+    x: np.ndarray
+    gradient: np.ndarray
+    turn: np.ndarray
+
+
+@implement_open_weigher(Discriminator)
+def open_judgement(weigher, max_positives, n_draws):
+    dim = weigher.discriminator_in.shape[1]
+    return Judgement(
+        np.empty(max_positives, np.float32),
+        np.empty(max_positives, np.float32),
+        np.empty(n_draws, np.float32),
+        np.empty(n_draws, np.float32),
+        np.empty(dim, np.float32),
+        np.empty(dim, np.float32),
+        np.zeros(1, np.int64),
+    )
+
+
+@implement_regard(Discriminator)
+def regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+    inputs, out = weigher.discriminator_in, weigher.discriminator_out
+    x, gradient, width = state.x, state.gradient, AnyWidth(0)
+    positive_weights, negative_weights = state.positive_weights, state.negative_weights
+    positive_steps, negative_steps = state.positive_steps, state.negative_steps
+    for k in range(n):
+        fetch_row(out, negative_rows[k])
+    for i in range(x.shape[0]):
+        x[i] = inputs[centre_row, i]
+        gradient[i] = _ZERO
+    # σ(−D) = 1 / (1 + e^D), of all targets in one pass
+    dots(width, out, positive_rows, m, x, positive_steps)
+    dots(width, out, negative_rows, n, x, negative_steps)
+    exp_into(positive_steps, m, _ONE, _ZERO, positive_weights)
+    exp_into(negative_steps, n, _ONE, _ZERO, negative_weights)
+    for k in range(m):
+        positive_weights[k] = _ONE / (_ONE + positive_weights[k])
+    for k in range(n):
+        negative_weights[k] = _ONE / (_ONE + negative_weights[k])
+    d_step = state.turn[0] == 1
+    if weigher.alternate:
+        state.turn[0] = 1 - state.turn[0]
+        if not d_step:
+            return True
+    # −alpha · ∂L_D/∂D
+    rate = alpha * np.float32(weigher.ratio)
+    negative_rate = rate * np.float32(m) if weigher.shared else rate
+    for k in range(m):
+        positive_steps[k] = rate * positive_weights[k]
+    for k in range(n):
+        negative_steps[k] = negative_rate * (negative_weights[k] - _ONE) if negatives[k] >= 0 else _ZERO
+    if weigher.bounded:
+        bound_steps(positive_steps, m, negative_steps, n, dot(x, x))
+    step_rows(width, out, positive_rows, positive_steps, m, x, gradient)
+    step_rows(width, out, negative_rows, negative_steps, n, x, gradient)
+    for i in range(x.shape[0]):
+        inputs[centre_row, i] += gradient[i]
+    return not weigher.alternate
+
+
+@implement_weigh(Discriminator)
+def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
+    if weigher.weigh_positive:
+        weights[0] *= state.positive_weights[k]
+    negative_weights = state.negative_weights
+    for j in range(1, weights.shape[0]):
+        weights[j] *= negative_weights[offset + j - 1]
