@@ -194,6 +194,26 @@ def boltzmann(logits, degeneracy, temperature):
     return weights / weights.sum()
 
 
+def hardest_of(p, scores, m):
+    """Return the distribution of the highest-scoring of m draws from p (no two scores the same)."""
+    q = np.zeros(len(p))
+    below = 0.0
+    for j in np.argsort(scores):
+        q[j] = (below + p[j]) ** m - below**m
+        below += p[j]
+    return q
+
+
+def bigram(groups, centre, p, back_off):
+    """Return q(j|i) = (1 − β) c_ij / c_i + β p_j, c counted over groups of window 1; p alone where c_i is 0."""
+    counts = np.zeros(len(p))
+    for _, i, positives in groups:
+        if i == centre:
+            for j in positives:
+                counts[j] += 1
+    return (1 - back_off) * counts / counts.sum() + back_off * p if counts.any() else np.array(p)
+
+
 def alias_probabilities(table):
     """Return the distribution that an alias table (threshold and alias in one word) stands for, slot by slot."""
     n = len(table)

@@ -1,28 +1,34 @@
 """Every sampler's draws against probabilities got by enumeration. Runs with and without the JIT (fewer draws)."""
 
 import math
-import os
 
 import naive
 import numpy as np
 import pytest
-from scipy import stats
+from drawing import (
+    COUNTS,
+    DEGENERACIES,
+    DIM,
+    LONELY,
+    SLOW,
+    TEXT,
+    V,
+    boltzmann,
+    compiled_only,
+    distance,
+    draws,
+    make,
+    model,
+    p_value,
+)
 
 from w2vneg.config import TrainConfig
 from w2vneg.errors import ConfigError
-from w2vneg.jit import njit
-from w2vneg.kernels.contracts import draw, open_sampler
 from w2vneg.kernels.linalg import Rows, row_of
 from w2vneg.samplers import SAMPLERS, popularity
 from w2vneg.samplers.boltzmann import accumulate, find
+from w2vneg.samplers.log_uniform import rank_at
 from w2vneg.setting import Setting
-
-SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-compiled_only = pytest.mark.skipif(SLOW, reason="too many draws for plain Python")
-V, DIM = 200, 8
-COUNTS = (1e5 / np.arange(1, V + 1) ** 0.9).astype(np.int64)
-EXPONENT = 0.75
-DEGENERACIES = {"uniform": np.full(V, 1 / V), "popularity": naive.popularity(COUNTS, EXPONENT)}
 
 
 @pytest.fixture(autouse=True)
@@ -30,82 +36,6 @@ def _wrapping_integers():
     """Plain Python warns where uint64 wraps round, which random streams do on purpose."""
     with np.errstate(over="ignore"):
         yield
-
-
-@njit
-def _draw_often(sampler, centre, out, rng, n, ids, log_q, logits):
-    state = open_sampler(sampler, n)
-    known = False
-    for group in range(ids.shape[0]):
-        known = draw(sampler, state, group, 0, centre, out, rng, n, ids[group], log_q[group], logits[group])
-    return known
-
-
-@njit
-def _draw_and_watch(sampler, centre, out, rng, n, ids, log_q, logits, candidates):
-    state = open_sampler(sampler, n)
-    for group in range(ids.shape[0]):
-        draw(sampler, state, group, 0, centre, out, rng, n, ids[group], log_q[group], logits[group])
-        for k in range(candidates.shape[1]):
-            candidates[group, k] = state.ids[k]
-
-
-def make(name, counts=COUNTS, max_draws=10, workers=1, **options):
-    """Return a sampler made as the trainer makes it."""
-    config = TrainConfig(sampler=name, **options).resolved()
-    return SAMPLERS[config.sampler].from_options(config, Setting(counts, DIM, workers, max_draws))
-
-
-def boltzmann(method="rolling", temp=1.0, degeneracy="uniform", **options):
-    for unused in {"sir": ("replaced",), "exact": ("replaced", "candidates")}.get(method, ()):
-        options.pop(unused, None)  # the configuration refuses what has no effect
-    return make("boltzmann", method=method, temp=temp, degeneracy=degeneracy, **options)
-
-
-def model(sd, n_vocab=V, seed=5):
-    """Return (centre, matrix, logits) whose logits are normal with mean 0 and standard deviation `sd`, exactly."""
-    rng = np.random.default_rng(seed)
-    centre = rng.normal(size=DIM).astype(np.float32)
-    wanted = rng.normal(size=n_vocab)
-    wanted = sd * (wanted - wanted.mean()) / wanted.std()
-    matrix = rng.normal(size=(n_vocab, DIM))
-    matrix += np.outer((wanted - matrix @ centre) / (centre @ centre), centre)
-    matrix = matrix.astype(np.float32)
-    return centre, matrix, matrix.astype(np.float64) @ centre.astype(np.float64)
-
-
-def draws(sampler, groups, n=1, centre=None, out=None, seed=1, log_q=True, watch=None):
-    """Return (ids, log_q, logits), each (groups, n), one centre drawn for again and again."""
-    if centre is None:
-        centre, matrix, _ = model(1.0)
-        out = Rows(matrix, 0, len(matrix), 0)
-    ids = np.full((groups, n), -1, np.int32)
-    log_qs = np.full((groups, n if log_q else 0), np.nan, np.float32)
-    logits = np.full((groups, n), np.nan, np.float32)
-    rng = np.array([seed], np.uint64)
-    if watch is None:
-        _draw_often(sampler, centre, out, rng, n, ids, log_qs, logits)
-    else:
-        _draw_and_watch(sampler, centre, out, rng, n, ids, log_qs, logits, watch)
-    return ids, log_qs, logits
-
-
-def p_value(ids, probabilities):
-    """Chi-square of draws against a distribution; places expected less than five times are taken together."""
-    seen = np.bincount(np.ravel(ids), minlength=len(probabilities)).astype(np.float64)
-    expected = probabilities * seen.sum()
-    assert seen[probabilities == 0].sum() == 0
-    often = expected >= 5
-    seen, expected = (np.append(a[often], a[~often].sum()) for a in (seen, expected))
-    if expected[-1] < 5:
-        seen, expected = seen[:-1], expected[:-1]
-    return stats.chisquare(seen, expected * (seen.sum() / expected.sum())).pvalue
-
-
-def distance(ids, probabilities):
-    """Total variation between the draws and a distribution."""
-    seen = np.bincount(np.ravel(ids), minlength=len(probabilities)) / np.size(ids)
-    return 0.5 * np.abs(seen - probabilities).sum()
 
 
 def test_uniform_draws_are_uniform():
@@ -356,6 +286,126 @@ def test_a_stream_repeats_its_draws(method):
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.parametrize("exponent", [0.75, 1.0])
+def test_dns_draws_follow_the_enumerated_distribution(exponent):
+    centre, matrix, logits = model(1.0)
+    out, p = Rows(matrix, 0, V, 0), naive.popularity(COUNTS, exponent)
+    for absolute in (False, True):
+        for m in (1, 2, 7):
+            sampler = make("dns", candidates=m, noise_exponent=exponent, absolute_softmax=absolute)
+            ids, _, values = draws(sampler, 300 if SLOW else 20_000, 10, centre, out, log_q=False)
+            assert p_value(ids, naive.hardest_of(p, np.abs(logits) if absolute else logits, m)) > 1e-6
+            np.testing.assert_allclose(values, logits[ids], rtol=1e-4, atol=1e-5)  # signed: the loop takes |s|
+
+
+def test_dns_among_very_many_candidates_takes_the_hardest():
+    centre, matrix, logits = model(1.0)
+    sampler = make("dns", candidates=20_000, noise_exponent=0.0)
+    ids, _, _ = draws(sampler, 1 if SLOW else 20, 2, centre, Rows(matrix, 0, V, 0), log_q=False)
+    assert set(ids.ravel()) == {logits.argmax()}
+
+
+@pytest.mark.parametrize("method", ["rolling", "sir", "exact"])
+def test_selfplay_is_boltzmann_with_a_uniform_degeneracy_at_temperature_one(method):
+    centre, matrix, _ = model(2.0)
+    found = []
+    for sampler in make("selfplay", method=method), boltzmann(method, 1.0, "uniform"):
+        if method == "exact":
+            sampler.refresh(centre[None], matrix, np.zeros((1, sampler.batch_groups), np.int32), 5)
+        found.append(draws(sampler, 50, 6, centre, Rows(matrix, 0, V, 0)))
+    for one, other in zip(*found, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+    if method != "exact":
+        other = draws(boltzmann(method, 0.5), 50, 6, centre, Rows(matrix, 0, V, 0))[0]
+        assert not np.array_equal(found[0][0], other)
+
+
+@pytest.mark.parametrize("name", ["boltzmann", "selfplay"])
+def test_absolute_logits_are_what_candidates_are_drawn_by(name):
+    centre, matrix, logits = model(1.5)
+    sampler = make(name, method="sir", candidates=64 if SLOW else 4096, absolute_softmax=True)
+    groups, asked = 20 if SLOW else 4_000, np.arange(V)
+    noise = np.empty((groups, V), np.float32)
+    ids, log_q, values = draws(sampler, groups, 20, centre, Rows(matrix, 0, V, 0), asked=asked, noise=noise)
+    np.testing.assert_allclose(values, logits[ids], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(log_q, np.take_along_axis(noise, ids, axis=1), atol=1e-5)
+    degeneracy = DEGENERACIES["popularity" if name == "boltzmann" else "uniform"]
+    q = naive.boltzmann(np.abs(logits), degeneracy, 1.0)
+    offset = noise - np.log(q)  # the candidates' mean for the sum: one error a group
+    np.testing.assert_allclose(offset, offset[:, :1] + np.zeros(V), atol=1e-4)
+    assert SLOW or distance(ids, q) < 0.03
+
+
+def test_log_uniform_draws_follow_the_ranks():
+    ids, log_q, _ = draws(make("log-uniform"), 2_000 if SLOW else 40_000, n=10)
+    exact = np.diff(np.log(np.arange(1, V + 2))) / math.log(V + 1)
+    assert p_value(ids, exact) > 1e-6
+    np.testing.assert_allclose(log_q, np.log(exact)[ids], rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_vocab", [1, 2, 3, 7, 200, 15_000, 70_419, 2**24 + 3, 2**31 - 2])
+def test_log_uniform_reaches_both_ends_and_no_further(n_vocab):
+    log_range = math.log1p(n_vocab)
+    assert rank_at(0.0, log_range, n_vocab) == 0
+    assert rank_at(1 - 2.0**-53, log_range, n_vocab) == n_vocab - 1
+    for rank in {k for k in (1, 2, n_vocab // 2, n_vocab - 1) if 0 < k < n_vocab}:
+        border = math.log(rank + 1) / log_range
+        assert rank_at(border * (1 - 1e-12), log_range, n_vocab) == rank - 1
+        assert rank_at(border * (1 + 1e-12), log_range, n_vocab) == rank
+
+
+@pytest.mark.parametrize("back_off", [0.1, 0.6, 1.0])
+def test_bigram_draws_follow_the_neighbours_and_popularity(back_off):
+    sampler, text = make("bigram", back_off=back_off), naive.groups(*TEXT, 1)
+    for centre_id in (0, 3, 60, LONELY):
+        q = naive.bigram(text, centre_id, DEGENERACIES["popularity"], back_off)
+        ids, log_q, _ = draws(sampler, 1_000 if SLOW else 20_000, n=10, centre_id=centre_id)
+        assert p_value(ids, q) > 1e-6
+        np.testing.assert_allclose(log_q, np.log(q)[ids], rtol=1e-4)
+
+
+def test_bigram_of_a_text_without_neighbours_is_popularity():
+    config = TrainConfig(sampler="bigram").resolved()
+    ids, offsets = np.arange(V, dtype=np.int32), np.arange(V + 1)
+    sampler = SAMPLERS["bigram"].from_options(config, Setting(COUNTS, DIM, ids=ids, offsets=offsets))
+    drawn, log_q, _ = draws(sampler, 200, 10)
+    assert p_value(drawn, DEGENERACIES["popularity"]) > 1e-6
+    np.testing.assert_allclose(log_q, np.log(DEGENERACIES["popularity"])[drawn], rtol=1e-4)
+
+
+def test_bigram_without_a_corpus_is_refused():
+    with pytest.raises(ConfigError, match="choose another sampler"):
+        SAMPLERS["bigram"].from_options(TrainConfig(sampler="bigram").resolved(), Setting(COUNTS, DIM))
+
+
+OPTIONS = {  # by sampler: what its log q, where it is an estimate, is good enough with
+    "boltzmann": {"method": "sir", "candidates": 16_384},
+    "selfplay": {"method": "sir", "candidates": 16_384},
+}
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLERS))
+def test_draws_and_noise_of_every_sampler_agree(name):
+    sampler = make(name, **({} if SLOW else OPTIONS.get(name, {})))
+    if not sampler.gives_log_q or hasattr(sampler, "refresh"):
+        pytest.skip("its draws have no log q, or are made ahead")
+    config = TrainConfig(sampler=name).resolved()
+    n = sampler.slots(config) if hasattr(sampler, "slots") else 20
+    groups = 150 if SLOW else 1_500
+    noise = np.empty((groups, V), np.float32)
+    centre, matrix, _ = model(1.0)
+    ids, log_q, _ = draws(sampler, groups, n, centre, Rows(matrix, 0, V, 0), asked=np.arange(V), noise=noise)
+    full = ids >= 0
+    np.testing.assert_allclose(log_q[full], np.take_along_axis(noise, np.maximum(ids, 0), axis=1)[full], atol=1e-5)
+    assert (log_q[~full] == np.inf).all()
+    sums = np.exp(noise.astype(np.float64)).sum(axis=1)
+    if getattr(sampler, "independent", False):  # n q sums to the expected number
+        np.testing.assert_allclose(sums * full.sum(axis=1), config.negatives, rtol=1e-4)
+    elif not SLOW or name not in OPTIONS:
+        np.testing.assert_allclose(sums, 1, atol=0.1 if name in OPTIONS else 1e-5)
+        assert p_value(ids, np.exp(noise.astype(np.float64)).mean(axis=0)) > 1e-6
+
+
 @pytest.mark.parametrize("name", sorted(SAMPLERS))
 def test_every_sampler_stays_within_the_vocabulary(name):
     sampler = make(name)
@@ -364,6 +414,10 @@ def test_every_sampler_stays_within_the_vocabulary(name):
         centres = np.zeros((1, sampler.batch_groups), np.int32)
         sampler.refresh(centre[None], matrix, centres, 1)
     ids, log_q, _ = draws(sampler, 100, 7, centre, Rows(matrix, 0, V, 0), log_q=sampler.gives_log_q)
-    assert 0 <= ids.min() <= ids.max() < V
-    assert np.isfinite(log_q).all()
-    assert log_q.size == 0 or log_q.max() < 1
+    drawn = ids >= 0
+    assert drawn.all() or hasattr(sampler, "slots")
+    assert drawn.any()
+    assert ids.min() >= -1
+    assert ids.max() < V
+    assert log_q.size == 0 or np.isfinite(log_q[drawn]).all()
+    assert log_q.size == 0 or log_q[drawn].max() < 1

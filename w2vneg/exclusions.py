@@ -1,6 +1,13 @@
-"""Which of the exclusions of `kernels.exclusion` a run uses, and the table of known pairs that one of them needs."""
+"""Which of the exclusions of `kernels.exclusion` a run uses, and the table of known pairs that one of them needs.
 
-from .kernels.exclusion import ExcludeNone, ExcludeTarget, ExcludeWindow
+A pair is known if it stands within the window anywhere in the text, all tokens counted. Subsampling removes tokens and
+so lets the window of training reach further now and then; what stands that far apart is not known for it.
+"""
+
+import numpy as np
+
+from .cooccurrence import pair_counts
+from .kernels.exclusion import ExcludeKnown, ExcludeNone, ExcludeTarget, ExcludeWindow
 
 
 def make_exclusion(name, corpus, window):
@@ -11,5 +18,13 @@ def make_exclusion(name, corpus, window):
     name : str, none, target, window or known
     corpus : EncodedCorpus
     window : int
+
+    Raises
+    ------
+    ConfigError
+        If the known pairs do not fit into memory.
     """
+    if name == "known":
+        pairs = pair_counts(corpus.ids, corpus.offsets, len(corpus.vocab), window)
+        return ExcludeKnown(pairs.indptr.astype(np.int64), pairs.indices.astype(np.int32))
     return {"none": ExcludeNone, "target": ExcludeTarget, "window": ExcludeWindow}[name]()

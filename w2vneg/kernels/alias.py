@@ -61,7 +61,7 @@ def alias_rows(starts, weights):
     Parameters
     ----------
     starts : int64, (n_rows + 1,)
-    weights : float32 or float64, (n,), not negative, no stretch all zero
+    weights : any kind of number, (n,), not negative, no stretch all zero
 
     Returns
     -------

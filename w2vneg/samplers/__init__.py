@@ -19,4 +19,4 @@ from ..registry import Registry
 
 SAMPLERS = Registry("sampler")
 
-from . import boltzmann, popularity, uniform  # noqa: E402, F401  (they enter themselves)
+from . import bernoulli, bigram, boltzmann, dns, log_uniform, popularity, uniform  # noqa: E402, F401  (they enter themselves)

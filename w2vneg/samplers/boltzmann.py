@@ -138,6 +138,7 @@ class BoltzmannFamily:
 class Selfplay:
     """Boltzmann sampling with D uniform and T = 1, by the same methods."""
 
+    gives_log_q = True
     about = About(
         summary="the model's own softmax draws the negatives: Boltzmann with a uniform degeneracy and T = 1",
         equation="Q_i(j) = e^s_ij / sum over j' of e^s_ij'",

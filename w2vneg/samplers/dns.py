@@ -16,12 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..jit import njit
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_open_sampler
 from ..kernels.linalg import dots, fetch_row, row_of
 from ..registry import About
 from . import SAMPLERS
 from .popularity import log_popularity
+
+_LOWEST = np.float32(-np.inf)
 
 
 @SAMPLERS.register("dns")
@@ -50,7 +53,8 @@ class HardestOfM(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """Scratch of one shard: ids int32, rows int64, scores float32, each (M,), of one negative's candidates."""
+    """Scratch of one shard: ids int32 and rows int64, (2, M), of the candidates of this negative and of the next, whose
+    rows are on their way meanwhile; scores float32, (M,)."""
 
     ids: np.ndarray
     rows: np.ndarray
@@ -60,26 +64,33 @@ class Scored(NamedTuple):
 @implement_open_sampler(HardestOfM)
 def open_scored(sampler, n_draws):
     m = sampler.n_candidates
-    return Scored(np.empty(m, np.int32), np.empty(m, np.int64), np.empty(m, np.float32))
+    return Scored(np.empty((2, m), np.int32), np.empty((2, m), np.int64), np.empty(m, np.float32))
+
+
+@njit(borrows=True)
+def _propose(table, out, rng, ids, rows):
+    """Draw the candidates of one negative and start loading their rows."""
+    for c in range(ids.shape[0]):
+        ids[c] = alias_draw(table, rng)
+        rows[c] = row_of(out, ids[c])
+        fetch_row(out.matrix, rows[c])
 
 
 @implement_draw(HardestOfM)
 def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
     table, m, absolute = sampler.table, sampler.n_candidates, sampler.absolute
     candidates, rows, scores = state.ids, state.rows, state.scores
+    _propose(table, out, rng, candidates[0], rows[0])
     for k in range(n):
+        this, following = k % 2, (k + 1) % 2
+        if k + 1 < n:
+            _propose(table, out, rng, candidates[following], rows[following])
+        dots(out.width, out.matrix, rows[this], m, centre, scores)
+        hardest, top = 0, _LOWEST
         for c in range(m):
-            candidates[c] = alias_draw(table, rng)
-            rows[c] = row_of(out, candidates[c])
-            fetch_row(out.matrix, rows[c])
-        dots(out.width, out.matrix, rows, m, centre, scores)
-        hardest = 0
-        for c in range(1, m):
-            if absolute:
-                harder = abs(scores[c]) > abs(scores[hardest])
-            else:
-                harder = scores[c] > scores[hardest]
-            hardest = c if harder else hardest
-        ids[k] = candidates[hardest]
+            strength = abs(scores[c]) if absolute else scores[c]
+            if strength > top:
+                hardest, top = c, strength
+        ids[k] = candidates[this, hardest]
         logits[k] = scores[hardest]
     return True
