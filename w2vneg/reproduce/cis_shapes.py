@@ -253,9 +253,9 @@ CIS paper, section 4.1 and table 1: do the vectors find the support of a shape i
 The paper leaves the setting open. Here: a grid of {grid} × {grid} cells, the column is the centre and the row the
 target; {pairs:,} pairs, columns uniform, rows by the shape's density (overlapping Gaussians cut off at two deviations
 that cover the share r of the grid; a curve with noise cut off alike); dim 150, as in the paper. Vectors are the
-relaxed softmax's, FS has all targets as negatives. alpha falls from .1, and each method has the number of
-epochs (5, 10, 20 or 40) that was best for it on a draw of its own; then {seeds} new draws of shape and pairs; ± is half of the 95 %
-interval of the mean. No pairs are held out: the truth is known.
+relaxed softmax's, with 1 and with 10 negatives; FS has all targets as negatives. alpha falls from .1, and each method
+has the number of epochs (5, 10, 20 or 40) that was best for it on a draw of its own; then {seeds} new draws of shape
+and pairs; ± is half of the 95 % interval of the mean. No pairs are held out: the truth is known.
 
 Accuracy is the share of cells told right. "sizes known": each column's best-scored cells, as many as there truly are
 (judges the order within columns only). "one cut of s": all cells whose score exceeds one number, the best there is.
