@@ -14,12 +14,13 @@ import pandas as pd
 
 from ..config import TrainConfig
 from ..engines.local import LocalEngine
-from ..kernels.contracts import implement_draw, implement_fill, implement_group
 from ..kernels.exclusion import ExcludeNone, ExcludeTarget
+from ..kernels.pairs import Pairs
 from ..kernels.shard import Plugs, Shape
 from ..losses import LOSSES
 from ..model import Model
 from ..samplers import SAMPLERS
+from ..samplers.everything import Everything
 from ..schedule import linear, stream_key
 from ..setting import Setting
 from ..vocab import Vocabulary
@@ -79,48 +80,6 @@ def shape_of(name, rng):
         return along(t * np.cos(t), t * np.sin(t))
     t = 3 * np.pi * (along_it - 0.5)
     return along(np.sin(t), np.sign(t) * (np.cos(t) - 1))
-
-
-class Pairs(NamedTuple):
-    """A source of groups of one centre and one target: centres, targets int32 (n_pairs,)."""
-
-    centres: np.ndarray
-    targets: np.ndarray
-
-
-@implement_fill(Pairs)
-def fill(source, lo, hi, epoch_key, tokens):
-    """Write each centre, and after it its target as −2 − id, which is no centre."""
-    n = 0
-    for pair in range(lo, hi):
-        tokens[n] = source.centres[pair]
-        tokens[n + 1] = -2 - source.targets[pair]
-        n += 2
-    tokens[n] = -1
-    return 0, n
-
-
-@implement_group(Pairs)
-def group(source, tokens, position, rng, positives):
-    if tokens[position] < 0:
-        return 0
-    positives[0] = -2 - tokens[position + 1]
-    return 1
-
-
-class Everything(NamedTuple):
-    """A sampler that draws each of the n targets once: with the positive excluded, relaxed softmax is softmax."""
-
-    flavour: int = 0
-
-    gives_log_q = False
-
-
-@implement_draw(Everything)
-def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    for k in range(n):
-        ids[k] = k
-    return False
 
 
 _PLAIN = {"loss": "relaxed", "share_negatives": False, "exclude": "none", "subsample": 0}
@@ -183,9 +142,11 @@ def accuracies(scores, support):
 
 def _best_cut(scores, support):
     """Share told right by the one threshold that an oracle would choose."""
-    inside = support.ravel()[np.argsort(-scores.ravel())]
+    order = np.argsort(-scores.ravel())
+    inside, falling = support.ravel()[order], scores.ravel()[order]
     right = np.r_[0, np.cumsum(inside)] + (~inside).sum() - np.r_[0, np.cumsum(~inside)]
-    return float(right.max() / inside.size)
+    between = np.r_[True, falling[1:] < falling[:-1], True]  # no threshold parts equal scores
+    return float(right[between].max() / inside.size)
 
 
 def log_softmax(scores):
@@ -214,10 +175,10 @@ class Task(NamedTuple):
         rank = np.argsort(order)
         return cls(conditional, centres, rank[rows].astype(np.int32), rank)
 
-    def scores(self, method, negatives, seed, alpha, epochs):
+    def scores(self, method, negatives, seed, epochs):
         """Train `method` and return its scores, float32 (size, size), rows in their own order."""
-        options = _PLAIN | METHODS[method] | {"alpha": alpha, "epochs": epochs, "negatives": negatives, "seed": seed}
-        config = TrainConfig(dim=150, workers=1, **options)
+        options = _PLAIN | METHODS[method] | {"epochs": epochs, "negatives": negatives, "seed": seed}
+        config = TrainConfig(dim=150, alpha=0.1, workers=1, **options)
         model = train_on(self.centres, self.targets, config, method == "FS", len(self.rank))
         return (model.vectors_in @ model.vectors_out.T)[:, self.rank]
 
@@ -227,11 +188,9 @@ class Task(NamedTuple):
 
 
 def _tuned(shape, method, negatives, n_pairs, seed):
-    """Return the (alpha, epochs) of the grid with the best mean of the three measures on a draw of their own."""
+    """Return the number of epochs with the best mean of the three measures on a draw of its own."""
     task = Task.drawn(shape, n_pairs, [seed, 0])
-    found = {}
-    for choice in itertools.product((0.05, 0.1, 0.2), (5, 10, 20)):
-        found[choice] = np.mean(task.accuracies(task.scores(method, negatives, seed, *choice)))
+    found = {n: np.mean(task.accuracies(task.scores(method, negatives, seed, n))) for n in (5, 10, 20, 40)}
     return max(found, key=found.get)
 
 
@@ -250,8 +209,7 @@ def _means(runs):
     """Mean and interval of each measure in %, one row for each shape, number of negatives and method."""
     rows = []
     for (shape, negatives, method), part in runs.groupby(["shape", "negatives", "method"], sort=False):
-        row = {"shape": shape, "negatives": negatives, "method": method}
-        row |= {"alpha": part["alpha"].iloc[0], "epochs": part["epochs"].iloc[0]}
+        row = {"shape": shape, "negatives": negatives, "method": method, "epochs": part["epochs"].iloc[0]}
         for measure in MEASURES:
             row[measure], row[f"± {measure}"] = _interval(100 * part[measure])
         rows.append(row)
@@ -295,9 +253,9 @@ CIS paper, section 4.1 and table 1: do the vectors find the support of a shape i
 The paper leaves the setting open. Here: a grid of {grid} × {grid} cells, the column is the centre and the row the
 target; {pairs:,} pairs, columns uniform, rows by the shape's density (overlapping Gaussians cut off at two deviations
 that cover the share r of the grid; a curve with noise cut off alike); dim 150, as in the paper. Vectors are the
-relaxed softmax's, FS has all targets as negatives. Each method has the alpha (.05, .1, .2) and number of epochs (5, 10,
-20) that were best for it on a draw of their own; then {seeds} new draws of shape and pairs; ± is half of the 95 %
-interval of the mean. No pairs are held out: the truth is known.
+relaxed softmax's, with 1 and with 10 negatives; FS has all targets as negatives. alpha falls from .1, and each method
+has the number of epochs (5, 10, 20 or 40) that was best for it on a draw of its own; then {seeds} new draws of shape
+and pairs; ± is half of the 95 % interval of the mean. No pairs are held out: the truth is known.
 
 Accuracy is the share of cells told right. "sizes known": each column's best-scored cells, as many as there truly are
 (judges the order within columns only). "one cut of s": all cells whose score exceeds one number, the best there is.
@@ -316,9 +274,10 @@ def _verdict(differences):
         for measure in MEASURES:
             gap, half = part[measure], part[f"± {measure}"]
             above, below = int((gap - half > 0).sum()), int((gap + half < 0).sum())
+            word = "negative" if negatives == 1 else "negatives"
             lines.append(
-                f"- {negatives} negative{'s' * (negatives > 1)}, {measure}: {name} is positive on {int((gap > 0).sum())} "
-                f"of {len(part)} shapes, {above} of them beyond the interval; negative beyond it on {below}."
+                f"- {negatives} {word}, {measure}: {name} is positive on {int((gap > 0).sum())} of {len(part)} shapes, "
+                f"{above} of them beyond the interval; negative beyond it on {below}."
             )
     return "\n".join(lines) + "\n"
 
@@ -328,22 +287,21 @@ def cis_shapes(tell, quick, seed):
     """Accuracy of the learned support by method, and heat maps; see `_TEXT`."""
     shapes = ("blobs r=0.60",) if quick else (*BLOBS, *CURVES)
     methods = ("UniS", "Selfplay", "CIS") if quick else tuple(METHODS)
-    n_seeds, n_pairs = (2, 2000) if quick else (8, 3000)
+    n_seeds, n_pairs = (3, 3000) if quick else (6, 3000)
     records, figures = [], {}
     for shape, negatives in itertools.product(shapes, (1,) if quick else (1, 10)):
         learned = {}
         for method in methods:
             if method == "FS" and negatives > 1:  # it has all negatives in any case
                 continue
-            alpha, epochs = (0.1, 20) if quick else _tuned(shape, method, negatives, n_pairs, seed)
+            epochs = 40 if quick else _tuned(shape, method, negatives, n_pairs, seed)
             for run in range(1, 1 + n_seeds):
                 task = Task.drawn(shape, n_pairs, [seed, run])
-                scores = task.scores(method, negatives, seed + run, alpha, epochs)
-                record = {"shape": shape, "negatives": negatives, "method": method, "seed": run}
-                record |= {"alpha": alpha, "epochs": epochs}
+                scores = task.scores(method, negatives, seed + run, epochs)
+                record = {"shape": shape, "negatives": negatives, "method": method, "seed": run, "epochs": epochs}
                 records.append(record | dict(zip(MEASURES, task.accuracies(scores), strict=True)))
             learned[method] = scores
-            tell(f"{shape}, {negatives} negatives, {method}: {100 * records[-1][MEASURES[1]]:.1f} %")
+            tell(f"{shape}, n = {negatives}, {method}: {100 * records[-1][MEASURES[1]]:.1f} %")
         figures[f"{shape} n={negatives}".replace(" ", "-").replace("=", "")] = _heat_maps(task, learned)
     runs = pd.DataFrame(records)
     differences = _differences(runs)

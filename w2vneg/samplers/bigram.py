@@ -8,9 +8,9 @@ task is to predict the next word, and its bigrams are of the word before; our gr
 neighbours count. Distance 1 whatever the window: a bigram is that, and the model must still tell the rest of the window
 from it.
 
-The counts are a sparse matrix (`cooccurrence.pair_counts`) with an alias table in each row: a draw takes constant time,
-log q of others a binary search in the row. 16 bytes for each pair of neighbours that occurs: 100 MB for 17 million tokens of
-Wikipedia.
+The counts are a sparse matrix (`cooccurrence.pair_counts`) with an alias table in each row. A draw takes constant time,
+the log q of others a binary search in the row. 16 bytes for each pair of neighbours that occurs: 100 MB for 17 million
+tokens of Wikipedia.
 """
 
 from typing import NamedTuple
