@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from planted import two_topics
 
-from w2vneg.bench import quality, speed
+from w2vneg.bench import dense, quality, speed
 from w2vneg.bench.rivals import train_gensim, write_sentences
 from w2vneg.encoded import encode_corpus
 
@@ -78,3 +78,22 @@ def test_quality_command_on_development_data(run_cli, tmp_path):
     assert cells[1] == "relaxed" and float(cells[4]) > 0.4  # MEN's development part
     assert (tmp_path / "runs.json").is_file()
     assert run_cli("bench", "quality", "--objective", "nonsense").code == 1
+
+
+def test_dense_table_takes_shares_within_a_round():
+    timings = [
+        dense.Timing(name, repeat, seconds, 12e9)
+        for name, times in ((dense.PRODUCT, (1, 2)), (dense.SQUARE, (0.5, 1)), ("step", (4, 2)))
+        for repeat, seconds in enumerate(times)
+    ]
+    line = dense.table(timings).splitlines()[-1]
+    assert line == "| step | 4 (3–6) | 0.62 (0.25–1.00) | 0.31 (0.12–0.50) |"
+
+
+def test_dense_command_measures_everyone(run_cli, tmp_path):
+    arguments = ("--vocab-size", 600, "--dim", 8, "--batch", 16, "--draws", 5, "--repeats", 2)
+    result = run_cli("bench", "dense", *arguments, "--out", tmp_path / "runs.json")
+    assert result.code == 0, result.err
+    names = [line.split("|")[1].strip() for line in result.out.splitlines() if line.startswith("| ")][1:]
+    assert names == [dense.PRODUCT, dense.SQUARE, "full softmax, whole step", "exact Boltzmann, 5 draws a centre"]
+    assert (tmp_path / "runs.json").is_file()

@@ -6,9 +6,15 @@ import tracemalloc
 import naive
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from w2vneg.dense import boltzmann as dense
+from w2vneg.jit import njit
+from w2vneg.kernels.contracts import draw as draw_one
+from w2vneg.kernels.contracts import log_noise, open_sampler
+from w2vneg.kernels.linalg import Rows
+from w2vneg.samplers.boltzmann import BoltzmannExact
+from w2vneg.setting import Setting
 
 
 @pytest.fixture(autouse=True)
@@ -113,3 +119,62 @@ def test_zero_degeneracy_is_never_drawn_even_at_the_ends():
     log_d[[300, 301]] = 0
     ids, _ = draw([0, 1, 2], 300, matrices=(*small()[:2], log_d))
     assert set(ids.ravel()) <= {300, 301}
+
+
+def test_at_temperature_one_and_uniform_degeneracy_draws_follow_the_softmax():
+    rng = np.random.default_rng(3)
+    n_vocab = 1_300  # three tiles, the last one short
+    vectors_in, vectors_out = rng.normal(0, 1, (2, n_vocab, 3)).astype(np.float32)
+    log_d = np.full(n_vocab, -np.log(n_vocab), np.float32)
+    ids, log_q = draw([7] * 4, 5_000, matrices=(vectors_in, vectors_out, log_d))
+    q = special.softmax(vectors_out.astype(float) @ vectors_in[7])
+    np.testing.assert_allclose(log_q, np.log(q)[ids], atol=1e-4)
+    order = np.argsort(-q)
+    bins = np.empty(n_vocab, int)
+    bins[order] = np.minimum(np.arange(n_vocab) // 5, 60)
+    seen, expected = np.bincount(bins[ids.ravel()], minlength=61), np.bincount(bins, q * ids.size)
+    assert stats.chisquare(seen, expected).pvalue > 1e-6
+    assert not np.array_equal(ids[0], ids[1])  # equal centres draw for themselves
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_the_normaliser_gives_the_probability_of_any_target(absolute):
+    vectors_in, vectors_out, log_d = small()
+    ids, log_q = np.empty((2, 20), np.int32), np.empty((2, 20), np.float32)
+    log_z = np.zeros(2, np.float32)
+    centres = np.array([11, 5], np.int32)
+    dense.boltzmann_draws(vectors_in, vectors_out, centres, log_d, 0.7, 1, ids, log_q, log_z, absolute)
+    for row, centre in enumerate(centres):
+        scores = vectors_out.astype(float) @ vectors_in[centre]
+        exponents = log_d + 0.7 * (np.abs(scores) if absolute else scores)
+        assert log_z[row] == pytest.approx(special.logsumexp(exponents), abs=1e-5)
+        np.testing.assert_allclose(log_q[row], exponents[ids[row]] - log_z[row], atol=1e-5)
+
+
+@njit
+def _log_noise(sampler, worker, group, centre, ids, logits, log_q):
+    out = Rows(centre.reshape(1, -1), 0, 0, worker)
+    state = open_sampler(sampler, 1)
+    draw_one(sampler, state, group, 0, centre, out, np.zeros(1, np.uint64), 1, ids.copy(), log_q[:0], logits.copy())
+    log_noise(sampler, state, group, 0, ids.shape[0], ids, logits, log_q)
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_exact_sampler_tells_the_positives_probability(absolute):
+    vectors_in, vectors_out, log_d = small()
+    sampler = BoltzmannExact.of(log_d, 0.5, 4, Setting(np.ones(700), workers=2, max_draws=3), absolute)
+    sampler.refresh(vectors_in, vectors_out, np.array([[1, 2, -1, -1], [3, 9, 8, -1]], np.int32), 3)
+    ids = np.array([0, 699, 350], np.int32)
+    scores = vectors_out.astype(float) @ vectors_in[9]
+    exponents = log_d + 0.5 * (np.abs(scores) if absolute else scores)
+    log_q = np.zeros(3, np.float32)
+    _log_noise(sampler, 1, 1, vectors_in[9], ids, scores[ids].astype(np.float32), log_q)
+    np.testing.assert_allclose(log_q, exponents[ids] - special.logsumexp(exponents), atol=1e-5)
+
+
+def test_scores_that_are_not_numbers_still_give_ids():
+    vectors_in, vectors_out, log_d = small()
+    vectors_in[3] = np.nan
+    vectors_out[600] = np.inf
+    ids, _ = draw([3, 4], 20, matrices=(vectors_in, vectors_out, log_d))
+    assert ((ids >= 0) & (ids < 700)).all()

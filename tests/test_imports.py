@@ -78,7 +78,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "trainer",
         "weighers",
     },
-    "bench": {"config", "embeddings", "errors", "evaluators", "events", "trainer"},
+    "bench": {"config", "dense", "jit", "embeddings", "errors", "evaluators", "events", "trainer"},
 }
 MAY_IMPORT_INSIDE_FUNCTIONS = {
     "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them

@@ -1,0 +1,119 @@
+"""How close the dense path comes to this machine's own rate of matrix products.
+
+Every contender runs once in each round, so that a noisy machine hits all alike; shares are taken within a round.
+"""
+
+import dataclasses
+import json
+import statistics
+import time
+
+import numpy as np
+
+from ..dense import Manner, Workspace, batch_of, boltzmann_draws, one_blas_thread, scratch_size, softmax_step
+from ..jit import threads
+from .speed import machine
+
+PRODUCT = "plain product of this shape"
+_SQUARE = 1024
+SQUARE = f"plain product, {_SQUARE} cubed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Timing:
+    """One contender in one round: seconds for so many floating-point operations, those of its products alone."""
+
+    contender: str
+    repeat: int
+    seconds: float
+    operations: float
+
+    @property
+    def rate(self):
+        return self.operations / self.seconds
+
+
+def contenders(n_vocab, dim, batch, draws, positives=5, seed=0):
+    """Return a dict of name -> (function of no argument, floating-point operations that it counts for).
+
+    All have the same `batch` distinct centres; the softmax takes real steps, so small that the vectors stay put.
+    """
+    rng = np.random.default_rng(seed)
+    vectors_in, vectors_out = (rng.normal(0, 0.1, (n_vocab, dim)).astype(np.float32) for _ in range(2))
+    centres = rng.permutation(n_vocab)[:batch].astype(np.int32)
+    targets = rng.integers(0, n_vocab, len(centres) * positives).astype(np.int32)
+    ends = np.arange(1, len(centres) + 1) * positives
+    distinct, groups = batch_of(vectors_in, centres, ends, targets, np.zeros(len(targets), np.float32))
+    work = Workspace.of(len(centres), n_vocab, dim)
+    manner = Manner(np.float32(1e-4), True, False, np.float32(0))
+    rows, scores = vectors_in[distinct], np.empty((len(centres), n_vocab), np.float32)
+    log_d = np.full(n_vocab, -np.log(n_vocab), np.float32)
+    scratch = np.empty(scratch_size(len(centres), n_vocab), np.float32)
+
+    def drawing(n):
+        ids, log_q = np.empty((len(centres), n), np.int32), np.empty((len(centres), n), np.float32)
+
+        def draw():
+            boltzmann_draws(vectors_in, vectors_out, centres, log_d, 1.0, seed, ids, log_q, scratch=scratch)
+
+        return draw
+
+    def step():
+        with one_blas_thread():
+            softmax_step(groups, work, vectors_out, manner)
+
+    square, result = rng.random((_SQUARE, _SQUARE), np.float32), np.empty((_SQUARE, _SQUARE), np.float32)
+    product = 2.0 * n_vocab * dim * len(centres)
+    return {
+        PRODUCT: (lambda: np.matmul(rows, vectors_out.T, out=scores), product),
+        SQUARE: (lambda: np.matmul(square, square, out=result), 2.0 * _SQUARE**3),
+        "full softmax, whole step": (step, 3 * product),
+        **{f"exact Boltzmann, {n} draws a centre": (drawing(n), product) for n in draws},
+    }
+
+
+def measure(n_vocab, dim, batch, draws, workers, repeats):
+    """Time all contenders `repeats` times, interleaved, after one untimed round; return a list of Timing.
+
+    The plain products have NumPy's BLAS with as many threads as there are workers; the others bring their own.
+    """
+    runs = contenders(n_vocab, dim, batch, draws)
+    timings = []
+    with threads(workers) as count:
+        for repeat in range(-1, repeats):
+            for name, (run, operations) in runs.items():
+                seconds = _seconds(run, count)
+                if repeat >= 0:
+                    timings.append(Timing(name, repeat, seconds, operations))
+    return timings
+
+
+def _seconds(run, count):
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=count, user_api="blas"):
+        begun = time.perf_counter()
+        run()
+        return time.perf_counter() - begun
+
+
+def table(timings):
+    """Return Markdown: GFLOP/s, median and range, and the shares of the plain products' rates in the same round."""
+    references = [{t.repeat: t.rate for t in timings if t.contender == name} for name in (PRODUCT, SQUARE)]
+    lines = [f"| | GFLOP/s, median (range) | share of the {PRODUCT} | share of the {SQUARE} |", "|---|---|---|---|"]
+    for name in dict.fromkeys(t.contender for t in timings):
+        own = [t for t in timings if t.contender == name]
+        rates = _spread([t.rate / 1e9 for t in own], "{:.0f}")
+        shares = [_spread([t.rate / rate[t.repeat] for t in own], "{:.2f}") for rate in references]
+        lines.append(f"| {name} | {rates} | {' | '.join(shares)} |")
+    return "\n".join(lines)
+
+
+def _spread(values, form):
+    low, middle, high = (form.format(value) for value in (min(values), statistics.median(values), max(values)))
+    return f"{middle} ({low}–{high})"
+
+
+def as_json(timings):
+    """Return the single measurements as JSON text."""
+    return json.dumps({"machine": machine(), "timings": [dataclasses.asdict(t) for t in timings]}, indent=1)
