@@ -29,4 +29,4 @@ class Study:
     figures: dict[str, Callable] = field(default_factory=dict)
 
 
-from . import cis_shapes  # noqa: E402, F401  (they enter themselves)
+from . import cis_shapes, kernel_figure_2  # noqa: E402, F401  (they enter themselves)
