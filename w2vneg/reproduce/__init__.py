@@ -27,3 +27,6 @@ class Study:
     tables: dict[str, pd.DataFrame]
     text: str
     figures: dict[str, Callable] = field(default_factory=dict)
+
+
+from . import css_figure_1, css_figure_2  # noqa: E402, F401  (they enter themselves)
