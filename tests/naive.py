@@ -4,6 +4,7 @@ Nothing here is imported from the package; the equations are written down again 
 """
 
 import math
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -55,23 +56,138 @@ def sigmoid(x):
     return math.exp(-softplus(-x))
 
 
-def negative_sampling(logits, weights, log_q=None):
-    """Notes eq. 18 with weights: L = −log σ(s₀) − Σ ω_k log σ(−s_k). Returns (L, dL/ds); the positive's weight is 1."""
-    value = softplus(-logits[0]) + sum(w * softplus(s) for s, w in zip(logits[1:], weights[1:], strict=True))
-    gradient = [sigmoid(logits[0]) - 1] + [w * sigmoid(s) for s, w in zip(logits[1:], weights[1:], strict=True)]
+def counting(weights):
+    """Return the places of the negatives that count; the positive's place is 0."""
+    return [k for k in range(1, len(weights)) if weights[k] > 0]
+
+
+def negative_sampling(logits, weights, log_q=None, mean=False):
+    """Notes eq. 18 with weights: L = −log σ(s₀) − Σ ω_k log σ(−s_k); CSS eq. 28 has their mean. Returns (L, dL/ds)."""
+    share = 1 / max(1, len(counting(weights))) if mean else 1
+    value = softplus(-logits[0]) + share * sum(w * softplus(s) for s, w in zip(logits[1:], weights[1:], strict=True))
+    gradient = [-sigmoid(-logits[0])] + [share * w * sigmoid(s) for s, w in zip(logits[1:], weights[1:], strict=True)]
     return value, np.array(gradient)
 
 
-def relaxed_softmax(logits, weights, log_q=None):
-    """Relaxed softmax, eq. 5 with the positive in V: L = −s₀ + log(e^{s₀} + Σ ω_k e^{s_k}). Returns (L, dL/ds)."""
-    terms = [logits[0]] + [s + math.log(w) if w else -math.inf for s, w in zip(logits[1:], weights[1:], strict=True)]
+def softmax_of(terms, first, penalty=0.0):
+    """Return (L, dL/dt) of L = −first + log Z + λ (log Z)², Z = Σ e^{term}; dL/d first is counted on place 0."""
     log_z = log_sum_exp(terms)
+    if log_z == -math.inf:
+        return 0.0, np.zeros(len(terms))
     shares = np.array([math.exp(term - log_z) for term in terms])
-    shares[0] = -math.exp(log_sum_exp(terms[1:]) - log_z)  # p₀ − 1, without cancellation
-    return log_z - logits[0], shares
+    gradient = (1 + 2 * penalty * log_z) * shares
+    gradient[0] = -math.exp(log_sum_exp(terms[1:]) - log_z) + 2 * penalty * log_z * shares[0]  # p₀ − 1 exactly
+    return log_z - first + penalty * log_z**2, gradient
 
 
-LOSSES = {"ns": negative_sampling, "relaxed": relaxed_softmax}
+def corrected(logits, weights, corrections):
+    """Return log ω_k + s_k − c_k, −∞ for what does not count."""
+    return [s - c + math.log(w) if w > 0 else -math.inf for s, w, c in zip(logits, weights, corrections, strict=True)]
+
+
+def relaxed_softmax(logits, weights, log_q=None, penalty=0.0, positive_in=True):
+    """Relaxed softmax, eq. 5 with the positive in V or not: L = −s₀ + log(e^{s₀} + Σ ω_k e^{s_k})."""
+    terms = corrected(logits, weights, np.zeros(len(logits)))
+    if not positive_in:
+        terms[0] = -math.inf
+    return softmax_of(terms, logits[0], penalty)
+
+
+def sampled_softmax(logits, weights, log_q, penalty=0.0):
+    """Kernel paper, eq. 2: negatives' logits less log(n q), the positive's as it is."""
+    corrections = np.array(log_q, np.float64) + math.log(max(1, len(counting(weights))))
+    corrections[0] = 0
+    return softmax_of(corrected(logits, weights, corrections), logits[0], penalty)
+
+
+def large_vocabulary(logits, weights, log_q, penalty=0.0):
+    """Softmax over positive and negatives on s − log q; log n shifts log Z alone."""
+    corrections = np.array(log_q, np.float64) + math.log(max(1, len(counting(weights))))
+    return softmax_of(corrected(logits, weights, corrections), logits[0] - corrections[0], penalty)
+
+
+def complementary_sum(logits, weights, log_q, penalty=0.0, drawn=None):
+    """CSS eqs. 17–18: κ = 1 / (S q'), q' = q / (1 − q₀); for `drawn` independent draws κ = 1 / b, b = drawn · q."""
+    kappa = np.zeros(len(logits))
+    for k in counting(weights):
+        if drawn is None:
+            kappa[k] = (1 - math.exp(log_q[0])) / (len(counting(weights)) * math.exp(log_q[k]))
+        else:
+            kappa[k] = 1 / (drawn * math.exp(log_q[k]))
+    kappa[0] = 1
+    return softmax_of(corrected(logits, weights, [-math.log(k) if k else 0.0 for k in kappa]), logits[0], penalty)
+
+
+def importance_sampling(logits, weights, log_q, penalty=0.0):
+    """CSS eq. 11: the normaliser is (1/S) Σ e^{s_k} / q_k, without the positive."""
+    corrections = np.array(log_q, np.float64) + math.log(max(1, len(counting(weights))))
+    terms = corrected(logits, weights, corrections)
+    terms[0] = -math.inf
+    return softmax_of(terms, logits[0], penalty)
+
+
+def noise_contrastive(logits, weights, log_q, log_z=0.0):
+    """Notes eq. 10: P(observed) = e^s/z / (e^s/z + n q); L = −log P(observed | 0) − Σ ω log P(noise | k)."""
+    places = counting(weights)
+    gradient = np.zeros(len(logits))
+    if not places:
+        return 0.0, gradient
+    odds = [s - log_z - math.log(len(places)) - q for s, q in zip(logits, log_q, strict=True)]
+    value, gradient[0] = softplus(-odds[0]), -sigmoid(-odds[0])
+    for k in places:
+        value += weights[k] * softplus(odds[k])
+        gradient[k] = weights[k] * sigmoid(odds[k])
+    return value, gradient
+
+
+def blackout(logits, weights, log_q):
+    """CSS eqs. 29–30: p ∝ ω e^s / q; L = −log p₀ − Σ log(1 − p_k). The gradient by the chain rule through p."""
+    terms = corrected(logits, weights, log_q)
+    places = counting(weights)
+    gradient = np.zeros(len(logits))
+    if not places:
+        return 0.0, gradient
+    log_z = log_sum_exp(terms)
+    p = [math.exp(term - log_z) for term in terms]
+    log_rests = [log_sum_exp([t for j, t in enumerate(terms) if j != k]) for k in range(len(terms))]
+    value = log_z - terms[0]
+    gradient -= np.exp(log_rests[0] - log_z) * (np.arange(len(p)) == 0)  # p₀ − 1
+    gradient[1:] += p[1:]
+    for k in places:
+        value += log_z - log_rests[k]
+        for j in range(len(p)):  # ∂p_k/∂s_j / (1 − p_k) = p_k (δ_jk − p_j) / (1 − p_k)
+            gradient[j] += p[k] if j == k else -math.exp(terms[k] + terms[j] - log_rests[k] - log_z)
+    return value, gradient
+
+
+def ranking(logits, weights, log_q=None, margin=0.0):
+    """CSS eq. 25: L = −Σ ω log σ(s₀ − s_k − Δ)."""
+    short = [s - logits[0] + margin for s in logits[1:]]
+    slopes = [w * sigmoid(x) if w else 0.0 for x, w in zip(short, weights[1:], strict=True)]
+    value = sum(w * softplus(x) for x, w in zip(short, weights[1:], strict=True) if w)
+    return value, np.array([-sum(slopes), *slopes])
+
+
+def hinge(logits, weights, log_q=None, margin=1.0):
+    """CSS eq. 24: L = Σ ω max(0, Δ − s₀ + s_k)."""
+    short = [s - logits[0] + margin for s in logits[1:]]
+    slopes = [w * (x > 0) for x, w in zip(short, weights[1:], strict=True)]
+    value = sum(w * max(0.0, x) for x, w in zip(short, weights[1:], strict=True))
+    return value, np.array([-sum(slopes), *slopes])
+
+
+LOSSES = {  # with the options they have by default for 1000 words
+    "ns": negative_sampling,
+    "relaxed": relaxed_softmax,
+    "sampled-softmax": sampled_softmax,
+    "large-vocab": large_vocabulary,
+    "css": complementary_sum,
+    "importance": importance_sampling,
+    "nce": noise_contrastive,
+    "blackout": blackout,
+    "ranking": partial(ranking, margin=math.log(999)),
+    "hinge": hinge,
+}
 
 
 def no_weights(log_q):
@@ -93,19 +209,21 @@ def negatives_of(k, n, drawn, shared):
     return range(n) if shared else range(k * n, (k + 1) * n)
 
 
-def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared, exclude=False):
+def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared, exclude=False, noise=lambda target: 0.0):
     """Return the group's loss and its gradient with respect to the logits of the positives and of all drawn.
 
     exclude : bool, a negative that is the very positive it stands beside weighs nothing
+    noise : callable, log q of a positive
     """
     value, at_positives, at_drawn = 0.0, np.zeros(len(positives)), np.zeros(len(drawn))
     for k, positive in enumerate(positives):
         places = negatives_of(k, n, drawn, shared)
         logits = np.array([out[i] @ x for i in [positive, *(drawn[p] for p in places)]])
-        weights = WEIGHERS[weigher]([0.0, *(log_q[p] for p in places)])
+        logs = np.array([noise(positive), *(log_q[p] for p in places)])
+        weights = WEIGHERS[weigher](logs)
         if exclude:
             weights[1:] *= [drawn[p] != positive for p in places]
-        one, gradient = LOSSES[loss](logits, weights)
+        one, gradient = LOSSES[loss](logits, weights, logs)
         value += one
         at_positives[k] = gradient[0]
         for p, g in zip(places, gradient[1:], strict=True):

@@ -80,9 +80,9 @@ def test_the_loss_of_the_architecture_document_trains():
     block = blocks("docs/architecture.md", "python")[0]
     try:
         exec(compile(block, "docs/architecture.md", "exec"), {"__name__": __name__})
-        vectors = Word2Vec(loss="hinge", dim=4, min_count=1, epochs=2, workers=1, subsample=0).fit(
+        vectors = Word2Vec(loss="plain-hinge", dim=4, min_count=1, epochs=2, workers=1, subsample=0).fit(
             [["a", "b", "c"]] * 200
         )
         assert np.isfinite(vectors.matrix).all()
     finally:
-        LOSSES.unregister("hinge")
+        LOSSES.unregister("plain-hinge")

@@ -252,7 +252,8 @@ class TrainConfig:
     self_normalise: str | None = option(
         str,
         None,
-        "LAMBDA or LAMBDA,FRACTION: add lambda (log Z)^2 to that fraction of the pairs, so that Z stays near 1.",
+        "LAMBDA or LAMBDA,FRACTION: add lambda (log Z)^2, so that Z stays near 1; on a fraction of the pairs as "
+        "lambda / fraction, the same on the whole.",
         group="objective",
         shown="off",
         used_by={"loss": _SOFTMAXES},

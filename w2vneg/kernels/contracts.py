@@ -40,8 +40,8 @@ step
 
 For weigh and step all arrays have 1 + n places, the positive first: ids int32, the others float32. odds[k] is
 e^logits[k], taken once for a whole group where it can be vectorised, and always positive and finite: logits beyond ±80
-count as ±80 there. log_q[0] is that of the positive where the loss asks for it, else 0; log_q is empty if nobody
-declared to need it.
+count as ±80 there. log_q[0] is that of the positive where the loss asks for it, else 0; that of an empty place is +∞,
+while an excluded draw keeps its own; log_q is empty if nobody declared to need it.
 
 A weigher or loss may train rows of its own, one for each id: its class names their fields in ``parameters``; the engine
 then keeps them as it keeps the two matrices (private copies, merge, checks, checkpoints), and `centre_row`,

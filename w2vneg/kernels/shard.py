@@ -16,6 +16,7 @@ from .linalg import dot, dots, fetch_row, row_of, step_rows
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
+_EMPTY = np.float32(np.inf)
 _EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
 
 
@@ -228,6 +229,9 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
                 if shape.needs_log_q:
                     for j in range(n):
                         log_q[1 + j] = negative_log_q[offset + j]
+                    if shape.gaps:
+                        for j in range(1, 1 + n):
+                            log_q[j] = _EMPTY if ids[j] < 0 else log_q[j]
             if shape.positive_log_q:
                 log_q[0] = positive_log_q[k]
             weigh(weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)

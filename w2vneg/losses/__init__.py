@@ -16,4 +16,13 @@ from ..registry import Registry
 
 LOSSES = Registry("loss")
 
-from . import negative_sampling, relaxed_softmax  # noqa: E402, F401  (they enter themselves)
+from . import (  # noqa: E402, F401  (they enter themselves)
+    blackout,
+    complementary_sum,
+    importance_sampling,
+    negative_sampling,
+    noise_contrastive,
+    ranking,
+    relaxed_softmax,
+    sampled_softmax,
+)

@@ -3,6 +3,8 @@
     L = −log σ(s₀) − Σ_k ω_k log σ(−s_k)
     ∂L/∂s₀ = σ(s₀) − 1        ∂L/∂s_k = ω_k σ(s_k)
 
+With `mean_negatives` the sum over the negatives is divided by the number of those that count (CSS eq. 28).
+
 Unlike word2vec.c nothing is skipped at large |s|: for hard negatives those updates are the informative ones.
 """
 
@@ -13,25 +15,34 @@ import numpy as np
 
 from ..kernels.contracts import implement_step
 from ..kernels.functions import fast_log
+from ..registry import About
 from . import LOSSES
+from ._normaliser import count
 
 _ONE = np.float32(1.0)
 
 
 @LOSSES.register("ns")
 class NegativeSampling(NamedTuple):
-    """Negative sampling; it has no hyper-parameters of its own (`flavour` only keeps the tuple from being empty)."""
+    """mean : bool, the negatives' part is their mean and not their sum"""
 
-    flavour: int = 0
+    mean: bool = False
 
     needs_log_q = False
+    about = About(
+        "Logistic regression of the positive against the negatives: word2vec's",
+        "L = −log σ(s₀) − Σ log σ(−s_k)",
+        "Mikolov et al. 2013; notes eqs. 15–22; CSS eq. 28 (mean over the negatives)",
+        "one exponential for each negative",
+        "fast and robust; its optimum is not that of the likelihood",
+    )
 
     @classmethod
     def from_options(cls, options, setting):
-        return cls()
+        return cls(bool(options.mean_negatives))
 
     def untrained(self, n_negatives):
-        return (1 + n_negatives) * math.log(2.0)
+        return (1 + (1 if self.mean else n_negatives)) * math.log(2.0)
 
 
 @implement_step(NegativeSampling)
@@ -49,4 +60,11 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
             value += np.float64(weights[k]) * fast_log(total)
         else:
             product *= np.float64(total)
-    return value + fast_log(product)
+    value += fast_log(product)
+    if loss.mean:
+        share = _ONE / np.float32(max(count(weights), 1))
+        for k in range(1, odds.shape[0]):
+            gradients[k] *= share
+        positive = fast_log(1.0 + 1.0 / np.float64(odds[0]))
+        value = positive + (value - positive) * np.float64(share)
+    return value

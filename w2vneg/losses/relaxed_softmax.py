@@ -6,8 +6,9 @@
 with ω₀ = 1 unless a weigher says otherwise.
 
 Eq. 5 lists only the negatives in its set V. Without the positive the loss has no lower bound, and eq. 10 of the CIS
-paper, by the same authors, includes it; so it is included here. Nothing corrects for how the negatives were drawn:
-that is what makes it relaxed.
+paper, by the same authors, includes it; so it is included here, unless `positive_in_normaliser` is off: then the first
+term of Z is left out and ∂L/∂s₀ = −1 (and a pair without a negative that counts is passed over). Nothing corrects for
+how the negatives were drawn: that is what makes it relaxed. Self-normalisation: see `_normaliser`.
 """
 
 import math
@@ -17,7 +18,9 @@ import numpy as np
 
 from ..kernels.contracts import implement_step
 from ..kernels.functions import fast_log
+from ..registry import About
 from . import LOSSES
+from ._normaliser import clear, penalty_at, penalty_now, read_penalty
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -25,18 +28,28 @@ _ONE = np.float32(1.0)
 
 @LOSSES.register("relaxed")
 class RelaxedSoftmax(NamedTuple):
-    """Relaxed softmax; it has no hyper-parameters of its own (`flavour` only keeps the tuple from being empty)."""
+    """positive_in : bool, the positive belongs to Z; penalty, fraction : float, of self-normalisation"""
 
-    flavour: int = 0
+    positive_in: bool = True
+    penalty: float = 0.0
+    fraction: float = 1.0
 
     needs_log_q = False
+    about = About(
+        "Softmax over the positive and its negatives, whatever these were drawn from",
+        "L = −s₀ + log( e^{s₀} + Σ ω_k e^{s_k} )",
+        "Tanielian and Vasile 2019 (RS), eq. 5; CIS eqs. 7–10 with the discriminator's weights",
+        "no exponential of its own",
+        "with hard negatives (boltzmann): the best vectors for their time",
+    )
 
     @classmethod
     def from_options(cls, options, setting):
-        return cls()
+        return cls(options.positive_in_normaliser is not False, *read_penalty(options))
 
     def untrained(self, n_negatives):
-        return math.log(1 + n_negatives)
+        log_z = math.log(n_negatives + self.positive_in)
+        return log_z + penalty_at(self, log_z)
 
 
 @implement_step(RelaxedSoftmax)
@@ -44,10 +57,21 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
     noise = _ZERO
     for k in range(1, odds.shape[0]):
         noise += weights[k] * odds[k]
-    positive = weights[0] * odds[0]
+    positive = weights[0] * odds[0] if loss.positive_in else _ZERO
     total = positive + noise
+    if total == _ZERO:
+        clear(gradients)
+        return 0.0
     scale = _ONE / total
-    gradients[0] = -noise * scale
+    gradients[0] = -noise * scale if loss.positive_in else -_ONE
+    strength = penalty_now(loss, rng)
+    penalty = 0.0
+    if strength > 0.0:
+        log_z = fast_log(np.float64(total))
+        penalty = strength * log_z * log_z
+        pull = np.float32(2.0 * strength * log_z)
+        gradients[0] += pull * positive * scale
+        scale += pull * scale
     for k in range(1, odds.shape[0]):
         gradients[k] = weights[k] * odds[k] * scale
-    return fast_log(np.float64(total) / np.float64(odds[0]))
+    return fast_log(np.float64(total) / np.float64(odds[0])) + penalty
