@@ -253,12 +253,14 @@ def draw_curves(figure, curves, truth):
     for method in METHODS:
         curve = means[method.name]
         label = f"{method.name} ({part[part.method == method.name].rate.iloc[0]:g})"
-        plain.plot(curve.index, curve.to_numpy(), label=label, linestyle="--" if "Bernoulli" in method.name else "-")
-        missing.plot(curve.index, -curve.to_numpy(), linestyle="--" if "Bernoulli" in method.name else "-")
-    plain.axhline(truth, color="grey", linewidth=0.7, label="the truth's parameters")
+        line = "--" if "Bernoulli" in method.name else "-"
+        plain.plot(curve.index, curve.to_numpy(), line)
+        missing.plot(curve.index, -curve.to_numpy(), line, label=label)
+    for axes, level in ((plain, truth), (missing, -truth)):
+        axes.axhline(level, color="grey", linewidth=0.7, label="the truth")
     plain.set(xscale="log", xlabel="iteration", ylabel="exact log-likelihood", ylim=(1.5 * means.iloc[0], 0))
     missing.set(xscale="log", yscale="log", xlabel="iteration", ylabel="−log-likelihood")
-    plain.legend(fontsize="small")
+    missing.legend(fontsize="small", loc="lower left")
 
 
 def draw_margins(figure, margins):
