@@ -1,0 +1,272 @@
+"""Figure 2 of the CSS paper (Botev, Zheng and Barber 2017, §6.1): softmax regression trained from few classes.
+
+C = 1000 classes, D = 100, N = 2000 points whose classes are drawn from a model of the same form; minibatches of 50
+points, gradient ascent with momentum 0.99, S = 20 classes drawn for each point. What is compared is the exact
+log-likelihood of all points by iteration; (b) does so for several margins Δ of the ranking objective.
+
+What the paper leaves open, and what is taken: inputs and true parameters are standard normal; w starts at 0; draws are
+made anew for each point of each minibatch; f, the empirical class frequency, is the noise of all methods, over all
+classes where the definition says so (plain importance sampling, NCE), over all but the point's own class elsewhere.
+Bernoulli takes b(c) = f(c)^a with the a that expects S classes (the paper's own is 0.54).
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from . import STUDIES, Study
+from .softmax_regression import Plan, Problem, ascend, exact_coefficients, sampled_coefficients
+from .steps import loss_of
+
+
+@dataclass(frozen=True)
+class Method:
+    """loss : str in LOSSES, "" for the exact gradient; noise : str in DRAWS; options : dict, of the loss
+    reference : str, see `relative`; shares_rate : bool, the paper gives it the rate of the exact gradient
+    """
+
+    name: str
+    loss: str = ""
+    noise: str = "others"
+    reference: str = "negatives"
+    options: dict = field(default_factory=dict)
+    shares_rate: bool = False
+
+
+METHODS = (
+    Method("exact", shares_rate=True),
+    Method("CSS-IS", "css", shares_rate=True),
+    Method("CSS-Bernoulli", "css", "bernoulli", shares_rate=True),
+    Method("BlackOut", "blackout"),
+    Method("ranking", "ranking", reference="positive"),
+    Method("plain IS", "importance", "all", shares_rate=True),
+    Method("NCE", "nce", "all", ""),
+    Method("NS", "ns", reference="", options={"mean_negatives": True}),
+)
+_MUST_CONVERGE = ("exact", "CSS-IS", "CSS-Bernoulli")  # at the shared rate
+
+
+@dataclass(frozen=True)
+class Scale:
+    """plan : Plan; rates, margins : tuples tried; seeds : int, data sets beside the one that rates are chosen on
+    marks : the iterations of the tables
+    """
+
+    plan: Plan
+    rates: tuple
+    margins: tuple
+    seeds: int
+    marks: tuple
+
+
+FULL = Scale(
+    Plan(),
+    (0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03),
+    (0.0, 2.0, 4.0, math.log(999), 9.0, 12.0),
+    5,
+    (10, 30, 100, 200, 300, 500, 1000, 2000),
+)
+QUICK = Scale(
+    Plan(n_classes=100, dim=30, n_points=400, batch=40, samples=8, iterations=300),
+    (0.0003, 0.001, 0.003, 0.01),
+    (0.0, math.log(99)),
+    1,
+    (10, 30, 100, 300),
+)
+
+
+@STUDIES.register("css-figure-2")
+def css_figure_2(tell, quick, seed):
+    """Exact log-likelihood by iteration of softmax regression trained by CSS and by what it is compared with."""
+    scale = QUICK if quick else FULL
+    problems = [Problem(scale.plan, np.random.default_rng([seed, 2, k])) for k in range(1 + scale.seeds)]
+    rates = table_of_rates(scale, problems[0], seed, tell)
+    chosen = choose_rates(rates)
+    curves = all_curves(scale, problems[1:], chosen, seed, tell)
+    by_margin, margins = all_margins(scale, problems[0], seed, tell)
+    tables = {
+        "data": table_of_data(problems),
+        "rates": rates.reset_index(),
+        "paper": table_at_marks(curves, "paper", scale.marks),
+        "own-rate": table_at_marks(curves, "own", scale.marks),
+        "margins": by_margin.reset_index(),
+    }
+    figures = {
+        "curves": partial(draw_curves, curves=curves, truth=tables["data"]["log-likelihood of the truth"].mean()),
+        "margins": partial(draw_margins, margins=margins),
+    }
+    return Study(tables, report(scale, tables, chosen), figures)
+
+
+def iterations_to_record(n_iterations, marks):
+    """Return the marks and about 60 more iterations, evenly spread by ratio, as a rising list of int."""
+    spread = np.geomspace(1, n_iterations, 60).astype(int).tolist()
+    return sorted({*spread, *marks, n_iterations})
+
+
+def run(problem, method, rate, record_at, key, **options):
+    """Train by `method` with a random stream named by `key` (tuple of int); return the log-likelihoods of `ascend`."""
+    rng = np.random.default_rng([*key, 3])
+    if not method.loss:
+        return ascend(problem, lambda w, points, rng: exact_coefficients(problem, w, points), rate, record_at, rng)
+    loss = loss_of(method.loss, problem.counts, independent=method.noise == "bernoulli", **method.options, **options)
+
+    def coefficients(parameters, points, rng):
+        return sampled_coefficients(problem, parameters, points, loss, method.noise, method.reference, rng)
+
+    return ascend(problem, coefficients, rate, record_at, rng)
+
+
+def table_of_rates(scale, problem, seed, tell):
+    """Return how every method fares at every rate, see `lowest_late`: one row a method, one column a rate."""
+    rows = {}
+    record_at = np.linspace(scale.plan.iterations // 2, scale.plan.iterations, 6).astype(int).tolist()
+    for method in METHODS:
+        tell(f"learning rates of {method.name}")
+        found = [run(problem, method, rate, record_at, (seed, 0)) for rate in scale.rates]
+        rows[method.name] = [lowest_late(record_at, values) for values in found]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(scale.rates)).rename_axis("method")
+
+
+def lowest_late(record_at, values):
+    """Return the lowest log-likelihood recorded in the second half of a run: a good end by chance does not count."""
+    return np.min(values[np.array(record_at) >= record_at[-1] // 2])
+
+
+def choose_rates(rates):
+    """Return {(method, "own" or "paper"): rate}: each method's best, and the paper's way.
+
+    The paper gives the exact gradient and the approximations of the normaliser one rate without saying which. Taken is
+    the one that is best for the worst of the exact gradient and both kinds of CSS.
+    """
+    shared = rates.loc[list(_MUST_CONVERGE)].min().idxmax()
+    chosen = {}
+    for method in METHODS:
+        own = rates.loc[method.name].idxmax()
+        chosen[method.name, "own"] = own
+        chosen[method.name, "paper"] = shared if method.shares_rate else own
+    return chosen
+
+
+def all_curves(scale, problems, chosen, seed, tell):
+    """Return a DataFrame (method, way, rate, data, iteration, log-likelihood) of all runs at the rates chosen."""
+    record_at = iterations_to_record(scale.plan.iterations, scale.marks)
+    parts = []
+    for method in METHODS:
+        tell(f"{method.name} on {len(problems)} data sets")
+        for k, problem in enumerate(problems):
+            done = {}  # rate -> log-likelihoods: both ways often agree
+            for way in ("paper", "own"):
+                rate = chosen[method.name, way]
+                if rate not in done:
+                    done[rate] = run(problem, method, rate, record_at, (seed, 1 + k))
+                columns = {"method": method.name, "way": way, "rate": rate, "data": k, "iteration": record_at}
+                parts.append(pd.DataFrame(columns | {"log-likelihood": done[rate]}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def all_margins(scale, problem, seed, tell):
+    """Return (how every Δ fares at every rate, see `lowest_late`; curves at each Δ's best rate), both DataFrames."""
+    ranking = next(method for method in METHODS if method.name == "ranking")
+    record_at = iterations_to_record(scale.plan.iterations, scale.marks)
+    rows, parts = {}, []
+    for margin in scale.margins:
+        tell(f"ranking with margin {margin:.3g}")
+        found = {r: run(problem, ranking, r, record_at, (seed, 0), margin=margin) for r in scale.rates}
+        scores = {rate: lowest_late(record_at, values) for rate, values in found.items()}
+        rows[round(margin, 4)] = list(scores.values())
+        best = max(scores, key=scores.get)
+        columns = {"margin": margin, "rate": best, "iteration": record_at, "log-likelihood": found[best]}
+        parts.append(pd.DataFrame(columns))
+    final = pd.DataFrame.from_dict(rows, orient="index", columns=list(scale.rates)).rename_axis("margin")
+    return final, pd.concat(parts, ignore_index=True)
+
+
+def table_of_data(problems):
+    """Return what the data sets are like; the first is the one that rates are chosen on."""
+    rows = []
+    for problem in problems:
+        rows.append(
+            {
+                "classes seen": int((problem.counts > 0).sum()),
+                "most frequent": int(problem.counts.max()),
+                "Σ f^0.54": (problem.frequency[problem.counts > 0] ** 0.54).sum(),
+                "a expecting S": problem.exponent,
+                "log-likelihood of w = 0": problem.log_likelihood(np.zeros_like(problem.parameters)),
+                "log-likelihood of the truth": problem.log_likelihood(problem.parameters),
+            }
+        )
+    return pd.DataFrame(rows).rename_axis("data").reset_index()
+
+
+def table_at_marks(curves, way, marks):
+    """Return mean log-likelihoods over the data sets at `marks`, and the standard deviation at the last."""
+    rows = []
+    for method in METHODS:
+        part = curves[(curves.method == method.name) & (curves.way == way)]
+        by_iteration = part.groupby("iteration")["log-likelihood"]
+        means, last = by_iteration.mean(), by_iteration.get_group(marks[-1])
+        row = {"method": method.name, "rate": part.rate.iloc[0]} | {str(mark): means[mark] for mark in marks}
+        rows.append(row | {"sd at the end": last.std(ddof=1) if len(last) > 1 else np.nan})
+    return pd.DataFrame(rows)
+
+
+def report(scale, tables, chosen):
+    """Return the study's text: what was done, and whether what the paper says holds in these tables."""
+    plan, data = scale.plan, tables["data"]
+    paper, own = (tables[name].set_index("method")[str(scale.marks[-1])] for name in ("paper", "own-rate"))
+    start = data["log-likelihood of w = 0"].mean()
+    rest = {name: 100 * value / start for name, value in paper.items()}
+    best = {name: 100 * value / start for name, value in own.items()}
+    lines = [
+        f"Softmax regression, C = {plan.n_classes}, D = {plan.dim}, N = {plan.n_points}, S = {plan.samples}, "
+        f"minibatches of {plan.batch}, momentum {plan.momentum}, {plan.iterations} iterations, w = 0 at the start "
+        f"(log-likelihood {start:.0f}).",
+        "",
+        "Rates are tried on one data set and judged by the lowest exact log-likelihood of the training data in the "
+        "second half of the run (`rates`), so that one that swings and happens to end well is not taken; the tables "
+        f"are means over {scale.seeds} others. `paper` does as the paper does: "
+        "the exact gradient and all approximations of the normaliser (CSS and plain IS) share one rate, "
+        f"{chosen['exact', 'paper']:g}, at which the worst of exact, CSS-IS and CSS-Bernoulli does best; the others "
+        "have their own best. In `own-rate` every method has its own best.",
+        "",
+        f"Bernoulli's exponent that expects S classes is {data['a expecting S'].min():.3f} to "
+        f"{data['a expecting S'].max():.3f} on these data (paper: 0.54).",
+        "",
+        "Of the log-likelihood missing at the start there is still missing at the end, per cent: "
+        + ", ".join(f"{name} {value:.3g}" for name, value in rest.items())
+        + "; each at its own best rate: "
+        + ", ".join(f"{name} {value:.3g}" for name, value in best.items())
+        + ".",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def draw_curves(figure, curves, truth):
+    """Draw (a) on a matplotlib Figure: log-likelihood, and on the right what is missing, by iteration."""
+    plain, missing = figure.subplots(1, 2)
+    part = curves[curves.way == "paper"]
+    means = part.groupby(["method", "iteration"])["log-likelihood"].mean()
+    for method in METHODS:
+        curve = means[method.name]
+        label = f"{method.name} ({part[part.method == method.name].rate.iloc[0]:g})"
+        line = "--" if "Bernoulli" in method.name else "-"
+        plain.plot(curve.index, curve.to_numpy(), line)
+        missing.plot(curve.index, -curve.to_numpy(), line, label=label)
+    for axes, level in ((plain, truth), (missing, -truth)):
+        axes.axhline(level, color="grey", linewidth=0.7, label="the truth")
+    plain.set(xscale="log", xlabel="iteration", ylabel="exact log-likelihood", ylim=(1.5 * means.iloc[0], 0))
+    missing.set(xscale="log", yscale="log", xlabel="iteration", ylabel="−log-likelihood")
+    missing.legend(fontsize="small", loc="lower left")
+
+
+def draw_margins(figure, margins):
+    """Draw (b) on a matplotlib Figure: −log-likelihood by iteration for each margin of the ranking objective."""
+    axes = figure.subplots()
+    for margin, part in margins.groupby("margin"):
+        axes.plot(part.iteration, -part["log-likelihood"], label=f"Δ = {margin:.3g} ({part.rate.iloc[0]:g})")
+    axes.set(xscale="log", yscale="log", xlabel="iteration", ylabel="−log-likelihood")
+    axes.legend(fontsize="small")
