@@ -455,7 +455,22 @@ class TrainConfig:
         config = dataclasses.replace(chosen, **values)
         if config.min_alpha > config.alpha:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
+        config._check_temperatures()
         return config
+
+    def _check_temperatures(self):
+        """Raise ConfigError unless the schedule of T has what it needs, and nothing else."""
+        for name, schedules in {"temp_end": ("linear", "cosine"), "effective_candidates": ("adaptive",)}.items():
+            flag, value, needed = "--" + name.replace("_", "-"), getattr(self, name), self.temp_schedule in schedules
+            if needed and value is None:
+                raise ConfigError(f"--temp-schedule {self.temp_schedule} needs {flag}; give it")
+            if value is not None and not needed:
+                raise ConfigError(
+                    f"{flag} has no effect with --temp-schedule {self.temp_schedule}; "
+                    f"add --temp-schedule {schedules[0]} or leave {flag} out"
+                )
+        if self.temp_schedule not in (None, "constant") and math.isinf(self.temp):
+            raise ConfigError(f"temp must be finite with --temp-schedule {self.temp_schedule}, got inf; give a number")
 
     def _for_plugs(self, given):
         """Return the values of all options that belong to some plug: defaults where it is chosen, None elsewhere."""

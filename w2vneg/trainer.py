@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from .diagnostics import Diagnoser
 from .engines.local import LocalEngine, private_rows
 from .errors import ConfigError, DivergenceError, InputError
 from .events import EpochDone, Interrupted, RolledBack, RoundDone
@@ -21,6 +22,7 @@ from .model import Model, Origin, Position
 from .samplers import SAMPLERS
 from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
 from .setting import Setting
+from .temperature import inverse, make_schedule
 from .weighers import WEIGHERS
 
 _HALVINGS = 5
@@ -39,6 +41,8 @@ class Trainer:
         Called with each event of `w2vneg.events`, in order, between rounds.
     model : Model, optional
         A model to go on with, from where its position says; its vocabulary and configuration must be these.
+    diagnose : bool
+        Look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit.
 
     Raises
     ------
@@ -50,10 +54,11 @@ class Trainer:
         If the corpus has no pair to train on.
     """
 
-    def __init__(self, corpus, config, listeners=(), model=None):
+    def __init__(self, corpus, config, listeners=(), model=None, diagnose=False):
         self.corpus = corpus
         self.config = config.resolved(cores=available_threads())
         self.listeners = list(listeners)
+        self.diagnose, self._diagnoser = diagnose, None
         self.stopped = False
         if model is not None:
             self._check_fits(model)
@@ -91,6 +96,7 @@ class Trainer:
         draws = slots * (1 if config.share_negatives else window)
         setting = Setting(counts, config.dim, config.workers, draws, corpus.ids, corpus.offsets)
         sampler = SAMPLERS[config.sampler].from_options(config, setting)
+        self.temperatures = make_schedule(config, sampler, counts)
         setting = dataclasses.replace(setting, sampler=sampler)
         weigher = WEIGHERS[config.weigher].from_options(config, setting)
         loss = LOSSES[config.loss].from_options(config, setting)
@@ -190,6 +196,7 @@ class Trainer:
             blocks = rounds[position.round]
             keys = (_DRAWN, self.config.seed, epoch, position.round)
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
+            self._set_temperature(keys[1:])
             loss, pairs = self.engine.run(blocks, alphas, epoch_key, keys)
             last = position.round + 1 == len(rounds)
             checked = last or self.stopped or (position.round + 1) % every == 0
@@ -211,6 +218,24 @@ class Trainer:
 
     def _alpha(self, fraction):
         return self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, fraction)
+
+    def _set_temperature(self, keys):
+        """Give the sampler the T of the coming round, which `keys` name."""
+        if self.temperatures is None:
+            return
+        position, engine = self.model.position, self.engine
+        position.temperature = self.temperatures.next(
+            position.temperature, self._fraction(), engine.vectors_in, engine.vectors_out, keys
+        )
+        sampler = engine.plugs.sampler._replace(inverse_temperature=inverse(position.temperature))
+        engine.plugs = engine.plugs._replace(sampler=sampler)
+
+    def _temperature(self):
+        """Return the sampler's T, or None if it has none that is finite."""
+        if self.temperatures is not None:
+            return self.model.position.temperature
+        inverse_temperature = getattr(self.engine.plugs.sampler, "inverse_temperature", 0)
+        return self.config.temp or 1 / inverse_temperature if inverse_temperature else None
 
     def _keep(self):
         """Remember this state as good; return its position."""
@@ -248,10 +273,16 @@ class Trainer:
             self.untrained,
             self._alpha((position.epoch + 1) / self.config.epochs),
             clock.seconds(),
+            self._temperature(),
         )
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
         self._tell(done)
+        if self.diagnose:
+            with clock.stopped():
+                self._diagnoser = self._diagnoser or Diagnoser(self.engine, self.corpus, self.config)
+                diagnosis = self._diagnoser.diagnose(position.epoch)
+            self._tell(diagnosis)
 
     def _tell_round(self, clock):
         fraction = self._fraction()
@@ -302,6 +333,13 @@ class _Clock:
 
     def seconds(self):
         return time.perf_counter() - self.begun
+
+    @contextmanager
+    def stopped(self):
+        """Do not count what happens inside as time of training."""
+        begun = time.perf_counter()
+        yield
+        self.begun += time.perf_counter() - begun
 
 
 @contextmanager

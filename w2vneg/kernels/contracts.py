@@ -31,7 +31,8 @@ exclude
     `positives` (int32, first m) are all of the group.
 regard
     Look at a whole group before its pairs are weighed: rows of the m positives and n negatives (int64) in the plug's
-    own matrices, where it trains some (see `parameters` below); alpha (float32) is the learning rate of this group.
+    own matrices, where it trains some (see `parameters` below); alpha (float32) is the learning rate of this group. At
+    alpha 0, which `diagnostics` gives, nothing may change; this holds for `step` too.
 weigh
     Write the weights ω with which the targets count into `weights`; leave alone what is to stay 1. `k` is the place of
     the positive in the group, `offset` that of its first negative. A negative that is excluded gets 0 afterwards.
@@ -132,3 +133,8 @@ implement_open_weigher, open_weigher = _open_weigher.implement, _open_weigher.ca
 implement_regard, regard = _regard.implement, _regard.call
 implement_weigh, weigh = _weigh.implement, _weigh.call
 implement_step, step = _step.implement, _step.call
+
+
+def answers_log_noise(plug):
+    """Tell whether a sampler's class binds `log_noise` itself."""
+    return plug in _log_noise.bodies
