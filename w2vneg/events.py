@@ -30,7 +30,9 @@ class RoundDone(Event):
 
 @dataclass(frozen=True)
 class EpochDone(Event):
-    """loss : float, mean per pair over the epoch; pairs : int, of the epoch; seconds : float, since the run began"""
+    """loss : float, mean per pair over the epoch; pairs : int, of the epoch; seconds : float, since the run began
+    temperature : float, T of its last round, or None if the sampler has no finite one
+    """
 
     epoch: int
     epochs: int
@@ -39,6 +41,35 @@ class EpochDone(Event):
     loss: float
     untrained: float
     alpha: float
+    seconds: float
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class Diagnosis(Event):
+    """What the draws of `epoch` are like on a fixed sample of pairs (see `diagnostics`); None where it is not known.
+
+    pairs : int, in the sample; sets : int, sets of negatives drawn for each pair; negatives : int, places in a set
+    total_variation : float, of the draws from the sampler's target; variation_floor : float, what draws from the very
+        target would show; effective_size : float, of a set against the full softmax, out of `negatives`
+    true_positives : float, share of the negatives that occur beside the centre; negative_gradient : float, mean norm
+    cosine, relative_error : float, of the expected gradient of the centre against the full softmax's
+    noise : float, spread of one set's gradient about the expected one, against the norm of the full softmax's
+    seconds : float, what the diagnosis took
+    """
+
+    epoch: int
+    pairs: int
+    sets: int
+    negatives: int
+    total_variation: float | None
+    variation_floor: float | None
+    effective_size: float | None
+    true_positives: float | None
+    negative_gradient: float | None
+    cosine: float | None
+    relative_error: float | None
+    noise: float | None
     seconds: float
 
 

@@ -20,6 +20,7 @@ class Position:
     """How far a run has got: `round` rounds of epoch `epoch` (both from 0) are done.
 
     alpha_factor : float, halved at each rollback; loss_sum, pairs : of the epoch so far
+    temperature : float, T of the latest round where it changes over the run, else 0
     """
 
     epoch: int = 0
@@ -27,6 +28,7 @@ class Position:
     alpha_factor: float = 1.0
     loss_sum: float = 0.0
     pairs: int = 0
+    temperature: float = 0.0
 
 
 @dataclass
@@ -157,6 +159,8 @@ def _read_json(path):
 def _read_position(path):
     values = _read_json(path)
     kinds = {name: type(default) for name, default in vars(Position()).items()}
+    if isinstance(values, dict):
+        values = {"temperature": 0.0} | values  # folders from before it could change do not have it
     fits = isinstance(values, dict) and all(
         name in values and type(values[name]) in (kind, int) and values[name] >= 0 for name, kind in kinds.items()
     )

@@ -4,7 +4,7 @@ import sys
 import time
 from contextlib import contextmanager
 
-from .events import CostEstimated, EpochDone, Interrupted, RolledBack, RoundDone
+from .events import CostEstimated, Diagnosis, EpochDone, Interrupted, RolledBack, RoundDone
 
 _LINE_EVERY = 10.0  # seconds between plain lines
 
@@ -23,6 +23,30 @@ def _figures(event):
 
 def _duration(seconds):
     return f"{seconds / 3600:.1f} hours" if seconds > 5400 else f"{seconds / 60:.0f} minutes"
+
+
+_DIAGNOSIS = (  # heading and figure of each column
+    ("variation (floor)", lambda d: f"{_number(d.total_variation, '.4f')} ({_number(d.variation_floor, '.4f')})"),
+    ("effective size", lambda d: f"{_number(d.effective_size, '.2f')} of {d.negatives}"),
+    ("true positives", lambda d: _number(d.true_positives, ".2%")),
+    ("|gradient|", lambda d: _number(d.negative_gradient, ".4f")),
+    ("cosine", lambda d: _number(d.cosine, ".4f")),
+    ("error", lambda d: _number(d.relative_error, ".3f")),
+    ("noise", lambda d: _number(d.noise, ".3f")),
+)
+
+
+def _number(value, layout):
+    return "unknown" if value is None else format(value, layout)
+
+
+def _table(diagnosis):
+    """Return a heading and a line of figures, under each other."""
+    columns = [(heading, figure(diagnosis)) for heading, figure in _DIAGNOSIS]
+    widths = [max(map(len, column)) for column in columns]
+    rows = zip(*columns, strict=True)
+    lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join("  " + line for line in lines)
 
 
 class TrainingProgress:
@@ -58,12 +82,16 @@ class TrainingProgress:
             self._round(event)
         elif isinstance(event, EpochDone):
             figures = f"loss {event.loss:.4f} (untrained {event.untrained:.4f}), {event.pairs:,} pairs"
+            if event.temperature is not None:
+                figures += f", T {event.temperature:.4g}"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
         elif isinstance(event, CostEstimated):
             self._say(
                 f"{event.method} over {event.n_vocab:,} words: {event.bytes / 2**20:,.0f} MB for a batch's scores, "
                 f"about {_duration(event.seconds)} at {event.rate / 1e9:.0f} GFLOP/s"
             )
+        elif isinstance(event, Diagnosis):
+            self._say(_table(event))
         elif isinstance(event, RolledBack):
             self._say(f"training diverged; went back to the last good state, alpha now x {event.alpha_factor:g}")
         elif isinstance(event, Interrupted):

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from .dense import dense_cost
+from .diagnostics import Diagnoser
 from .engines.dense import DenseEngine
 from .engines.local import LocalEngine, private_rows
 from .errors import ConfigError, DivergenceError, InputError
@@ -25,6 +26,7 @@ from .rules import check_plugs
 from .samplers import SAMPLERS
 from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
 from .setting import Setting
+from .temperature import inverse, make_schedule
 from .weighers import WEIGHERS
 
 _HALVINGS = 5
@@ -43,6 +45,8 @@ class Trainer:
         Called with each event of `w2vneg.events`, in order, between rounds.
     model : Model, optional
         A model to go on with, from where its position says; its vocabulary and configuration must be these.
+    diagnose : bool
+        Look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit.
 
     Raises
     ------
@@ -54,10 +58,11 @@ class Trainer:
         If the corpus has no pair to train on.
     """
 
-    def __init__(self, corpus, config, listeners=(), model=None):
+    def __init__(self, corpus, config, listeners=(), model=None, diagnose=False):
         self.corpus = corpus
         self.config = config.resolved(cores=available_threads())
         self.listeners = list(listeners)
+        self.diagnose, self._diagnoser = diagnose, None
         self.stopped = False
         if model is not None:
             self._check_fits(model)
@@ -65,7 +70,13 @@ class Trainer:
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
         self._cost = None  # of a dense method
+        self.temperatures = None
         if getattr(LOSSES[self.config.loss], "dense", False):
+            if diagnose:
+                raise ConfigError(
+                    f"nothing to diagnose: loss {self.config.loss!r} draws no negatives, and its gradient is the full "
+                    "softmax's; leave --diagnose out"
+                )
             self._build_dense()
         else:
             self._build()
@@ -99,6 +110,7 @@ class Trainer:
         draws = slots * (1 if config.share_negatives else window)
         setting = Setting(counts, config.dim, config.workers, draws, corpus.ids, corpus.offsets)
         sampler = SAMPLERS[config.sampler].from_options(config, setting)
+        self.temperatures = make_schedule(config, sampler, counts)
         setting = dataclasses.replace(setting, sampler=sampler)
         weigher = WEIGHERS[config.weigher].from_options(config, setting)
         loss = LOSSES[config.loss].from_options(config, setting)
@@ -235,6 +247,7 @@ class Trainer:
             blocks = rounds[position.round]
             keys = (_DRAWN, self.config.seed, epoch, position.round)
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
+            self._set_temperature(keys[1:])
             loss, pairs = self.engine.run(blocks, alphas, epoch_key, keys)
             last = position.round + 1 == len(rounds)
             checked = last or self.stopped or (position.round + 1) % every == 0
@@ -256,6 +269,26 @@ class Trainer:
 
     def _alpha(self, fraction):
         return self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, fraction)
+
+    def _set_temperature(self, keys):
+        """Give the sampler the T of the coming round, which `keys` name."""
+        if self.temperatures is None:
+            return
+        position, engine = self.model.position, self.engine
+        position.temperature = self.temperatures.next(
+            position.temperature, self._fraction(), engine.vectors_in, engine.vectors_out, keys
+        )
+        sampler = engine.plugs.sampler._replace(inverse_temperature=inverse(position.temperature))
+        engine.plugs = engine.plugs._replace(sampler=sampler)
+
+    def _temperature(self):
+        """Return the sampler's T, or None if it has none that is finite."""
+        if self.temperatures is not None:
+            return self.model.position.temperature
+        if self.config.sampler is None:
+            return None
+        inverse_temperature = getattr(self.engine.plugs.sampler, "inverse_temperature", 0)
+        return self.config.temp or 1 / inverse_temperature if inverse_temperature else None
 
     def _keep(self):
         """Remember this state as good; return its position."""
@@ -293,10 +326,16 @@ class Trainer:
             self.untrained,
             self._alpha((position.epoch + 1) / self.config.epochs),
             clock.seconds(),
+            self._temperature(),
         )
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
         self._tell(done)
+        if self.diagnose:
+            with clock.stopped():
+                self._diagnoser = self._diagnoser or Diagnoser(self.engine, self.corpus, self.config)
+                diagnosis = self._diagnoser.diagnose(position.epoch)
+            self._tell(diagnosis)
 
     def _tell_round(self, clock):
         fraction = self._fraction()
@@ -351,6 +390,13 @@ class _Clock:
 
     def seconds(self):
         return time.perf_counter() - self.begun
+
+    @contextmanager
+    def stopped(self):
+        """Do not count what happens inside as time of training."""
+        begun = time.perf_counter()
+        yield
+        self.begun += time.perf_counter() - begun
 
 
 @contextmanager

@@ -56,7 +56,7 @@ class Word2Vec:
         self.config = dataclasses.replace(self.config, plugin=lasting_plugins(self.config.plugin))
         self.model = None
 
-    def fit(self, corpus, *, vocab=None, listeners=(), progress=None):
+    def fit(self, corpus, *, vocab=None, listeners=(), progress=None, diagnose=False):
         """Train on a corpus.
 
         Parameters
@@ -69,6 +69,8 @@ class Word2Vec:
             Called with the trainer's events.
         progress : callable, optional
             Called with (done, total) bytes while reading.
+        diagnose : bool
+            Look at the draws after each epoch: a `w2vneg.events.Diagnosis` for the listeners and the history.
 
         Returns
         -------
@@ -76,7 +78,7 @@ class Word2Vec:
             The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then, and a warning.
         """
         encoded = self.encode(corpus, vocab=vocab, progress=progress)
-        trainer = self.trainer(encoded, listeners)
+        trainer = self.trainer(encoded, listeners, diagnose=diagnose)
         self.model = trainer.model
         if isinstance(corpus, str | Path):
             self.model.origin.sources = lasting_names([corpus])
@@ -117,14 +119,14 @@ class Word2Vec:
             progress=progress,
         )
 
-    def trainer(self, encoded, listeners=(), model=None):
+    def trainer(self, encoded, listeners=(), model=None, diagnose=False):
         """Return a `Trainer` for an EncodedCorpus, for those who steer it themselves."""
         load_plugins(self.config.plugin)
         config = self.config
         if _is_file_of_weights(config.degeneracy):
             weights = read_degeneracy(config.degeneracy, encoded.vocab)
             config = dataclasses.replace(config, degeneracy=weights)
-        return Trainer(encoded, config, listeners, model)
+        return Trainer(encoded, config, listeners, model, diagnose)
 
     @property
     def vectors(self):

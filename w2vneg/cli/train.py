@@ -25,10 +25,11 @@ from .options import GroupedCommand, config_options, read_config
 @click.option("--vocab", "vocab_path", metavar="FILE", help="Use this vocabulary (vocab.tsv of a model folder).")
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
+@click.option("--diagnose", is_flag=True, help="After each epoch, show what the draws are like (docs/diagnostics.md).")
 @click.option("--quiet", is_flag=True, help="No progress, no report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @config_options
-def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, quiet, as_json, **given):
+def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, diagnose, quiet, as_json, **given):
     """Train vectors and write them in word2vec text format.
 
     --loss relaxed alone means the relaxed softmax with Boltzmann negatives over popularity at temperature 1;
@@ -52,7 +53,7 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, q
     note(encoded.report.line())
     if vocab_path and (config.max_vocab is not None or given["min_count"] is not None):
         note("The words are those of --vocab; --min-count and --max-vocab did not choose any.")
-    trainer = word2vec.trainer(encoded, model=model)
+    trainer = word2vec.trainer(encoded, model=model, diagnose=diagnose)
     if trainer.complete:
         note(f"The run in {resume} is complete ({trainer.config.epochs} epochs); nothing is left to train.")
     trainer.model.origin.sources = lasting_names(corpus)

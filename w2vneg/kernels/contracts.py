@@ -34,7 +34,7 @@ regard
     Look at a whole group before its pairs are weighed: rows of the m positives and n negatives (int64) in the plug's
     own matrices, where it trains some (see `parameters` below); `negatives` (int32) are the latter's ids, -1 for an
     empty slot; alpha (float32) is the learning rate of this group. Return True, or False if the two matrices are not to
-    be trained on this group.
+    be trained on this group. At alpha 0, which `diagnostics` gives, nothing may change; this holds for `step` too.
 weigh
     Multiply the weights ω with which the targets count into `weights`. They come as 1, or as 0 for a negative that is
     excluded or an empty slot, which counts neither here nor in `step`. `k` is the place of the positive in the group,
@@ -146,3 +146,8 @@ implement_regard, regard = _regard.implement, _regard.call
 implement_weigh, weigh = _weigh.implement, _weigh.call
 implement_step, step = _step.implement, _step.call
 implement_follow, follow = _follow.implement, _follow.call
+
+
+def answers_log_noise(plug):
+    """Tell whether a sampler's class binds `log_noise` itself."""
+    return plug in _log_noise.bodies

@@ -29,8 +29,4 @@ class Study:
     figures: dict[str, Callable] = field(default_factory=dict)
 
 
-<<<<<<< HEAD
-from . import cis_shapes, kernel_figure_2  # noqa: E402, F401  (they enter themselves)
-=======
-from . import css_figure_1, css_figure_2  # noqa: E402, F401  (they enter themselves)
->>>>>>> part-css
+from . import cis_shapes, css_figure_1, css_figure_2, kernel_figure_2  # noqa: E402, F401  (they enter themselves)
