@@ -28,4 +28,5 @@ class Study:
     text: str
     figures: dict[str, Callable] = field(default_factory=dict)
 
+
 from . import kernel_figure_2  # noqa: E402, F401  (they enter themselves)

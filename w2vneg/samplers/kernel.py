@@ -21,8 +21,7 @@ have moved on since: log q is exactly what was drawn from.
     tree follows one worker. Made anew at the start of a launch, so that rounding does not add up and a resumed run goes
     on as if nothing had happened.
 
-The quartic kernel's features are d⁴/24 numbers a node; the paper, which says nothing of how it drew them, uses it in a
-figure only. Here all s⁴ + 1 come from a matrix product, for a batch of centres ahead of their training.
+The quartic kernel, whose features are too many for a tree, is in `samplers.quartic`.
 """
 
 import math
@@ -30,7 +29,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dense import quartic_draws
 from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.contracts import implement_draw, implement_follow, implement_log_noise, implement_open_sampler
@@ -50,6 +48,7 @@ from ..kernels.tree import (
 )
 from ..registry import About
 from . import SAMPLERS
+from .quartic import QuarticAhead
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -92,36 +91,6 @@ class FollowingTree(NamedTuple):
     gives_log_q = True
     batch_groups = KernelTree.batch_groups
     refresh = KernelTree.refresh
-
-
-class QuarticAhead(NamedTuple):
-    """Quartic kernel, draws made ahead for a batch of centres.
-
-    ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log Σ K
-    """
-
-    ids: np.ndarray
-    log_q: np.ndarray
-    log_z: np.ndarray
-
-    gives_log_q = True
-
-    @property
-    def batch_groups(self):
-        return self.ids.shape[1]
-
-    def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `dense.quartic_draws`."""
-        n_draws = self.ids.shape[2]
-        quartic_draws(
-            vectors_in,
-            vectors_out,
-            centre_ids.ravel(),
-            key,
-            self.ids.reshape(-1, n_draws),
-            self.log_q.reshape(-1, n_draws),
-            self.log_z.reshape(-1),
-        )
 
 
 @SAMPLERS.register("kernel")
@@ -309,28 +278,3 @@ def follow(sampler, state, m, positives, n, negatives, out):
         propagate(sampler.sums, sampler.rows, positives[k], out.matrix, row_of(out, positives[k]), state.change)
     for k in range(n):
         propagate(sampler.sums, sampler.rows, negatives[k], out.matrix, row_of(out, negatives[k]), state.change)
-
-
-@implement_draw(QuarticAhead)
-def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    worker, drawn, drawn_log_q = out.worker, sampler.ids, sampler.log_q
-    state[0] = worker
-    for k in range(n):
-        ids[k] = drawn[worker, group, k]
-    for k in range(min(n, log_q.shape[0])):
-        log_q[k] = drawn_log_q[worker, group, k]
-    return False
-
-
-@implement_open_sampler(QuarticAhead)
-def open_quartic(sampler, n_draws):
-    return np.zeros(1, np.int64)  # which worker it is
-
-
-@implement_log_noise(QuarticAhead)
-def log_noise_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
-    """The positives' kernel as their rows are now, over the sum as it was when the batch was drawn."""
-    log_z = np.float64(sampler.log_z[state[0], group])
-    for k in range(n):
-        square = np.float64(logits[k]) * np.float64(logits[k])
-        log_q[k] = fast_log(square * square + 1.0) - log_z
