@@ -10,7 +10,7 @@ import pytest
 from planted import same_topic, two_topics
 from scipy import stats
 
-from w2vneg import Word2Vec
+from w2vneg import Word2Vec, dense
 from w2vneg.config import TrainConfig
 from w2vneg.encoded import encode_corpus
 from w2vneg.errors import ConfigError
@@ -18,7 +18,7 @@ from w2vneg.jit import njit
 from w2vneg.kernels import tree
 from w2vneg.kernels.contracts import draw, follow, log_noise, open_sampler
 from w2vneg.kernels.linalg import Rows
-from w2vneg.samplers import SAMPLERS, quartic
+from w2vneg.samplers import SAMPLERS
 from w2vneg.samplers.kernel import FollowingTree, KernelTree
 from w2vneg.setting import Setting
 
@@ -305,7 +305,7 @@ def test_the_size_of_chunks_changes_no_quartic_draw(scores, monkeypatch):
     sampler = make(kernel="quartic")
     sampler.refresh(centre[None], matrix, centres, 5)
     whole = sampler.ids.copy()
-    monkeypatch.setattr(quartic, "_SCORES", scores)
+    monkeypatch.setattr(dense, "_SCORES", scores)
     sampler.refresh(centre[None], matrix, centres, 5)
     assert np.array_equal(sampler.ids, whole)
 

@@ -11,25 +11,41 @@ import time
 
 from ..config import TrainConfig
 from ..embeddings import Vectors
+from ..errors import ConfigError, did_you_mean
 from ..evaluators import evaluate_likelihood
+from ..presets import PRESETS
 from ..trainer import Trainer
 from .rivals import train_gensim, write_sentences
 
-OBJECTIVES = {  # name -> options beside loss and alpha
-    "ns": {"loss": "ns"},
+OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "ns-shared": {"loss": "ns", "share_negatives": True},
-    "relaxed": {"loss": "relaxed"},
     "relaxed-shared": {"loss": "relaxed", "share_negatives": True},
-    "us": {"loss": "relaxed", "sampler": "uniform"},
-    "ps": {"loss": "relaxed", "sampler": "popularity"},
-    "ubs-0.5": {"loss": "relaxed", "degeneracy": "uniform", "temp": 0.5},
-    "ubs-1": {"loss": "relaxed", "degeneracy": "uniform", "temp": 1.0},
-    "ubs-3": {"loss": "relaxed", "degeneracy": "uniform", "temp": 3.0},
-    "pbs-0.5": {"loss": "relaxed", "temp": 0.5},
-    "pbs-1": {"loss": "relaxed", "temp": 1.0},
-    "pbs-3": {"loss": "relaxed", "temp": 3.0},
-    "pbs-1-exact": {"loss": "relaxed", "temp": 1.0, "method": "exact"},
+    "ubs-0.5": {"loss": "ubs", "temp": 0.5},
+    "ubs-1": {"loss": "ubs", "temp": 1.0},
+    "ubs-3": {"loss": "ubs", "temp": 3.0},
+    "pbs-0.5": {"loss": "pbs", "temp": 0.5},
+    "pbs-1": {"loss": "pbs", "temp": 1.0},
+    "pbs-3": {"loss": "pbs", "temp": 3.0},
+    "pbs-1-exact": {"loss": "pbs", "temp": 1.0, "method": "exact"},
+    "cis-eq10": {"loss": "cis", "weigh_positive": True},
+    "cis-alternate": {"loss": "cis", "discriminator_steps": "alternate"},
+    "pbs-cis": {"loss": "pbs", "weigher": "discriminator"},
+    "relaxed-cis": {"loss": "relaxed", "weigher": "discriminator"},
 }
+
+
+def objective_options(name):
+    """Return the options that `name` stands for: one of OBJECTIVES, or a preset; ConfigError for neither."""
+    if name in OBJECTIVES:
+        return OBJECTIVES[name]
+    if name in PRESETS:
+        return {"loss": name}
+    raise ConfigError(
+        f"unknown objective {name!r}{did_you_mean(name, [*OBJECTIVES, *PRESETS])}; known: gensim, "
+        f"{', '.join(OBJECTIVES)} and every preset of 'w2vneg objectives'"
+    )
+
+
 DEV = ("men-dev", "sem-dev", "syn-dev", "mean-dev", "nll")
 _SETS = ("ws353", "simlex999", "rw", "men", "men-test", "mturk287")
 _ANALOGIES = ("sem P@1", "sem P@5", "sem P@15", "syn P@1", "syn P@5", "syn P@15", "sem-test P@1", "syn-test P@1")
@@ -109,7 +125,9 @@ class Judge:
         return Run(objective, alpha, seed, seconds, scores)
 
     def _ours(self, objective, alpha, seed):
-        options = OBJECTIVES[objective] | self.common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
+        options = (
+            objective_options(objective) | self.common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
+        )
         trainer = Trainer(self.corpus, TrainConfig(**options))
         begun = time.perf_counter()
         model = trainer.train()
