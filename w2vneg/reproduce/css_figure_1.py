@@ -205,7 +205,7 @@ def _text(errors, coefficients, n_classes, n_repeats, n_cases):
         + "; ".join(f"{name} " + ", ".join(f"{rms[name, s]:.3g}" for s in SAMPLES) for name in ESTIMATORS)
         + ". Plain IS gives a probability above 1 in "
         + ", ".join(f"{100 * beyond[s]:.0f} %" for s in SAMPLES)
-        + ' of the problems; the paper\'s "wildly inaccurate" holds. CSS never does.',
+        + " of the problems, CSS never.",
         "",
         "The paper sees no significant difference between CSS with importance and with Bernoulli sampling. Here "
         "Bernoulli's errors are "
