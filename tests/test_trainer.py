@@ -440,3 +440,9 @@ def test_degeneracy_and_extremes_of_temperature(planted):
         trained(planted, loss="relaxed", degeneracy=weights[1:])
     with pytest.raises(ConfigError, match="finite weights"):
         trained(planted, loss="relaxed", degeneracy=weights - 2)
+
+
+def test_a_loss_that_diverges_by_nature_says_so(planted):
+    word2vec = Word2Vec(**SMALL | {"loss": "is", "alpha": 30.0, "bounded_steps": False, "epochs": 40})
+    with pytest.raises(DivergenceError, match="diverges by nature: take --loss css"):
+        word2vec.trainer(planted).train()

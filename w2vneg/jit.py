@@ -36,7 +36,15 @@ __all__ = [
 LEAF = {"reassoc", "contract"}
 """fastmath flags of the innermost loops: all the speed of SIMD sums, with NaN and infinity still what they are."""
 
-_ROOMS = ("jit.py", "dense/*.py", "kernels/*.py", "losses/*.py", "samplers/*.py", "weighers/*.py")  # all jitted code
+_ROOMS = (
+    "jit.py",
+    "dense/*.py",
+    "kernels/*.py",
+    "losses/*.py",
+    "reproduce/*.py",
+    "samplers/*.py",
+    "weighers/*.py",
+)  # all jitted code
 _OPTIONS = {"error_model": "numpy", "nogil": True}
 _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
 

@@ -305,7 +305,8 @@ class Trainer:
         if factor < 0.5**_HALVINGS:
             raise DivergenceError(
                 f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}; "
-                "lower --alpha" + ("" if self.config.bounded_steps else " or leave --unbounded-steps out")
+                + getattr(LOSSES[self.config.loss], "unstable", "lower --alpha")
+                + ("" if self.config.bounded_steps else " or leave --unbounded-steps out")
             )
         self._tell(RolledBack(position.epoch + 1, self._fraction(), factor))
 

@@ -9,6 +9,7 @@ The class offers:
     needs_exclusion : bool                     a negative must not be the positive (left out: it may); runs with
                                                ``--exclude none`` are refused
     parameters : tuple of str                  fields that are rows it trains itself (left out: none)
+    unstable : str                             why it diverges and what to take instead (left out: it need not)
     about : registry.About
     dense : bool                               it looks at the whole vocabulary and is run by `engines.dense` (left out:
                                                it does not); it has no `step`

@@ -29,6 +29,7 @@ class ImportanceSampling(NamedTuple):
     fraction: float = 1.0
 
     needs_log_q = True
+    unstable = "plain importance sampling diverges by nature: take --loss css or sampled-softmax"
     about = About(
         "softmax whose normaliser is estimated by importance sampling alone; diverges by nature",
         "L = −s₀ + log( (1/S) Σ e^{s_k} / q_k )",
