@@ -56,6 +56,7 @@ class Trainer:
     def __init__(self, corpus, config, listeners=(), model=None):
         self.corpus = corpus
         self.config = config.resolved(cores=available_threads())
+        check_dense(self.config)
         self.listeners = list(listeners)
         self.stopped = False
         if model is not None:
@@ -64,7 +65,6 @@ class Trainer:
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
         self._cost = None  # of a dense method
-        check_dense(self.config)
         if _is_dense(self.config):
             self._build_dense()
         else:
