@@ -19,8 +19,8 @@ from w2vneg.setting import Setting
 
 @pytest.fixture(autouse=True)
 def _wrapping_integers():
-    """Plain Python warns where uint64 wraps round, which random streams do on purpose."""
-    with np.errstate(over="ignore"):
+    """Plain Python warns where uint64 wraps round, which random streams do on purpose, and of NaN."""
+    with np.errstate(over="ignore", invalid="ignore"):
         yield
 
 

@@ -71,7 +71,7 @@ class Trainer:
         self.model.origin = Origin.of(corpus.ids)
         self._cost = None  # of a dense method
         self.temperatures = None
-        if getattr(LOSSES[self.config.loss], "dense", False):
+        if _is_dense(self.config):
             if diagnose:
                 raise ConfigError(
                     f"nothing to diagnose: loss {self.config.loss!r} draws no negatives, and its gradient is the full "
@@ -363,6 +363,10 @@ class Trainer:
 
 def _no_cost(options, setting):
     return 0.0
+
+
+def _is_dense(config):
+    return getattr(LOSSES[config.loss], "dense", False)
 
 
 def _cost(config, n_vocab):
