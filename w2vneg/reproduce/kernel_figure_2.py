@@ -50,9 +50,11 @@ class Scale:
     window: int = 2
 
 
-_CHEAP, _DEAR = (1, 4, 16, 64, 256, 1024), (1, 4, 16, 64, 256)
+_CHEAP, _TREE, _DEAR = (1, 4, 16, 64, 256, 1024), (1, 4, 16, 64, 256), (1, 4, 16, 64)
 FULL = Scale(
-    {name: _CHEAP if name in ("uniform", "unigram", "bigram", "quadratic") else _DEAR for name in _SAMPLERS},
+    dict.fromkeys(("uniform", "unigram", "bigram"), _CHEAP)
+    | {"quadratic": _TREE}
+    | dict.fromkeys(("quartic", "softmax"), _DEAR),
     n_vocab=2000,
     tokens=100_000,
     dim=32,
