@@ -82,7 +82,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "trainer",
         "weighers",
     },
-    "bench": {"config", "dense", "jit", "embeddings", "errors", "evaluators", "events", "trainer"},
+    "bench": {"presets", "config", "dense", "jit", "embeddings", "errors", "evaluators", "events", "trainer"},
 }
 MAY_IMPORT_INSIDE_FUNCTIONS = {
     "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them
