@@ -59,6 +59,7 @@ class Trainer:
         self.config = config.resolved(cores=available_threads())
         self.listeners = list(listeners)
         self.diagnose, self._diagnoser = diagnose, None
+        self.temperatures = None
         self.stopped = False
         if model is not None:
             self._check_fits(model)
@@ -66,6 +67,11 @@ class Trainer:
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
         self._build()
+        if diagnose and not hasattr(self.engine, "plugs"):
+            raise ConfigError(
+                f"--diagnose looks at draws, and loss {self.config.loss!r} draws nothing; leave it out, or choose a "
+                "loss with a sampler"
+            )
 
     def _check_fits(self, model):
         if model.vocab != self.corpus.vocab or model.config.dim != self.config.dim:
@@ -234,7 +240,8 @@ class Trainer:
         """Return the sampler's T, or None if it has none that is finite."""
         if self.temperatures is not None:
             return self.model.position.temperature
-        inverse_temperature = getattr(self.engine.plugs.sampler, "inverse_temperature", 0)
+        plugs = getattr(self.engine, "plugs", None)  # an engine without draws has none
+        inverse_temperature = getattr(plugs and plugs.sampler, "inverse_temperature", 0)
         return self.config.temp or 1 / inverse_temperature if inverse_temperature else None
 
     def _keep(self):

@@ -8,8 +8,8 @@ family of classes, offers `from_options`; the instance it returns has the rest:
     about : registry.About
     slots(options) -> int                  staticmethod, for a varying number of draws: places for each set of negatives
     gives_log_q : bool                     it fills log q, and answers `log_noise`
-    log_target(centre_id, logits) -> float64 (n_vocab,)    what the draws are meant to follow, log, up to a constant, for
-                                       diagnosis; left out: D e^{s / T} if there are log_d and inverse_temperature,
+    log_target(centre_id, logits) -> float64 (n_vocab,)    for diagnosis: what the draws are meant to follow, log, up to
+                                       a constant; left out: D e^{s / T} if there are log_d and inverse_temperature,
                                        else what `log_noise` answers
     independent : bool                     targets enter independently, never twice (left out: n draws with replacement)
     batch_groups : int                     only for samplers that draw ahead, between launches: groups per batch
