@@ -32,7 +32,7 @@ from .schedule import stream_key
 _PAIRS, _SETS, _BINS = 200, 200, 20
 _WORDS = 30_000_000  # pairs times words: what is enumerated
 _NUMBERS = 4_000_000  # negatives kept at a time; scores held at a time
-_PRODUCTS = 6e10  # multiplications that draws made ahead may cost
+_PRODUCTS = 1.5e10  # multiplications that draws made ahead may cost: about two seconds
 _TOKENS = 10_000_000  # tokens, times the window, in which a centre's true targets are looked for
 _STRETCH = 200  # tokens among which a group is looked for
 _PLACES, _DRAWN = 7, 8  # first word of a random stream's name
@@ -257,7 +257,7 @@ def _bins(logits, target, ids):
     Along the logit each word covers a stretch of [0, 1] as long as its probability under the target; the bins cut it
     into equal parts, and a draw is shared out over the stretch of its word.
     """
-    order = np.argsort(logits, kind="stable")
+    order = np.argsort(logits)
     upper = np.empty(len(target))
     upper[order] = np.cumsum(target[order])
     words, counts = np.unique(ids, return_counts=True)

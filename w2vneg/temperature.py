@@ -24,7 +24,7 @@ import numpy as np
 from .errors import ConfigError
 from .schedule import keep_thresholds, linear, stream_key
 
-LOWEST, HIGHEST = 0.05, 100.0  # of the adaptive T; papers and practice stay within 0.5 … 36
+LOWEST, HIGHEST = 0.5, 36.0  # of the adaptive T: the ends of the grid that the paper searched
 _DAMPING = 0.5
 _REACH = math.log(2.0)  # how far from the current log T a round looks
 _HALVINGS = 8

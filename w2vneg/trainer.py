@@ -63,6 +63,7 @@ class Trainer:
         self.config = config.resolved(cores=available_threads())
         self.listeners = list(listeners)
         self.diagnose, self._diagnoser = diagnose, None
+        self.temperatures = None
         self.stopped = False
         if model is not None:
             self._check_fits(model)
