@@ -40,7 +40,7 @@ from w2vneg.kernels.contracts import implement_step
 from w2vneg.losses import negative_sampling
 
 class Fixed(NamedTuple):
-    flavour: int = 0
+    mean: bool = False
 
 implement_step(Fixed)(negative_sampling.step)
 """

@@ -10,8 +10,9 @@ import pytest
 from planted import same_topic, two_topics
 from scipy import stats
 
-from w2vneg import Word2Vec, dense
+from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
+from w2vneg.dense import quartic
 from w2vneg.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.jit import njit
@@ -305,7 +306,7 @@ def test_the_size_of_chunks_changes_no_quartic_draw(scores, monkeypatch):
     sampler = make(kernel="quartic")
     sampler.refresh(centre[None], matrix, centres, 5)
     whole = sampler.ids.copy()
-    monkeypatch.setattr(dense, "_SCORES", scores)
+    monkeypatch.setattr(quartic, "_SCORES", scores)
     sampler.refresh(centre[None], matrix, centres, 5)
     assert np.array_equal(sampler.ids, whole)
 
