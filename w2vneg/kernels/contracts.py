@@ -11,7 +11,7 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
     exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
     open_weigher(weigher, max_positives, n_draws) -> state         scratch of one shard
     regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng) -> bool
-    weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights)
+    weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights) -> bool
     step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients) -> float64
     follow(sampler, state, m, positives, n, negatives, out)
 
@@ -38,7 +38,7 @@ regard
 weigh
     Multiply the weights ω with which the targets count into `weights`. They come as 1, or as 0 for a negative that is
     excluded or an empty slot, which counts neither here nor in `step`. `k` is the place of the positive in the group,
-    `offset` that of its first negative.
+    `offset` that of its first negative. Return whether any weight was changed.
 step
     Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
 

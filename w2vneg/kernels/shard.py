@@ -215,15 +215,17 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
                             log_q[j] = _EMPTY if ids[j] < 0 else log_q[j]
             if shape.positive_log_q:
                 log_q[0] = positive_log_q[k]
-            for j in range(1 + n):
-                weights[j] = _ONE
-            exclude(exclusion, centre_id, positives, m, ids, weights)
+            changed = exclude(exclusion, centre_id, positives, m, ids, weights)
             if shape.gaps:
+                changed = True
                 for j in range(1, 1 + n):
                     if ids[j] < 0:
                         weights[j] = _ZERO
-            weigh(weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)
+            changed |= weigh(weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)
             loss_sum += step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients)
+            if changed:  # they come as 1 to the next pair
+                for j in range(1 + n):
+                    weights[j] = _ONE
             positive_steps[k] = -alpha * gradients[0]
             for j in range(n):
                 negative_steps[offset + j] -= alpha * gradients[1 + j]

@@ -29,4 +29,4 @@ class Unweighted(NamedTuple):
 
 @implement_weigh(Unweighted)
 def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
-    pass
+    return False
