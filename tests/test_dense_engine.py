@@ -19,7 +19,6 @@ from w2vneg.events import CostEstimated, EpochDone, RolledBack, RoundDone
 from w2vneg.jit import threads
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.losses import LOSSES
-from w2vneg.losses.softmax import penalty_of
 from w2vneg.model import Model
 from w2vneg.progress import TrainingProgress
 from w2vneg.setting import Setting
@@ -280,8 +279,9 @@ def test_what_belongs_to_samples_is_refused(planted, options):
 def test_self_normalise_is_checked(text):
     with pytest.raises(ConfigError, match="LAMBDA or LAMBDA,FRACTION"):
         LOSSES["softmax"].from_options(TrainConfig(loss="softmax", self_normalise=text), Setting(np.ones(5)))
-    assert penalty_of("0.5,0.25") == (0.5, 0.25)
-    assert penalty_of("2") == (2.0, 1.0)
+    assert LOSSES["softmax"].from_options(TrainConfig(loss="softmax", self_normalise="0.5,0.25"), Setting(np.ones(5)))[
+        1:
+    ] == (2.0, 0.25)
 
 
 def estimate(n_vocab=15_000, batch=256, centres=1e6):

@@ -394,8 +394,11 @@ class TrainConfig:
             object.__setattr__(self, item.name, checked(item, getattr(self, item.name)))
 
     @classmethod
-    def from_mapping(cls, mapping, where=None):
-        """Build from names and values; `where` (a file) is named in what is said about a wrong one."""
+    def from_mapping(cls, mapping, where=None, saved=False):
+        """Build from names and values; `where` (a file) is named in what is said about a wrong one.
+
+        saved : bool, these are the options of a run, as `as_dict` gave them
+        """
         place = f"{where}: " if where else ""
         if not isinstance(mapping, dict):
             raise ConfigError(f"{place}expected options by name, found {str(mapping)[:40]!r}")
@@ -405,6 +408,8 @@ class TrainConfig:
             key = name.replace("-", "_")
             if key not in known:
                 raise ConfigError(f"{place}unknown option {name!r}{did_you_mean(key, known, shown=0)}")
+            if key == "preset" and not saved:
+                raise ConfigError(f"{place}preset is no option of its own; write loss = {value!r}")
             values[key] = value
         try:
             return cls(**values)
@@ -436,7 +441,7 @@ class TrainConfig:
         chosen = dataclasses.replace(chosen, **without_negatives(chosen, self))
         chosen = dataclasses.replace(chosen, **for_plugs(chosen, self))
         check_schedule(chosen)
-        chosen = dataclasses.replace(chosen, **at_infinity(chosen))
+        chosen = dataclasses.replace(chosen, **at_infinity(chosen, self))
         chosen = dataclasses.replace(chosen, **unread(chosen, self))
         values = {}
         if chosen.workers is None:

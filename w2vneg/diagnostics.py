@@ -128,7 +128,8 @@ class Diagnoser:
         if hasattr(sampler, "log_target"):
             return np.array([sampler.log_target(c, row) for c, row in zip(centres, scores, strict=True)])
         if hasattr(sampler, "log_d") and hasattr(sampler, "inverse_temperature"):
-            return scores.astype(np.float64) * sampler.inverse_temperature + sampler.log_d
+            energies = np.abs(scores) if getattr(sampler, "absolute", False) else scores
+            return energies.astype(np.float64) * sampler.inverse_temperature + sampler.log_d
         if not (sampler.gives_log_q and answers_log_noise(type(sampler))):
             return None
         log_q, words = np.zeros_like(scores), np.arange(scores.shape[1], dtype=np.int32)

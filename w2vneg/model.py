@@ -108,7 +108,7 @@ class Model:
             what = "a file, not a model folder" if folder.exists() else "no such model folder"
             raise InputError(f"{folder}: {what}; name one written with --save-model")
         vocab = Vocabulary.load(_there(folder / "vocab.tsv"))
-        config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json")
+        config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json", saved=True)
         position = _read_position(folder / "position.json")
         matrices = [_read_matrix(folder / f"vectors_{side}.npy", len(vocab), config.dim) for side in ("in", "out")]
         extra = {name: _read_matrix(folder / f"{name}.npy", len(vocab)) for name in _read_extra(folder / "extra.json")}

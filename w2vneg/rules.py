@@ -13,6 +13,10 @@ DEGENERACIES = ("uniform", "popularity")
 WITHOUT_NEGATIVES = ("softmax",)
 """Losses that score every word: nothing is drawn, weighed or excluded."""
 
+NO_PRIVATE_ROWS = (
+    "draws made ahead (--method exact, --sampler kernel) come from the shared rows; leave --private-rows out or give 0"
+)
+
 _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss without any, for it changes nothing
     "sampler": None,
     "weigher": "none",
@@ -119,11 +123,14 @@ def check_schedule(config):
         )
 
 
-def at_infinity(config):
+def at_infinity(config, given):
     """Return what turns Boltzmann sampling at T = ∞ into sampling from its degeneracy."""
     constant = config.temp_schedule in (None, "constant")
     if config.temp is None or not math.isinf(config.temp) or config.degeneracy not in DEGENERACIES or not constant:
         return {}
+    for name in ("method", "candidates", "replaced"):
+        if getattr(given, name) is not None:
+            raise ConfigError(f"--{name} has no effect with --temp inf, which draws from the degeneracy; leave it out")
     unused = [
         item.name
         for item in dataclasses.fields(config)
@@ -176,4 +183,20 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
         raise ConfigError(
             f"--absolute-softmax makes no sense with loss {config.loss!r}: it says no by a negative logit, and |s| is "
             "never one; take a softmax (--loss sampled-softmax) or leave it out"
+        )
+    if config.private_rows and (config.method == "exact" or config.sampler == "kernel"):
+        raise ConfigError(NO_PRIVATE_ROWS)
+    if config.tree == "update" and config.workers is not None and config.workers > 1:
+        raise ConfigError(
+            f"--tree update keeps one tree in step with every change of a row, which {config.workers} workers cannot "
+            "share; add --workers 1 or use --tree bulk"
+        )
+
+
+def check_diagnose(config):
+    """Refuse to diagnose a loss that draws nothing."""
+    if config.sampler is None:
+        raise ConfigError(
+            f"nothing to diagnose: loss {config.loss!r} draws no negatives, and its gradient is the full softmax's; "
+            "leave --diagnose out"
         )

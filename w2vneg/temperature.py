@@ -64,7 +64,7 @@ class Adaptive(NamedTuple):
     start : float, T of the first round, before anything is measured
     centres : int32, (n_centres,), the fixed sample on which it is measured
     cumulative : float64, (n_vocab,), running sums of D; log_d : float32, (n_vocab,)
-    n_candidates : int, M; 0 if all words are
+    n_candidates : int, M; 0 if all words are; absolute : bool, the logit is |x · y|
     """
 
     start: float
@@ -73,6 +73,7 @@ class Adaptive(NamedTuple):
     cumulative: np.ndarray
     log_d: np.ndarray
     n_candidates: int
+    absolute: bool = False
 
     def next(self, temperature, fraction, vectors_in, vectors_out, keys):
         """Return T for the coming round.
@@ -92,6 +93,8 @@ class Adaptive(NamedTuple):
         if temperature == 0:
             return self.start
         logits, log_d = self.sample(vectors_in, vectors_out, keys)
+        if self.absolute:
+            logits = np.abs(logits)
         if not np.isfinite(logits).all():
             return temperature
         now = math.log(temperature)
@@ -162,4 +165,6 @@ def make_schedule(config, sampler, counts):
     rng = np.random.default_rng(stream_key(_CHOSEN, config.seed))
     centres = rng.choice(len(counts), n_centres, p=centre_weights(counts, config.subsample)).astype(np.int32)
     cumulative = np.cumsum(d) / d.sum()
-    return Adaptive(config.temp, config.effective_candidates, centres, cumulative, log_d, n_candidates)
+    return Adaptive(
+        config.temp, config.effective_candidates, centres, cumulative, log_d, n_candidates, config.absolute_softmax
+    )

@@ -17,12 +17,13 @@ from .errors import ConfigError, DivergenceError, InputError
 from .events import CostEstimated, EpochDone, Interrupted, RolledBack, RoundDone
 from .exclusions import make_exclusion
 from .jit import available_threads
+from .kernels.contracts import answers_log_noise
 from .kernels.shard import Plugs, Shape
 from .kernels.walk import TextWindows
 from .losses import LOSSES
 from .model import Model, Origin, Position
 from .plugins import names_with_log_q
-from .rules import check_plugs
+from .rules import NO_PRIVATE_ROWS, WITHOUT_NEGATIVES, check_diagnose, check_plugs
 from .samplers import SAMPLERS
 from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
 from .setting import Setting
@@ -61,6 +62,8 @@ class Trainer:
     def __init__(self, corpus, config, listeners=(), model=None, diagnose=False):
         self.corpus = corpus
         self.config = config.resolved(cores=available_threads())
+        if diagnose:
+            check_diagnose(self.config)
         self.listeners = list(listeners)
         self.diagnose, self._diagnoser = diagnose, None
         self.temperatures = None
@@ -71,13 +74,7 @@ class Trainer:
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
         self._cost = None  # of a dense method
-        self.temperatures = None
         if _is_dense(self.config):
-            if diagnose:
-                raise ConfigError(
-                    f"nothing to diagnose: loss {self.config.loss!r} draws no negatives, and its gradient is the full "
-                    "softmax's; leave --diagnose out"
-                )
             self._build_dense()
         else:
             self._build()
@@ -116,6 +113,11 @@ class Trainer:
         weigher = WEIGHERS[config.weigher].from_options(config, setting)
         loss = LOSSES[config.loss].from_options(config, setting)
         check_plugs(config, loss, weigher, sampler, names_with_log_q())
+        if getattr(loss, "needs_positive_log_q", False) and not answers_log_noise(type(sampler)):
+            raise ConfigError(
+                f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
+                f"{config.sampler!r} does not tell; bind implement_log_noise to it, or choose --sampler popularity"
+            )
         needs_log_q = loss.needs_log_q or weigher.needs_log_q
         source = TextWindows(
             corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
@@ -135,16 +137,15 @@ class Trainer:
         self._check_pairs()
         if config.sampler in ("boltzmann", "selfplay") and config.method == "exact":
             self._estimate("exact Boltzmann sampling", sampler.batch_groups * config.workers, 1, "--method rolling")
+        if config.kernel == "quartic":
+            self._estimate("the quartic kernel", sampler.batch_groups * config.workers, 1, "--kernel quadratic")
         cost = _cost(config, len(counts)) + getattr(SAMPLERS[config.sampler], "cost", _no_cost)(config, setting)
         self.block = block_size(self.n_tokens, config.workers, cost)
         self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
         n_private = config.private_rows
         if hasattr(sampler, "batch_groups"):
             if n_private:
-                raise ConfigError(
-                    "draws made ahead (--method exact, --sampler kernel) come from the shared rows; "
-                    "leave --private-rows out or give 0"
-                )
+                raise ConfigError(NO_PRIVATE_ROWS)
             n_private = 0
         plugs = sampler, weigher, loss
         for plug in plugs:  # what they train is part of the model
@@ -336,8 +337,10 @@ class Trainer:
         if self.diagnose:
             with clock.stopped():
                 self._diagnoser = self._diagnoser or Diagnoser(self.engine, self.corpus, self.config)
-                diagnosis = self._diagnoser.diagnose(position.epoch)
-            self._tell(diagnosis)
+                found = len(self._diagnoser.pairs.centres)  # none where nearly every sentence has one word
+                diagnosis = self._diagnoser.diagnose(position.epoch) if found else None
+            if diagnosis is not None:
+                self._tell(diagnosis)
 
     def _tell_round(self, clock):
         fraction = self._fraction()
@@ -367,7 +370,7 @@ def _no_cost(options, setting):
 
 
 def _is_dense(config):
-    return getattr(LOSSES[config.loss], "dense", False)
+    return config.loss in WITHOUT_NEGATIVES
 
 
 def _cost(config, n_vocab):

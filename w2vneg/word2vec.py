@@ -17,11 +17,13 @@ from .datasets import names, resolve
 from .embeddings import Vectors
 from .encoded import EncodedCorpus, encode_corpus
 from .errors import ConfigError, InputError
+from .jit import available_threads
 from .losses import LOSSES
 from .model import Model
 from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
-from .rules import check_plugs
+from .rules import check_diagnose, check_plugs
 from .samplers import SAMPLERS
+from .setting import Setting
 from .trainer import Trainer
 from .weighers import WEIGHERS
 
@@ -77,6 +79,7 @@ class Word2Vec:
         Vectors
             The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then, and a warning.
         """
+        self.check(diagnose)
         encoded = self.encode(corpus, vocab=vocab, progress=progress)
         trainer = self.trainer(encoded, listeners, diagnose=diagnose)
         self.model = trainer.model
@@ -87,14 +90,18 @@ class Word2Vec:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         return self.vectors
 
-    def check(self):
+    def check(self, diagnose=False):
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
         load_plugins(self.config.plugin)
         find_objective(self.config.loss)
         for table, name in ((SAMPLERS, self.config.sampler), (WEIGHERS, self.config.weigher)):
             if name is not None:
                 table[name]
-        config = self.config.resolved()
+        config = self.config.resolved(cores=available_threads())
+        if config.self_normalise is not None or config.log_z is not None:  # texts that the loss itself reads
+            LOSSES[config.loss].from_options(config, Setting(np.ones(2, np.int64)))
+        if diagnose:
+            check_diagnose(config)
         if config.sampler is not None:
             loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
             check_plugs(config, loss, weigher, sampler, names_with_log_q())

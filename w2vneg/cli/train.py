@@ -45,7 +45,7 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, d
     from ..word2vec import Word2Vec, lasting_names
 
     word2vec = Word2Vec(config)
-    word2vec.check()
+    word2vec.check(diagnose)
     _check_places(output, save_model or resume, corpus)
     if not corpus:
         corpus = _sources_of(model, resume) if model is not None else _built_in(note)
@@ -129,11 +129,11 @@ def _encode(word2vec, corpus, vocab, mirror, quiet, note):
 
 def _run(trainer, folder, quiet, note):
     """Train with progress; keep the model folder up to date at each epoch."""
-    from ..events import EpochDone
+    from ..events import Diagnosis, EpochDone
     from ..progress import TrainingProgress
 
     def keep(event):
-        if isinstance(event, EpochDone):
+        if isinstance(event, EpochDone | Diagnosis):
             try:
                 trainer.model.save(folder)
             except W2vnegError as error:  # training is worth more; the end tries again and tells

@@ -74,11 +74,6 @@ class Workspace(NamedTuple):
             np.empty(batch, np.float64),
         )
 
-    @staticmethod
-    def size(batch, n_vocab, dim):
-        """Return the bytes that `of` would take (int)."""
-        return 4 * batch * (n_vocab + 3 * n_tiles(n_vocab) + (_PARTS + 1) * dim + 3)
-
 
 class Manner(NamedTuple):
     """alpha : float32; bounded, absolute : bool, as in `kernels.shard.Shape`; penalty : float32, λ"""

@@ -35,7 +35,6 @@ class DenseEngine:
     def __init__(self, model, source, loss, max_positives, block, workers, config):
         self.source, self.loss, self.workers = source, loss, workers
         self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
-        self.n_private = 0
         self._matrices = {name: np.array(matrix, np.float32, order="C") for name, matrix in model.matrices().items()}
         self._kept = None
         model.adopt(self._matrices)

@@ -11,6 +11,7 @@ from .linalg import dots, row_of
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
+_EMPTY = np.float32(np.inf)  # log q of an empty place
 
 
 class Pairs(NamedTuple):
@@ -94,7 +95,8 @@ def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
             log_noise(plugs.sampler, sampler_state, t, centre_id, 1, positives, logits, positive_log_q)
             log_q[0] = positive_log_q[0]
         if shape.needs_log_q:
-            log_q[1:] = drawn_log_q
+            for k in range(n):
+                log_q[1 + k] = _EMPTY if drawn[k] < 0 else drawn_log_q[k]
         if shape.absolute:
             for k in range(1 + n):
                 signs[k] = -_ONE if logits[k] < _ZERO else _ONE

@@ -8,39 +8,21 @@ batch take their steps from the same vectors, which is what a large batch costs.
 
 With ``--absolute-softmax`` s is |x · y| (Blanc and Rendle, eq. 11): ∂L/∂(x · y) gets the sign of x · y. With
 ``--self-normalise λ`` each pair's loss has λ (log Z)² on top (Devlin et al. 2014), a fraction of the pairs if one is
-given (Andreas and Klein 2015): ∂/∂s_j = 2 λ log Z · e^{s_j} / Z.
+given, γ, as λ/γ on those (Andreas and Klein 2015): ∂/∂s_j = 2 λ log Z · e^{s_j} / Z.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ConfigError
 from ..registry import About
 from . import LOSSES
-
-
-def penalty_of(text):
-    """Read ``LAMBDA`` or ``LAMBDA,FRACTION`` into two floats; None is (0, 1). ConfigError on anything else."""
-    if text is None:
-        return 0.0, 1.0
-    try:
-        numbers = [float(part) for part in text.split(",")]
-        penalty, fraction = numbers if len(numbers) == 2 else (*numbers, 1.0)
-    except (TypeError, ValueError):
-        penalty = math.nan
-    if not (math.isfinite(penalty) and penalty >= 0 and 0 < fraction <= 1):
-        raise ConfigError(
-            f"self_normalise must be LAMBDA or LAMBDA,FRACTION (lambda at least 0, fraction above 0 and at most 1), "
-            f"such as 0.1,0.5; got {text!r}"
-        )
-    return penalty, fraction
+from ._normaliser import penalty_at, read_penalty
 
 
 @LOSSES.register("softmax")
 class Softmax(NamedTuple):
-    """n_vocab : int; penalty : float, λ; fraction : float, of the pairs that pay it"""
+    """n_vocab : int; penalty : float, λ/γ; fraction : float, γ, of the pairs that pay it"""
 
     n_vocab: int
     penalty: float = 0.0
@@ -58,8 +40,8 @@ class Softmax(NamedTuple):
 
     @classmethod
     def from_options(cls, options, setting):
-        return cls(len(setting.counts), *penalty_of(options.self_normalise))
+        return cls(len(setting.counts), *read_penalty(options))
 
     def untrained(self, n_negatives):
         log_z = float(np.log(self.n_vocab))
-        return log_z + self.penalty * self.fraction * log_z**2
+        return log_z + penalty_at(self, log_z)

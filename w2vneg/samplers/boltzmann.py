@@ -17,7 +17,7 @@ log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum o
 variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/test_samplers.py measures it.
 
 Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. Where the
-model's logit is |s| (kernel paper, eq. 11), so is the s above, for `rolling` and `sir`.
+model's logit is |s| (kernel paper, eq. 11), so is the s above.
 """
 
 from typing import NamedTuple
