@@ -212,7 +212,7 @@ def test_mappings_name_their_file_and_take_dashes():
 def test_options_survive_strict_json(options):
     for config in (TrainConfig(**options), TrainConfig(**options).resolved()):
         text = json.dumps(config.as_dict(), allow_nan=False)
-        assert TrainConfig.from_mapping(json.loads(text)) == config
+        assert TrainConfig.from_mapping(json.loads(text), saved=True) == config
 
 
 def test_config_is_frozen_and_by_keyword():
@@ -244,6 +244,11 @@ def test_help_names_every_plug_but_the_losses_for_which_there_is_a_command():
 def test_options_without_effect_are_refused(options):
     with pytest.raises(ConfigError, match="no effect"):
         TrainConfig(loss="relaxed", **options).resolved()
+
+
+def test_the_presets_name_is_no_option_of_its_own():
+    with pytest.raises(ConfigError, match="run.toml: preset is no option of its own; write loss = 'cis'"):
+        TrainConfig.from_mapping({"preset": "cis"}, "run.toml")
 
 
 def test_what_the_help_shows_is_what_resolves():

@@ -213,7 +213,7 @@ def test_whatever_is_registered_can_be_looked_at(corpus, options, monkeypatch):
     plain = getattr(observe, "py_func", observe)
     monkeypatch.setattr("w2vneg.diagnostics.observe", plain)
     found = diagnoser(corpus, n_pairs=5, n_sets=8, **options)
-    before = {name: matrix.copy() for name, matrix in found.engine._tall.items()}
+    before = {name: matrix.copy() for name, matrix in found.engine.tall.items()}
     with np.errstate(over="ignore"):
         figures = found.diagnose(1).as_dict()
     for name, highest in FIGURES.items():
@@ -221,7 +221,7 @@ def test_whatever_is_registered_can_be_looked_at(corpus, options, monkeypatch):
         assert value is None or (math.isfinite(value) and -1 <= value <= highest + 1e-6), name
     assert None not in (figures["cosine"], figures["negative_gradient"], figures["noise"])
     for name, matrix in before.items():
-        assert np.array_equal(matrix, found.engine._tall[name]), f"{name} has changed"
+        assert np.array_equal(matrix, found.engine.tall[name]), f"{name} has changed"
     json.dumps(figures, allow_nan=False)
 
 

@@ -111,7 +111,7 @@ def test_presets_name_options_that_exist_say_what_they_are_and_resolve_once_and_
     config = TrainConfig(loss=name).resolved(cores=2)
     assert config.preset == name
     assert config.resolved(cores=7) == config
-    assert TrainConfig.from_mapping(config.as_dict()) == config
+    assert TrainConfig.from_mapping(config.as_dict(), saved=True) == config
 
 
 @pytest.mark.parametrize("name", PRESETS)

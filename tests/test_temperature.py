@@ -132,7 +132,7 @@ def test_inverse_is_a_plain_float_that_compiled_code_can_hold():
 @pytest.mark.parametrize(
     ("method", "target", "message"),
     [
-        ("rolling", 64, "effective_candidates must be below 64, .* got 64; raise --candidates or lower it"),
+        ("rolling", 64, r"--effective-candidates \(64\) must be below --candidates \(64\)"),
         ("exact", 500, r"effective_candidates must be below [\d.]+, .* got 500; lower it"),
     ],
 )
@@ -144,13 +144,16 @@ def test_a_number_that_no_temperature_gives_is_refused(method, target, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temp_schedule": "linear"}, "--temp-schedule linear needs --temp-end"),
-        ({"temp_schedule": "adaptive"}, "--temp-schedule adaptive needs --effective-candidates"),
+        ({"temp_schedule": "linear"}, "--temp-schedule linear needs .*; add --temp-end"),
+        ({"temp_schedule": "adaptive"}, "--temp-schedule adaptive needs .*; add --effective-candidates"),
         ({"temp_end": 2.0}, "--temp-end has no effect with --temp-schedule constant; add --temp-schedule linear"),
         (ADAPTIVE | {"temp_end": 2.0}, "--temp-end has no effect with --temp-schedule adaptive"),
         ({"effective_candidates": 5}, "--effective-candidates has no effect with --temp-schedule constant"),
-        ({"temp_schedule": "cosine", "temp_end": 1, "temp": "inf"}, "temp must be finite with --temp-schedule cosine"),
-        (ADAPTIVE | {"loss": "ns"}, "no effect here: it belongs to sampler boltzmann"),
+        (
+            {"temp_schedule": "cosine", "temp_end": 1, "temp": "inf"},
+            "--temp-schedule cosine needs a finite temperature",
+        ),
+        (ADAPTIVE | {"loss": "ns"}, "no effect with sampler 'popularity': only sampler boltzmann reads it"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(options, message):
