@@ -247,7 +247,7 @@ def test_options_without_effect_are_refused(options):
 
 
 def test_the_presets_name_is_no_option_of_its_own():
-    with pytest.raises(ConfigError, match="run.toml: preset is no option of its own; write loss = 'cis'"):
+    with pytest.raises(ConfigError, match=r"run\.toml: preset is no option of its own; write loss = 'cis'"):
         TrainConfig.from_mapping({"preset": "cis"}, "run.toml")
 
 
