@@ -1,6 +1,7 @@
 """Shared fixtures. No test touches the user's cache; compiled code stays where the next run finds it."""
 
 import os
+import signal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +11,9 @@ from w2vneg.cachedir import cache_dir
 
 # Settled before any test module can import w2vneg.jit, and before W2VNEG_CACHE is turned elsewhere below.
 os.environ.setdefault("W2VNEG_JIT_CACHE", str(cache_dir("jit")))
+
+# A shell that starts the tests in its background lets them ignore Ctrl-C, and their processes after them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _MIRROR = os.environ.get("W2VNEG_MIRROR")
 if _MIRROR:  # absolute, because tests change the current folder
