@@ -13,11 +13,10 @@ All tokens count, and distance is distance in the text as it is kept: subsamplin
 lets the window reach further, plays no part.
 """
 
-import os
-
 import numpy as np
 
 from .errors import ConfigError
+from .memory import memory_size
 
 _PAIRS = 1 << 22  # of a piece
 _SHARE = 0.5  # of the machine's memory that counting may take
@@ -46,7 +45,7 @@ def pair_counts(ids, offsets, n_vocab, window, memory=None):
     ConfigError
         If the pairs need more memory than that.
     """
-    memory = _SHARE * _physical_memory() if memory is None else memory
+    memory = _SHARE * memory_size() if memory is None else memory
     kind = np.int32 if 2 * window * len(ids) < 2**31 else np.int64
     step = max(1, _PAIRS // window)
     parts = []  # of falling size: matrices of pairs in the order of the text
@@ -96,10 +95,3 @@ def _check(parts, memory, done):
             f"ones, which take {needed / 2**30:,.1f} GB, and {memory / 2**30:,.1f} GB may be used; lower --window or "
             "--max-vocab, raise --min-count, or choose another sampler than bigram and --exclude window"
         )
-
-
-def _physical_memory():
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 4 * 2**30

@@ -1,34 +1,21 @@
 """The trainer: rounds of an engine, and between them everything that must see a quiet model."""
 
-import dataclasses
 import math
 import signal
 import threading
 import time
 from contextlib import contextmanager
 
-import numpy as np
-
-from .dense import dense_cost
+from .assembly import assemble
 from .diagnostics import Diagnoser
-from .engines.dense import DenseEngine
-from .engines.local import LocalEngine, private_rows
 from .errors import ConfigError, DivergenceError, InputError
-from .events import CostEstimated, EpochDone, Interrupted, RolledBack, RoundDone
-from .exclusions import make_exclusion
+from .events import EpochDone, Interrupted, RolledBack, RoundDone
 from .jit import available_threads
-from .kernels.contracts import answers_log_noise
-from .kernels.shard import Plugs, Shape
-from .kernels.walk import TextWindows
 from .losses import LOSSES
 from .model import Model, Origin, Position
-from .plugins import names_with_log_q
-from .rules import NO_PRIVATE_ROWS, WITHOUT_NEGATIVES, check_diagnose, check_plugs
-from .samplers import SAMPLERS
-from .schedule import block_size, keep_thresholds, linear, rounds_of, stream_key
-from .setting import Setting
-from .temperature import inverse, make_schedule
-from .weighers import WEIGHERS
+from .rules import check_diagnose
+from .schedule import linear, rounds_of, stream_key
+from .temperature import inverse
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
@@ -66,18 +53,17 @@ class Trainer:
             check_diagnose(self.config)
         self.listeners = list(listeners)
         self.diagnose, self._diagnoser = diagnose, None
-        self.temperatures = None
         self.stopped = False
         if model is not None:
             self._check_fits(model)
         self.model = model or Model.fresh(corpus.vocab, self.config)
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
-        self._cost = None  # of a dense method
-        if _is_dense(self.config):
-            self._build_dense()
-        else:
-            self._build()
+        parts = assemble(corpus, self.config, self.model)
+        self.engine, self.block, self.untrained = parts.engine, parts.block, parts.untrained
+        self.temperatures, self._estimate = parts.temperatures, parts.estimate
+        self.n_tokens = len(corpus)
+        self.n_rounds = -(-self.n_tokens // (self.block * self.config.workers))
 
     def _check_fits(self, model):
         if model.vocab != self.corpus.vocab or model.config.dim != self.config.dim:
@@ -97,106 +83,6 @@ class Trainer:
                 f"the model to resume stopped within an epoch under another option {other[0]} "
                 f"({own[other[0]]}, now {given[other[0]]}); use the same options"
             )
-
-    def _build(self):
-        config, corpus = self.config, self.corpus
-        window = 2 * config.window
-        counts = corpus.vocab.counts
-        slots = config.negatives
-        if hasattr(SAMPLERS[config.sampler], "slots"):
-            slots = SAMPLERS[config.sampler].slots(config)
-        draws = slots * (1 if config.share_negatives else window)
-        setting = Setting(counts, config.dim, config.workers, draws, corpus.ids, corpus.offsets)
-        sampler = SAMPLERS[config.sampler].from_options(config, setting)
-        self.temperatures = make_schedule(config, sampler, counts)
-        setting = dataclasses.replace(setting, sampler=sampler)
-        weigher = WEIGHERS[config.weigher].from_options(config, setting)
-        loss = LOSSES[config.loss].from_options(config, setting)
-        check_plugs(config, loss, weigher, sampler, names_with_log_q())
-        if getattr(loss, "needs_positive_log_q", False) and not answers_log_noise(type(sampler)):
-            raise ConfigError(
-                f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
-                f"{config.sampler!r} does not tell; bind implement_log_noise to it, or choose --sampler popularity"
-            )
-        needs_log_q = loss.needs_log_q or weigher.needs_log_q
-        source = TextWindows(
-            corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
-        )
-        shape = Shape(
-            window,
-            slots,
-            config.share_negatives,
-            needs_log_q,
-            config.bounded_steps,
-            getattr(loss, "needs_positive_log_q", False),
-            config.absolute_softmax,
-            slots != config.negatives,
-        )
-        exclusion = make_exclusion(config.exclude, corpus, config.window)
-        self.untrained = loss.untrained(config.negatives)
-        self._check_pairs()
-        if config.sampler in ("boltzmann", "selfplay") and config.method == "exact":
-            self._estimate("exact Boltzmann sampling", sampler.batch_groups * config.workers, 1, "--method rolling")
-        if config.kernel == "quartic":
-            self._estimate("the quartic kernel", sampler.batch_groups * config.workers, 1, "--kernel quadratic")
-        cost = _cost(config, len(counts)) + getattr(SAMPLERS[config.sampler], "cost", _no_cost)(config, setting)
-        self.block = block_size(self.n_tokens, config.workers, cost)
-        self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
-        n_private = config.private_rows
-        if hasattr(sampler, "batch_groups"):
-            if n_private:
-                raise ConfigError(NO_PRIVATE_ROWS)
-            n_private = 0
-        plugs = sampler, weigher, loss
-        for plug in plugs:  # what they train is part of the model
-            for name in getattr(plug, "parameters", ()):
-                self.model.extra.setdefault(name, getattr(plug, name))
-        if n_private is None:
-            n_private = private_rows(len(counts), config.dim, config.workers)
-        self.engine = LocalEngine(
-            self.model, Plugs(source, *plugs, exclusion), shape, self.block, config.workers, n_private
-        )
-
-    def _build_dense(self):
-        """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
-        config, corpus = self.config, self.corpus
-        counts, window = corpus.vocab.counts, 2 * config.window
-        loss = LOSSES[config.loss].from_options(config, Setting(counts, config.dim, config.workers))
-        self.untrained = loss.untrained(0)
-        self._check_pairs()
-        batch = min(config.batch, len(counts))
-        self._estimate("the full softmax", batch, 3, "--loss sampled-softmax or --loss relaxed")
-        kept = self._kept_tokens() / len(corpus)
-        fit = 2**24 // (window * config.workers)  # positives of a round, 64 MB
-        block = block_size(self.n_tokens, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
-        self.block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
-        self.n_rounds = -(-self.n_tokens // (self.block * config.workers))
-        source = TextWindows(
-            corpus.ids, corpus.offsets, keep_thresholds(counts, config.subsample), config.window, config.dynamic_window
-        )
-        self.engine = DenseEngine(self.model, source, loss, window, self.block, config.workers, config)
-
-    def _check_pairs(self):
-        self.n_tokens = len(self.corpus)
-        if np.diff(self.corpus.offsets).max() < 2:
-            raise InputError(
-                "no pair to train on: every sentence of the corpus has one known word; give sentences of several "
-                "words, or lower --min-count"
-            )
-
-    def _kept_tokens(self):
-        """Return how many tokens of an epoch survive subsampling, on average (float, above 0)."""
-        counts = self.corpus.vocab.counts
-        return max(1.0, float(counts @ (keep_thresholds(counts, self.config.subsample) / 2.0**32)))
-
-    def _estimate(self, method, batch, products, remedy):
-        """Let `dense_cost` refuse what is out of reach; keep what is to be told when training starts."""
-        config, epochs = self.config, max(0, self.config.epochs - self.model.position.epoch)
-        centres = epochs * self._kept_tokens()
-        n_vocab = len(self.corpus.vocab)
-        cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
-        if cost is not None:
-            self._cost = CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate)
 
     @property
     def complete(self):
@@ -223,8 +109,8 @@ class Trainer:
             If subsampling leaves no pair to train on.
         """
         clock = _Clock()
-        if self._cost is not None and not self.complete:
-            self._tell(self._cost)
+        if self._estimate is not None and not self.complete:
+            self._tell(self._estimate)
         with _stop_on_interrupt(self.stop):
             while not self.complete and not self.stopped:
                 self._epoch(clock)
@@ -363,22 +249,6 @@ class Trainer:
             self.model.history.append(event.as_dict())
         for listener in self.listeners:
             listener(event)
-
-
-def _no_cost(options, setting):
-    return 0.0
-
-
-def _is_dense(config):
-    return config.loss in WITHOUT_NEGATIVES
-
-
-def _cost(config, n_vocab):
-    """Rough nanoseconds a token costs a worker, to size rounds well under a second."""
-    rows = config.window * (1 + config.negatives) if not config.share_negatives else config.window + config.negatives
-    scored = config.candidates or 0
-    cost = 40 + config.dim * (0.15 * rows + 0.06 * scored)
-    return cost + 0.02 * config.dim * n_vocab * config.workers if config.method == "exact" else cost
 
 
 class _Clock:

@@ -95,13 +95,15 @@ def _machine():
     import os
     import platform
 
+    from ..memory import memory_size
+
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
         "system": platform.platform(),
         "cpu": _cpu_name(),
         "cores_available": cores,
         "cores": os.cpu_count(),
-        "memory_bytes": _memory(),
+        "memory_bytes": memory_size(default=None),
     }
 
 
@@ -116,21 +118,6 @@ def _cpu_name():
     except OSError:
         pass  # not Linux
     return platform.processor() or platform.machine()
-
-
-def _memory():
-    """Return the bytes of memory this process may use (a container's limit counts), or None where unknown."""
-    import os
-
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
-    try:
-        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as stream:
-            return min(memory, int(stream.read()))
-    except (OSError, ValueError):  # no such limit, or "max"
-        return memory
 
 
 def _cache(problems):

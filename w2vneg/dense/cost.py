@@ -1,10 +1,10 @@
 """What a dense method would take, told before it starts."""
 
-import os
 from dataclasses import dataclass
 
 from ..errors import ConfigError
 from ..jit import threads
+from ..memory import memory_size
 from .blas import product_rate
 
 _WORTH_A_WORD = 60.0, 2**30  # seconds, bytes; below both nobody needs to be told
@@ -19,14 +19,6 @@ class DenseCost:
     bytes: int
     seconds: float
     rate: float
-
-
-def memory_size():
-    """Return the bytes of this machine's memory (int), or 4 GB where it cannot be asked."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 4 * 2**30
 
 
 def dense_cost(method, n_vocab, dim, batch, products, centres, workers, remedy):

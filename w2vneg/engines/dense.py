@@ -10,13 +10,12 @@ import numpy as np
 
 from ..dense import Manner, Workspace, batch_of, collect_groups, one_blas_thread, softmax_step
 from ..jit import threads
-from ..kernels.round import fill_round, largest_magnitude
+from ..kernels.round import fill_round
 from ..schedule import stream_key
+from .matrices import Matrices
 
-_EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
 
-
-class DenseEngine:
+class DenseEngine(Matrices):
     """Runs rounds of one model under a dense loss.
 
     Parameters
@@ -33,11 +32,9 @@ class DenseEngine:
     """
 
     def __init__(self, model, source, loss, max_positives, block, workers, config):
-        self.source, self.loss, self.workers = source, loss, workers
+        super().__init__(model, workers, n_private=0)
+        self.source, self.loss = source, loss
         self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
-        self._matrices = {name: np.array(matrix, np.float32, order="C") for name, matrix in model.matrices().items()}
-        self._kept = None
-        model.adopt(self._matrices)
         self.tokens = np.empty((workers, 2 * block + 2 * max_positives + 8), np.int32)
         self.spans = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)
@@ -47,14 +44,6 @@ class DenseEngine:
         self._positives = np.empty((n_groups + 1) * max_positives, np.int32)
         self._penalised = np.empty(len(self._positives), np.float32)
         self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)
-
-    @property
-    def vectors_in(self):
-        return self._matrices["vectors_in"]
-
-    @property
-    def vectors_out(self):
-        return self._matrices["vectors_out"]
 
     def run(self, blocks, alphas, epoch_key, round_keys):
         """Train on one block per worker; parameters and result are those of `LocalEngine.run`."""
@@ -86,20 +75,3 @@ class DenseEngine:
         loss = softmax_step(batch, self._work, self.vectors_out, manner)
         self.vectors_in[centres] = batch.rows
         return loss
-
-    def healthy(self):
-        """Tell whether every number is finite and of a sane size."""
-        with threads(self.workers):
-            return all(largest_magnitude(matrix, 4 * self.workers) < _EXPLODED for matrix in self._matrices.values())
-
-    def keep(self):
-        """Remember this state, in place of the one kept before, for `go_back`."""
-        if self._kept is None:
-            self._kept = {name: np.empty_like(matrix) for name, matrix in self._matrices.items()}
-        for name, kept in self._kept.items():
-            np.copyto(kept, self._matrices[name])
-
-    def go_back(self):
-        """Return to the state kept last."""
-        for name, kept in self._kept.items():
-            np.copyto(self._matrices[name], kept)

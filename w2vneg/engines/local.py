@@ -5,17 +5,15 @@ second thread can make plain Hogwild slower. So each worker trains its own copie
 between rounds their changes are summed into the shared rows. H = 0 is plain Hogwild.
 """
 
-import os
-
 import numpy as np
 
 from ..jit import threads
 from ..kernels.linalg import width_of
-from ..kernels.round import fill_round, largest_magnitude, merge_round, train_round
+from ..kernels.round import fill_round, merge_round, train_round
 from ..kernels.shard import Plugs
+from ..memory import memory_size
 from ..schedule import stream_key
-
-_EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
+from .matrices import Matrices
 
 
 def private_rows(n_vocab, dim, workers):
@@ -24,14 +22,10 @@ def private_rows(n_vocab, dim, workers):
     """
     if workers == 1:
         return 0
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        memory = 4 * 2**30
-    return int(min(n_vocab, 64 * 2**20 // (4 * dim), memory // 8 // (workers * 2 * dim * 4)))
+    return int(min(n_vocab, 64 * 2**20 // (4 * dim), memory_size() // 8 // (workers * 2 * dim * 4)))
 
 
-class LocalEngine:
+class LocalEngine(Matrices):
     """Runs rounds of one model.
 
     Parameters
@@ -46,42 +40,17 @@ class LocalEngine:
     """
 
     def __init__(self, model, plugs, shape, block, workers, n_private):
-        n_vocab, dim = model.vectors_in.shape
-        self.shape, self.workers, self.width = shape, workers, width_of(dim)
-        self.n_private = min(n_private, n_vocab) if workers > 1 else 0
-        self.n_vocab = n_vocab
-        self.tall = {name: self._copied(matrix) for name, matrix in model.matrices().items()}
-        self._kept = None
-        model.adopt({name: tall[:n_vocab] for name, tall in self.tall.items()})
+        super().__init__(model, workers, n_private)
+        self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
         self.plugs = Plugs(*(self._with_tall(plug) for plug in plugs))
         self.tokens = np.empty((workers, 2 * block + 2 * shape.max_positives + 8), np.int32)
         self.spans = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)
 
-    def _copied(self, matrix):
-        """Return a tall matrix: `matrix`, then each worker's copies of its first rows."""
-        tall = np.empty((self.n_vocab + self.workers * self.n_private, matrix.shape[1]), np.float32)
-        self._spread(tall, matrix)
-        return tall
-
-    def _spread(self, tall, matrix):
-        tall[: self.n_vocab] = matrix
-        for worker in range(self.workers):
-            start = self.n_vocab + worker * self.n_private
-            tall[start : start + self.n_private] = matrix[: self.n_private]
-
     def _with_tall(self, plug):
         """Let a plug that trains rows of its own train those that this engine keeps."""
         names = getattr(plug, "parameters", ())
         return plug._replace(**{name: self.tall[name] for name in names}) if names else plug
-
-    @property
-    def vectors_in(self):
-        return self.tall["vectors_in"][: self.n_vocab]
-
-    @property
-    def vectors_out(self):
-        return self.tall["vectors_out"][: self.n_vocab]
 
     def run(self, blocks, alphas, epoch_key, round_keys):
         """Train on one block per worker and merge.
@@ -147,20 +116,3 @@ class LocalEngine:
         if self.n_private:
             for tall in self.tall.values():
                 merge_round(tall, self.n_private, self.workers, 4 * self.workers)
-
-    def healthy(self):
-        """Tell whether every number is finite and of a sane size."""
-        with threads(self.workers):
-            return all(largest_magnitude(tall, 4 * self.workers) < _EXPLODED for tall in self.tall.values())
-
-    def keep(self):
-        """Remember this state, in place of the one kept before, for `go_back`."""
-        if self._kept is None:
-            self._kept = {name: np.empty_like(tall[: self.n_vocab]) for name, tall in self.tall.items()}
-        for name, kept in self._kept.items():
-            np.copyto(kept, self.tall[name][: self.n_vocab])
-
-    def go_back(self):
-        """Return to the state kept last: shared rows and every worker's copies."""
-        for name, kept in self._kept.items():
-            self._spread(self.tall[name], kept)

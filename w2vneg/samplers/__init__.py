@@ -13,6 +13,8 @@ family of classes, offers `from_options`; the instance it returns has the rest:
     log_target(centre_id, logits) -> float64 (n_vocab,)    for diagnosis: what the draws are meant to follow, log, up to
                                        a constant; left out: D e^{s / T} if there are log_d and inverse_temperature,
                                        else what `log_noise` answers
+    scores_all : (str, str)                left out unless it scores the whole vocabulary for every centre: what that is
+                                       called and what to take instead, for the estimate of what it would cost
     independent : bool                     targets enter independently, never twice (left out: n draws with replacement)
     batch_groups : int                     only for samplers that draw ahead, between launches: groups per batch
     refresh(vectors_in, vectors_out, centre_ids, key)    those draw here: centre_ids int32 (workers, batch_groups), -1

@@ -27,6 +27,7 @@ import numpy as np
 from ..dense import boltzmann_draws, scratch_size
 from ..errors import ConfigError
 from ..jit import LEAF, njit
+from ..kernels.ahead import hand_out
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_log_noise, implement_open_sampler
 from ..kernels.functions import exp_into, fast_log, highest
@@ -90,6 +91,7 @@ class BoltzmannExact(NamedTuple):
     scratch: np.ndarray
 
     gives_log_q = True
+    scores_all = "exact Boltzmann sampling", "--method rolling"
 
     @classmethod
     def of(cls, log_d, inverse_temperature, batch, setting, absolute=False):
@@ -142,6 +144,13 @@ class BoltzmannFamily:
 
     batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
 
+    @staticmethod
+    def cost(options, setting):
+        """Return the rough nanoseconds that a group's draws take."""
+        if options.method == "exact":
+            return 0.02 * setting.dim * len(setting.counts) * setting.workers
+        return 0.06 * setting.dim * options.candidates
+
     @classmethod
     def from_options(cls, options, setting):
         return cls.build(options, setting, log_degeneracy(options, setting.counts), min(1.0 / options.temp, 1e30))
@@ -174,6 +183,8 @@ class Selfplay:
         cost="M dot products a centre (rolling, sir), V (exact)",
         use="with the relaxed softmax; with the discriminator as weigher it is CIS",
     )
+
+    cost = BoltzmannFamily.cost
 
     @classmethod
     def from_options(cls, options, setting):
@@ -300,12 +311,8 @@ def open_drawn(sampler, n_draws):
 
 @implement_draw(BoltzmannExact)
 def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    worker, drawn, drawn_log_q = out.worker, sampler.ids, sampler.log_q
-    state[0] = worker
-    for k in range(n):
-        ids[k] = drawn[worker, group, k]
-    for k in range(min(n, log_q.shape[0])):
-        log_q[k] = drawn_log_q[worker, group, k]
+    state[0] = out.worker
+    hand_out(sampler.ids, sampler.log_q, out.worker, group, n, ids, log_q)
     return False
 
 

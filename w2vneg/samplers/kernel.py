@@ -33,6 +33,7 @@ import numpy as np
 from ..dense import quartic_draws
 from ..errors import ConfigError
 from ..jit import LEAF, njit
+from ..kernels.ahead import hand_out
 from ..kernels.contracts import implement_draw, implement_follow, implement_log_noise, implement_open_sampler
 from ..kernels.functions import fast_log
 from ..kernels.linalg import row_of
@@ -105,6 +106,7 @@ class QuarticAhead(NamedTuple):
     log_z: np.ndarray
 
     gives_log_q = True
+    scores_all = "the quartic kernel", "--kernel quadratic"
 
     @property
     def batch_groups(self):
@@ -128,6 +130,7 @@ class QuarticAhead(NamedTuple):
 class KernelFamily:
     """Chooses the class by ``options.kernel`` and ``options.tree``."""
 
+    gives_log_q = True
     about = About(
         summary="in proportion to a kernel of the logit, from a tree of summed features",
         equation="Q_i(j) ∝ α s_ij² + 1 (quadratic) or s_ij⁴ + 1 (quartic)",
@@ -313,12 +316,8 @@ def follow(sampler, state, m, positives, n, negatives, out):
 
 @implement_draw(QuarticAhead)
 def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    worker, drawn, drawn_log_q = out.worker, sampler.ids, sampler.log_q
-    state[0] = worker
-    for k in range(n):
-        ids[k] = drawn[worker, group, k]
-    for k in range(min(n, log_q.shape[0])):
-        log_q[k] = drawn_log_q[worker, group, k]
+    state[0] = out.worker
+    hand_out(sampler.ids, sampler.log_q, out.worker, group, n, ids, log_q)
     return False
 
 
