@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg import encoded
 from w2vneg.cachedir import cache_dir
-from w2vneg.encoded import encode_corpus
+from w2vneg.encoded import encode_corpus, passes
 from w2vneg.errors import ConfigError, InputError, OutputError, UnknownNameError
 from w2vneg.readers import READERS, sources
 from w2vneg.readers.sources import Source
@@ -88,8 +87,8 @@ def test_equal_to_the_naive_way(tmp_path_factory, sentences, min_count, max_voca
     path.write_text("\n".join(" ".join(sentence) for sentence in sentences) + "\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "PIECE", piece)
-        patch.setattr(encoded, "_PIECE", piece)
-        patch.setattr(encoded, "_IN_MEMORY", 40)
+        patch.setattr(passes, "_PIECE", piece)
+        patch.setattr(passes, "_IN_MEMORY", 40)
         for source in (path, iter(sentences)):
             if len(kept) < 2:
                 with pytest.raises(InputError):
@@ -291,11 +290,11 @@ def test_a_damaged_memo_only_costs_time(corpus_file, bytes_read):
 
 
 def test_another_process_may_be_faster(corpus_file, monkeypatch):
-    count_files = encoded._count_files
-    monkeypatch.setattr(encoded, "_count_files", lambda *args: (other(), count_files(*args))[1])
+    count_files = passes.count_files
+    monkeypatch.setattr(passes, "count_files", lambda *args: (other(), count_files(*args))[1])
 
     def other():
-        monkeypatch.setattr(encoded, "_count_files", count_files)
+        monkeypatch.setattr(passes, "count_files", count_files)
         encode_corpus(corpus_file, min_count=1)
 
     corpus = encode_corpus(corpus_file, min_count=1)
@@ -305,14 +304,14 @@ def test_another_process_may_be_faster(corpus_file, monkeypatch):
 
 def test_another_process_may_rename_first(corpus_file, monkeypatch):
     expected = encode_corpus(corpus_file, min_count=1, use_cache=False)
-    write_ids = encoded._write_ids
+    write_ids = passes.write_ids
 
     def other_then_fail(*args):
-        monkeypatch.setattr(encoded, "_write_ids", write_ids)
+        monkeypatch.setattr(passes, "write_ids", write_ids)
         encode_corpus(corpus_file, min_count=1)
         raise OSError(39, "Directory not empty")
 
-    monkeypatch.setattr(encoded, "_write_ids", other_then_fail)
+    monkeypatch.setattr(passes, "write_ids", other_then_fail)
     assert encode_corpus(corpus_file, min_count=1).ids.tolist() == expected.ids.tolist()
 
 
@@ -343,7 +342,7 @@ def test_a_full_disk(tmp_path, corpus_file, monkeypatch, use_cache):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(encoded, "_write_ids", full)
+    monkeypatch.setattr(passes, "write_ids", full)
     remedy = "W2VNEG_CACHE" if use_cache else "TMPDIR"
     with pytest.raises(OutputError, match=f"No space left on device.*{remedy}"):
         encode_corpus(corpus_file, min_count=1, use_cache=use_cache)

@@ -1,0 +1,6 @@
+"""Encoded data, ready for training: a text or baskets as int32 ids on disk, pairs as a sparse matrix."""
+
+from .corpus import EncodedCorpus
+from .encode import encode_corpus
+
+__all__ = ["EncodedCorpus", "encode_corpus"]

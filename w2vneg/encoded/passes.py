@@ -1,0 +1,175 @@
+"""One pass over files: tokens get provisional numbers, are counted, and become ids once the vocabulary is chosen."""
+
+import hashlib
+import json
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from operator import index as as_index
+
+import numpy as np
+
+from ..errors import ConfigError, InputError, OutputError
+from ..kernels.tokens import renumber
+from ..readers import READERS
+from ..readers.counting import TokenCounter
+from ..readers.report import CorpusReport
+from ..readers.sources import STDIN, Source
+from ..readers.text import codec_name
+from ..vocab import Vocabulary, choose_vocabulary, ids_in
+
+FORMAT = 1  # of a cache entry; a change of what readers yield calls for a new one too
+_IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
+_PIECE = 1 << 20  # numbers turned into ids at a time
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of `encode_corpus` that shape the ids, checked."""
+
+    min_count: int
+    max_vocab: int
+    vocab: Vocabulary
+    encoding: str
+    lowercase: bool
+    reader: str
+
+    @classmethod
+    def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader):
+        if not _is_int(min_count) or min_count < 1:
+            raise ConfigError(f"min_count must be a whole number of at least 1, not {min_count!r}")
+        if max_vocab is not None and (not _is_int(max_vocab) or max_vocab < 2):
+            raise ConfigError(f"max_vocab must be a whole number of at least 2, not {max_vocab!r}")
+        if vocab is not None and not isinstance(vocab, Vocabulary):
+            raise ConfigError(f"vocab must be a Vocabulary, not {type(vocab).__name__}; see Vocabulary.load")
+        if vocab is not None and len(vocab) < 2:
+            raise ConfigError(f"the given vocabulary has {len(vocab)} words; training needs at least two")
+        READERS[reader]  # an unknown name is told before anything is read
+        return cls(min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader)
+
+    def key(self):
+        """Return a short hexadecimal digest of all settings (str)."""
+        words = {"vocab": self.vocab.digest()} if self.vocab else [as_index(self.min_count), self.max_vocab]
+        text = json.dumps([FORMAT, self.reader, self.encoding, self.lowercase, words], default=as_index)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def choose(self, counter):
+        """Return (vocabulary, ids_by_type); see `kernels.tokens.renumber` for the latter."""
+        if self.vocab is None:
+            return choose_vocabulary(counter, self.min_count, self.max_vocab)
+        return self.vocab, ids_in(self.vocab, counter)
+
+
+def _is_int(value):
+    try:
+        as_index(value)
+    except TypeError:
+        return False
+    return not isinstance(value, bool)
+
+
+@dataclass
+class Counted:
+    """A corpus after the pass over its text."""
+
+    counter: TokenCounter
+    started: float  # time.perf_counter
+    bytes: int
+    files: int
+    digests: list
+
+    def report(self, ids_by_type, kept_tokens, sentences):
+        counter = self.counter
+        kept = ids_by_type >= 0
+        kept_types = int(kept.sum())
+        return CorpusReport(
+            files=self.files,
+            bytes=self.bytes,
+            lines=counter.n_lines,
+            empty_lines=counter.n_empty_lines,
+            tokens=counter.n_tokens,
+            types=counter.n_types,
+            kept_tokens=kept_tokens,
+            kept_types=kept_types,
+            discarded_tokens=counter.n_tokens - kept_tokens,
+            discarded_types=counter.n_types - kept_types,
+            sentences=sentences,
+            seconds=time.perf_counter() - self.started,
+        )
+
+
+def count_files(files, stamps, settings, stream, progress):
+    started = time.perf_counter()
+    counter = TokenCounter(stream)
+    total = None if None in stamps else sum(stamp[0] for stamp in stamps)
+    read = READERS[settings.reader]
+    done = unpacked = 0
+    digests = []
+    for path in files:
+        with Source(path) as source:
+            pieces = read(source, encoding=settings.encoding, lowercase=settings.lowercase)
+            for _ in counter.count(pieces, source.name):
+                progress(done + source.position, total)
+            done += source.position
+            unpacked += source.unpacked
+            digests.append(source.digest())
+    if counter.n_tokens == 0:
+        named = "standard input" if files == [STDIN] else ", ".join(files[:3]) + ", ..." * (len(files) > 3)
+        raise InputError(f"{named}: no token in {unpacked:,} bytes; name a file with text")
+    return Counted(counter, started, unpacked, len(files), digests)
+
+
+def write_ids(stream, ids_by_type, ids_file, offsets_file):
+    ids, ends = np.empty(_PIECE, dtype=np.int32), np.empty(_PIECE, dtype=np.int64)
+    offsets_file.write(np.zeros(1, dtype=np.int64).tobytes())
+    total = carried = 0
+    for numbers in stream.pieces():
+        n_ids, n_ends, carried = renumber(numbers, ids_by_type, ids, ends, carried)
+        ids_file.write(memoryview(ids[:n_ids]).cast("B"))
+        offsets_file.write(memoryview(ends[:n_ends] + total).cast("B"))
+        total += n_ids
+
+
+def mapped(file, dtype):
+    """Map a file as a read-only plain ndarray, which Numba recognises faster than a memmap."""
+    return np.asarray(np.memmap(file, dtype=dtype, mode="r"))
+
+
+@contextmanager
+def writing_to(folder):
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        if folder is None:
+            remedy = f"cannot write temporary files in {tempfile.gettempdir()} ({reason}); set TMPDIR"
+        else:
+            remedy = f"cannot write to the cache folder {folder} ({reason}); set W2VNEG_CACHE"
+        raise OutputError(f"{remedy} to a writable folder with enough room") from error
+
+
+class TokenStream:
+    """Provisional numbers, in memory while they are few and else in an unnamed file of `folder`."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=folder)  # noqa: SIM115
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        with suppress(OSError):  # a full disk has been told of by then
+            self._file.close()
+
+    def write(self, data):
+        with writing_to(self._folder):
+            self._file.write(data)
+
+    def pieces(self):
+        """Yield all numbers again (ndarray, int32, at most `_PIECE` at a time)."""
+        with writing_to(self._folder):
+            self._file.seek(0)
+        while data := self._file.read(4 * _PIECE):
+            yield np.frombuffer(data, dtype=np.int32)
