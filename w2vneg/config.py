@@ -18,6 +18,8 @@ METHODS = ("rolling", "sir", "exact")
 TEMP_SCHEDULES = ("constant", "linear", "cosine", "adaptive")
 KERNELS = ("quadratic", "quartic")
 TREES = ("bulk", "update")
+SOURCES = ("text", "baskets", "pairs")
+PAIR_WEIGHTS = ("enumerate", "sample")
 DISCRIMINATOR_STEPS = ("both", "alternate")
 _SOFTMAXES = ("relaxed", "sampled-softmax", "css", "importance", "large-vocab", "softmax")
 _BOLTZMANNS = ("boltzmann", "selfplay")
@@ -336,20 +338,90 @@ class TrainConfig:
         choices=EXCLUSIONS,
     )
     dim: int = option(int, 100, "Length of the vectors.", at_least=1, at_most=65536, group="model")
-    window: int = option(
-        int, 5, "Positives reach this many tokens to each side.", at_least=1, at_most=1000, group="model"
+    window: int | None = option(
+        int,
+        None,
+        "Positives reach this many tokens to each side.",
+        at_least=1,
+        at_most=1000,
+        group="model",
+        shown="5",
+        used_by={"source": ("text",)},
+        when_used=5,
     )
-    dynamic_window: bool = option(
+    dynamic_window: bool | None = option(
         bool,
-        True,
+        None,
         "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
         off="fixed-window",
         group="model",
+        shown="--dynamic-window",
+        used_by={"source": ("text",)},
+        when_used=True,
     )
-    subsample: float = option(
-        float, 1e-4, "Frequency above which words are thinned out; 0 keeps all.", at_least=0, below=1, group="model"
+    subsample: float | None = option(
+        float,
+        None,
+        "Frequency above which words (or items of baskets) are thinned out; 0 keeps all.",
+        at_least=0,
+        below=1,
+        group="model",
+        shown="text: 0.0001, baskets: 0",
+        used_by={"source": ("text", "baskets")},
+        when_used={"text": 1e-4, "baskets": 0.0},
     )
-    min_count: int = option(int, 5, "Leave out words seen less often.", at_least=1, group="corpus")
+    ordered: bool | None = option(
+        bool,
+        None,
+        "Let only what comes after the centre be its positive: the next words, the items bought later.",
+        off="both-sides",
+        group="model",
+        shown="--both-sides",
+        used_by={"source": ("text", "baskets")},
+        when_used=False,
+    )
+    pairs_per_item: int | None = option(
+        int,
+        None,
+        "Positives of an item in a basket or history: all others up to this many, else so many of them drawn.",
+        at_least=1,
+        at_most=10000,
+        group="model",
+        shown="32",
+        used_by={"source": ("baskets",)},
+        when_used=32,
+    )
+    pair_weights: str | None = option(
+        str,
+        None,
+        "How weights of pairs count: enumerate (each pair so often in an epoch) or sample (drawn in proportion).",
+        group="model",
+        shown="enumerate, if they are whole numbers and few enough",
+        choices=PAIR_WEIGHTS,
+        used_by={"source": ("pairs",)},
+    )
+    pairs_per_epoch: int | None = option(
+        int,
+        None,
+        "Pairs that an epoch draws when weights are sampled.",
+        at_least=1,
+        at_most=2**62,
+        group="model",
+        shown="the sum of the weights",
+        used_by={"source": ("pairs",)},
+    )
+    source: str = option(str, "text", "What is read; set by the option that names it.", choices=SOURCES, group=None)
+    rectangular: bool = option(
+        bool, False, "Centres and targets are two kinds of things; set by what is read.", group=None
+    )
+    min_count: int | None = option(
+        int,
+        None,
+        "Leave out words (or items) seen less often.",
+        at_least=1,
+        group="corpus",
+        shown="text: 5, items: 1",
+    )
     max_vocab: int | None = option(
         int, None, "Keep only this many of the most frequent words.", at_least=2, group="corpus", shown="all"
     )
@@ -448,6 +520,8 @@ class TrainConfig:
             values["workers"] = cores
         if chosen.min_alpha is None:
             values["min_alpha"] = chosen.alpha / 10000
+        if chosen.min_count is None:
+            values["min_count"] = 5 if chosen.source == "text" else 1
         config = dataclasses.replace(chosen, **values)
         if config.min_alpha > config.alpha:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")

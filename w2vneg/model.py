@@ -50,8 +50,10 @@ class Origin:
 
 @dataclass
 class Model:
-    """vectors_in, vectors_out : float32, (n_vocab, dim); config is the resolved one; history : list of dict
-    extra : dict of str -> float32 array (n_vocab, …), rows that a plug trains for itself, by their names
+    """vectors_in : float32, (n_vocab, dim); vectors_out : float32, (n_out, dim); config is the resolved one
+    history : list of dict
+    extra : dict of str -> float32 array (n_vocab or n_out, …), rows that a plug trains for itself, by their names
+    vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
     """
 
     vocab: Vocabulary
@@ -62,6 +64,10 @@ class Model:
     history: list = field(default_factory=list)
     origin: Origin = field(default_factory=Origin)
     extra: dict = field(default_factory=dict)
+    vocab_out: Vocabulary = None
+
+    def __post_init__(self):
+        self.vocab_out = self.vocab_out or self.vocab
 
     def matrices(self):
         """Return every trained matrix by its name."""
@@ -73,17 +79,18 @@ class Model:
         self.extra = {name: matrices[name] for name in self.extra}
 
     @classmethod
-    def fresh(cls, vocab, config):
+    def fresh(cls, vocab, config, vocab_out=None):
         """Start as word2vec does: input rows uniform on ±1 / (2 dim), output rows 0."""
         rng = np.random.default_rng(config.seed)
-        shape = (len(vocab), config.dim)
-        vectors_in = (rng.random(shape, np.float32) - np.float32(0.5)) / np.float32(config.dim)
-        return cls(vocab, config, vectors_in, np.zeros(shape, np.float32))
+        vectors_in = (rng.random((len(vocab), config.dim), np.float32) - np.float32(0.5)) / np.float32(config.dim)
+        vectors_out = np.zeros((len(vocab_out or vocab), config.dim), np.float32)
+        return cls(vocab, config, vectors_in, vectors_out, vocab_out=vocab_out)
 
     def save(self, folder):
         """Write the model folder, whole or not at all; other files in a former one stay.
 
         vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
+        vocab_out.tsv where targets are another kind of thing than centres,
         config.json, position.json, corpus.json, history.jsonl, versions.json. OutputError if the folder holds
         something else than a model.
         """
@@ -93,6 +100,8 @@ class Model:
                 np.save(target / f"{name}.npy", matrix, allow_pickle=False)
             _write_json(target / "extra.json", sorted(self.extra))
             self.vocab.save(target / "vocab.tsv")
+            if self.vocab_out is not self.vocab:
+                self.vocab_out.save(target / "vocab_out.tsv")
             _write_json(target / "config.json", self.config.as_dict())
             _write_json(target / "position.json", vars(self.position))
             _write_json(target / "corpus.json", vars(self.origin))
@@ -110,10 +119,15 @@ class Model:
         vocab = Vocabulary.load(_there(folder / "vocab.tsv"))
         config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json", saved=True)
         position = _read_position(folder / "position.json")
-        matrices = [_read_matrix(folder / f"vectors_{side}.npy", len(vocab), config.dim) for side in ("in", "out")]
-        extra = {name: _read_matrix(folder / f"{name}.npy", len(vocab)) for name in _read_extra(folder / "extra.json")}
+        vocab_out = Vocabulary.load(_there(folder / "vocab_out.tsv")) if config.rectangular else vocab
+        matrices = [
+            _read_matrix(folder / "vectors_in.npy", (len(vocab),), config.dim),
+            _read_matrix(folder / "vectors_out.npy", (len(vocab_out),), config.dim),
+        ]
+        lengths = sorted({len(vocab), len(vocab_out)})
+        extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
         history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
-        return cls(vocab, config, *matrices, position, history, origin, extra)
+        return cls(vocab, config, *matrices, position, history, origin, extra, vocab_out)
 
 
 def check_place(folder):
@@ -199,7 +213,8 @@ def _read_history(path):
     return history
 
 
-def _read_matrix(path, n_vocab, dim=None):
+def _read_matrix(path, lengths, dim=None):
+    """Read a float32 matrix with one of these numbers of rows, and `dim` columns if that is given."""
     try:
         matrix = np.load(_there(path), allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
@@ -207,9 +222,9 @@ def _read_matrix(path, n_vocab, dim=None):
     if not isinstance(matrix, np.ndarray):
         raise InputError(f"{path}: not a NumPy matrix but an archive of several; train again with --save-model")
     columns = dim if dim is not None or matrix.ndim != 2 else matrix.shape[1]
-    if matrix.shape != (n_vocab, columns) or matrix.dtype != np.float32:
+    if matrix.ndim != 2 or len(matrix) not in lengths or matrix.shape[1] != columns or matrix.dtype != np.float32:
         raise InputError(
-            f"{path}: expected float32 of shape ({n_vocab}, {dim or 'any'}), "
+            f"{path}: expected float32 of shape ({' or '.join(map(str, lengths))}, {dim or 'any'}), "
             f"found {matrix.dtype} of shape {matrix.shape}"
         )
     if not np.isfinite(matrix).all():

@@ -27,6 +27,7 @@ _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss w
     "private_rows": 0,
 }
 _NO_COUNTS = ("uniform", "log-uniform", "selfplay", "kernel")  # samplers that have no exponent to give to counts
+_DATA = {"text": "text (--corpus)", "baskets": "--baskets and --ratings", "pairs": "--pairs and --cooccurrence"}
 _NEVER_NO = ("ns", "nce")
 _SELFPLAY = ("temp", "temp_schedule", "temp_end", "effective_candidates", "degeneracy")  # what it is by definition
 
@@ -74,6 +75,8 @@ def _no_reader(item, config, given):
             f"{flag} has no effect with sampler 'selfplay', which is Boltzmann sampling over uniform degeneracy at "
             "T = 1; for another temperature or degeneracy take --loss ubs or --sampler boltzmann"
         )
+    if kind == "source":
+        return f"{flag} has no effect here: it is for {in_words(_DATA[name] for name in readers)}; leave it out"
     who = f"{kind} {readers[0]} reads" if len(readers) == 1 else f"{_plural(kind)} {in_words(readers)} read"
     return (
         f"{flag} has no effect with {kind} {getattr(config, kind)!r}: only {who} it; "

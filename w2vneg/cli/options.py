@@ -14,6 +14,7 @@ _HEADINGS = {  # group, or what reads the option -> heading of the help, in orde
     "sampler": "Options of samplers",
     "weigher": "Options of weighers",
     "loss": "Options of losses",
+    "source": "Groups",
     "model": "Model",
     "training": "Training",
     "corpus": "Corpus",

@@ -2,5 +2,6 @@
 
 from .corpus import EncodedCorpus
 from .encode import encode_corpus
+from .pairs import EncodedPairs
 
-__all__ = ["EncodedCorpus", "encode_corpus"]
+__all__ = ["EncodedCorpus", "EncodedPairs", "encode_corpus"]
