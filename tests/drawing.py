@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from w2vneg.config import TrainConfig
+from w2vneg.cooccurrence import pair_counts
 from w2vneg.jit import njit
 from w2vneg.kernels.contracts import draw, log_noise, open_sampler
 from w2vneg.kernels.linalg import Rows
@@ -58,8 +59,8 @@ def _draw_and_watch(sampler, centre, out, rng, n, ids, log_q, logits, candidates
 def make(name, counts=COUNTS, max_draws=10, workers=1, **options):
     """Return a sampler made as the trainer makes it."""
     config = TrainConfig(sampler=name, **options).resolved()
-    text = TEXT if len(counts) == V else (None, None)
-    return SAMPLERS[config.sampler].from_options(config, Setting(counts, DIM, workers, max_draws, *text))
+    neighbours = (lambda: pair_counts(*TEXT, V, 1)) if len(counts) == V else None
+    return SAMPLERS[config.sampler].from_options(config, Setting(counts, DIM, workers, max_draws, neighbours))
 
 
 def boltzmann(method="rolling", temp=1.0, degeneracy="uniform", **options):

@@ -257,6 +257,7 @@ def test_what_the_help_shows_is_what_resolves():
             for reader in readers:
                 config = TrainConfig(**{"loss": "relaxed", kind: reader}).resolved()
                 self_made = {"none", "alpha", "off", "ranking: log(V - 1), hinge: 1"}  # the plug decides
+                self_made |= {FIELDS[name].metadata["shown"] for name in ("pair_weights", "pairs_per_epoch")}
                 shown, value = item.metadata["shown"], getattr(config, name)
                 if value is None:
                     assert shown in self_made, (name, reader)

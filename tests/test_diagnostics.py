@@ -12,7 +12,8 @@ from naive import boltzmann, popularity
 from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
-from w2vneg.diagnostics import Diagnoser, occurring
+from w2vneg.cooccurrence import occurring
+from w2vneg.diagnostics import Diagnoser
 from w2vneg.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.events import Diagnosis, EpochDone
@@ -161,7 +162,7 @@ def test_true_positives_are_counted_in_the_corpus(corpus, uniform):
             if here != there and abs(here - there) <= 2:
                 near[line[here], line[there]] = True
     assert np.array_equal(uniform.known, near[uniform.pairs.centres])
-    assert np.array_equal(occurring(corpus, np.arange(V), 2, V), near)
+    assert np.array_equal(occurring(corpus.ids, corpus.offsets, np.arange(V), 2, V), near)
     assert uniform.diagnose(1).true_positives == pytest.approx(uniform.known.mean(), abs=0.02)
 
 

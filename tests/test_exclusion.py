@@ -5,7 +5,7 @@ import pytest
 from drawing import SLOW, compiled_only
 
 from w2vneg import Word2Vec
-from w2vneg.config import EXCLUSIONS
+from w2vneg.config import EXCLUSIONS, TrainConfig
 from w2vneg.encoded import EncodedCorpus
 from w2vneg.exclusions import make_exclusion
 from w2vneg.jit import njit
@@ -66,7 +66,15 @@ def test_excluded_negatives_weigh_nothing_and_the_others_what_they_weighed(name)
     ids[:, 0] = positives[:, 0]
     weights = rng.uniform(0.5, 2, ids.shape).astype(np.float32)
     before, found = weights.copy(), np.zeros(groups, bool)
-    exclude_each(make_exclusion(name, encoded, WINDOW), centres, positives, sizes, ids, weights, found)
+    exclude_each(
+        make_exclusion(name, encoded, TrainConfig(window=WINDOW).resolved()),
+        centres,
+        positives,
+        sizes,
+        ids,
+        weights,
+        found,
+    )
     banned = np.zeros(ids.shape, bool)
     for g in range(groups):
         mine = set(positives[g, : sizes[g]].tolist())

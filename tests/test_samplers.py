@@ -23,6 +23,7 @@ from drawing import (
 )
 
 from w2vneg.config import TrainConfig
+from w2vneg.cooccurrence import pair_counts
 from w2vneg.errors import ConfigError
 from w2vneg.kernels.linalg import Rows, row_of
 from w2vneg.samplers import SAMPLERS, popularity
@@ -367,7 +368,8 @@ def test_bigram_draws_follow_the_neighbours_and_popularity(back_off):
 def test_bigram_of_a_text_without_neighbours_is_popularity():
     config = TrainConfig(sampler="bigram").resolved()
     ids, offsets = np.arange(V, dtype=np.int32), np.arange(V + 1)
-    sampler = SAMPLERS["bigram"].from_options(config, Setting(COUNTS, DIM, ids=ids, offsets=offsets))
+    setting = Setting(COUNTS, DIM, neighbours=lambda: pair_counts(ids, offsets, V, 1))
+    sampler = SAMPLERS["bigram"].from_options(config, setting)
     drawn, log_q, _ = draws(sampler, 200, 10)
     assert p_value(drawn, DEGENERACIES["popularity"]) > 1e-6
     np.testing.assert_allclose(log_q, np.log(DEGENERACIES["popularity"])[drawn], rtol=1e-4)

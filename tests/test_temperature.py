@@ -15,7 +15,7 @@ from w2vneg.events import EpochDone, RoundDone
 from w2vneg.model import Model
 from w2vneg.samplers import SAMPLERS
 from w2vneg.setting import Setting
-from w2vneg.temperature import HIGHEST, LOWEST, Falling, centre_weights, effective_number, inverse, make_schedule
+from w2vneg.temperature import HIGHEST, LOWEST, Falling, effective_number, inverse, make_schedule
 
 V, DIM = 500, 16
 COUNTS = (1e5 / np.arange(1, V + 1)).astype(np.int64)
@@ -72,10 +72,13 @@ def test_effective_number_by_hand():
 
 
 def test_centres_come_as_often_as_training_meets_them():
-    np.testing.assert_allclose(centre_weights(COUNTS, 0), COUNTS / COUNTS.sum())
-    thinned = centre_weights(COUNTS, 1e-3)
-    assert thinned.sum() == pytest.approx(1)
-    assert thinned[0] / thinned[-1] < COUNTS[0] / COUNTS[-1]
+    config = TrainConfig(sampler="boltzmann", temp_schedule="adaptive", effective_candidates=8.0).resolved()
+    sampler = SAMPLERS["boltzmann"].from_options(config, Setting(COUNTS, DIM))
+    only = np.zeros(len(COUNTS))
+    only[[3, 5]] = 1.0, 3.0
+    centres = make_schedule(config, sampler, only).centres
+    assert set(centres.tolist()) == {3, 5}
+    assert (centres == 5).sum() > (centres == 3).sum()
 
 
 @pytest.mark.parametrize("degeneracy", ["popularity", "uniform"])

@@ -355,7 +355,7 @@ class TrainConfig:
         "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
         off="fixed-window",
         group="model",
-        shown="--dynamic-window",
+        shown="yes",
         used_by={"source": ("text",)},
         when_used=True,
     )
@@ -376,7 +376,7 @@ class TrainConfig:
         "Let only what comes after the centre be its positive: the next words, the items bought later.",
         off="both-sides",
         group="model",
-        shown="--both-sides",
+        shown="no",
         used_by={"source": ("text", "baskets")},
         when_used=False,
     )

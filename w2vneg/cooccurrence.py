@@ -19,6 +19,7 @@ from .errors import ConfigError
 from .memory import memory_size
 
 _PAIRS = 1 << 22  # of a piece
+_TOKENS = 10_000_000  # tokens, times the window, in which `occurring` looks
 _SHARE = 0.5  # of the machine's memory that counting may take
 
 
@@ -59,6 +60,80 @@ def pair_counts(ids, offsets, n_vocab, window, memory=None):
             _check(parts, memory, stop / len(ids))
     forward = sum(parts[1:], parts[0])
     return forward + forward.T.tocsr()
+
+
+def basket_counts(ids, offsets, n_vocab, memory=None):
+    """Count in how many baskets each pair of different items stands together, both ways round.
+
+    Parameters
+    ----------
+    ids : int32, (n_tokens,); offsets : int64, (n_baskets + 1,)
+    n_vocab : int
+    memory : int, optional
+        Bytes that may be used; half of the machine's if left out.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix, int32, (n_vocab, n_vocab)
+        Symmetric, nothing on the diagonal; columns sorted, none twice.
+
+    Raises
+    ------
+    ConfigError
+        If the pairs need more memory than that.
+    """
+    from scipy.sparse import csr_matrix
+
+    memory = _SHARE * memory_size() if memory is None else memory
+    sizes = np.diff(offsets)
+    ends = np.cumsum(sizes.astype(np.int64) ** 2)
+    total = csr_matrix((n_vocab, n_vocab), dtype=np.int32)
+    first = 0
+    while first < len(sizes):
+        done = ends[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, done + 8 * _PAIRS, side="right")))
+        span = slice(offsets[first], offsets[last])
+        ones = np.ones(span.stop - span.start, np.int32)
+        starts = offsets[first : last + 1] - offsets[first]
+        items = csr_matrix((ones, np.asarray(ids[span]), starts), shape=(last - first, n_vocab))
+        items.sum_duplicates()
+        items.data[:] = 1
+        total = total + items.T.tocsr() @ items
+        first = last
+        if _needed([total]) > memory:
+            _check([total], memory, offsets[last] / offsets[-1])
+    total.setdiag(0)
+    total.eliminate_zeros()
+    total.sort_indices()
+    return total
+
+
+def occurring(ids, offsets, centres, window, n_vocab):
+    """Return which words occur at most `window` away from each centre, bool (n_centres, n_vocab), in up to
+    `_TOKENS` / window tokens from all over the corpus.
+    """
+    distinct, rows = np.unique(centres, return_inverse=True)
+    known = np.zeros((len(distinct), n_vocab), bool)
+    row_of = np.full(n_vocab, -1, np.int32)
+    row_of[distinct] = np.arange(len(distinct))
+    for start, stop in _stretches(len(ids), _TOKENS // window):
+        piece = np.asarray(ids[start:stop])
+        sentence = np.searchsorted(offsets, np.arange(start, stop), side="right")
+        row = row_of[piece]
+        for distance in range(1, min(window, len(piece) - 1) + 1):
+            together = sentence[:-distance] == sentence[distance:]
+            here = together & (row[:-distance] >= 0)
+            known[row[:-distance][here], piece[distance:][here]] = True
+            here = together & (row[distance:] >= 0)
+            known[row[distance:][here], piece[:-distance][here]] = True
+    return known[rows]
+
+
+def _stretches(n_tokens, most, count=20):
+    """Return up to `count` pieces (start, stop) of a corpus, `most` tokens in all; the whole of a smaller one."""
+    if n_tokens <= most:
+        return [(0, n_tokens)]
+    return [(start, start + most // count) for start in np.linspace(0, n_tokens - most // count, count, dtype=int)]
 
 
 def _piece(ids, offsets, start, stop, n_vocab, window, kind):

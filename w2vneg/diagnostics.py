@@ -33,7 +33,6 @@ _PAIRS, _SETS, _BINS = 200, 200, 20
 _WORDS = 30_000_000  # pairs times words: what is enumerated
 _NUMBERS = 4_000_000  # negatives kept at a time; scores held at a time
 _PRODUCTS = 1.5e10  # multiplications that draws made ahead may cost: about two seconds
-_TOKENS = 10_000_000  # tokens, times the window, in which a centre's true targets are looked for
 _STRETCH = 200  # tokens among which a group is looked for
 _PLACES, _DRAWN = 7, 8  # first word of a random stream's name
 
@@ -44,13 +43,13 @@ class Diagnoser:
     Parameters
     ----------
     engine : LocalEngine
-    corpus : EncodedCorpus
+    data : EncodedCorpus or EncodedPairs
     config : TrainConfig
     n_pairs, n_sets : int
         Fewer are looked at where the vocabulary or the sets are large.
     """
 
-    def __init__(self, engine, corpus, config, n_pairs=_PAIRS, n_sets=_SETS):
+    def __init__(self, engine, data, config, n_pairs=_PAIRS, n_sets=_SETS):
         self.engine, self.seed = engine, config.seed
         n_vocab, dim = engine.vectors_out.shape
         n = engine.shape.n_negatives
@@ -59,8 +58,8 @@ class Diagnoser:
         if hasattr(engine.plugs.sampler, "batch_groups"):
             most = min(most, int(_PRODUCTS / (n_pairs * n_vocab * dim)))
         self.n_sets = max(8, min(n_sets, most))
-        self.pairs = _sample_pairs(engine, corpus, config.seed, n_pairs)
-        self.known = occurring(corpus, self.pairs.centres, config.window, n_vocab)
+        self.pairs = _sample_pairs(engine, config.seed, n_pairs)
+        self.known = data.beside(config, self.pairs.centres)
 
     def diagnose(self, epoch):
         """Return the `Diagnosis` of the model as it is now; epoch : int, from 1."""
@@ -140,18 +139,18 @@ class Diagnoser:
         return log_q.astype(np.float64)
 
 
-def _sample_pairs(engine, corpus, seed, n_pairs):
+def _sample_pairs(engine, seed, n_pairs):
     """Return `Pairs` as training meets them: from all over the corpus, after subsampling, fixed by the seed."""
     shape = engine.shape
     rng = np.random.default_rng(stream_key(_PLACES, seed))
-    starts = rng.integers(0, len(corpus), 4 * n_pairs)
-    spans = np.stack([starts, np.minimum(starts + _STRETCH, len(corpus))], axis=1)
+    starts = rng.integers(0, engine.walk.n_positions, 4 * n_pairs)
+    spans = np.stack([starts, np.minimum(starts + _STRETCH, engine.walk.n_positions)], axis=1)
     pairs = Pairs(
         np.zeros(len(spans), np.int32),
         np.zeros((len(spans), shape.max_positives), np.int32),
         np.zeros(len(spans), np.int64),
     )
-    tokens = np.empty(2 * _STRETCH + 2 * shape.max_positives + 8, np.int32)
+    tokens = np.empty(engine.walk.room(_STRETCH), np.int32)
     stream = np.array([stream_key(_PLACES, seed, 1)], np.uint64)
     sample_groups(engine.plugs.source, spans, stream[0], stream, tokens, pairs)
     found = np.flatnonzero(pairs.sizes)[:n_pairs]
@@ -159,34 +158,6 @@ def _sample_pairs(engine, corpus, seed, n_pairs):
     for positives, size in zip(pairs.positives, pairs.sizes, strict=True):
         positives[:size] = rng.permutation(positives[:size])
     return pairs
-
-
-def occurring(corpus, centres, window, n_vocab):
-    """Return which words occur at most `window` away from each centre, bool (n_centres, n_vocab), in up to
-    `_TOKENS` / window tokens from all over the corpus.
-    """
-    distinct, rows = np.unique(centres, return_inverse=True)
-    known = np.zeros((len(distinct), n_vocab), bool)
-    row_of = np.full(n_vocab, -1, np.int32)
-    row_of[distinct] = np.arange(len(distinct))
-    for start, stop in _stretches(len(corpus), _TOKENS // window):
-        ids = np.asarray(corpus.ids[start:stop])
-        sentence = np.searchsorted(corpus.offsets, np.arange(start, stop), side="right")
-        row = row_of[ids]
-        for distance in range(1, min(window, len(ids) - 1) + 1):
-            together = sentence[:-distance] == sentence[distance:]
-            here = together & (row[:-distance] >= 0)
-            known[row[:-distance][here], ids[distance:][here]] = True
-            here = together & (row[distance:] >= 0)
-            known[row[distance:][here], ids[:-distance][here]] = True
-    return known[rows]
-
-
-def _stretches(n_tokens, most, count=20):
-    """Return up to `count` pieces (start, stop) of a corpus, `most` tokens in all; the whole of a smaller one."""
-    if n_tokens <= most:
-        return [(0, n_tokens)]
-    return [(start, start + most // count) for start in np.linspace(0, n_tokens - most // count, count, dtype=int)]
 
 
 class _Figures(NamedTuple):

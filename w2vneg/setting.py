@@ -1,5 +1,6 @@
 """What a plug is told of the run it is made for."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,11 @@ import numpy as np
 class Setting:
     """What ``from_options(options, setting)`` of a sampler, weigher or loss may look at.
 
-    counts : int64, (n_vocab,), how often each word occurs, falling
+    counts : int64, (n_vocab,), how often each target occurs, falling
     dim : int, length of the vectors; workers : int
     max_draws : int, negatives of the largest group (for samplers that make room for them)
-    ids, offsets : int32 (n_tokens,) and int64 (n_sentences + 1,), the encoded corpus, where there is one
+    neighbours : function without arguments, counts which targets stand next to each centre: csr_matrix (n_in, n_vocab)
+    n_centres : int, rows of the input matrix; the number of targets if left out
     sampler : the sampler of the run, for weighers and losses; a sampler itself finds None here
     """
 
@@ -20,6 +22,10 @@ class Setting:
     dim: int = 100
     workers: int = 1
     max_draws: int = 10
-    ids: np.ndarray | None = None
-    offsets: np.ndarray | None = None
+    neighbours: Callable | None = None
     sampler: tuple | None = None
+    n_centres: int | None = None
+
+    def __post_init__(self):
+        if self.n_centres is None:
+            object.__setattr__(self, "n_centres", len(self.counts))

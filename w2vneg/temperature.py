@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .errors import ConfigError
-from .schedule import keep_thresholds, linear, stream_key
+from .schedule import linear, stream_key
 
 LOWEST, HIGHEST = 0.5, 36.0  # of the adaptive T: the ends of the grid that the paper searched
 _DAMPING = 0.5
@@ -32,12 +32,6 @@ _CENTRES = 64
 _SCORES = 131_072  # dot products a round may cost when all words are candidates
 _HOTTEST = 1e30  # largest 1 / T that compiled code is given
 _CHOSEN, _PROPOSED = 5, 6  # first word of a random stream's name: centres, candidates
-
-
-def centre_weights(counts, subsample):
-    """Return how often each word is the centre of a group, float64 (n_vocab,), summing to 1."""
-    weights = counts * (keep_thresholds(counts, subsample) / 2.0**32)
-    return weights / weights.sum()
 
 
 def inverse(temperature):
@@ -133,14 +127,14 @@ def effective_number(logits, log_d, inverse_temperature):
     return float((weights.sum(axis=1) ** 2 / np.einsum("ij,ij->i", weights, weights)).mean())
 
 
-def make_schedule(config, sampler, counts):
+def make_schedule(config, sampler, centre_weights):
     """Return what sets T between rounds, or None where it stays as it is.
 
     Parameters
     ----------
     config : TrainConfig, resolved
     sampler : the run's, made by `config`
-    counts : int64, (n_vocab,)
+    centre_weights : float64, (n_in,), how often each id is the centre of a group
 
     Raises
     ------
@@ -161,9 +155,9 @@ def make_schedule(config, sampler, counts):
             f"got {config.effective_candidates:g}; {remedy}"
         )
     n_candidates = getattr(sampler, "n_candidates", 0)
-    n_centres = max(4, min(_CENTRES, _SCORES // (16 * n_candidates or len(counts))))
+    n_centres = max(4, min(_CENTRES, _SCORES // (16 * n_candidates or len(log_d))))
     rng = np.random.default_rng(stream_key(_CHOSEN, config.seed))
-    centres = rng.choice(len(counts), n_centres, p=centre_weights(counts, config.subsample)).astype(np.int32)
+    centres = rng.choice(len(centre_weights), n_centres, p=centre_weights / centre_weights.sum()).astype(np.int32)
     cumulative = np.cumsum(d) / d.sum()
     return Adaptive(
         config.temp, config.effective_candidates, centres, cumulative, log_d, n_candidates, config.absolute_softmax

@@ -27,7 +27,7 @@ class Trainer:
 
     Parameters
     ----------
-    corpus : EncodedCorpus
+    corpus : EncodedCorpus or EncodedPairs
     config : TrainConfig
     listeners : sequence of callables
         Called with each event of `w2vneg.events`, in order, between rounds.
@@ -56,17 +56,19 @@ class Trainer:
         self.stopped = False
         if model is not None:
             self._check_fits(model)
-        self.model = model or Model.fresh(corpus.vocab, self.config)
+        vocab_out = corpus.vocab_out if self.config.rectangular else None
+        self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
         parts = assemble(corpus, self.config, self.model)
         self.engine, self.block, self.untrained = parts.engine, parts.block, parts.untrained
         self.temperatures, self._estimate = parts.temperatures, parts.estimate
-        self.n_tokens = len(corpus)
-        self.n_rounds = -(-self.n_tokens // (self.block * self.config.workers))
+        self.n_positions = self.engine.walk.n_positions
+        self.n_rounds = -(-self.n_positions // (self.block * self.config.workers))
 
     def _check_fits(self, model):
-        if model.vocab != self.corpus.vocab or model.config.dim != self.config.dim:
+        same = model.vocab == self.corpus.vocab and model.vocab_out == self.corpus.vocab_out
+        if not same or model.config.dim != self.config.dim:
             raise ConfigError(
                 "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
             )
@@ -128,7 +130,8 @@ class Trainer:
         position = self.model.position
         epoch = position.epoch
         epoch_key = stream_key(_KEPT, self.config.seed, epoch)
-        rounds = rounds_of(self.n_tokens, self.block, self.config.workers, stream_key(_ORDER, self.config.seed, epoch))
+        order_key = stream_key(_ORDER, self.config.seed, epoch)
+        rounds = rounds_of(self.n_positions, self.block, self.config.workers, order_key)
         every = max(1, len(rounds) // 4)  # a snapshot costs a copy of both matrices
         good = self._keep()
         while position.round < len(rounds) and not self.stopped:

@@ -15,7 +15,7 @@ import numpy as np
 from .config import DEGENERACIES, TrainConfig
 from .datasets import names, resolve
 from .embeddings import Vectors
-from .encoded import EncodedCorpus, encode_corpus
+from .encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .errors import ConfigError, InputError
 from .jit import available_threads
 from .losses import LOSSES
@@ -111,9 +111,9 @@ class Word2Vec:
     def encode(self, corpus, *, vocab=None, progress=None, mirror=None):
         """Read `corpus` into an EncodedCorpus with this configuration's options."""
         self.check()
-        if isinstance(corpus, EncodedCorpus):
+        if isinstance(corpus, EncodedCorpus | EncodedPairs):
             return corpus
-        c = self.config
+        c = self.config.resolved()
         if isinstance(corpus, (str, Path)):
             corpus = locate(corpus, mirror)
         return encode_corpus(

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..cooccurrence import basket_counts, occurring, pair_counts
 from ..readers.report import CorpusReport
 from ..vocab import Vocabulary
+from .walks import walk_baskets, walk_text
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedCorpus:
-    """A text as ids. The arrays are read-only and may be larger than memory.
+    """A text, or baskets, as ids. The arrays are read-only and may be larger than memory.
 
     Attributes
     ----------
@@ -29,6 +31,30 @@ class EncodedCorpus:
 
     def __len__(self):
         return len(self.ids)
+
+    @property
+    def vocab_out(self):
+        """Vocabulary: of the targets, which are of one kind with the centres."""
+        return self.vocab
+
+    def walk(self, config):
+        """Return the `Walk` that ``config.source`` means; InputError if there is no pair to train on."""
+        return (walk_text if config.source == "text" else walk_baskets)(self, config)
+
+    def counts(self, config, window=None):
+        """Return how often each pair occurs, csr_matrix (n_vocab, n_vocab): within the window, or in a basket.
+
+        window : int, optional, another one than the configuration's, for a text
+        """
+        if config.source == "text":
+            return pair_counts(self.ids, self.offsets, len(self.vocab), window or config.window)
+        return basket_counts(self.ids, self.offsets, len(self.vocab))
+
+    def beside(self, config, centres):
+        """Return which targets occur with each of `centres`, bool (n_centres, n_vocab); a large text is sampled."""
+        if config.source == "text":
+            return occurring(self.ids, self.offsets, centres, config.window, len(self.vocab))
+        return self.counts(config)[centres].toarray() > 0
 
     @property
     def n_sentences(self):

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from ..vocab import Vocabulary
+from .walks import walk_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +38,15 @@ class EncodedPairs:
 
     def __len__(self):
         return self.matrix.nnz
+
+    def walk(self, config):
+        """Return the `Walk` over the rows; ConfigError if ``config.pair_weights`` does not fit the weights."""
+        return walk_pairs(self, config)
+
+    def counts(self, config, window=None):
+        """Return the matrix itself; the arguments are `EncodedCorpus.counts`'s."""
+        return self.matrix
+
+    def beside(self, config, centres):
+        """Return which targets occur with each of `centres`, bool (n_centres, n_out)."""
+        return self.matrix[centres].toarray() > 0

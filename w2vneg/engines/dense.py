@@ -22,26 +22,25 @@ class DenseEngine(Matrices):
     ----------
     model : Model
         Its matrices become the engine's.
-    source : NamedTuple, source of groups
+    walk : Walk
     loss : Softmax
-    max_positives : int, the largest group
-    block : int, the largest number of tokens in a worker's block
+    block : int, the largest number of positions in a worker's block
     workers : int
     config : TrainConfig
         Resolved; its batch, bounded_steps and absolute_softmax are read.
     """
 
-    def __init__(self, model, source, loss, max_positives, block, workers, config):
+    def __init__(self, model, walk, loss, block, workers, config):
         super().__init__(model, workers, n_private=0)
-        self.source, self.loss = source, loss
+        self.walk, self.source, self.loss = walk, walk.source, loss
         self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
-        self.tokens = np.empty((workers, 2 * block + 2 * max_positives + 8), np.int32)
+        self.tokens = np.empty((workers, walk.room(block)), np.int32)
         self.spans = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)
         n_groups = workers * block
         self._centres, self._ends = np.empty(n_groups, np.int32), np.empty(n_groups, np.int64)
         # a last group may look at room for the largest one, though it fills less
-        self._positives = np.empty((n_groups + 1) * max_positives, np.int32)
+        self._positives = np.empty((n_groups + 1) * walk.largest_group, np.int32)
         self._penalised = np.empty(len(self._positives), np.float32)
         self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)
 

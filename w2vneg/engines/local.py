@@ -32,18 +32,20 @@ class LocalEngine(Matrices):
     ----------
     model : Model
         Its matrices become views into the engine's tall ones.
+    walk : Walk
     plugs : Plugs
     shape : Shape
     block : int
-        Largest number of tokens in a worker's block.
+        Largest number of positions in a worker's block.
     workers, n_private : int
     """
 
-    def __init__(self, model, plugs, shape, block, workers, n_private):
+    def __init__(self, model, walk, plugs, shape, block, workers, n_private):
         super().__init__(model, workers, n_private)
+        self.walk = walk
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
         self.plugs = Plugs(*(self._with_tall(plug) for plug in plugs))
-        self.tokens = np.empty((workers, 2 * block + 2 * shape.max_positives + 8), np.int32)
+        self.tokens = np.empty((workers, walk.room(block)), np.int32)
         self.spans = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)
 
@@ -57,7 +59,8 @@ class LocalEngine(Matrices):
 
         Parameters
         ----------
-        blocks : int64, (workers, 2), [from, to) in tokens; alphas : (float, float), learning rate at both ends
+        blocks : int64, (workers, 2), [from, to) in positions of the walk
+        alphas : (float, float), learning rate at both ends
         epoch_key : int, names the choice of kept tokens; round_keys : tuple of int, names the round's streams
 
         Returns

@@ -21,30 +21,35 @@ class Matrices:
     """
 
     def __init__(self, model, workers, n_private):
-        self.n_vocab, self.workers = len(model.vectors_in), workers
-        self.n_private = min(n_private, self.n_vocab) if workers > 1 else 0
-        self.tall = {name: self._copied(matrix) for name, matrix in model.matrices().items()}
+        matrices = model.matrices()
+        self.workers, self.n_rows = workers, {name: len(matrix) for name, matrix in matrices.items()}
+        self.n_private = min(n_private, *self.n_rows.values()) if workers > 1 else 0
+        self.tall = {name: self._copied(matrix) for name, matrix in matrices.items()}
         self._kept = None
-        model.adopt({name: tall[: self.n_vocab] for name, tall in self.tall.items()})
+        model.adopt({name: self._shared(name) for name in self.tall})
+
+    def _shared(self, name):
+        """Return the rows that are not anybody's copies."""
+        return self.tall[name][: self.n_rows[name]]
 
     @property
     def vectors_in(self):
-        return self.tall["vectors_in"][: self.n_vocab]
+        return self._shared("vectors_in")
 
     @property
     def vectors_out(self):
-        return self.tall["vectors_out"][: self.n_vocab]
+        return self._shared("vectors_out")
 
     def _copied(self, matrix):
         """Return a tall matrix: `matrix`, then each worker's copies of its first rows."""
-        tall = np.empty((self.n_vocab + self.workers * self.n_private, matrix.shape[1]), np.float32)
+        tall = np.empty((len(matrix) + self.workers * self.n_private, matrix.shape[1]), np.float32)
         self._spread(tall, matrix)
         return tall
 
     def _spread(self, tall, matrix):
-        tall[: self.n_vocab] = matrix
+        tall[: len(matrix)] = matrix
         for worker in range(self.workers):
-            start = self.n_vocab + worker * self.n_private
+            start = len(matrix) + worker * self.n_private
             tall[start : start + self.n_private] = matrix[: self.n_private]
 
     def healthy(self):
@@ -55,9 +60,9 @@ class Matrices:
     def keep(self):
         """Remember this state, in place of the one kept before, for `go_back`."""
         if self._kept is None:
-            self._kept = {name: np.empty_like(tall[: self.n_vocab]) for name, tall in self.tall.items()}
+            self._kept = {name: np.empty_like(self._shared(name)) for name in self.tall}
         for name, kept in self._kept.items():
-            np.copyto(kept, self.tall[name][: self.n_vocab])
+            np.copyto(kept, self._shared(name))
 
     def go_back(self):
         """Return to the state kept last: shared rows and every worker's copies."""

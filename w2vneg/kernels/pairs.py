@@ -1,34 +1,120 @@
-"""Pairs as groups: each centre comes with one target, and nothing is learned in the other direction."""
+"""Weighted pairs as groups: a row is the centre, some of its columns are its positives.
+
+Each row is visited in proportion to its weight, some eight pairs at a time, and the visits of all rows are shuffled.
+With weights as counts a visit's pairs are listed beforehand, so that an epoch holds every pair exactly as often as it
+counts; else they are drawn in proportion to their weights when the row is visited.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from ..jit import njit
+from .alias import alias_place
 from .contracts import implement_fill, implement_group
+from .rng import next_below, next_unit
+from .walk import SEPARATOR
 
 
-class Pairs(NamedTuple):
-    """centres, targets : int32, (n_pairs,)"""
+class ListedPairs(NamedTuple):
+    """Visits whose pairs are known: the v-th is of centre ``centres[v]`` with the targets
+    ``targets[starts[v]:starts[v] + sizes[v]]``.
+
+    centres : int32, (n_visits,); starts : int64, (n_visits,); sizes : int32, (n_visits,); targets : int32, (n_pairs,)
+    """
 
     centres: np.ndarray
+    starts: np.ndarray
+    sizes: np.ndarray
     targets: np.ndarray
 
 
-@implement_fill(Pairs)
-def fill(source, lo, hi, epoch_key, tokens):
-    """Write each centre, and after it its target as −2 − id, which is no centre."""
+class DrawnPairs(NamedTuple):
+    """Visits whose pairs are drawn. centres : int32, (n_visits,)
+    means : float32, (n_in,), pairs of a visit on average; starts : int64, (n_in + 1,), where a row's columns begin
+    targets : int32, (n_pairs,), the columns; table : uint64, (n_pairs,), alias tables of the rows
+    """
+
+    centres: np.ndarray
+    means: np.ndarray
+    starts: np.ndarray
+    targets: np.ndarray
+    table: np.ndarray
+
+
+@implement_fill(ListedPairs)
+def fill_listed(source, lo, hi, epoch_key, tokens):
+    """Write each visit of [lo, hi) as its centre and then its targets t as −2 − t, which no centre is."""
     n = 0
-    for pair in range(lo, hi):
-        tokens[n] = source.centres[pair]
-        tokens[n + 1] = -2 - source.targets[pair]
-        n += 2
-    tokens[n] = -1
+    for visit in range(lo, hi):
+        tokens[n] = source.centres[visit]
+        start, size = source.starts[visit], source.sizes[visit]
+        for k in range(size):
+            tokens[n + 1 + k] = np.int32(-2) - source.targets[start + k]
+        n += 1 + size
+    tokens[n] = SEPARATOR
     return 0, n
 
 
-@implement_group(Pairs)
-def group(source, tokens, position, rng, positives):
+@implement_group(ListedPairs)
+def group_listed(source, tokens, position, rng, positives):
     if tokens[position] < 0:
         return 0
-    positives[0] = -2 - tokens[position + 1]
-    return 1
+    n = 0
+    while tokens[position + 1 + n] < SEPARATOR:
+        positives[n] = np.int32(-2) - tokens[position + 1 + n]
+        n += 1
+    return n
+
+
+@implement_fill(DrawnPairs)
+def fill_drawn(source, lo, hi, epoch_key, tokens):
+    tokens[: hi - lo] = source.centres[lo:hi]
+    tokens[hi - lo] = SEPARATOR
+    return 0, hi - lo
+
+
+@implement_group(DrawnPairs)
+def group_drawn(source, tokens, position, rng, positives):
+    """Draw as many of the centre's columns as the visit's mean says, rounded up or down at random."""
+    centre = tokens[position]
+    if centre < 0:
+        return 0
+    mean = source.means[centre]
+    n = np.int64(mean)
+    if next_unit(rng) < mean - n:
+        n += 1
+    first = source.starts[centre]
+    for k in range(n):
+        positives[k] = source.targets[first + alias_place(source.table, first, source.starts[centre + 1] - first, rng)]
+    return n
+
+
+@njit
+def list_pairs(starts, columns, counts, visit, rng, centres, begins, sizes, targets):
+    """Write out each pair as often as it counts, shuffle each row's, and cut rows into visits.
+
+    Parameters
+    ----------
+    starts : int64, (n_in + 1,); columns : int32, (n_pairs,); counts : int64, (n_pairs,); of the matrix
+    visit : int, pairs of a visit at most
+    rng : uint64, (1,)
+    centres, begins, sizes : int32, int64, int32, (n_visits,), written, row after row
+    targets : int32, (sum of the counts,), written
+    """
+    n = v = 0
+    for row in range(starts.shape[0] - 1):
+        begin = n
+        for place in range(starts[row], starts[row + 1]):
+            for _ in range(counts[place]):
+                targets[n] = columns[place]
+                n += 1
+        for k in range(n - begin - 1, 0, -1):
+            other = begin + next_below(rng, k + 1)
+            targets[begin + k], targets[other] = targets[other], targets[begin + k]
+        parts = -(-(n - begin) // visit)
+        for part in range(parts):
+            centres[v] = row
+            begins[v] = begin + part * (n - begin) // parts
+            sizes[v] = begin + (part + 1) * (n - begin) // parts - begins[v]
+            v += 1

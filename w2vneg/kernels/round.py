@@ -46,16 +46,16 @@ def train_round(
     source, sampler, weigher, loss, exclusion : the plugs, NamedTuples of numbers and arrays (a prange takes no
         nested ones)
     shape : Shape; width : what `width_of` gives for dim
-    tall_in, tall_out : float32, (n_vocab + workers * n_private, dim)
+    tall_in, tall_out : float32, (n_in + workers * n_private, dim), (n_out + workers * n_private, dim)
     n_private : int, frequent rows of which each worker has its own copies, in both matrices
     alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
     losses : float64, (workers,); pairs : int64, (workers,); added to
     """
     workers = spans.shape[0]
     for worker in prange(workers):
-        first = tall_in.shape[0] - (workers - worker) * n_private
-        inputs = Rows(tall_in, n_private, first, worker, width)
-        out = Rows(tall_out, n_private, first, worker, width)
+        copies = (workers - worker) * n_private
+        inputs = Rows(tall_in, n_private, tall_in.shape[0] - copies, worker, width)
+        out = Rows(tall_out, n_private, tall_out.shape[0] - copies, worker, width)
         plugs = Plugs(source, sampler, weigher, loss, exclusion)
         value, n = run_shard(
             plugs,

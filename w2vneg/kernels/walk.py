@@ -18,6 +18,7 @@ class TextWindows(NamedTuple):
     """ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,), where sentences begin
     keep : uint64, (n_vocab,), chance to survive subsampling times 2^32
     window : int, tokens to each side; dynamic : bool, draw 1 … window for each centre
+    ordered : bool, only the right side
     """
 
     ids: np.ndarray
@@ -25,6 +26,7 @@ class TextWindows(NamedTuple):
     keep: np.ndarray
     window: int
     dynamic: bool
+    ordered: bool = False
 
 
 SEPARATOR = np.int32(-1)
@@ -101,7 +103,7 @@ def group(source, tokens, position, rng, positives):
     if source.dynamic:
         width = 1 + next_below(rng, source.window)
     n = 0
-    k = position - 1
+    k = -1 if source.ordered else position - 1
     while k >= 0 and k >= position - width and tokens[k] >= 0:
         positives[n] = tokens[k]
         n += 1

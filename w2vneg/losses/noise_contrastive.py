@@ -69,7 +69,7 @@ class NoiseContrastive(NamedTuple):
     def from_options(cls, options, setting):
         n_vocab = len(setting.counts)
         if options.log_z == "learned":
-            return LearnedNormaliser(np.full((n_vocab, 1), math.log(n_vocab), np.float32))
+            return LearnedNormaliser(np.full((setting.n_centres, 1), math.log(n_vocab), np.float32))
         return cls(_number(options.log_z), n_vocab)
 
     def untrained(self, n_negatives):

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from ..config import TrainConfig
+from ..encoded.walks import Walk
 from ..engines.local import LocalEngine
 from ..kernels.exclusion import ExcludeNone, ExcludeTarget
-from ..kernels.pairs import Pairs
+from ..kernels.pairs import ListedPairs
 from ..kernels.shard import Plugs, Shape
 from ..losses import LOSSES
 from ..model import Model
@@ -107,11 +108,12 @@ def train_on(centres, targets, config, full_softmax=False, size=GRID):
     loss = LOSSES[config.loss].from_options(config, setting)
     model = Model.fresh(vocab, config)
     model.extra = {name: getattr(weigher, name) for name in getattr(weigher, "parameters", ())}
-    source = Pairs(centres.copy(), targets.copy())
+    ones = np.ones(len(centres), np.int32)
+    source = ListedPairs(centres.copy(), np.arange(len(centres)), ones, targets.copy())
     exclusion = ExcludeTarget() if config.exclude == "target" else ExcludeNone()
-    engine = LocalEngine(
-        model, Plugs(source, sampler, weigher, loss, exclusion), Shape(1, n, False, False, True), len(centres), 1, 0
-    )
+    walk = Walk(source, len(centres), 1, 1.0, 2, 0, vocab.counts.astype(float))
+    plugs = Plugs(source, sampler, weigher, loss, exclusion)
+    engine = LocalEngine(model, walk, plugs, Shape(1, n, False, False, True), len(centres), 1, 0)
     block = np.array([[0, len(centres)]])
     for epoch in range(config.epochs):
         order = np.random.default_rng([config.seed, epoch]).permutation(len(centres))

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cooccurrence import pair_counts
 from ..errors import ConfigError
 from ..jit import njit
 from ..kernels.alias import alias_draw, alias_place, alias_rows, alias_table
@@ -57,9 +56,9 @@ class Bigram(NamedTuple):
 
     @classmethod
     def from_options(cls, options, setting):
-        if setting.ids is None:
+        if setting.neighbours is None:
             raise ConfigError("sampler bigram counts neighbours in a corpus and there is none; choose another sampler")
-        pairs = pair_counts(setting.ids, setting.offsets, len(setting.counts), 1)
+        pairs = setting.neighbours()
         starts = pairs.indptr.astype(np.int64)
         sums = np.asarray(pairs.sum(axis=1)).ravel()
         shares = pairs.data * np.repeat((1.0 - options.back_off) / np.maximum(sums, 1), np.diff(starts))

@@ -47,7 +47,7 @@ _STREAM = 0xD  # keeps the discriminator's first vectors apart from the model's,
 class Discriminator(NamedTuple):
     """A model of what is negative.
 
-    discriminator_in, discriminator_out : float32, (n_vocab, dim), trained in place
+    discriminator_in, discriminator_out : float32, (n_in, dim) and (n_vocab, dim), trained in place
     ratio : float, its learning rate over that of the model
     weigh_positive : bool, eq. 10; alternate : bool, g-steps and d-steps in turn
     shared : bool, the positives of a group share its negatives; bounded : bool
@@ -73,13 +73,12 @@ class Discriminator(NamedTuple):
 
     @classmethod
     def from_options(cls, options, setting):
-        shape = (len(setting.counts), setting.dim)
         rng = np.random.default_rng([_STREAM, options.seed])
-        rows_in = (rng.random(shape, np.float32) - np.float32(0.5)) / np.float32(setting.dim)
+        rows_in = (rng.random((setting.n_centres, setting.dim), np.float32) - np.float32(0.5)) / np.float32(setting.dim)
         rate = options.alpha if options.discriminator_alpha is None else options.discriminator_alpha
         return cls(
             rows_in,
-            np.zeros(shape, np.float32),
+            np.zeros((len(setting.counts), setting.dim), np.float32),
             rate / options.alpha,
             options.weigh_positive,
             options.discriminator_steps == "alternate",
