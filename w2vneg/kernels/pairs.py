@@ -69,7 +69,8 @@ def group_listed(source, tokens, position, rng, positives):
 
 @implement_fill(DrawnPairs)
 def fill_drawn(source, lo, hi, epoch_key, tokens):
-    tokens[: hi - lo] = source.centres[lo:hi]
+    for n in range(hi - lo):
+        tokens[n] = source.centres[lo + n]
     tokens[hi - lo] = SEPARATOR
     return 0, hi - lo
 
