@@ -356,6 +356,13 @@ class FakePlug:
         ({}, {"needs_exclusion": True}, {}, {}, "loss 'relaxed' sums over .* take --exclude target"),
         ({"loss": "ns", "absolute_softmax": True}, {}, {}, {}, "--absolute-softmax makes no sense with loss 'ns'"),
         ({"loss": "nce", "absolute_softmax": True}, {}, {}, {}, "--absolute-softmax makes no sense with loss 'nce'"),
+        (
+            {"loss": "ns", "weigher": "discriminator", "weigh_positive": True},
+            {},
+            {},
+            {},
+            "--weigh-positive has no effect with loss 'ns'",
+        ),
     ],
 )
 def test_plugs_that_do_not_go_together_are_refused(options, loss, weigher, sampler, message):

@@ -29,6 +29,7 @@ _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss w
 _NO_COUNTS = ("uniform", "log-uniform", "selfplay", "kernel")  # samplers that have no exponent to give to counts
 _DATA = {"text": "text (--corpus)", "baskets": "--baskets and --ratings", "pairs": "--pairs and --cooccurrence"}
 _NEVER_NO = ("ns", "nce")
+_POSITIVE_APART = ("ns", "nce", "ranking", "hinge", "importance")  # losses in whose sum the positive does not stand
 _SELFPLAY = ("temp", "temp_schedule", "temp_end", "effective_candidates", "degeneracy")  # what it is by definition
 
 
@@ -186,6 +187,11 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
         raise ConfigError(
             f"--absolute-softmax makes no sense with loss {config.loss!r}: it says no by a negative logit, and |s| is "
             "never one; take a softmax (--loss sampled-softmax) or leave it out"
+        )
+    if config.weigh_positive and config.loss in _POSITIVE_APART:
+        raise ConfigError(
+            f"--weigh-positive has no effect with loss {config.loss!r}, which has the positive in no sum with the "
+            "negatives; take a softmax (--loss relaxed) or leave it out"
         )
     if config.private_rows and (config.method == "exact" or config.sampler == "kernel"):
         raise ConfigError(NO_PRIVATE_ROWS)
