@@ -427,9 +427,13 @@ class TestArchives:
         assert server.asked == ["/both.zip"]
 
 
+NO_ADDRESS = ("enwiki2015-head", "online-retail", "ml-1m-pairs", "ml-1m-half")
+
+
 class TestManifests:
     def test_all_expected_names(self):
         expected = """builtin enwiki2015-head ptb-train ptb-valid ptb-test text8
+            belgian-retail online-retail ml-100k ml-100k-titles ml-1m-pairs ml-1m-half ml-1m-titles
             ws353 ws353-sim ws353-rel simlex999 rw men men-dev men-test mturk287 google google-phrases"""
         assert sorted(datasets.names()) == sorted(expected.split())
         by_kind = [name for kind in manifests.KINDS for name in datasets.names(kind)]
@@ -449,7 +453,12 @@ class TestManifests:
             assert set(form.sha256 + form.md5) <= set("0123456789abcdef")
         archived = dataset.url.endswith((".zip", ".tar.gz", ".tgz"))
         assert bool(dataset.member) == archived
-        assert dataset.url.startswith(("http://", "https://")) or name == "enwiki2015-head"
+        assert dataset.url.startswith(("http://", "https://")) or name in (
+            "enwiki2015-head",
+            "online-retail",
+            "ml-1m-pairs",
+            "ml-1m-half",
+        )
         assert bool(dataset.gensim_copy) == bool(dataset.gensim_rows) == (name in ("ws353", "simlex999", "google"))
 
     def test_files_do_not_collide(self):
@@ -513,7 +522,7 @@ def test_packed_mirror_files_unpack_to_the_stated_content(mirror):
     import lzma
 
     packed = [datasets.info(name) for name in datasets.names() if datasets.info(name).mirror_sha256]
-    assert len(packed) == 4
+    assert len(packed) == 9
     for dataset in packed:
         if dataset.size < 10_000_000:
             data = lzma.decompress((mirror / dataset.mirror).read_bytes())

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..errors import DataError, UnknownNameError, did_you_mean
 
-KINDS = ("corpus", "similarity", "analogy")
+KINDS = ("corpus", "items", "similarity", "analogy")
 _FOLDERS = ("data", "eval_sets")
 
 
@@ -28,7 +28,7 @@ class Dataset:
     Attributes
     ----------
     name, kind, title : str
-        `kind` is one of ``corpus``, ``similarity``, ``analogy``.
+        `kind` is one of ``corpus``, ``items``, ``similarity``, ``analogy``.
     licence, citation, notes : str
     file, size, sha256, md5
         Name, bytes and checksum of the unpacked file (one of the two checksums at least).

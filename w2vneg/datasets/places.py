@@ -25,7 +25,7 @@ def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
     progress : callable(done, total), optional
         Told the bytes received and expected (None if unknown) of a download.
     kind : str, optional
-        ``corpus``, ``similarity`` or ``analogy``: a name of another kind is refused.
+        ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused.
 
     Returns
     -------
