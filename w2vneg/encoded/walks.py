@@ -12,6 +12,7 @@ from ..kernels.walk import TextWindows
 from ..schedule import keep_thresholds, stream_key
 
 _VISIT = 8  # pairs of one visit of a row: they share a copy of the centre's vector
+_DENSE_VISIT = 64  # where a centre costs as much as all targets, however many pairs it has
 _LISTED = 1 << 26  # pairs an epoch may hold to be listed without being asked for: 270 MB
 _ORDER = 11  # first word of a random stream's name
 
@@ -75,6 +76,7 @@ def walk_pairs(pairs, config):
     matrix = pairs.matrix
     weights = matrix.data.astype(np.float64)
     total = float(weights.sum())
+    visit = _VISIT if config.sampler is not None else _DENSE_VISIT
     counts = bool((weights == np.floor(weights)).all())
     how = config.pair_weights
     if how is None:
@@ -94,35 +96,35 @@ def walk_pairs(pairs, config):
                 f"the weights add up to {total:,.0f} pairs an epoch, too many to list; take --pair-weights sample "
                 "(and --pairs-per-epoch)"
             )
-        return _listed(matrix, config.seed)
-    return _drawn(matrix, config.pairs_per_epoch or max(1.0, total), config.seed)
+        return _listed(matrix, visit, config.seed)
+    return _drawn(matrix, config.pairs_per_epoch or max(1.0, total), visit, config.seed)
 
 
-def _listed(matrix, seed):
+def _listed(matrix, visit, seed):
     starts, counts = matrix.indptr.astype(np.int64), matrix.data.astype(np.int64)
     rows = np.add.reduceat(np.append(counts, 0), starts[:-1]) * (np.diff(starts) > 0)
-    visits = -(-rows // _VISIT)
+    visits = -(-rows // visit)
     n_visits = int(visits.sum())
     centres, sizes = np.empty(n_visits, np.int32), np.empty(n_visits, np.int32)
     begins, targets = np.empty(n_visits, np.int64), np.empty(int(rows.sum()), np.int32)
     rng = np.array([stream_key(_ORDER, seed)], np.uint64)
     columns = matrix.indices.astype(np.int32)
-    list_pairs(starts, columns, counts, _VISIT, rng, centres, begins, sizes, targets)
+    list_pairs(starts, columns, counts, visit, rng, centres, begins, sizes, targets)
     order = np.random.default_rng([_ORDER, seed]).permutation(n_visits)
     source = ListedPairs(centres[order], begins[order], sizes[order], targets)
-    return Walk(source, n_visits, _VISIT, rows.sum() / n_visits, 1 + _VISIT, 0, visits.astype(np.float64))
+    return Walk(source, n_visits, visit, rows.sum() / n_visits, 1 + visit, 0, visits.astype(np.float64))
 
 
-def _drawn(matrix, n_pairs, seed):
+def _drawn(matrix, n_pairs, visit, seed):
     starts = matrix.indptr.astype(np.int64)
     rows = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
     expected = rows * (n_pairs / rows.sum())
-    visits = np.ceil(expected / _VISIT).astype(np.int64)
+    visits = np.ceil(expected / visit).astype(np.int64)
     means = (expected / np.maximum(visits, 1)).astype(np.float32)
     centres = np.random.default_rng([_ORDER, seed]).permutation(np.repeat(np.arange(len(rows), dtype=np.int32), visits))
     table = alias_rows(starts, matrix.data)
     source = DrawnPairs(centres, means, starts, matrix.indices.astype(np.int32), table)
-    return Walk(source, len(centres), _VISIT, float(n_pairs / len(centres)), 1, 0, visits.astype(np.float64))
+    return Walk(source, len(centres), visit, float(n_pairs / len(centres)), 1, 0, visits.astype(np.float64))
 
 
 def _check_sentences(offsets, what, remedy):
