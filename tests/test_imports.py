@@ -27,6 +27,8 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "losses": PLUGS,
     "samplers": PLUGS | {"dense", "cooccurrence"},
     "cooccurrence": {"errors", "memory"},
+    "splits": {"cooccurrence", "encoded", "errors"},
+    "splitfiles": {"atomic", "errors", "splits"},
     "weighers": PLUGS,
     "readers": INGEST - {"vocab", "encoded"},
     "vocab": INGEST - {"encoded"},
