@@ -309,6 +309,7 @@ def test_shares_may_be_rounded():
         (("user", "cooccurrence"), {}, "cannot be split by user"),
         (("time", "pairs"), {}, "do not tell when they were made, .* --ratings with --time-col"),
         (("time", "pairs"), {"rectangular": True}, "cannot be split by time"),
+        (("time", "ratings"), {"rectangular": True}, r"carry no time, .* or leave --rectangular out"),
         (("time", "ratings"), {"timed": False}, "needs the column with the time of each rating; name it with --time"),
         (("users", "ratings"), {}, "unknown way to split 'users'; did you mean 'user'"),
         (("user", "rating"), {}, "unknown kind of data 'rating'; did you mean 'ratings'"),

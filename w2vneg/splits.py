@@ -81,7 +81,12 @@ def check_way(by, kind, rectangular=False, timed=True):
             "pairs of items do not tell whose they are, so they cannot be split by user; take --by pair, give "
             "--ratings or --baskets, or say --rectangular if the first column is the user"
         )
-    if by == "time" and (kind in ("pairs", "cooccurrence") or rectangular):
+    if by == "time" and kind == "ratings" and rectangular:
+        raise ConfigError(
+            "user -> item pairs carry no time, so they cannot be split by it; take --by pair or --by user, or leave "
+            "--rectangular out"
+        )
+    if by == "time" and kind in ("pairs", "cooccurrence"):
         raise ConfigError(
             "pairs do not tell when they were made, so they cannot be split by time; take --by pair, or give "
             "--ratings with --time-col, or --baskets in the order of time"

@@ -49,11 +49,11 @@ class ConfigOption(click.Option):
         self.heading = heading
 
 
-def config_options(command):
-    """Decorate `command` with one option per field; it receives only those that were given."""
+def config_options(command, names=None):
+    """Decorate `command` with one option per field (those of `names` only); what was not given comes as None."""
     for item in reversed(dataclasses.fields(TrainConfig)):
         about = item.metadata
-        if about["group"] is None:
+        if about["group"] is None or (names is not None and item.name not in names):
             continue
         flag = "--" + item.name.replace("_", "-")
         declared = f"{flag}/--{about['off']}" if about["kind"] is bool else flag
