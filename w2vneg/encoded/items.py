@@ -142,8 +142,8 @@ def encode_cooccurrence(
     Raises
     ------
     InputError
-        If the file is no sparse matrix, is not square (unless rectangular), has entries that are negative or not finite,
-        or another number of rows than there are names; or as `encode_pairs`.
+        If the file is no sparse matrix, is not square (unless rectangular), has entries that are negative or not
+        finite, or another number of rows than there are names; or as `encode_pairs`.
     """
     started = time.perf_counter()
     files = find_files(source)
@@ -187,7 +187,7 @@ def _load_matrix(path, rectangular):
     matrix = scipy.sparse.coo_matrix(matrix)
     if not rectangular and matrix.shape[0] != matrix.shape[1]:
         raise InputError(
-            f"{path}: {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns: items of one kind make a square matrix; "
+            f"{path}: {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns: items of one kind make it square; "
             "give --rectangular if rows and columns are two kinds of things"
         )
     wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0))

@@ -73,7 +73,7 @@ class _Names:
         self._forms = {}  # word -> the name with NUL for blanks
 
     def joined(self, text):
-        """Return whole names, each with its delimiter or line feed, with blanks as the only white space between them."""
+        """Return whole names, each with its delimiter or line feed, with single blanks between them."""
         if not text.isascii():
             text = _UNICODE_WHITE.sub("\v", text.decode()).encode()
         text = text.translate(self._table)

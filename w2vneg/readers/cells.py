@@ -11,7 +11,7 @@ from ..errors import InputError
 
 
 class NameColumn(NamedTuple):
-    """codes : ndarray, int64, (n_rows,), places in `names`, -1 where the cell is empty; names : list of str, as written"""
+    """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
 
     codes: np.ndarray
     names: list

@@ -184,7 +184,7 @@ def is_number(cell):
 
 
 def _has_header(rows, names):
-    """Return whether the first row is a header: it has the names asked for, or no number where below are only numbers."""
+    """Return whether the first row is a header: it has the names asked for, or no number where below all are."""
     first = [cell.strip() for cell in rows[0]]
     if names and set(names) <= set(first):
         return True

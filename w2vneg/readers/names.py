@@ -103,7 +103,5 @@ def read_names(path, *, encoding="utf-8", lowercase=False):
         if number < 0:
             raise InputError(f"{place}: the line is empty; give one name a line, as many as the matrix has rows")
         if number < i:
-            raise InputError(
-                f"{place}: the name {line.strip()!r} stands in line {number + 1} already; names are distinct"
-            )
+            raise InputError(f"{place}: the name {line.strip()!r} stands in line {number + 1} too; make them distinct")
     return names.words

@@ -33,10 +33,8 @@ def read_parquet(source, pieces, columns, times):
     import pyarrow as pa
     import pyarrow.parquet
 
-    if source.stamp and _is_parquet(source.path):
-        place = source.path
-    else:
-        place = pa.BufferReader(b"".join(pieces))
+    whole = source.stamp and _is_parquet(source.path)
+    place = source.path if whole else pa.BufferReader(b"".join(pieces))
     try:
         with pa.parquet.ParquetFile(place) as file:
             names = file.schema_arrow.names

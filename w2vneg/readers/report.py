@@ -42,10 +42,9 @@ class CorpusReport:
 class ItemsReport:
     """What was found in files of items and what became of it.
 
-    `kind` is "pairs", "cooccurrence", "baskets" or "ratings". `rows` are those of the files (entries of a matrix, lines
-    of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one kind of things).
-    `kept` counts distinct pairs, or items in histories and baskets; `groups` are these histories or baskets, 0 for pairs.
-    `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
+    `kind` is "pairs", "cooccurrence", "baskets" or "ratings". `rows` are those of the files (entries of a matrix,
+    lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one kind of
+    things). `kept` counts distinct pairs, or items in histories and baskets; `groups` are these, 0 for pairs. `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
     """
 
     kind: str

@@ -1,7 +1,7 @@
 """Delimited tables in pieces of bounded size: ids as text, weights and times as numbers, mistakes with their line.
 
-`kernels.rows` cuts the text into blocks of whole rows and holds every row to the same number of fields; pandas' C parser
-takes the columns that are asked for out of each block. Parquet files are recognised and go to `readers.parquet`.
+`kernels.rows` cuts the text into blocks of whole rows and holds every row to the same number of fields; pandas' C
+parser takes the columns that are asked for out of each block. Parquet files are recognised and go to `readers.parquet`.
 """
 
 import csv
