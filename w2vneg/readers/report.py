@@ -44,7 +44,8 @@ class ItemsReport:
 
     `kind` is "pairs", "cooccurrence", "baskets" or "ratings". `rows` are those of the files (entries of a matrix,
     lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one kind of
-    things). `kept` counts distinct pairs, or items in histories and baskets; `groups` are these, 0 for pairs. `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
+    things). `kept` counts distinct pairs, or items in histories and baskets; `groups` are these, 0 for pairs.
+    `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
     """
 
     kind: str
