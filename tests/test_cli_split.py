@@ -1,14 +1,18 @@
 """`w2vneg split`: files from every source, the report, warnings, and what it does about every mistake."""
 
+import csv
 import json
 import os
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 import w2vneg
+from w2vneg.encoded.heldout import read_pairs_file
+from w2vneg.inputs import Input, encode_input
 
 FILES = ["manifest.json", "test.tsv", "train.tsv", "valid.tsv"]
 
@@ -115,6 +119,25 @@ def test_pairs_keep_their_names_and_weights(split):
     assert sum(parts, Counter()) == Counter({(f"a{k % 7}", f"b{k}"): k + 0.5 for k in range(40)})
 
 
+@pytest.mark.parametrize("weights", [(1, 2, 3), (0.1, 1e-5, 12345.678)])
+def test_the_readers_of_pairs_read_the_parts_back(split, folder, weights):
+    """Names with quotes, names that look like numbers, like nothing, like the header."""
+    names = ['"', "007", 'a"b', "a,b", "é", "nan", "NULL", "#x", "1e3", "'", '"quoted"', "item", "-", "\\N"]
+    pairs = {(i, j): weights[(a + b) % 3] for a, i in enumerate(names) for b, j in enumerate(names) if i != j}
+    with open("odd.csv", "w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([("from", "to", "n"), *((i, j, w) for (i, j), w in pairs.items())])
+    assert split("--pairs", "odd.csv", "--train", ".6", "--valid", ".2", "--test", ".2").code == 0
+    found = {}
+    for name in ("train", "valid", "test"):
+        data = encode_input(Input("pairs", (f"out/{name}.tsv",)))
+        matrix, words = data.matrix.tocoo(), data.vocab.words
+        found |= {(words[i], words[j]): w for i, j, w in zip(matrix.row, matrix.col, matrix.data, strict=True)}
+        held = read_pairs_file(f"out/{name}.tsv", data.vocab, data.vocab_out)
+        assert (len(held), held.n_unknown, held.n_read) == (data.matrix.nnz, 0, data.matrix.nnz)
+        assert (data.matrix[held.centres, held.targets] == held.weights.astype(np.float32)).all()
+    assert found == {pair: np.float32(weight) for pair, weight in pairs.items()}
+
+
 def test_next_words(split, folder):
     (folder / "text.txt").write_text("the cat saw the dog\nthe dog saw a bird\n" * 3)
     arguments = ["--window", "1", "--ordered", "--min-count", "2", "--train", ".5", "--valid", "0", "--test", ".5"]
@@ -185,3 +208,18 @@ def test_a_part_is_not_split_over_itself(split):
     result = split("--pairs", "out/train.tsv")
     assert result.code == 2 and "would overwrite" in result.err and "out/train.tsv" in result.err
     assert Path("out/train.tsv").read_bytes() == before
+
+
+@pytest.mark.realdata
+def test_movielens_100k(mirror, split):
+    """All pairs of all histories: the sum of n (n - 1); the latest fifth of a history is what was rated last."""
+    path = mirror / "recsys" / "ml-100k" / "u.data.xz"
+    ratings = pandas.read_csv(path, sep="\t", names=["user", "item", "rating", "time"])
+    lengths = ratings.groupby("user").size()
+    assert split("--ratings", path, "--time-col", "4", "--quiet").code == 0
+    assert sum(sum(read(name).values()) for name in ("train", "valid", "test")) == (lengths * (lengths - 1)).sum()
+    assert split("--ratings", path, "--time-col", "4", "--by", "time", "--ordered", "--quiet").code == 0
+    parts = {name: sum(read(name).values()) for name in ("train", "valid", "test")}
+    assert sum(parts.values()) == (lengths * (lengths - 1) // 2).sum()
+    assert abs(parts["train"] / sum(parts.values()) - 0.49) < 0.005
+    assert abs(parts["test"] / sum(parts.values()) - 0.36) < 0.005

@@ -35,20 +35,20 @@ def corpus(sentences):
     return EncodedCorpus(np.array([i for sentence in sentences for i in sentence], np.int32), offsets, VOCAB)
 
 
-def pairs_of(sentence, window=None, ordered=False):
+def pairs_of(sentence, window=None, ordered=False, own=False):
     """Count every pair of positions of a sentence: the definition in the documents."""
     counts = Counter()
     for a, i in enumerate(sentence):
         for b, j in enumerate(sentence):
             if a == b or (ordered and b < a):
                 continue
-            if (window is None and i != j) or (window is not None and abs(a - b) <= window):
+            if (i != j or own) and (window is None or abs(a - b) <= window):
                 counts[i, j] += 1
     return counts
 
 
-def all_pairs(sentences, window=None, ordered=False):
-    return sum((pairs_of(sentence, window, ordered) for sentence in sentences), Counter())
+def all_pairs(sentences, window=None, ordered=False, own=False):
+    return sum((pairs_of(sentence, window, ordered, own) for sentence in sentences), Counter())
 
 
 def counted(matrix):
@@ -253,11 +253,10 @@ def test_pairs_of_whole_baskets_in_pieces_of_any_size(sentences, ordered, pairs,
         patch.setattr(cooccurrence, "_TOKENS", tokens)
         counts = cooccurrence.pair_counts(data.ids, data.offsets, N_ITEMS, None, ordered=ordered)
         windowed = cooccurrence.pair_counts(data.ids, data.offsets, N_ITEMS, 2, ordered=ordered)
-    expected = all_pairs(sentences, 99, ordered)  # an item beside itself is one too, here
-    assert counted(counts) == expected
-    assert counted(windowed) == all_pairs(sentences, 2, ordered)
-    assert cooccurrence.count_pairs(data.offsets) == sum(all_pairs(sentences, 99, True).values())
-    assert cooccurrence.count_pairs(data.offsets, 2) == sum(all_pairs(sentences, 2, True).values())
+    assert counted(counts) == all_pairs(sentences, None, ordered, own=True)
+    assert counted(windowed) == all_pairs(sentences, 2, ordered, own=True)
+    assert cooccurrence.count_pairs(data.offsets) == all_pairs(sentences, None, True, own=True).total()
+    assert cooccurrence.count_pairs(data.offsets, 2) == all_pairs(sentences, 2, True, own=True).total()
 
 
 def test_a_user_item_product_gives_the_same_counts():

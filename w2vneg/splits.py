@@ -164,7 +164,7 @@ def _check_number(corpus, window):
 
 @dataclass(frozen=True)
 class _Counter:
-    """Counts pairs of tokens; without a window an item never goes with itself."""
+    """Counts pairs of different words; an item never goes with itself, nor would a reader of pairs take it."""
 
     n_vocab: int
     window: int | None
@@ -174,7 +174,7 @@ class _Counter:
     def __call__(self, ids, offsets, ordered=None):
         ordered = self.ordered if ordered is None else ordered
         counts = pair_counts(ids, offsets, self.n_vocab, self.window, self.memory, ordered, _REMEDY)
-        return counts if self.window else _chosen(counts, _rows(counts) != counts.indices)
+        return _chosen(counts, _rows(counts) != counts.indices)
 
 
 def _of_pairs(matrix, by, bounds, rng):

@@ -134,10 +134,11 @@ def _warn_of_new(manifest):
             continue
         n_new = part["new_items"] + part.get("new_targets", 0)
         names = "1 name stands" if n_new == 1 else f"{n_new:,} names stand"
+        share = part["pairs_with_new"] / part["pairs"]
+        share = f"{share:.1%}" if share >= 0.001 else "under 0.1%"
         click.echo(
             f"Warning: {names} in {name}.tsv but nowhere in train.tsv; {part['pairs_with_new']:,} of its "
-            f"{part['pairs']:,} pairs ({part['pairs_with_new'] / part['pairs']:.1%}) hold one, and a model trained on "
-            "train.tsv cannot rank them.",
+            f"{part['pairs']:,} pairs ({share}) hold one, and a model trained on train.tsv cannot rank them.",
             err=True,
         )
 
