@@ -27,6 +27,8 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "losses": PLUGS,
     "samplers": PLUGS | {"dense", "cooccurrence"},
     "cooccurrence": {"errors", "memory"},
+    "splits": {"cooccurrence", "encoded", "errors"},
+    "splitfiles": {"atomic", "errors", "splits"},
     "weighers": PLUGS,
     "readers": INGEST - {"vocab", "encoded"},
     "vocab": INGEST - {"encoded"},
@@ -78,6 +80,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "temperature",
     },
     "progress": {"events"},
+    "inputs": {"errors"},
     "word2vec": {
         "config",
         "datasets",
@@ -100,6 +103,7 @@ MAY_IMPORT_INSIDE_FUNCTIONS = {
     "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them
     "evaluators": {"datasets"},
     "bench": {"jit"},
+    "inputs": {"encoded"},  # so that the help of commands that take one comes fast
 }
 NEVER = {
     "evaluators": {"trainer"},

@@ -283,10 +283,9 @@ def test_counts_of_baskets_against_a_double_loop():
     data = baskets(lists, 20)
     expected = np.zeros((20, 20), int)
     for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
-        items = set(data.ids[begin:end].tolist())
-        for i in items:
-            for j in items - {i}:
-                expected[i, j] += 1
+        items = data.ids[begin:end].tolist()
+        for i, j in itertools.permutations(items, 2):
+            expected[i, j] += i != j
     assert np.array_equal(data.counts(config()).toarray(), expected)
 
 

@@ -10,7 +10,7 @@ words, one core:
     5        27.2 million      207 MB    0.8 GB        3.5 s
 
 All tokens count, and distance is distance in the text as it is kept: subsampling, which in training removes tokens and
-lets the window reach further, plays no part.
+lets the window reach further, plays no part. Without a window all of a sentence (a basket, a history) goes together.
 """
 
 import numpy as np
@@ -19,11 +19,13 @@ from .errors import ConfigError
 from .memory import memory_size
 
 _PAIRS = 1 << 22  # of a piece
-_TOKENS = 10_000_000  # tokens, times the window, in which `occurring` looks
+_TOKENS = 1 << 20  # looked at in one go
+_LOOKED_AT = 10_000_000  # tokens, times the window, in which `occurring` looks
 _SHARE = 0.5  # of the machine's memory that counting may take
+_REMEDY = "lower --window or --max-vocab, raise --min-count, or choose another sampler than bigram and --exclude window"
 
 
-def pair_counts(ids, offsets, n_vocab, window, memory=None):
+def pair_counts(ids, offsets, n_vocab, window, memory=None, ordered=False, remedy=_REMEDY):
     """Count the pairs of tokens of one sentence that stand at most `window` apart, both ways round.
 
     Parameters
@@ -32,14 +34,20 @@ def pair_counts(ids, offsets, n_vocab, window, memory=None):
         May be memory-mapped.
     offsets : ndarray, int64, (n_sentences + 1,)
     n_vocab : int
-    window : int, at least 1
+    window : int, at least 1, or None
+        None for all pairs of a sentence.
     memory : int, optional
         Bytes that may be used; half of the machine's if left out.
+    ordered : bool
+        Count one way round only: rows are what comes first.
+    remedy : str
+        What to do where the pairs do not fit, for the message.
 
     Returns
     -------
     scipy.sparse.csr_matrix, int32 or int64, (n_vocab, n_vocab)
-        Symmetric; columns sorted, none twice. A word beside itself counts twice: each token is once the centre.
+        Columns sorted, none twice. Both ways round it is symmetric, and a word beside itself counts twice: each token
+        is once the centre.
 
     Raises
     ------
@@ -47,76 +55,45 @@ def pair_counts(ids, offsets, n_vocab, window, memory=None):
         If the pairs need more memory than that.
     """
     memory = _SHARE * memory_size() if memory is None else memory
-    kind = np.int32 if 2 * window * len(ids) < 2**31 else np.int64
-    step = max(1, _PAIRS // window)
-    parts = []  # of falling size: matrices of pairs in the order of the text
-    for start in range(0, max(len(ids), 1), step):
-        stop = min(start + step, len(ids))
-        parts.append(_piece(ids, offsets, start, stop, n_vocab, window, kind))
+    n_pairs = count_pairs(offsets, window)
+    kind = np.int32 if 2 * n_pairs < 2**31 else np.int64
+    parts = [_counted(np.empty(0, np.int64), n_vocab, kind)]  # then those of pieces, of falling size
+    done = 0
+    for keys in _pieces(ids, offsets, n_vocab, window):
+        done += len(keys)
+        parts.append(_counted(keys, n_vocab, kind))
         while len(parts) > 1 and parts[-2].nnz < 2 * parts[-1].nnz:
             parts[-2:] = [parts[-2] + parts[-1]]
-        if _needed(parts) > memory:
+        if _needed(parts, ordered) > memory:
             parts = [sum(parts[1:], parts[0])]
-            _check(parts, memory, stop / len(ids))
+            _check(parts, ordered, memory, done / n_pairs, remedy)
     forward = sum(parts[1:], parts[0])
-    return forward + forward.T.tocsr()
+    return forward if ordered else forward + forward.T.tocsr()
 
 
-def basket_counts(ids, offsets, n_vocab, memory=None):
-    """Count in how many baskets each pair of different items stands together, both ways round.
+def count_pairs(offsets, window=None):
+    """Return how many pairs of tokens `pair_counts` would go through, each pair once (int).
 
     Parameters
     ----------
-    ids : int32, (n_tokens,); offsets : int64, (n_baskets + 1,)
-    n_vocab : int
-    memory : int, optional
-        Bytes that may be used; half of the machine's if left out.
-
-    Returns
-    -------
-    scipy.sparse.csr_matrix, int32, (n_vocab, n_vocab)
-        Symmetric, nothing on the diagonal; columns sorted, none twice.
-
-    Raises
-    ------
-    ConfigError
-        If the pairs need more memory than that.
+    offsets : ndarray, int64, (n_sentences + 1,)
+    window : int, at least 1, or None
+        None for all pairs of a sentence.
     """
-    from scipy.sparse import csr_matrix
-
-    memory = _SHARE * memory_size() if memory is None else memory
-    sizes = np.diff(offsets)
-    ends = np.cumsum(sizes.astype(np.int64) ** 2)
-    total = csr_matrix((n_vocab, n_vocab), dtype=np.int32)
-    first = 0
-    while first < len(sizes):
-        done = ends[first - 1] if first else 0
-        last = max(first + 1, int(np.searchsorted(ends, done + 8 * _PAIRS, side="right")))
-        span = slice(offsets[first], offsets[last])
-        ones = np.ones(span.stop - span.start, np.int32)
-        starts = offsets[first : last + 1] - offsets[first]
-        items = csr_matrix((ones, np.asarray(ids[span]), starts), shape=(last - first, n_vocab))
-        items.sum_duplicates()
-        items.data[:] = 1
-        total = total + items.T.tocsr() @ items
-        first = last
-        if _needed([total]) > memory:
-            _check([total], memory, offsets[last] / offsets[-1])
-    total.setdiag(0)
-    total.eliminate_zeros()
-    total.sort_indices()
-    return total
+    lengths = np.diff(offsets).astype(float)  # whole numbers, and no overflow however long a sentence is
+    reach = np.maximum(lengths - 1, 0) if window is None else np.clip(lengths - 1, 0, window)
+    return int((reach * lengths - reach * (reach + 1) / 2).sum())
 
 
 def occurring(ids, offsets, centres, window, n_vocab):
     """Return which words occur at most `window` away from each centre, bool (n_centres, n_vocab), in up to
-    `_TOKENS` / window tokens from all over the corpus.
+    `_LOOKED_AT` / window tokens from all over the corpus.
     """
     distinct, rows = np.unique(centres, return_inverse=True)
     known = np.zeros((len(distinct), n_vocab), bool)
     row_of = np.full(n_vocab, -1, np.int32)
     row_of[distinct] = np.arange(len(distinct))
-    for start, stop in _stretches(len(ids), _TOKENS // window):
+    for start, stop in _stretches(len(ids), _LOOKED_AT // window):
         piece = np.asarray(ids[start:stop])
         sentence = np.searchsorted(offsets, np.arange(start, stop), side="right")
         row = row_of[piece]
@@ -136,18 +113,37 @@ def _stretches(n_tokens, most, count=20):
     return [(start, start + most // count) for start in np.linspace(0, n_tokens - most // count, count, dtype=int)]
 
 
-def _piece(ids, offsets, start, stop, n_vocab, window, kind):
-    """Return the counts, CSR, of the pairs whose first token is in [start, stop), first by second word."""
+def _pieces(ids, offsets, n_vocab, window):
+    """Yield arrays of keys, one a pair: first word times `n_vocab` plus second word (ndarray, int64)."""
+    for start in range(0, len(ids), _TOKENS):
+        here = np.arange(start, min(start + _TOKENS, len(ids)))
+        reach = offsets[np.searchsorted(offsets, here, side="right")] - here - 1  # tokens to come in its sentence
+        if window is not None:
+            np.minimum(reach, window, out=reach)
+        ends = np.cumsum(reach)
+        n_pieces = -(-ends[-1] // _PAIRS)
+        cuts = np.searchsorted(ends, np.arange(1, n_pieces) * (ends[-1] / max(n_pieces, 1))) + 1
+        for first, last in zip([0, *cuts], [*cuts, len(here)], strict=True):
+            yield _keys(ids, here[first:last], reach[first:last], n_vocab)
+
+
+def _keys(ids, here, reach, n_vocab):
+    """Return the keys of the pairs of each token of `here` with the `reach` tokens after it."""
+    stretch = np.asarray(ids[here[0] : here[-1] + 1 + reach.max()]) if len(here) else ids[:0]
+    places = np.arange(len(here))
+    keys = []
+    for distance in range(1, int(reach.max(initial=0)) + 1):
+        further = reach[places] >= distance
+        if not further.all():
+            places = places[further]
+        keys.append(stretch[places].astype(np.int64) * n_vocab + stretch[places + distance])
+    return np.concatenate(keys) if keys else np.empty(0, np.int64)
+
+
+def _counted(keys, n_vocab, kind):
+    """Return the counts, CSR, of keys, which get sorted."""
     from scipy.sparse import csr_matrix
 
-    stretch = np.asarray(ids[start : stop + window])
-    here = np.arange(start, stop)
-    end = offsets[np.searchsorted(offsets, here, side="right")]  # of the sentence of each token
-    keys = []
-    for distance in range(1, window + 1):
-        first = np.flatnonzero(here + distance < end)
-        keys.append(stretch[first].astype(np.int64) * n_vocab + stretch[first + distance])
-    keys = np.concatenate(keys)
     keys.sort()
     places = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.diff(places, append=len(keys)).astype(kind)
@@ -157,16 +153,15 @@ def _piece(ids, offsets, start, stop, n_vocab, window, kind):
     return csr_matrix((counts, columns.astype(np.int32), starts), shape=(n_vocab, n_vocab))
 
 
-def _needed(parts):
-    """Return bytes at the peak that is still to come: the pairs, turned round, and the sum, twice as large."""
-    return sum(4 * part.nnz * (part.indices.itemsize + part.data.itemsize) for part in parts)
+def _needed(parts, ordered):
+    """Return bytes at the peak that is still to come: the sum; else the pairs, turned round, and the sum of both."""
+    return sum((2 if ordered else 4) * part.nnz * (part.indices.itemsize + part.data.itemsize) for part in parts)
 
 
-def _check(parts, memory, done):
-    needed = _needed(parts)
+def _check(parts, ordered, memory, done, remedy):
+    needed = _needed(parts, ordered)
     if needed > memory:
         raise ConfigError(
             f"the pairs of this corpus do not fit: {done:.0%} of it has {parts[0].nnz / 1e6:,.0f} million different "
-            f"ones, which take {needed / 2**30:,.1f} GB, and {memory / 2**30:,.1f} GB may be used; lower --window or "
-            "--max-vocab, raise --min-count, or choose another sampler than bigram and --exclude window"
+            f"ones, which take {needed / 2**30:,.1f} GB, and {memory / 2**30:,.1f} GB may be used; {remedy}"
         )

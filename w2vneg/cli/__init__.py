@@ -13,6 +13,7 @@ _COMMANDS = {  # command -> (module, attribute)
     "nearest": (".nearest", "nearest"),
     "analogy": (".analogy", "analogy"),
     "export": (".export", "export"),
+    "split": (".split", "split"),
     "data": (".data", "data"),
     "doctor": (".doctor", "doctor"),
     "bench": (".bench", "bench"),

@@ -10,6 +10,7 @@ from ..rules import in_words
 
 _HEADINGS = {  # group, or what reads the option -> heading of the help, in order
     None: "Files and reports",
+    "items": "Columns and rows of items",
     "objective": "Objective",
     "sampler": "Options of samplers",
     "weigher": "Options of weighers",
@@ -49,11 +50,11 @@ class ConfigOption(click.Option):
         self.heading = heading
 
 
-def config_options(command):
-    """Decorate `command` with one option per field; it receives only those that were given."""
+def config_options(command, names=None):
+    """Decorate `command` with one option per field (those of `names` only); what was not given comes as None."""
     for item in reversed(dataclasses.fields(TrainConfig)):
         about = item.metadata
-        if about["group"] is None:
+        if about["group"] is None or (names is not None and item.name not in names):
             continue
         flag = "--" + item.name.replace("_", "-")
         declared = f"{flag}/--{about['off']}" if about["kind"] is bool else flag

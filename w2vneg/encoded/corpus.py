@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..cooccurrence import basket_counts, occurring, pair_counts
+from ..cooccurrence import occurring, pair_counts
 from ..readers.report import CorpusReport
 from ..vocab import Vocabulary
 from .walks import walk_baskets, walk_text
@@ -47,8 +47,12 @@ class EncodedCorpus:
         window : int, optional, another one than the configuration's, for a text
         """
         if config.source == "text":
-            return pair_counts(self.ids, self.offsets, len(self.vocab), window or config.window)
-        return basket_counts(self.ids, self.offsets, len(self.vocab))
+            window = window or config.window
+            return pair_counts(self.ids, self.offsets, len(self.vocab), window, ordered=config.ordered)
+        pairs = pair_counts(self.ids, self.offsets, len(self.vocab), None, ordered=config.ordered)
+        pairs.setdiag(0)  # nothing is its own positive
+        pairs.eliminate_zeros()
+        return pairs
 
     def beside(self, config, centres):
         """Return which targets occur with each of `centres`, bool (n_centres, n_vocab); a large text is sampled."""

@@ -1,0 +1,156 @@
+"""``w2vneg split``: from data to training, validation and test pairs."""
+
+import json
+import os
+from contextlib import nullcontext
+from functools import partial
+
+import click
+
+from .inputs import input_of, input_options
+from .options import GroupedCommand, config_options
+
+_CONFIG = ("window", "ordered", "min_count", "max_vocab", "encoding", "lowercase", "seed")
+_MANY = 2 * 10**9  # pairs, about a minute
+
+
+@click.command(cls=GroupedCommand, short_help="Split data into training, validation and test pairs.")
+@input_options
+@click.option("--out", required=True, metavar="DIR", help="Folder for train.tsv, valid.tsv, test.tsv, manifest.json.")
+@click.option("--train", type=float, default=0.7, show_default=True, help="Share to train on.")
+@click.option("--valid", type=float, default=0.1, show_default=True, help="Share to choose options by; 0 for none.")
+@click.option("--test", type=float, default=0.2, show_default=True, help="Share to judge by; 0 for none.")
+@click.option(
+    "--by",
+    type=click.Choice(["pair", "user", "time"]),
+    default="pair",
+    show_default=True,
+    help="What falls to one part as a whole: each pair; each user (basket, line); or the end in time is held out.",
+)
+@click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
+@click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
+@click.option("--json", "as_json", is_flag=True, help="Print the manifest instead of a table.")
+@partial(config_options, names=_CONFIG)
+def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
+    """Write training, validation and test pairs (item, target, weight) that do not leak into one another.
+
+    A pair of a text is two words within --window, of a basket or a history any two of its items; it counts both ways,
+    with --ordered only from the first to the later. Pairs are weighted by how often they occur. By pair, a held-out
+    pair (item, target) is not trained on in that direction. By user, no user, basket or line is in two parts. By time,
+    the end of each user's history is held out, or the end of the file for baskets and text.
+    """
+    chosen = {name: given.pop(name) for name in _CONFIG}
+    source = input_of(given)
+    from ..splitfiles import check_place, source_facts, write_split
+    from ..splits import check_shares, check_way, split_data
+
+    config = _config(chosen, source)
+    check_shares(train, valid, test)
+    check_way(by, source.kind, source.rectangular, source.time_col is not None)
+    check_place(out)
+    source, files = _located(source, mirror, out)
+    note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
+    data = _encode(source, config, quiet)
+    note(data.report.line())
+    if source.source != "pairs":
+        _tell_of_many(data, config.window, note)
+    shares = train, valid, test
+    parts = split_data(
+        data, by, shares, config.seed, kind=source.kind, window=config.window, ordered=bool(config.ordered)
+    )
+    about = _about(data, source, config, by, shares) | {"sources": source_facts(files)}
+    manifest = write_split(out, parts, data.vocab, data.vocab_out if source.source == "pairs" else data.vocab, about)
+    _warn_of_new(manifest)
+    if as_json:
+        click.echo(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False))
+    elif not quiet:
+        _show(manifest)
+        note(f"Wrote {', '.join(part['file'] for part in manifest['parts'].values())} and manifest.json to {out}.")
+
+
+def _config(chosen, source):
+    """Return the configuration that holds the options chosen; those that the source has no use for are refused."""
+    from ..config import TrainConfig
+
+    values = {name: value for name, value in chosen.items() if value is not None}
+    return TrainConfig.from_mapping(values | {"source": source.source}).resolved()
+
+
+def _located(source, mirror, out):
+    """Return the input with named corpora as paths, and the files it will read."""
+    import dataclasses
+
+    from ..readers.sources import find_files
+    from ..word2vec import locate
+
+    if source.kind == "corpus":
+        source = dataclasses.replace(source, files=tuple(str(locate(file, mirror)) for file in source.files))
+    files = find_files([*source.files, *source.names])
+    inside = [file for file in files if os.path.realpath(file).startswith(os.path.realpath(out) + os.sep)]
+    if inside:
+        raise click.UsageError(f"--out {out} would overwrite {inside[0]}, which is read; name another folder")
+    return source, files
+
+
+def _encode(source, config, quiet):
+    from ..inputs import encode_input
+    from ..progress import byte_progress
+
+    with nullcontext() if quiet else byte_progress("reading") as progress:
+        return encode_input(
+            source,
+            min_count=config.min_count,
+            max_vocab=config.max_vocab,
+            encoding=config.encoding,
+            lowercase=config.lowercase,
+            progress=progress,
+        )
+
+
+def _tell_of_many(data, window, note):
+    from ..cooccurrence import count_pairs
+
+    n_pairs = count_pairs(data.offsets, window)
+    if n_pairs > _MANY:
+        note(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
+
+
+def _about(data, source, config, by, shares):
+    from .. import __version__
+
+    options = {"by": by, **dict(zip(("train", "valid", "test"), shares, strict=True))}
+    options |= {name: getattr(config, name) for name in ("seed", *_CONFIG[:-1])}
+    facts = {"items": len(data.vocab)}
+    if source.source == "pairs":
+        facts |= {} if data.vocab_out is data.vocab else {"targets": len(data.vocab_out)}
+    else:
+        facts |= {"users": data.n_sentences, "occurrences": len(data)}
+    return {"w2vneg": __version__, "options": options, "input": source.as_dict(), "data": facts}
+
+
+def _warn_of_new(manifest):
+    for name, part in manifest["parts"].items():
+        if not part.get("pairs_with_new"):
+            continue
+        n_new = part["new_items"] + part.get("new_targets", 0)
+        names = "1 name stands" if n_new == 1 else f"{n_new:,} names stand"
+        share = part["pairs_with_new"] / part["pairs"]
+        share = f"{share:.1%}" if share >= 0.001 else "under 0.1%"
+        click.echo(
+            f"Warning: {names} in {name}.tsv but nowhere in train.tsv; {part['pairs_with_new']:,} of its "
+            f"{part['pairs']:,} pairs ({share}) hold one, and a model trained on train.tsv cannot rank them.",
+            err=True,
+        )
+
+
+def _show(manifest):
+    columns = ["pairs", "weight", "items", "targets", "users", "pairs_with_new", "pairs_with_new_centre"]
+    parts = manifest["parts"]
+    columns = [column for column in columns if any(column in part for part in parts.values())]
+    rows = [("part", *(column.replace("_", " ") for column in columns))]
+    for name, part in parts.items():
+        rows.append((name, *(f"{part[column]:,}" if column in part else "" for column in columns)))
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    for first, *rest in rows:
+        cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+        click.echo("  ".join([first.ljust(widths[0]), *cells]).rstrip())
