@@ -1,7 +1,10 @@
 """What a run reads: which files, as what, and where in them to look. A model folder keeps it for the next run."""
 
 import dataclasses
+import os
 
+from .datasets import names as known_names
+from .datasets import resolve
 from .errors import ConfigError
 
 _TABLE = ("delimiter", "header")
@@ -100,12 +103,40 @@ class Input:
             raise ConfigError(f"not an input: {', '.join(sorted(set(values) ^ {'kind', 'files'}))}")
         return cls(**values)
 
+    def located(self, mirror=None):
+        """Return the same with the names of `w2vneg data list` turned into paths; DataError or InputError if one is
+        nowhere.
+        """
+        return dataclasses.replace(self, files=tuple(str(locate(file, mirror, self._named)) for file in self.files))
+
+    def lasting(self):
+        """Return the same with names and paths that mean the same from another folder."""
+        known = known_names(self._named)
+        kept = [file == "-" or (file in known and not os.path.exists(file)) for file in self.files]
+        files = [file if keep else os.path.abspath(file) for file, keep in zip(self.files, kept, strict=True)]
+        return dataclasses.replace(self, files=tuple(files), names=tuple(map(os.path.abspath, self.names)))
+
+    @property
+    def _named(self):
+        return "corpus" if self.kind == "corpus" else "items"
+
     @property
     def source(self):
         """What the run trains on: "text", "baskets" or "pairs", as `TrainConfig.source`."""
         if self.kind == "ratings":
             return "pairs" if self.rectangular else "baskets"
         return {"corpus": "text", "baskets": "baskets"}.get(self.kind, "pairs")
+
+
+def locate(name, mirror=None, kind="corpus"):
+    """Turn a name of `w2vneg data list` into a path; patterns, folders, files and ``-`` stay what they are.
+
+    kind : str, "corpus" or "items", what a name must be of
+    """
+    text = str(name)
+    if text == "-" or any(sign in text for sign in "*?[") or os.path.exists(text):
+        return name
+    return resolve(text, mirror=mirror, kind=kind)
 
 
 def encode_input(

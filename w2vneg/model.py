@@ -33,14 +33,15 @@ class Position:
 
 @dataclass
 class Origin:
-    """What a run trains on: n_tokens kept tokens of `sources` (names and paths; empty if it was no file).
+    """What a run trains on: n_tokens kept tokens, or pairs.
 
+    input : dict, the files and how they were read (`inputs.Input.as_dict`); empty if it was no file
     fingerprint : int, of the first and last million ids
     """
 
     n_tokens: int = 0
     fingerprint: int = 0
-    sources: list = field(default_factory=list)
+    input: dict = field(default_factory=dict)
 
     @classmethod
     def of(cls, ids):
@@ -185,14 +186,12 @@ def _read_position(path):
 
 def _read_origin(path):
     values = _read_json(path)
-    fits = isinstance(values, dict) and set(values) == {"n_tokens", "fingerprint", "sources"}
-    if (
-        not fits
-        or type(values["n_tokens"]) is not int
-        or not isinstance(values["sources"], list)
-        or any(type(name) is not str for name in values["sources"])
-    ):
-        raise InputError(f"{path}: not the origin of a run (expected n_tokens, fingerprint and sources)")
+    if isinstance(values, dict) and isinstance(values.get("sources"), list):  # folders of text from before items
+        files = values.pop("sources")
+        values["input"] = {"kind": "corpus", "files": files} if files else {}
+    fits = isinstance(values, dict) and set(values) == {"n_tokens", "fingerprint", "input"}
+    if not fits or type(values["n_tokens"]) is not int or not isinstance(values["input"], dict):
+        raise InputError(f"{path}: not the origin of a run (expected n_tokens, fingerprint and input)")
     return Origin(**values)
 
 

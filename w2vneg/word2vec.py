@@ -6,17 +6,16 @@
 """
 
 import dataclasses
-import os
 import warnings
 from pathlib import Path
 
 import numpy as np
 
 from .config import DEGENERACIES, TrainConfig
-from .datasets import names, resolve
 from .embeddings import Vectors
 from .encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .errors import ConfigError, InputError
+from .inputs import Input, encode_input
 from .jit import available_threads
 from .losses import LOSSES
 from .model import Model
@@ -63,8 +62,9 @@ class Word2Vec:
 
         Parameters
         ----------
-        corpus : str, Path, iterable of token lists, or EncodedCorpus
-            A file, folder, glob or named corpus, or sentences as lists of str. An encoded corpus is used as it is.
+        corpus : str, Path, Input, iterable of token lists, EncodedCorpus or EncodedPairs
+            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs or counts; or sentences as
+            lists of str. What is encoded already is used as it is.
         vocab : Vocabulary, optional
             Use this one rather than the corpus's own.
         listeners : sequence of callables
@@ -79,16 +79,28 @@ class Word2Vec:
         Vectors
             The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then, and a warning.
         """
+        given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
+        self.reads(given)
         self.check(diagnose)
-        encoded = self.encode(corpus, vocab=vocab, progress=progress)
+        encoded = self.encode(given, vocab=vocab, progress=progress)
         trainer = self.trainer(encoded, listeners, diagnose=diagnose)
         self.model = trainer.model
-        if isinstance(corpus, str | Path):
-            self.model.origin.sources = lasting_names([corpus])
+        if isinstance(given, Input):
+            self.model.origin.input = given.lasting().as_dict()
         trainer.train()
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         return self.vectors
+
+    def reads(self, data):
+        """Let the configuration know what is read: an `Input` or encoded data; sentences leave it as it is."""
+        if isinstance(data, Input):
+            known = {"source": data.source, "rectangular": data.rectangular}
+        elif isinstance(data, EncodedPairs):
+            known = {"source": "pairs", "rectangular": data.vocab_out is not data.vocab}
+        else:
+            return
+        self.config = dataclasses.replace(self.config, **known)
 
     def check(self, diagnose=False):
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
@@ -108,30 +120,26 @@ class Word2Vec:
         if _is_file_of_weights(config.degeneracy):
             _weights_by_word(config.degeneracy)
 
-    def encode(self, corpus, *, vocab=None, progress=None, mirror=None):
-        """Read `corpus` into an EncodedCorpus with this configuration's options."""
+    def encode(self, corpus, *, vocab=None, vocab_out=None, progress=None, mirror=None):
+        """Read `corpus` (as for `fit`) with this configuration's options into an EncodedCorpus or EncodedPairs."""
         self.check()
         if isinstance(corpus, EncodedCorpus | EncodedPairs):
             return corpus
-        c = self.config.resolved()
-        if isinstance(corpus, (str, Path)):
-            corpus = locate(corpus, mirror)
-        return encode_corpus(
-            corpus,
-            min_count=c.min_count,
-            max_vocab=c.max_vocab,
-            vocab=vocab,
-            encoding=c.encoding,
-            lowercase=c.lowercase,
-            progress=progress,
-        )
+        config = self.config.resolved()
+        shaping = {name: getattr(config, name) for name in ("min_count", "max_vocab", "encoding", "lowercase")}
+        shaping |= {"vocab": vocab, "progress": progress}
+        if isinstance(corpus, str | Path):
+            corpus = Input("corpus", str(corpus))
+        if isinstance(corpus, Input):
+            return encode_input(corpus.located(mirror), vocab_out=vocab_out, **shaping)
+        return encode_corpus(corpus, **shaping)
 
     def trainer(self, encoded, listeners=(), model=None, diagnose=False):
         """Return a `Trainer` for an EncodedCorpus, for those who steer it themselves."""
         load_plugins(self.config.plugin)
         config = self.config
         if _is_file_of_weights(config.degeneracy):
-            weights = read_degeneracy(config.degeneracy, encoded.vocab)
+            weights = read_degeneracy(config.degeneracy, encoded.vocab_out)
             config = dataclasses.replace(config, degeneracy=weights)
         return Trainer(encoded, config, listeners, model, diagnose)
 
@@ -154,20 +162,6 @@ class Word2Vec:
         word2vec = cls(model.config)
         word2vec.model = model
         return word2vec
-
-
-def locate(corpus, mirror=None):
-    """Turn a name of `w2vneg data list` into a path; patterns, folders, files and ``-`` stay what they are."""
-    text = str(corpus)
-    if text == "-" or any(sign in text for sign in "*?[") or os.path.exists(text):
-        return corpus
-    return resolve(text, mirror=mirror, kind="corpus")
-
-
-def lasting_names(corpora):
-    """Return names and paths of corpora such that they mean the same from another folder, as a list of str."""
-    named = [str(c) for c in corpora if str(c) == "-" or (str(c) in names("corpus") and not os.path.exists(c))]
-    return [str(c) if str(c) in named else os.path.abspath(c) for c in corpora]
 
 
 def _is_file_of_weights(degeneracy):

@@ -162,7 +162,7 @@ def startup(repeats, loss, **options):
     import statistics
 
     from ..bench import speed as s
-    from ..word2vec import locate
+    from ..inputs import locate
 
     _encode(options)
     run = {"loss": loss} | {name: options[name] for name in ("max_vocab", "min_count", "dim", "workers")}

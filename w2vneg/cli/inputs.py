@@ -62,22 +62,19 @@ def input_options(command):
     return command
 
 
-def given_input(values):
-    """Return whether `values` name a source (bool)."""
-    return any(values.get(kind) for kind in FIELDS)
-
-
-def input_of(values):
+def input_of(values, needed=True):
     """Take the options of `input_options` out of a command's values.
 
     Parameters
     ----------
     values : dict
         Name -> value of all options; those of the input are removed, so that what is left is the command's own.
+    needed : bool
+        False: there may be none.
 
     Returns
     -------
-    Input
+    Input or None
 
     Raises
     ------
@@ -87,6 +84,8 @@ def input_of(values):
     sources = {kind: values.pop(kind, ()) for kind in FIELDS}
     options = {name: values.pop(name, None) for name in _OPTIONS}
     named = [kind for kind, files in sources.items() if files]
+    if not named and not needed and not any(options.values()):
+        return None
     if len(named) != 1:
         which = f"{' and '.join('--' + kind for kind in named)} exclude each other" if named else "no source is named"
         raise click.UsageError(f"{which}; give one of {', '.join('--' + kind for kind in FIELDS)}")

@@ -77,14 +77,10 @@ def _config(chosen, source):
 
 
 def _located(source, mirror, out):
-    """Return the input with named corpora as paths, and the files it will read."""
-    import dataclasses
-
+    """Return the input with named data as paths, and the files it will read."""
     from ..readers.sources import find_files
-    from ..word2vec import locate
 
-    if source.kind == "corpus":
-        source = dataclasses.replace(source, files=tuple(str(locate(file, mirror)) for file in source.files))
+    source = source.located(mirror)
     files = find_files([*source.files, *source.names])
     inside = [file for file in files if os.path.realpath(file).startswith(os.path.realpath(out) + os.sep)]
     if inside:

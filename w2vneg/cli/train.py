@@ -8,17 +8,12 @@ from contextlib import nullcontext
 import click
 
 from ..errors import W2vnegError
+from .inputs import input_of, input_options
 from .options import GroupedCommand, config_options, read_config
 
 
 @click.command(cls=GroupedCommand, short_help="Train vectors on a corpus.")
-@click.option(
-    "--corpus",
-    multiple=True,
-    metavar="PATH|NAME",
-    help="A file, folder, glob, - for standard input, or a name of 'w2vneg data list'; may be repeated. "
-    "Compressed files are recognised. Left out: the built-in corpus.",
-)
+@input_options
 @click.option("--output", metavar="PATH", default="vectors.txt", show_default=True, help="Vectors, as word2vec text.")
 @click.option("--save-model", metavar="DIR", help="Keep matrices, vocabulary, options, history; saved each epoch.")
 @click.option("--resume", metavar="DIR", help="Go on with a model folder of an interrupted run.")
@@ -29,7 +24,7 @@ from .options import GroupedCommand, config_options, read_config
 @click.option("--quiet", is_flag=True, help="No progress, no report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @config_options
-def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, diagnose, quiet, as_json, **given):
+def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose, quiet, as_json, **given):
     """Train vectors and write them in word2vec text format.
 
     --loss relaxed alone means the relaxed softmax with Boltzmann negatives over popularity at temperature 1;
@@ -39,24 +34,26 @@ def train(corpus, output, save_model, resume, vocab_path, config_path, mirror, d
     Ctrl-C ends the round, writes what there is, and says so.
     """
     note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
+    read = input_of(given, needed=False)
     config, model = _starting_point(resume, config_path, given)
     if not output:
         raise click.UsageError("--output needs the name of a file")
-    from ..word2vec import Word2Vec, lasting_names
+    from ..word2vec import Word2Vec
 
+    if read is None:
+        read = _input_of(model, resume) if model is not None else _built_in(note)
     word2vec = Word2Vec(config)
+    word2vec.reads(read)
     word2vec.check(diagnose)
-    _check_places(output, save_model or resume, corpus)
-    if not corpus:
-        corpus = _sources_of(model, resume) if model is not None else _built_in(note)
-    encoded = _encode(word2vec, corpus, _vocabulary(model, vocab_path), mirror, quiet, note)
+    _check_places(output, save_model or resume, read.files)
+    encoded = _encode(word2vec, read, model, vocab_path, mirror, quiet)
     note(encoded.report.line())
     if vocab_path and (config.max_vocab is not None or given["min_count"] is not None):
         note("The words are those of --vocab; --min-count and --max-vocab did not choose any.")
     trainer = word2vec.trainer(encoded, model=model, diagnose=diagnose)
     if trainer.complete:
         note(f"The run in {resume} is complete ({trainer.config.epochs} epochs); nothing is left to train.")
-    trainer.model.origin.sources = lasting_names(corpus)
+    trainer.model.origin.input = read.lasting().as_dict()
     _run(trainer, save_model or resume, quiet, note)
     word2vec.model = trainer.model
     _write(word2vec, output, save_model or resume, note)
@@ -98,33 +95,31 @@ def _check_places(output, folder, corpus):
 
 
 def _built_in(note):
+    from ..inputs import Input
+
     note("No --corpus given: training on the built-in corpus, the documentation of Python's standard library.")
-    return ("builtin",)
+    return Input("corpus", "builtin")
 
 
-def _sources_of(model, folder):
-    """Return the corpus that a model folder was trained on, as it was named then."""
-    if not model.origin.sources or "-" in model.origin.sources:
-        raise click.UsageError(f"{folder} was not trained on files; name the same text with --corpus")
-    return tuple(model.origin.sources)
+def _input_of(model, folder):
+    """Return what a model folder was trained on, as it was named then."""
+    from ..inputs import Input
+
+    if not model.origin.input or "-" in model.origin.input["files"]:
+        raise click.UsageError(f"{folder} was not trained on files; name the same data again, as with --corpus")
+    return Input.from_dict(model.origin.input)
 
 
-def _vocabulary(model, path):
-    """Return the vocabulary to use: that of the model to resume, that of a file, or None for the corpus's own."""
+def _encode(word2vec, read, model, vocab_path, mirror, quiet):
+    """Encode with the vocabularies of the model to resume, that of a file, or the data's own."""
+    from ..progress import byte_progress
     from ..vocab import Vocabulary
 
+    vocabularies = {"vocab": Vocabulary.load(vocab_path) if vocab_path else None}
     if model is not None:
-        return model.vocab
-    return Vocabulary.load(path) if path else None
-
-
-def _encode(word2vec, corpus, vocab, mirror, quiet, note):
-    from ..progress import byte_progress
-    from ..word2vec import locate
-
-    places = [locate(name, mirror) for name in corpus]
+        vocabularies = {"vocab": model.vocab, "vocab_out": model.vocab_out}
     with nullcontext() if quiet else byte_progress("reading") as progress:
-        return word2vec.encode(places if len(places) > 1 else places[0], vocab=vocab, progress=progress)
+        return word2vec.encode(read, **vocabularies, mirror=mirror, progress=progress)
 
 
 def _run(trainer, folder, quiet, note):

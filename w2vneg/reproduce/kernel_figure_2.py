@@ -19,7 +19,8 @@ from ..builtin import builtin_sentences
 from ..encoded import encode_corpus
 from ..errors import DivergenceError
 from ..evaluators.likelihood import window_pairs
-from ..word2vec import Word2Vec, locate
+from ..inputs import locate
+from ..word2vec import Word2Vec
 from . import STUDIES, Study
 
 _NEAR = 0.02  # "within 2 % of the full softmax"
