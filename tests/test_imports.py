@@ -33,7 +33,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "encoded": INGEST,
     "embeddings": {"vocab", "errors"},
     "formats": {"vocab", "errors", "atomic"},
-    "evaluators": {"embeddings", "registry", "errors"},
+    "evaluators": {"embeddings", "registry", "errors", "kernels"},
     "datasets": {"errors", "atomic", "cachedir", "builtin"},
     "builtin": {"errors", "atomic", "cachedir"},
     "option": {"errors"},
