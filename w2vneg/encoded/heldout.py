@@ -20,6 +20,8 @@ class HeldOut:
         Rows of which an item is in no vocabulary; they are not among the pairs.
     n_read : int
         Rows of the file.
+    weight_read : float
+        Sum of the weights of all rows, those with unknown items too.
     """
 
     centres: np.ndarray
@@ -27,6 +29,7 @@ class HeldOut:
     weights: np.ndarray
     n_unknown: int
     n_read: int
+    weight_read: float
 
     def __len__(self):
         return len(self.centres)
@@ -71,4 +74,4 @@ def read_pairs_file(path, vocab, vocab_out, *, encoding="utf-8"):
     weights = weights.to_numpy(np.float64)
     known = (centres >= 0) & (targets >= 0)
     kept = known & (weights > 0)
-    return HeldOut(centres[kept], targets[kept], weights[kept], int((~known).sum()), len(table))
+    return HeldOut(centres[kept], targets[kept], weights[kept], int((~known).sum()), len(table), float(weights.sum()))
