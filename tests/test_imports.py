@@ -77,6 +77,8 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "schedule",
         "temperature",
     },
+    "judgement": {"encoded", "errors", "evaluators", "memory"},
+    "recommend": {"embeddings", "errors", "evaluators", "readers"},
     "progress": {"events"},
     "word2vec": {
         "config",
@@ -100,6 +102,7 @@ MAY_IMPORT_INSIDE_FUNCTIONS = {
     "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them
     "evaluators": {"datasets"},
     "bench": {"jit"},
+    "word2vec": {"judgement", "recommend"},
 }
 NEVER = {
     "evaluators": {"trainer"},

@@ -27,7 +27,7 @@ from ..errors import ConfigError, InputError
 from ..kernels.ranking import Question, find_places
 from . import EVALUATORS
 
-_SCORES = 4_000_000  # scores held at a time (16 MB as float32)
+_SCORES = 16_000_000  # scores held at a time (64 MB as float32)
 _GROUPS = 10_000
 KS = (1, 5, 15, 50)
 
@@ -252,7 +252,7 @@ def _intervals(table, bootstrap, rng):
     n = len(table["centres"])
     if n < 2 or not bootstrap:
         return {}
-    parts, batch = [], max(1, _SCORES // 4 // n)
+    parts, batch = [], max(1, _SCORES // 16 // n)
     for start in range(0, bootstrap, batch):
         r = min(batch, bootstrap - start)
         drawn = rng.integers(0, n, (r, n)) + n * np.arange(r)[:, None]

@@ -46,7 +46,13 @@ def cooccurrence_scores(known, counts):
     """
     known, share = scipy.sparse.csr_matrix(known, dtype=np.float64), _shares(counts)
     unit = known.data.min() if known.nnz else 1.0  # shares stay below it, so that they only decide ties
-    return lambda centres: known[centres].toarray() + unit * share
+
+    def score(centres):
+        scores = known[centres].toarray()
+        scores += unit * share
+        return scores
+
+    return score
 
 
 def history_scores(known, counts):
@@ -66,7 +72,13 @@ def history_scores(known, counts):
     together = (has.T @ has).tocsr()
     together.setdiag(0.0)
     share = _shares(counts)
-    return lambda centres: (has[centres] @ together).toarray().astype(np.float64) + share
+
+    def score(centres):
+        scores = (has[centres] @ together).astype(np.float64).toarray()
+        scores += share
+        return scores
+
+    return score
 
 
 def history_memory(known):
