@@ -80,6 +80,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "judgement": {"encoded", "errors", "evaluators", "memory"},
     "recommend": {"embeddings", "errors", "evaluators", "readers"},
     "progress": {"events"},
+    "inputs": {"errors"},
     "word2vec": {
         "config",
         "datasets",
@@ -103,6 +104,7 @@ MAY_IMPORT_INSIDE_FUNCTIONS = {
     "evaluators": {"datasets"},
     "bench": {"jit"},
     "word2vec": {"judgement", "recommend"},
+    "inputs": {"encoded"},  # so that the help of commands that take one comes fast
 }
 NEVER = {
     "evaluators": {"trainer"},

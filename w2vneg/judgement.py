@@ -141,7 +141,7 @@ def _read(files, vocabularies):
     for path, part in zip(files, parts, strict=True):
         if len(part) == 0:
             raise InputError(
-                f"{path}: none of its {part.n_read:,} pairs has two items that the model knows; "
+                f"{path}: none of its {part.n_read:,} pairs has a weight above 0 and two items that the model knows; "
                 "is it from the same data, with names as in the model's vocab.tsv?"
             )
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))

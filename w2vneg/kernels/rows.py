@@ -47,7 +47,7 @@ def scan_rows(block, delimiter, quoting, n_fields, limit):
     content = False
     for p in range(block.size):
         byte = block[p]
-        white = byte == BLANK or byte == TAB
+        white = byte in (BLANK, TAB)
         if state == _QUOTED:
             quoted_lines += byte == LINE_FEED
             if byte == QUOTE:

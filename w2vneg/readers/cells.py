@@ -11,7 +11,7 @@ from ..errors import InputError
 
 
 class NameColumn(NamedTuple):
-    """codes : ndarray, int64, (n_rows,), places in `names`, -1 for an empty cell; names : list of str, as written"""
+    """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
 
     codes: np.ndarray
     names: list
@@ -23,7 +23,7 @@ def as_names(cells, column, label, where):
     Raises
     ------
     InputError
-        If one is empty and must not be, or holds a line feed (a quote that is closed on another line).
+        If one is empty and must not be, or holds a line feed, as after a quote that was left open.
     """
     import pandas as pd
 
@@ -33,11 +33,13 @@ def as_names(cells, column, label, where):
         row = int(np.argmax(codes == code))
         if "\n" in names[code]:
             raise InputError(
-                f"{where(row)}: a quote opened in {label} is not closed on its line, in {names[code][:60]!r}; "
-                "names have no line feeds: double a quote that is part of a name, or take line feeds out"
+                f"{where(row)}: the name {names[code][:60]!r} in {label} ({column.option}) holds a line feed; "
+                "take it out, or close the quote that is open on this line"
             )
         if not column.may_be_empty:
-            raise InputError(f"{where(row)}: the cell in {label} ({column.option}) is empty; every row needs a name there")
+            raise InputError(
+                f"{where(row)}: the cell in {label} ({column.option}) is empty; every row needs a name there"
+            )
         codes[codes == code] = -1
     return NameColumn(codes, names)
 

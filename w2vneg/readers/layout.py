@@ -59,7 +59,9 @@ def delimiter_of(text):
     chosen = DELIMITERS.get(text, text)
     if chosen != "::" and (len(chosen.encode()) != 1 or chosen in '\r\n"\0' or chosen.isalnum()):
         known = ", ".join(DELIMITERS)
-        raise ConfigError(f"the delimiter must be a single sign that stands in no name, or one of {known}; not {text!r}")
+        raise ConfigError(
+            f"the delimiter must be a single sign that stands in no name, or one of {known}; not {text!r}"
+        )
     return chosen
 
 
@@ -105,15 +107,15 @@ def find_layout(name, sample, columns, delimiter=None, header=None):
             f"give the right --delimiter{instead}"
         )
     has_header = _has_header(rows, names) if header is None else header
+    if names and header is False:
+        raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
     head = [cell.strip() for cell in rows[0]]
-    places = {}
-    for column in columns:
-        places[column.key] = _place(where, column, head, has_header, header, rows[1:] if has_header else rows)
-    _refuse_same(where, columns, places)
+    below = rows[1:2] if has_header else rows[:1]
+    places = find_columns(where, columns, head, [is_number(cell) for row in below for cell in row])
     labels = {
-        column.key: repr(head[place]) if has_header else f"column {place + 1}"
-        for column in columns
-        if (place := places[column.key]) is not None
+        key: repr(head[place]) if has_header else f"column {place + 1}"
+        for key, place in places.items()
+        if place is not None
     }
     single = STAND_IN if chosen == "::" else chosen
     return Layout(single, chosen != "::", has_header, len(rows[0]), places, labels)
@@ -182,7 +184,7 @@ def is_number(cell):
 
 
 def _has_header(rows, names):
-    """Return whether the first row is a header: it has the names asked for, or no number where below are only numbers."""
+    """Return whether the first row is a header: it has the names asked for, or no number where below all are."""
     first = [cell.strip() for cell in rows[0]]
     if names and set(names) <= set(first):
         return True
@@ -192,39 +194,54 @@ def _has_header(rows, names):
     return bool(below) and any(all(is_number(row[i]) for row in below) for i in range(len(first)))
 
 
-def _place(where, column, head, has_header, header, rows):
-    """Return the place of a column, or None if it need not be there and is not."""
-    asked = column.default if column.asked is None else column.asked
-    if asked is None:
-        return None
-    if _is_name(asked):
-        if header is False:
-            raise ConfigError(f"{column.option} {asked}: without a header, columns go by number, from 1 on")
-        if not has_header or asked not in head:
-            raise InputError(
-                f"{where}: no column is called {asked!r} ({column.option}){did_you_mean(asked, head, shown=-1)} "
-                f"The columns are: {', '.join(head)[:500]}."
-            )
-        if head.count(asked) > 1:
-            both = " and ".join(str(i + 1) for i, cell in enumerate(head) if cell == asked)
-            raise InputError(f"{where}: {asked!r} stands over the columns {both}; give {column.option} the number")
-        return head.index(asked)
-    number = int(asked)
-    if column.if_number and column.asked is None:
-        there = len(head) >= number and rows and len(rows[0]) >= number and is_number(rows[0][number - 1])
-        return number - 1 if there else None
-    if not 1 <= number <= len(head):
-        shown = ", ".join(head)[:500]
-        raise InputError(
-            f"{where}: there is no column {number} ({column.option}), only {len(head)}: {shown}; "
-            "give its name or number, or another --delimiter"
-        )
-    return number - 1
+def find_columns(where, columns, head, numeric):
+    """Return the places of columns: dict, key -> int from 0 on, None for one that need not be there and is not.
 
+    Parameters
+    ----------
+    where : str
+        For messages.
+    columns : list of Column
+    head : list of str
+        The columns' names.
+    numeric : list of bool
+        Whether each holds a number in the first row; may be shorter than `head`.
 
-def _refuse_same(where, columns, places):
+    Raises
+    ------
+    InputError
+        If one is missing or not to be told from another, or two are the same.
+    """
+    places = {column.key: _place(where, column, head, numeric) for column in columns}
     taken = {}  # place -> option
     for column in columns:
         place = places[column.key]
         if place is not None and taken.setdefault(place, column.option) != column.option:
-            raise InputError(f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two columns")
+            raise InputError(
+                f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two columns"
+            )
+    return places
+
+
+def _place(where, column, head, numeric):
+    asked = column.default if column.asked is None else column.asked
+    if asked is None:
+        return None
+    shown = ", ".join(head)[:500]
+    if _is_name(asked):
+        if asked not in head:
+            hint = did_you_mean(asked, head, shown=-1)
+            raise InputError(f"{where}: no column is called {asked!r} ({column.option}){hint} The columns are: {shown}")
+        if head.count(asked) > 1:
+            both = " and ".join(str(i + 1) for i, cell in enumerate(head) if cell == asked)
+            raise InputError(f"{where}: {asked!r} stands over the columns {both}; give {column.option} the number")
+        return head.index(asked)
+    place = int(asked) - 1
+    if column.if_number and column.asked is None:
+        return place if place < len(head) and any(numeric[place : place + 1]) else None
+    if not 0 <= place < len(head):
+        raise InputError(
+            f"{where}: there is no column {asked} ({column.option}), only {len(head)}: {shown}; "
+            "give its name or number, or another --delimiter"
+        )
+    return place

@@ -33,14 +33,14 @@ def read_parquet(source, pieces, columns, times):
     import pyarrow as pa
     import pyarrow.parquet
 
-    if source.stamp and _is_parquet(source.path):
-        place = source.path
-    else:
-        place = pa.BufferReader(b"".join(pieces))
+    whole = source.stamp and _is_parquet(source.path)
+    place = source.path if whole else pa.BufferReader(b"".join(pieces))
     try:
         with pa.parquet.ParquetFile(place) as file:
             names = file.schema_arrow.names
-            found = find_columns(source.name, columns, names, [_is_numeric(pa, kind) for kind in file.schema_arrow.types])
+            found = find_columns(
+                source.name, columns, names, [_is_numeric(pa, kind) for kind in file.schema_arrow.types]
+            )
             wanted = [names[at] for at in dict.fromkeys(found.values()) if at is not None]
             first_row = 1
             for batch in file.iter_batches(_ROWS, columns=wanted):
@@ -97,7 +97,9 @@ def _names(pa, cells, column, label, where):
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()
     cells = pc.fill_null(cells.cast(pa.string()), "").dictionary_encode()
-    names = as_names(np.asarray(cells.dictionary.to_pylist(), object), column, label, lambda row: where(_first(cells, row)))
+    names = as_names(
+        np.asarray(cells.dictionary.to_pylist(), object), column, label, lambda row: where(_first(cells, row))
+    )
     return NameColumn(names.codes[cells.indices.to_numpy()], names.names)
 
 

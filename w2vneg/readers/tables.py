@@ -1,7 +1,7 @@
 """Delimited tables in pieces of bounded size: ids as text, weights and times as numbers, mistakes with their line.
 
-`kernels.rows` cuts the text into blocks of whole rows and holds every row to the same number of fields; pandas' C parser
-takes the columns that are asked for out of each block. Parquet files are recognised and go to `readers.parquet`.
+`kernels.rows` cuts the text into blocks of whole rows and holds every row to the same number of fields; pandas' C
+parser takes the columns that are asked for out of each block. Parquet files are recognised and go to `readers.parquet`.
 """
 
 import csv
@@ -96,7 +96,8 @@ class Tables:
         if begun.first.startswith(b"PAR1"):
             from .parquet import read_parquet
 
-            yield from read_parquet(source, begun.pieces(), self._columns, self._times)
+            for place, n_rows, columns in read_parquet(source, begun.pieces(), self._columns, self._times):
+                yield Batch(place, n_rows, columns)
             return
         blocks = _whole_lines(source.name, read_text(begun, encoding=self._encoding))
         first = next(blocks, b"")
@@ -212,7 +213,9 @@ class _Block(NamedTuple):
         """Return the columns: dict, key -> NameColumn, ndarray or None."""
         places = self.layout.places
         present = [column for column in columns if places[column.key] is not None]
-        numeric = [c for c in present if c.kind in ("number", "weight") or (c.kind == "time" and times.form == "number")]
+        numeric = [
+            c for c in present if c.kind in ("number", "weight") or (c.kind == "time" and times.form == "number")
+        ]
         try:
             frame = self._parse(present, numeric)
         except ValueError:  # a number that is none; or one that only looks odd, as with blanks around it
