@@ -148,8 +148,7 @@ class _Block:
         question = Question(part.indptr.astype(np.int64), part.indices.astype(np.int32), *out)
         found = find_places(np.ascontiguousarray(scores), question)
         if not np.isfinite(found.log_z).all() or not np.isfinite(found.own).all():
-            centre = centres[np.flatnonzero(~np.isfinite(found.log_z))[:1]]
-            raise InputError(f"scores of centre {centre} are no finite numbers; the model has diverged")
+            raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
         self.above, self.equal = found.above, found.equal
         self.size = scores.shape[1] - found.gone
         self.log_p = found.own - found.log_z[self.row]

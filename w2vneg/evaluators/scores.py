@@ -16,7 +16,8 @@ def logits_of(vectors_in, vectors_out, absolute=False):
         nonlocal kept
         if len(kept) < len(centres):
             kept = np.empty((len(centres), len(vectors_out)), np.float32)
-        scores = np.matmul(vectors_in[centres], vectors_out.T, out=kept[: len(centres)])
+        with np.errstate(over="ignore", invalid="ignore"):  # whoever ranks tells what is no number
+            scores = np.matmul(vectors_in[centres], vectors_out.T, out=kept[: len(centres)])
         return np.abs(scores, out=scores) if absolute else scores
 
     return score
