@@ -71,11 +71,12 @@ def history_scores(known, counts):
     has = scipy.sparse.csr_matrix(known, dtype=np.float32)
     has.data[:] = 1.0
     together = (has.T @ has).tocsr()
-    together.setdiag(0.0)
-    share = _shares(counts)
+    alone, share = together.diagonal(), _shares(counts)
 
     def score(centres):
-        scores = (has[centres] @ together).astype(np.float64).toarray()
+        own = has[centres]
+        scores = (own @ together).astype(np.float64).toarray()
+        scores[np.repeat(np.arange(len(centres)), np.diff(own.indptr)), own.indices] -= alone[own.indices]
         scores += share
         return scores
 
