@@ -22,8 +22,8 @@ class HeldOut:
         Rows with an item that is in no vocabulary; they are not among the pairs.
     n_read : int
         Rows of the file.
-    weight_read : float
-        Sum of the weights of all rows, those with unknown items too.
+    weight_read : float or None
+        Sum of the weights of all rows, those with unknown items too; None if they come from no file.
     """
 
     centres: np.ndarray
@@ -31,7 +31,7 @@ class HeldOut:
     weights: np.ndarray
     n_unknown: int
     n_read: int
-    weight_read: float
+    weight_read: float | None = None
 
     def __len__(self):
         return len(self.centres)

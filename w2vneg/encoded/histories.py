@@ -1,4 +1,8 @@
-"""Encode what stands together in groups: baskets, and the histories of users who rated items."""
+"""Encode what stands together in groups: baskets, and the histories of users who rated items.
+
+Ten million rows of user and item (164 MB of CSV, 100 000 users, 50 000 items) take 17 to 24 s and 0.96 GB at the most.
+Baskets are encoded as text is, into the cache, and may be larger than memory.
+"""
 
 import time
 from dataclasses import replace

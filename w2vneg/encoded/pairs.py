@@ -79,10 +79,10 @@ class RawPairs:
             left_out["pairs of an item with itself"] = self._keep(self.rows != self.columns)
         if not len(self.rows):
             raise InputError("no pair is left: all have weight 0 or are of an item with itself")
-        vocab, vocab_out, ids, ids_out = self._choose(choice, rectangular)
+        vocab, vocab_out, ids, ids_out, n_out = self._choose(choice, rectangular)
         fixed = choice.vocab is not None or choice.vocab_out is not None
         which = "unknown items" if fixed else "rare items"
-        left_out[which] = int((ids < 0).sum()) + (int((ids_out < 0).sum()) if rectangular else 0)
+        left_out[which] = n_out
         rows, columns = ids[self.rows], ids_out[self.columns]
         known = (rows >= 0) & (columns >= 0)
         left_out[f"rows with {which}"] = int(len(known) - known.sum())
@@ -108,14 +108,17 @@ class RawPairs:
         return int(len(kept) - kept.sum())
 
     def _choose(self, choice, rectangular):
+        """Return (vocab, vocab_out, ids of words, ids of words_out, how many items that were seen are left out)."""
         seen = np.bincount(self.rows, self.weights, len(self.words))
         seen_out = np.bincount(self.columns, self.weights, len(self.words_out))
         if not rectangular:
-            vocab, ids = choose_items(self.words, seen + seen_out, choice, choice.vocab)
-            return vocab, vocab, ids, ids
+            seen += seen_out
+            vocab, ids = choose_items(self.words, seen, choice, choice.vocab)
+            return vocab, vocab, ids, ids, int(((ids < 0) & (seen > 0)).sum())
         vocab, ids = choose_items(self.words, seen, choice, choice.vocab, "centre")
         vocab_out, ids_out = choose_items(self.words_out, seen_out, choice, choice.vocab_out, "target")
-        return vocab, vocab_out, ids, ids_out
+        n_out = ((ids < 0) & (seen > 0)).sum() + ((ids_out < 0) & (seen_out > 0)).sum()
+        return vocab, vocab_out, ids, ids_out, int(n_out)
 
 
 def _single(matrix):

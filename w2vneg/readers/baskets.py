@@ -89,7 +89,7 @@ class _Names:
         word = name.replace(b"\0", b"_")
         first = self._forms.setdefault(word, name)
         if first != name:
-            one, other = (form.replace(b"\0", b" ").decode() for form in (first, name))
+            one, other = (form.replace(b"\0", b" ").decode() for form in sorted((first, name)))
             raise InputError(
                 f"{self._file}: the names {one!r} and {other!r} would both become {word.decode()!r}, as white space "
                 "inside a name becomes '_'; rename one of them"

@@ -3,6 +3,7 @@
 Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``.
 """
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -96,7 +97,7 @@ class Times:
                 return cells.astype("datetime64[us]").astype(np.int64) / 1e6
             raise InputError(f"{where(int(np.argmax(np.isnat(cells))))}: the time in {label} is missing")
         if self.form is None:
-            self.form = self._form_of(cells[0], column, label, where)
+            self.form = self._form_of(cells, column, label, where)
         if self.form == "number":
             return as_numbers(cells, column, label, where)
         times = pd.to_datetime(pd.Series(cells), format=self.form, errors="coerce", utc=True)
@@ -108,19 +109,32 @@ class Times:
             )
         return times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
 
-    def _form_of(self, cell, column, label, where):
+    def _form_of(self, cells, column, label, where):
+        """Return the form of the first time; where day and month can be told apart, by all cells."""
+        import pandas as pd
         from pandas.tseries.api import guess_datetime_format
 
-        if not isinstance(cell, str):
-            return "number"
         try:
-            float(cell)
+            float(cells[0])
             return "number"
         except ValueError:
-            form = guess_datetime_format(cell)
-        if form is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a guess that goes against `dayfirst`, which is no preference here
+                orders = (False,) if cells[0].strip()[:4].isdecimal() else (False, True)  # after a year comes the month
+                forms = {guess_datetime_format(cells[0], dayfirst=first) for first in orders}
+        if None in forms:
             raise InputError(
-                f"{where(0)}: {cell[:40]!r} in {label} ({column.option}) is no time; "
+                f"{where(0)}: {cells[0][:40]!r} in {label} ({column.option}) is no time; "
                 "write times as numbers or as YYYY-MM-DD HH:MM:SS"
             )
-        return form
+        fit = [
+            form
+            for form in forms
+            if pd.to_datetime(pd.Series(cells), format=form, errors="coerce", utc=True).notna().all()
+        ]
+        if len(fit) > 1:
+            raise InputError(
+                f"{where(0)}: {cells[0]!r} in {label} ({column.option}) may be {' or '.join(sorted(fit))}; "
+                "write dates as YYYY-MM-DD"
+            )
+        return (fit or sorted(forms))[0]

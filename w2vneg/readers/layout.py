@@ -11,6 +11,7 @@ from ..errors import ConfigError, InputError, did_you_mean
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
 STAND_IN = "\x1f"  # the unit separator takes the place of `::`, as parsers know delimiters of one byte only
 _SAMPLE_ROWS = 100
+_DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 
 
 @dataclass(frozen=True)
@@ -184,14 +185,20 @@ def is_number(cell):
 
 
 def _has_header(rows, names):
-    """Return whether the first row is a header: it has the names asked for, or no number where below all are."""
+    """Return whether the first row is a header: it has the names asked for, or no number where below most are."""
     first = [cell.strip() for cell in rows[0]]
     if names and set(names) <= set(first):
         return True
-    if any(map(is_number, first)) or len(rows) == 1:
+    if any(map(_is_figures, first)):
         return False
     below = [row for row in rows[1:] if len(row) == len(first)]
-    return bool(below) and any(all(is_number(row[i]) for row in below) for i in range(len(first)))
+    columns = [[cell for row in below if (cell := row[i].strip())] for i in range(len(first))]
+    return any(sum(map(_is_figures, cells)) > len(cells) / 2 for cells in columns)
+
+
+def _is_figures(cell):
+    """Return whether a cell is a number or a date written in digits."""
+    return is_number(cell) or _DATE.fullmatch(cell) is not None
 
 
 def find_columns(where, columns, head, numeric):
