@@ -8,7 +8,7 @@ DEMO ?= models/demo
 DEMO_EPOCHS ?= 40
 DEMO_SETS ?= $(if $(W2VNEG_MIRROR),all,ws353 simlex999)
 NOJIT_TESTS ?= tests/test_kernels.py tests/test_losses.py tests/test_samplers.py tests/test_bernoulli.py \
-	tests/test_exclusion.py
+	tests/test_exclusion.py tests/test_ranking.py
 ARGS ?=
 
 .DEFAULT_GOAL := help

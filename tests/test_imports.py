@@ -35,7 +35,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "encoded": INGEST | {"cooccurrence", "schedule"},
     "embeddings": {"vocab", "errors"},
     "formats": {"vocab", "errors", "atomic"},
-    "evaluators": {"embeddings", "registry", "errors"},
+    "evaluators": {"embeddings", "registry", "errors", "kernels"},
     "datasets": {"errors", "atomic", "cachedir", "builtin"},
     "builtin": {"errors", "atomic", "cachedir"},
     "option": {"errors"},
@@ -79,6 +79,8 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "schedule",
         "temperature",
     },
+    "judgement": {"encoded", "errors", "evaluators", "memory"},
+    "recommend": {"embeddings", "errors", "evaluators", "readers"},
     "progress": {"events"},
     "inputs": {"datasets", "errors"},
     "word2vec": {
@@ -103,6 +105,7 @@ MAY_IMPORT_INSIDE_FUNCTIONS = {
     "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them
     "evaluators": {"datasets"},
     "bench": {"jit"},
+    "word2vec": {"judgement", "recommend"},
     "inputs": {"encoded"},  # so that the help of commands that take one comes fast
 }
 NEVER = {

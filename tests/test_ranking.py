@@ -1,9 +1,13 @@
 """Ranking of held-out pairs: by hand, by the naive double loop, and by scikit-learn."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.metrics import ndcg_score
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import ndcg_score, recall_score, top_k_accuracy_score
 
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.evaluators import cooccurrence_scores, evaluate_ranking, logits_of, popularity_scores
@@ -22,18 +26,20 @@ def test_a_catalogue_ranked_by_hand():
     scores = fixed([[0, LN2, 2 * LN2, LN2], [1, 1, 1, 1]])
     result = evaluate_ranking(scores, ([0, 0, 1], [2, 1, 0], [1.0, 2.0, 1.0]), 4, ks=(1, 2), bootstrap=0)
     # ranks: (0, 2) 0; (0, 1) 1 above and one equal: 1.5; (1, 0) three equal: 1.5
+    # among the best two: (0, 2) surely, (0, 1) in one of its two orders, (1, 0) in two of its four places
     assert result.mpr == pytest.approx((1 * 1 + 2 * 0.5 + 1 * 0.5) / 4)
-    assert result.precision == {1: 0.25, 2: 1.0}
-    assert result.list_precision == {1: pytest.approx((1 + 0) / 2), 2: pytest.approx((2 / 2 + 1 / 2) / 2)}
-    assert result.recall == {1: pytest.approx((0.5 + 0) / 2), 2: 1.0}
-    assert result.hit_rate == {1: 0.5, 2: 1.0}
+    assert result.precision == pytest.approx({1: (1 + 2 * 0 + 0.25) / 4, 2: (1 + 2 * 0.5 + 0.5) / 4})
+    assert result.list_precision == pytest.approx({1: (1 + 0.25) / 2, 2: (1.5 / 2 + 0.5 / 2) / 2})
+    assert result.recall == pytest.approx({1: (0.5 + 0.25) / 2, 2: (1.5 / 2 + 0.5) / 2})
+    assert result.hit_rate == pytest.approx({1: (1 + 0.25) / 2, 2: (1 + 0.5) / 2})
     # g_0 = (1, 2, 4, 2) / 9, g_1 = ¼ each
     assert result.likelihood == pytest.approx((4 / 9 + 2 * 2 / 9 + 1 / 4) / 4, rel=1e-6)
     assert result.nll == pytest.approx(-(np.log(4 / 9) + 2 * np.log(2 / 9) + np.log(1 / 4)) / 4, rel=1e-6)
     assert result.perplexity == pytest.approx(np.exp(result.nll))
-    gain = 1 / np.log2(3.5)
-    assert result.ndcg[2] == pytest.approx(((1 + gain) / (1 + 1 / np.log2(3)) + gain / 1) / 2)
-    assert (result.pairs, result.centres, result.targets, result.intervals) == (4.0, 2, 4, {})
+    second = 1 / np.log2(3)
+    assert result.ndcg[2] == pytest.approx(((1 + 0.5 * second) / (1 + second) + (1 + second) / 4) / 2)
+    assert (result.pairs, result.distinct_pairs, result.centres, result.targets) == (4.0, 3, 2, 4)
+    assert result.intervals == {}
 
 
 def test_known_targets_leave_the_catalogue_but_held_out_ones_stay():
@@ -57,48 +63,111 @@ def example(seed, n_centres=40, n_targets=30, n_pairs=150):
 
 
 def naive(scores, pairs, known, ks):
-    """The double loop."""
+    """The double loop, over every order that equal scores can take: a dict of figures as `_figures` names them."""
     weights = {}
     for i, j, w in zip(*pairs, strict=True):
         weights[i, j] = weights.get((i, j), 0) + w
-    mpr, hits, lists = [], {k: [] for k in ks}, {}
-    for (i, j), w in weights.items():
-        others = [
-            t
-            for t in range(scores.shape[1])
-            if t != j and not (known is not None and known[i, t] and (i, t) not in weights)
+    held = {i: {j for a, j in weights if a == i} for i, _ in weights}
+    of_pairs, of_centres = {}, {}
+    for i, wanted in held.items():
+        catalogue = [j for j in range(scores.shape[1]) if j in wanted or known is None or not known[i, j]]
+        total = sum(np.exp(float(scores[i, j])) for j in catalogue)
+        shares = {j: np.exp(float(scores[i, j])) / total for j in wanted}
+        orders = [
+            sorted(order, key=lambda j: -scores[i, j])  # stable: equal ones stay as shuffled
+            for order in itertools.permutations(catalogue)
         ]
-        rank = sum(1.0 if scores[i, t] > scores[i, j] else 0.5 if scores[i, t] == scores[i, j] else 0.0 for t in others)
-        mpr += [1 - rank / len(others)] * w
-        lists.setdefault(i, []).append(rank)
+        for j in wanted:
+            w, places = weights[i, j], [order.index(j) for order in orders]
+            below = sum(scores[i, other] < scores[i, j] for other in catalogue)
+            values = {"mpr": 1 - np.mean(places) / max(len(catalogue) - 1, 1), "mpr_sampled": below / len(catalogue)}
+            values |= {"likelihood": shares[j], "nll": -np.log(shares[j])}
+            values |= {f"precision@{k}": np.mean([place < k for place in places]) for k in ks}
+            for name, value in values.items():
+                of_pairs.setdefault(name, []).append((value, w))
         for k in ks:
-            hits[k] += [rank < k] * w
-    recall = {k: np.mean([np.mean([r < k for r in ranks]) for ranks in lists.values()]) for k in ks}
-    return np.mean(mpr), {k: np.mean(hits[k]) for k in ks}, recall
+            tops = [[j in wanted for j in order[:k]] for order in orders]
+            ideal = sum(1 / np.log2(r + 2) for r in range(min(k, len(wanted))))
+            values = {
+                "list_precision": np.mean([sum(top) / k for top in tops]),
+                "recall": np.mean([sum(top) / len(wanted) for top in tops]),
+                "hit_rate": np.mean([any(top) for top in tops]),
+                "ndcg": np.mean([sum(hit / np.log2(r + 2) for r, hit in enumerate(top)) for top in tops]) / ideal,
+            }
+            for name, value in values.items():
+                of_centres.setdefault(f"{name}@{k}", []).append(value)
+    figures = {name: sum(v * w for v, w in values) / sum(w for _, w in values) for name, values in of_pairs.items()}
+    return figures | {name: np.mean(values) for name, values in of_centres.items()}
 
 
-@pytest.mark.parametrize("leave_out", [False, True])
-@pytest.mark.parametrize("held", [60, 10_000])
-def test_blocks_of_any_size_equal_the_double_loop(monkeypatch, leave_out, held):
-    monkeypatch.setattr(module, "_SCORES", held)  # two centres at a time, or all
-    scores, pairs, known = example(seed=3)
-    known = known if leave_out else None
-    result = evaluate_ranking(fixed(scores), pairs, scores.shape[1], ks=(1, 5), known=known, bootstrap=0)
-    mpr, precision, recall = naive(scores, pairs, known, (1, 5))
-    assert result.mpr == pytest.approx(mpr)
-    assert result.precision == pytest.approx(precision)
-    assert result.recall == pytest.approx(recall)
+def figures_of(result):
+    lists = {
+        f"{name}@{k}": value
+        for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg")
+        for k, value in getattr(result, name).items()
+    }
+    return lists | {name: getattr(result, name) for name in ("mpr", "likelihood", "nll")}
 
 
+@st.composite
+def small_cases(draw):
+    n_centres, n_targets = draw(st.integers(1, 4)), draw(st.integers(2, 5))  # rows and columns of two kinds
+    cell = st.tuples(st.integers(0, n_centres - 1), st.integers(0, n_targets - 1))
+    pairs = draw(st.lists(st.tuples(cell, st.integers(1, 3)), min_size=1, max_size=8))
+    known = draw(st.none() | st.lists(cell, max_size=8))
+    numbers = draw(st.lists(st.integers(-2, 2), min_size=n_centres * n_targets, max_size=n_centres * n_targets))
+    scores = np.array(numbers, draw(st.sampled_from([np.float32, np.float64]))).reshape(n_centres, n_targets)
+    if known is not None:
+        rows, columns = np.array(known, int).reshape(-1, 2).T
+        known = scipy.sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), (n_centres, n_targets))
+    centres, targets = np.array([cell for cell, _ in pairs]).T
+    return scores, (centres, targets, np.array([w for _, w in pairs])), known, draw(st.sampled_from([1, 9, 10_000]))
+
+
+@settings(deadline=None, max_examples=60)
+@given(small_cases())
+def test_blocks_of_any_size_equal_the_double_loop_over_all_orders(case):
+    scores, pairs, known, held = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_SCORES", held)
+        result = evaluate_ranking(fixed(scores), pairs, scores.shape[1], ks=(1, 2, 4), known=known, bootstrap=0)
+    expected = naive(scores, pairs, known, (1, 2, 4))
+    expected.pop("mpr_sampled")
+    assert figures_of(result) == pytest.approx(expected, rel=1e-5)
+
+
+def test_sampled_mpr_is_equation_10_ties_lost():
+    scores, pairs, known = example(seed=4, n_targets=6, n_centres=5, n_pairs=12)
+    expected = naive(scores, pairs, known, (1,))["mpr_sampled"]
+    result = evaluate_ranking(fixed(scores), pairs, 6, known=known, bootstrap=0, samples=100_000)
+    assert result.mpr_sampled == pytest.approx(expected, abs=3e-3)
+    assert evaluate_ranking(fixed(scores), pairs, 6, bootstrap=10, samples=0).mpr_sampled is None
+
+
+@pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("k", [1, 5, 20])
-def test_ndcg_is_scikit_learns(k):
+def test_ndcg_is_scikit_learns(k, tied):
     rng = np.random.default_rng(5)
-    scores = rng.normal(size=(25, 40)).astype(np.float32)
+    scores = (rng.integers(0, 6, (25, 40)) if tied else rng.normal(size=(25, 40))).astype(np.float32)
     relevant = rng.random((25, 40)) < 0.1
     relevant[:, 0] |= ~relevant.any(axis=1)
     pairs = (*np.nonzero(relevant), np.ones(relevant.sum()))
     result = evaluate_ranking(fixed(scores), pairs, 40, ks=(k,), bootstrap=0)
     assert result.ndcg[k] == pytest.approx(ndcg_score(relevant, scores, k=k), rel=1e-6)
+
+
+def test_recall_and_hit_rate_are_scikit_learns():
+    rng = np.random.default_rng(6)
+    scores, k = rng.normal(size=(30, 12)).astype(np.float32), 4
+    relevant = rng.random((30, 12)) < 0.2
+    relevant[:, 0] |= ~relevant.any(axis=1)
+    chosen = scores >= np.sort(scores, axis=1)[:, [-k]]
+    result = evaluate_ranking(fixed(scores), (*np.nonzero(relevant), np.ones(relevant.sum())), 12, ks=(k,), bootstrap=0)
+    assert result.recall[k] == pytest.approx(recall_score(relevant, chosen, average="samples"))
+    one = rng.integers(0, 12, 30)
+    result = evaluate_ranking(fixed(scores), (np.arange(30), one, np.ones(30)), 12, ks=(k,), bootstrap=0)
+    accuracy = top_k_accuracy_score(one, scores, k=k, labels=np.arange(12))
+    assert result.hit_rate[k] == result.precision[k] == pytest.approx(accuracy)
 
 
 def test_sampled_mpr_converges_to_the_exact_one():

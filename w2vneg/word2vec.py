@@ -143,17 +143,46 @@ class Word2Vec:
             config = dataclasses.replace(config, degeneracy=weights)
         return Trainer(encoded, config, listeners, model, diagnose)
 
-    @property
-    def vectors(self):
+    def evaluate_ranking(self, test, **options):
+        """Rank the held-out pairs of a file; returns a Judgement, and takes options as `judgement.judge_ranking`."""
+        from .judgement import judge_ranking
+
+        return judge_ranking(self._trained(), test, **options)
+
+    def recommend(self, items, k=10, exclude_known=()):
+        """Return the targets expected next after one or several items.
+
+        Parameters
+        ----------
+        items : str or sequence of str
+        k : int
+        exclude_known : path or sequence of paths
+            Pairs that are no news: what stands with any of the items there is left out.
+
+        Returns
+        -------
+        list of (str, float)
+            Name and score, the best first; see `w2vneg.recommend`.
+        """
+        from .judgement import read_known
+        from .recommend import recommend
+
+        model = self._trained()
+        return recommend(model, items, k, read_known(exclude_known, model.vocab, model.vocab_out))
+
+    def _trained(self):
         if self.model is None:
             raise ConfigError("nothing is trained yet; call fit first")
+        return self.model
+
+    @property
+    def vectors(self):
+        self._trained()
         return Vectors(self.model.vocab.words, self.model.vectors_in, self.model.vocab.counts)
 
     def save(self, folder):
         """Write the model folder; see `Model.save`."""
-        if self.model is None:
-            raise ConfigError("nothing is trained yet; call fit first")
-        self.model.save(folder)
+        self._trained().save(folder)
 
     @classmethod
     def load(cls, folder):

@@ -12,6 +12,7 @@ _COMMANDS = {  # command -> (module, attribute)
     "eval": (".eval", "evaluate"),
     "nearest": (".nearest", "nearest"),
     "analogy": (".analogy", "analogy"),
+    "recommend": (".recommend", "recommend"),
     "export": (".export", "export"),
     "split": (".split", "split"),
     "data": (".data", "data"),

@@ -1,10 +1,12 @@
-"""`w2vneg eval`: vectors against human judgements (similarity, analogy), matrices against held-out text."""
+"""`w2vneg eval`: vectors against human judgements (similarity, analogy), matrices against held-out text and pairs."""
 
 import json
 
 import click
 
 from ..errors import InputError, W2vnegError
+from .ranking import ranking
+from .tables import table
 
 DEFAULT_SETS = ("ws353", "simlex999", "rw", "men", "mturk287")
 
@@ -15,7 +17,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON doc
 
 @click.group(name="eval")
 def evaluate():
-    """Judge vectors: word similarity, analogies, held-out likelihood."""
+    """Judge vectors: word similarity, analogies, held-out likelihood, ranking of held-out pairs."""
 
 
 @evaluate.command()
@@ -166,16 +168,4 @@ def _interval(interval):
     return f"{low:.3f} … {high:.3f}"
 
 
-def table(rows):
-    """Align rows of strings under the first one: the first column left, the others right; None is a rule."""
-    widths = [max(len(row[i]) for row in rows if row is not None) for i in range(len(rows[0]))]
-    rule = "  ".join("-" * width for width in widths)
-    lines = []
-    for row in rows:
-        if row is None:
-            lines.append(rule)
-        else:
-            cells = [row[0].ljust(widths[0])]
-            cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-            lines.append("  ".join(cells))
-    return "\n".join([lines[0], rule, *lines[1:]])
+evaluate.add_command(ranking)

@@ -22,6 +22,8 @@ class HeldOut:
         Rows with an item that is in no vocabulary; they are not among the pairs.
     n_read : int
         Rows of the file.
+    weight_read : float or None
+        Sum of the weights of all rows, those with unknown items too; None if they come from no file.
     """
 
     centres: np.ndarray
@@ -29,6 +31,7 @@ class HeldOut:
     weights: np.ndarray
     n_unknown: int
     n_read: int
+    weight_read: float | None = None
 
     def __len__(self):
         return len(self.centres)
@@ -58,15 +61,18 @@ def read_pairs_file(path, vocab, vocab_out, *, encoding="utf-8"):
     tables = Tables(path, pair_columns(), encoding=encoding)
     parts = []
     n_unknown = 0
+    weight_read = 0.0
     for batch in tables:
         centres, targets = _ids(batch.columns["item"], vocab), _ids(batch.columns["target"], vocab_out)
         weights = batch.columns["weight"]
         weights = np.ones(batch.n_rows) if weights is None else weights
         known = (centres >= 0) & (targets >= 0)
         n_unknown += int((~known).sum())
+        weight_read += float(weights.sum())
         kept = known & (weights > 0)
         parts.append((centres[kept], targets[kept], weights[kept]))
-    return HeldOut(*(np.concatenate(part) for part in zip(*parts, strict=True)), n_unknown, tables.n_rows)
+    columns = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return HeldOut(*columns, n_unknown, tables.n_rows, weight_read)
 
 
 def _ids(column, vocab):

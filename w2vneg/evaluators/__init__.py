@@ -9,17 +9,13 @@ EVALUATORS = Registry("evaluator")
 
 from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions  # noqa: E402
 from .likelihood import LikelihoodResult, evaluate_likelihood  # noqa: E402
-from .ranking import (  # noqa: E402
-    RankingResult,
-    cooccurrence_scores,
-    evaluate_ranking,
-    logits_of,
-    popularity_scores,
-)
+from .ranking import KS, RankingResult, evaluate_ranking  # noqa: E402
+from .scores import cooccurrence_scores, history_scores, logits_of, popularity_scores  # noqa: E402
 from .similarity import SimilarityResult, evaluate_similarity, read_pairs  # noqa: E402
 
 __all__ = [
     "EVALUATORS",
+    "KS",
     "AnalogyResult",
     "LikelihoodResult",
     "RankingResult",
@@ -30,6 +26,7 @@ __all__ = [
     "evaluate_likelihood",
     "evaluate_ranking",
     "evaluate_similarity",
+    "history_scores",
     "logits_of",
     "popularity_scores",
     "read_pairs",

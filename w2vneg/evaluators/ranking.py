@@ -3,40 +3,48 @@
     rank_ij = #{j' : s_ij' > s_ij} + ½ #{j' ≠ j : s_ij' = s_ij}                 0 is the top; ties count half
     MPR     = mean over pairs of 1 − rank_ij / (V − 1)                          share of the catalogue ranked below j
     sampled MPR (RS eq. 10) = how often s_ij > s_ij' for j' drawn uniformly from the catalogue, ties lost
-    Prec@k  = share of pairs with rank_ij < k                                   the papers' (RS §3.2.3, CIS §4)
+    Prec@k  = share of pairs with j among the k best targets                    the papers' (RS §3.2.3, CIS §4)
     likelihood E[g_i(j)] (RS eq. 9), mean NLL and perplexity, with g_i = softmax of s_i over all targets
 
 Recommendation people ask for lists: the k best targets for i against the set R_i of all its held-out targets.
 
     list precision@k = |top_k ∩ R_i| / k        recall@k = |top_k ∩ R_i| / |R_i|        hit rate@k = 1 if they meet
-    NDCG@k = Σ_{j ∈ top_k ∩ R_i} 1 / log₂(rank_ij + 2)  /  Σ_{r < min(k, |R_i|)} 1 / log₂(r + 2)
+    NDCG@k = Σ_{j ∈ top_k ∩ R_i} 1 / log₂(place_ij + 2)  /  Σ_{r < min(k, |R_i|)} 1 / log₂(r + 2)
 
-each a mean over centres. Where known targets are left out, they are taken from i's catalogue before anything is
-ranked or normalised; V then is what remains. Intervals: percentile bootstrap over centres, whose pairs belong together.
+each a mean over centres. Equal scores have no order: every figure is its average over all orders of the equal ones.
+Where known targets are left out, they are taken from i's catalogue before anything is ranked or normalised; V then is
+what remains. Intervals: percentile bootstrap over centres, whose pairs belong together; beyond `_GROUPS` centres, over
+that many random groups of them.
 """
 
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import scipy.sparse
+from scipy.special import gammaln
 
 from ..errors import ConfigError, InputError
+from ..kernels.ranking import Question, find_places
 from . import EVALUATORS
 
-_SCORES = 4_000_000  # float32 numbers held at a time (16 MB)
+_SCORES = 16_000_000  # scores held at a time (64 MB as float32)
+_GROUPS = 10_000
 KS = (1, 5, 15, 50)
 
 
 @dataclass(frozen=True)
 class RankingResult:
-    """mpr, mpr_sampled, likelihood, nll, perplexity : float; likelihoods are None for scores that are no logits
+    """mpr, mpr_sampled, likelihood, nll, perplexity : float; likelihoods are None for scores that are no logits,
+    mpr_sampled without samples
     precision : dict of k -> float, the papers'; list_precision, recall, hit_rate, ndcg : dict of k -> float
-    intervals : dict of name -> (low, high), 95 %, for every figure ("precision@5"); empty without bootstrap
-    pairs : float, their weights' sum; centres : int; targets : int, in the catalogue; known_left_out : bool
+    intervals : dict of name -> (low, high), 95 %, for every figure ("precision@5"); empty without bootstrap, and for
+    a single centre
+    pairs : float, their weights' sum; distinct_pairs, centres : int; targets : int, in the catalogue
+    known_left_out : bool; known_held_out : int, pairs both known and held out, which stay in the catalogue
     """
 
     mpr: float
-    mpr_sampled: float
+    mpr_sampled: float | None
     precision: dict
     list_precision: dict
     recall: dict
@@ -46,37 +54,15 @@ class RankingResult:
     nll: float | None
     perplexity: float | None
     pairs: float
+    distinct_pairs: int
     centres: int
     targets: int
     known_left_out: bool
+    known_held_out: int
     intervals: dict
 
     def as_dict(self):
         return asdict(self)
-
-
-def logits_of(vectors_in, vectors_out):
-    """Return the scoring function of a model: centre ids int (b,) -> float32 (b, V), a new array."""
-    return lambda centres: vectors_in[centres] @ vectors_out.T
-
-
-def popularity_scores(counts):
-    """Return the scoring function that knows nothing of the centre: log of the targets' counts."""
-    scores = np.log(np.maximum(np.asarray(counts, np.float32), 1e-3))
-    return lambda centres: np.tile(scores, (len(centres), 1))
-
-
-def cooccurrence_scores(known, counts):
-    """Return the scoring function of item-item counts: how often j was seen with i; equal ones by popularity.
-
-    Parameters
-    ----------
-    known : scipy.sparse matrix, (V_in, V), how often each pair was seen in training
-    counts : (V,), how often each target was seen
-    """
-    known = scipy.sparse.csr_matrix(known)
-    share = np.asarray(counts, np.float64) / (np.sum(counts) + 1.0)  # below 1, so that it only decides ties
-    return lambda centres: (known[centres].toarray() + share).astype(np.float32)
 
 
 @EVALUATORS.register("ranking")
@@ -85,10 +71,10 @@ def evaluate_ranking(scores, pairs, n_targets, *, ks=KS, known=None, logits=True
 
     Parameters
     ----------
-    scores : callable, int64 (b,) centre ids -> float32 (b, n_targets)
-        See `logits_of`, `popularity_scores`, `cooccurrence_scores`.
+    scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets)
+        See `logits_of`, `popularity_scores`, `cooccurrence_scores`, `history_scores`.
     pairs : (centres, targets, weights), int (n,), int (n,), float (n,)
-        Held-out pairs; the same pair twice counts as one of both weights.
+        Held-out pairs; the same pair twice counts as one of both weights, one of weight 0 is none.
     n_targets : int
     ks : sequence of int
     known : scipy.sparse matrix, (n_centres, n_targets), optional
@@ -96,9 +82,10 @@ def evaluate_ranking(scores, pairs, n_targets, *, ks=KS, known=None, logits=True
     logits : bool
         Whether the scores are logits, so that likelihoods mean something.
     samples : int
-        Targets j' drawn for each pair for the sampled MPR.
+        Targets j' drawn for each pair for the sampled MPR; 0 for none.
     bootstrap : int
-        Resamples of the centres for the intervals; 0 for none.
+        Resamples of the centres for the intervals; 0 for none. The same centres and seed are resampled alike, whatever
+        the scores.
     seed : int
 
     Returns
@@ -108,122 +95,180 @@ def evaluate_ranking(scores, pairs, n_targets, *, ks=KS, known=None, logits=True
     Raises
     ------
     InputError
-        If there is no pair. ConfigError if a k is below 1 or there are fewer than two targets.
+        If there is no pair, or scores are no finite numbers. ConfigError if a k is below 1, a weight negative, there
+        are fewer than two targets, or known pairs are of another catalogue.
     """
-    if len(pairs[0]) == 0:
-        raise InputError("no held-out pair to rank: all their items are unknown to the model")
-    if n_targets < 2 or min(ks) < 1:
-        raise ConfigError(f"ranking needs two targets or more and every k at least 1; got {n_targets} and k {min(ks)}")
-    held = scipy.sparse.coo_matrix((pairs[2], (pairs[0], pairs[1])), (int(np.max(pairs[0])) + 1, n_targets)).tocsr()
-    held.sum_duplicates()
+    ks = tuple(ks)
+    if n_targets < 2 or min(ks, default=0) < 1:
+        raise ConfigError(f"ranking needs two targets or more and every k at least 1; got {n_targets} and k {ks}")
+    held = _as_held(pairs, n_targets)
     centres = np.flatnonzero(np.diff(held.indptr))
-    known = None if known is None else _as_known(known, held.shape[0], n_targets)
+    known_in = None if known is None else _as_known(known, held.shape[0], n_targets)
+    for_groups, for_samples, for_bootstrap = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
+    groups = np.arange(len(centres))
+    if len(centres) > _GROUPS:
+        groups = for_groups.permutation(groups) % _GROUPS
+    table = {}  # figure -> float64 (groups,), sums over the centres of each group
     rows = max(1, _SCORES // n_targets)
-    rng = np.random.default_rng(seed)
-    sums = [
-        _block(scores(part), part, held, known, ks, logits, samples, rng)
-        for part in (centres[start : start + rows] for start in range(0, len(centres), rows))
-    ]
-    table = {name: np.concatenate([block[name] for block in sums]) for name in sums[0]}
-    return _result(table, ks, n_targets, known is not None, logits, bootstrap, rng)
+    for start in range(0, len(centres), rows):
+        part = slice(start, start + rows)
+        block = _Block(scores(centres[part]), centres[part], held, known_in)
+        for name, sums in block.sums(ks, logits, samples, for_samples).items():
+            total = table.setdefault(name, np.zeros(groups.max() + 1))
+            total += np.bincount(groups[part], sums, len(total))
+    counts = {
+        "pairs": float(held.data.sum()),
+        "distinct_pairs": held.nnz,
+        "centres": len(centres),
+        "targets": n_targets,
+        "known_left_out": known is not None,
+        "known_held_out": 0 if known_in is None else int(known_in.multiply(held.astype(bool)).nnz),
+    }
+    return _result(table, ks, counts, bootstrap, for_bootstrap)
 
 
-def _block(scores, centres, held, known, ks, logits, samples, rng):
-    """Return per centre of a block the sums that every figure is made of: dict of name -> float64 (b,)."""
-    size = np.full(len(centres), scores.shape[1], np.float64)
-    part = held[centres]
-    row = np.repeat(np.arange(len(centres)), np.diff(part.indptr))
-    target, weight = part.indices, part.data.astype(np.float64)
-    own = scores[row, target]
-    if known is not None:
-        size -= _leave_out(scores, centres, known, part)
-    above, equal = np.empty(len(own)), np.empty(len(own))
-    for k, (r, s) in enumerate(zip(row, own, strict=True)):
-        line = scores[r]
-        above[k], equal[k] = np.count_nonzero(line > s), np.count_nonzero(line == s) - 1
-    rank = above + 0.5 * equal
-    total = lambda values: np.bincount(row, weight * values, len(centres))  # noqa: E731
-    count = lambda values: np.bincount(row, values, len(centres))  # noqa: E731
-    sums = {"pairs": total(np.ones(len(own))), "centres": np.ones(len(centres))}
-    sums["mpr"] = total(1.0 - rank / np.maximum(size[row] - 1, 1))
-    below = np.maximum(size[row] - 1 - above - equal, 0)  # a draw of j' wins with chance below / V: count the wins
-    sums["mpr_sampled"] = total(rng.binomial(samples, below / size[row]) / samples)
-    if logits:
-        top = scores.max(axis=1)
-        log_z = top + np.log(np.exp(scores - top[:, None]).sum(axis=1, dtype=np.float64))
-        log_p = own.astype(np.float64) - log_z[row]
-        sums |= {"log_p": total(log_p), "likelihood": total(np.exp(log_p))}
-    relevant = count(np.ones(len(own)))
-    gain = 1.0 / np.log2(rank + 2.0)
-    ideal = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(max(ks)) + 2.0))])
-    for k in ks:
-        inside = (rank < k).astype(np.float64)
-        hits = count(inside)
-        sums[f"precision@{k}"] = total(inside)
-        sums[f"list_precision@{k}"] = hits / k
-        sums[f"recall@{k}"] = hits / relevant
-        sums[f"hit_rate@{k}"] = (hits > 0).astype(np.float64)
-        sums[f"ndcg@{k}"] = count(inside * gain) / ideal[np.minimum(k, relevant).astype(int)]
-    return sums
+class _Block:
+    """The held-out pairs of some centres, placed.
+
+    row : int64, (n,), which centre of the block; weight : float64, (n,)
+    above, equal : int64, (n,), targets that score higher, and others that score the same
+    size : int64, (b,), of each centre's catalogue; log_p : float64, (n,)
+    """
+
+    def __init__(self, scores, centres, held, known):
+        part = held[centres]
+        self.n_centres = len(centres)
+        self.row = np.repeat(np.arange(len(centres)), np.diff(part.indptr))
+        self.weight = part.data
+        if known is None:
+            out = np.zeros(len(centres) + 1, np.int64), np.empty(0, np.int32)
+        else:
+            seen = known[centres]
+            out = seen.indptr.astype(np.int64), seen.indices.astype(np.int32)
+        question = Question(part.indptr.astype(np.int64), part.indices.astype(np.int32), *out)
+        found = find_places(np.ascontiguousarray(scores), question)
+        if not np.isfinite(found.log_z).all() or not np.isfinite(found.own).all():
+            raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
+        self.above, self.equal = found.above, found.equal
+        self.size = scores.shape[1] - found.gone
+        self.log_p = found.own - found.log_z[self.row]
+
+    def _total(self, values):
+        return np.bincount(self.row, values, self.n_centres)
+
+    def sums(self, ks, logits, samples, rng):
+        """Return what every figure is made of: dict of name -> float64 (b,), sums over each centre's pairs."""
+        size = self.size[self.row]
+        rank = self.above + 0.5 * self.equal
+        sums = {"pairs": self._total(self.weight), "centres": np.ones(self.n_centres)}
+        sums["mpr"] = self._total(self.weight * (1.0 - rank / np.maximum(size - 1, 1)))
+        if samples:
+            below = size - 1 - self.above - self.equal
+            wins = rng.binomial(samples, below / size)  # each j' is below j with this chance
+            sums["mpr_sampled"] = self._total(self.weight * wins / samples)
+        if logits:
+            sums["log_p"] = self._total(self.weight * self.log_p)
+            sums["likelihood"] = self._total(self.weight * np.exp(self.log_p))
+        relevant = self._total(None)
+        gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(max(ks)) + 2.0))])
+        for k in ks:
+            inside = np.clip((k - self.above) / (self.equal + 1.0), 0.0, 1.0)
+            hits = self._total(inside)
+            first, last = np.minimum(self.above, k), np.minimum(self.above + self.equal + 1, k)
+            gain = self._total((gains[last] - gains[first]) / (self.equal + 1.0))
+            sums[f"precision@{k}"] = self._total(self.weight * inside)
+            sums[f"list_precision@{k}"] = hits / k
+            sums[f"recall@{k}"] = hits / relevant
+            sums[f"hit_rate@{k}"] = self._hit_rate(k)
+            sums[f"ndcg@{k}"] = gain / gains[np.minimum(k, relevant).astype(np.int64)]
+        return sums
+
+    def _hit_rate(self, k):
+        """Return the chance that any held-out target is among the k best, float64 (b,).
+
+        Of the equal scores at the border, t in all and h of them held out, s still come in: a draw without
+        replacement, which misses with chance C(t − h, s) / C(t, s).
+        """
+        rate = (self._total(self.above + self.equal < k) > 0).astype(np.float64)
+        border = (self.above < k) & (self.above + self.equal >= k)
+        row, first = np.unique(self.row[border], return_index=True)
+        t = self.equal[border][first] + 1.0
+        s = k - self.above[border][first]
+        h = np.bincount(self.row[border], minlength=self.n_centres)[row]
+        possible = t - h >= s
+        rest = np.where(possible, t - h, s)
+        missed = gammaln(rest + 1) - gammaln(rest - s + 1) - gammaln(t + 1) + gammaln(t - s + 1)
+        rate[row] = np.maximum(rate[row], 1.0 - possible * np.exp(missed))
+        return rate
 
 
-def _leave_out(scores, centres, known, part):
-    """Set the scores of known targets to −∞, but not of held-out ones; return how many each centre loses."""
-    seen = known[centres]
-    out = (seen - seen.multiply(part.astype(bool))).tocsr()
-    out.eliminate_zeros()
-    scores[np.repeat(np.arange(len(centres)), np.diff(out.indptr)), out.indices] = -np.inf
-    return np.diff(out.indptr)
+def _as_held(pairs, n_targets):
+    """Return the held-out pairs as CSR, float64 weights above 0, each pair once."""
+    centres, targets, weights = (np.asarray(values) for values in pairs)
+    if len(weights) and not (np.isfinite(weights).all() and weights.min() >= 0):
+        raise ConfigError("weights of held-out pairs must be finite and not negative")
+    seen = weights > 0
+    if not seen.any():
+        raise InputError("no held-out pair to rank: all their items are unknown to the model")
+    shape = (int(centres[seen].max()) + 1, n_targets)
+    held = scipy.sparse.coo_matrix((weights[seen].astype(np.float64), (centres[seen], targets[seen])), shape).tocsr()
+    held.sum_duplicates()
+    return held
 
 
 def _as_known(known, n_centres, n_targets):
-    """Return a CSR matrix of int8 ones where a pair is known, with a row for every centre that is asked for."""
+    """Return a CSR matrix of ones where a pair is known, with a row for every centre that is asked for."""
     known = scipy.sparse.coo_matrix(known)
     if known.shape[1] != n_targets:
         raise ConfigError(f"the known pairs have {known.shape[1]} targets, the scores {n_targets}; use one vocabulary")
     asked = known.row < n_centres
     ones = np.ones(int(asked.sum()), bool)
-    return scipy.sparse.csr_matrix((ones, (known.row[asked], known.col[asked])), (n_centres, n_targets)).astype(np.int8)
+    return scipy.sparse.csr_matrix((ones, (known.row[asked], known.col[asked])), (n_centres, n_targets))
 
 
 _BY_PAIR = ("mpr", "mpr_sampled", "likelihood", "log_p", "precision")
+_BY_K = ("precision", "list_precision", "recall", "hit_rate", "ndcg")
 
 
 def _means(table, weights):
-    """Return every figure for these weights of the centres: dict of name -> float."""
-    by_pair, by_centre = float(weights @ table["pairs"]), float(weights @ table["centres"])
-    return {
-        name: float(weights @ sums) / (by_pair if name.split("@")[0] in _BY_PAIR else by_centre)
+    """Return every figure for each of these weights of the groups: dict of name -> float64 (r,).
+
+    weights : float64, (r, groups)
+    """
+    by_pair, by_centre = weights @ table["pairs"], weights @ table["centres"]
+    means = {
+        name: weights @ sums / (by_pair if name.split("@")[0] in _BY_PAIR else by_centre)
         for name, sums in table.items()
         if name not in ("pairs", "centres")
     }
+    if "log_p" in means:
+        means["nll"] = -means.pop("log_p")
+        means["perplexity"] = np.exp(means["nll"])
+    return means
 
 
-def _result(table, ks, n_targets, left_out, logits, bootstrap, rng):
+def _intervals(table, bootstrap, rng):
     n = len(table["centres"])
-    means = _means(table, np.ones(n))
-    samples = [_means(table, np.bincount(rng.integers(0, n, n), minlength=n)) for _ in range(bootstrap)]
-    intervals = {
-        name: tuple(float(v) for v in np.quantile([sample[name] for sample in samples], (0.025, 0.975)))
-        for name in means
-        if samples
-    }
-    nll = -means["log_p"] if logits else None
-    if "log_p" in intervals:
-        low, high = intervals.pop("log_p")
-        intervals["nll"] = (-high, -low)
-    at = {name: {k: means[f"{name}@{k}"] for k in ks} for name in ("precision", "list_precision", "recall", "hit_rate")}
+    if n < 2 or not bootstrap:
+        return {}
+    parts, batch = [], max(1, _SCORES // 16 // n)
+    for start in range(0, bootstrap, batch):
+        r = min(batch, bootstrap - start)
+        drawn = rng.integers(0, n, (r, n)) + n * np.arange(r)[:, None]
+        parts.append(_means(table, np.bincount(drawn.ravel(), minlength=r * n).reshape(r, n).astype(np.float64)))
+    intervals = {}
+    for name in parts[0]:
+        low, high = np.quantile(np.concatenate([part[name] for part in parts]), (0.025, 0.975))
+        intervals[name] = (float(low), float(high))
+    return intervals
+
+
+def _result(table, ks, counts, bootstrap, rng):
+    means = {name: float(value[0]) for name, value in _means(table, np.ones((1, len(table["centres"])))).items()}
+    single = ("mpr", "mpr_sampled", "likelihood", "nll", "perplexity")
     return RankingResult(
-        mpr=means["mpr"],
-        mpr_sampled=means["mpr_sampled"],
-        **at,
-        ndcg={k: means[f"ndcg@{k}"] for k in ks},
-        likelihood=means.get("likelihood"),
-        nll=nll,
-        perplexity=float(np.exp(nll)) if logits else None,
-        pairs=float(table["pairs"].sum()),
-        centres=n,
-        targets=n_targets,
-        known_left_out=left_out,
-        intervals=intervals,
+        **{name: means.get(name) for name in single},
+        **{name: {k: means[f"{name}@{k}"] for k in ks} for name in _BY_K},
+        **counts,
+        intervals=_intervals(table, bootstrap, rng),
     )

@@ -1,0 +1,163 @@
+"""`w2vneg eval ranking`: a model of items on held-out pairs, beside baselines that only count."""
+
+import json
+
+import click
+
+from .tables import table
+
+
+class _Ks(click.ParamType):
+    """Whole numbers from 1 on with commas between them."""
+
+    name = "K,K,…"
+
+    def convert(self, value, param, ctx):
+        try:
+            ks = sorted({int(one) for one in value.split(",")})
+        except ValueError:
+            ks = [0]
+        if ks[0] < 1:
+            self.fail(f"{value!r} is no list of whole numbers from 1 on, like 1,5,15,50", param, ctx)
+        return ks
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("test", type=click.Path())
+@click.option("--k", "ks", type=_Ks(), default="1,5,15,50", show_default=True, help="Lengths of lists.")
+@click.option(
+    "--exclude-known",
+    metavar="FILE",
+    multiple=True,
+    help="Leave the pairs of this file out of the catalogue, as a rule train.tsv; may be repeated.",
+)
+@click.option(
+    "--train",
+    metavar="FILE",
+    multiple=True,
+    help="What the baselines count; may be repeated.  [default: the files of --exclude-known, else only popularity, by "
+    "the model's own counts]",
+)
+@click.option(
+    "--mpr",
+    type=click.Choice(["exact", "sampled"]),
+    default="exact",
+    show_default=True,
+    help="Mean percentile rank over the whole catalogue, or RS eq. 10's over targets drawn from it.",
+)
+@click.option(
+    "--samples", metavar="N", type=click.IntRange(min=1), help="Targets drawn for --mpr sampled.  [default: 100]"
+)
+@click.option(
+    "--bootstrap",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    help="Resamples of the centres for the 95 % intervals; 0 for none.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of resamples and draws.")
+@click.option("--no-baselines", is_flag=True, help="Judge the model alone.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
+def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed, no_baselines, as_json):
+    """Rank held-out pairs: where do the targets of TEST stand in the whole catalogue?
+
+    MODEL is a folder written with --save-model; TEST is a table of item, target and, if there is one, weight, such as
+    the test.tsv of w2vneg split. Scores are raw dot products. Pairs with an item that the model does not know are left
+    out and counted. Popularity and item-item co-occurrence are counted in the training part and printed beside the
+    model. docs/ranking.md defines every figure.
+    """
+    from ..judgement import judge_ranking
+    from ..model import Model
+
+    if samples and mpr == "exact":
+        raise click.UsageError("--samples is how many targets --mpr sampled draws; the exact one draws none")
+    if no_baselines and train:
+        raise click.UsageError("--train is what the baselines count; it does not go with --no-baselines")
+    judgement = judge_ranking(
+        Model.load(model),
+        test,
+        exclude_known=exclude_known,
+        train=train,
+        ks=ks,
+        samples=(samples or 100) if mpr == "sampled" else 0,
+        bootstrap=bootstrap,
+        seed=seed,
+        baselines=not no_baselines,
+    )
+    if as_json:
+        click.echo(json.dumps({"model": model, **judgement.as_dict()}, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    click.echo("\n".join(_head(judgement)))
+    click.echo()
+    click.echo(table(_rows(judgement, mpr)))
+    for baseline, why in judgement.missing.items():
+        click.echo(f"\n{baseline} is not shown: {why}")
+    for baseline in list(judgement.results)[1:]:
+        worse = judgement.not_above(baseline)
+        if worse:
+            click.echo(f"\nNot better than {baseline}: {', '.join(_words(name) for name in worse)}")
+
+
+def _head(judgement):
+    """Return lines that say what was judged: coverage, catalogue, what was left out."""
+    result, tested, known = judgement.model, judgement.test, judgement.known
+    yield (
+        f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs judged "
+        f"({_percent(tested.judged)}, {_percent(tested.weight)} of the weight); "
+        f"{result.distinct_pairs:,} distinct ones, {result.centres:,} centres, {result.targets:,} targets"
+    )
+    if known is None:
+        yield "Every target is in the catalogue, known ones too; --exclude-known TRAIN.tsv leaves those out."
+    else:
+        both = f"; {result.known_held_out:,} held-out pairs are known as well, and stay" * bool(result.known_held_out)
+        yield f"Known targets ({', '.join(known.files)}) are left out of the catalogue{both}."
+
+
+def _rows(judgement, mpr):
+    results = judgement.results
+    names = ["mpr_sampled" if mpr == "sampled" else "mpr", "likelihood", "nll", "perplexity"]
+    by_k = ("precision", "list_precision", "recall", "hit_rate", "ndcg")
+    rows = [("", *results), *((_words(name), *(_cell(r, name) for r in results.values())) for name in names)]
+    for name in by_k:
+        rows.append(None)
+        for k in judgement.options["ks"]:
+            full = f"{name}@{k}"
+            rows.append((_words(full), *(_cell(result, full) for result in results.values())))
+    return rows
+
+
+_WORDS = {
+    "mpr": "MPR",
+    "mpr_sampled": "MPR, sampled",
+    "likelihood": "likelihood",
+    "nll": "NLL, nats",
+    "perplexity": "perplexity",
+    "precision": "P@{k} of pairs",
+    "list_precision": "precision@{k}",
+    "recall": "recall@{k}",
+    "hit_rate": "hit rate@{k}",
+    "ndcg": "NDCG@{k}",
+}
+
+
+def _words(name):
+    """Return what people call a figure."""
+    name, _, k = name.partition("@")
+    return _WORDS[name].format(k=k)
+
+
+def _cell(result, name):
+    field, _, k = name.partition("@")
+    value = getattr(result, field)
+    value = value[int(k)] if k else value
+    if value is None:
+        return "–"
+    form = {"likelihood": ".3e", "perplexity": ",.1f"}.get(field, ".4f")
+    low, high = result.intervals.get(name, (None, None))
+    return f"{value:{form}}" + (f" ({low:{form}} … {high:{form}})" if low is not None else "")
+
+
+def _percent(share):
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,84 @@
+"""`w2vneg recommend`: what comes next after one or several items."""
+
+import json
+
+import click
+
+from ..errors import UnknownNameError
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("items", nargs=-1, required=True, metavar="ITEM...")
+@click.option("-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
+@click.option("--titles", metavar="FILE", help="Table of what items are called; UTF-8 or Latin-1.")
+@click.option(
+    "--titles-cols",
+    metavar="ID,NAME",
+    help="Its columns, by number from 1 on or by name in its header.  [default: 1,2]",
+)
+@click.option(
+    "--exclude-known",
+    metavar="FILE",
+    multiple=True,
+    help="Leave out what stands with any ITEM in this file of pairs; may be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
+def recommend(model, items, k, titles, titles_cols, exclude_known, as_json):
+    """List what comes next after all ITEMs together.
+
+    MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits (dot products, not cosines);
+    the ITEMs themselves are left out. Where rows and columns are of two kinds, users and items, an ITEM is a user.
+    """
+    from ..judgement import read_known
+    from ..model import Model
+    from ..recommend import recommend as best
+
+    columns = _columns(titles, titles_cols)
+    loaded = Model.load(model)
+    names = {}
+    if titles:
+        from ..readers.titles import read_titles
+
+        names = read_titles(titles, columns)
+    known = read_known(exclude_known, loaded.vocab, loaded.vocab_out)
+    seeds_named = names if loaded.vocab_out is loaded.vocab else {}  # else seeds are users: titles are not theirs
+    try:
+        found = best(loaded, items, k, known)
+    except UnknownNameError as error:
+        raise _with_titles(error, items, loaded.vocab, seeds_named) from None
+    if as_json:
+        document = {
+            "model": model,
+            "items": [_entry(item, seeds_named) for item in items],
+            "known_left_out": bool(exclude_known),
+            "recommended": [_entry(item, names) | {"score": score} for item, score in found],
+        }
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    click.echo(", ".join(f"{item} ({seeds_named[item]})" if item in seeds_named else item for item in items))
+    width = max((len(item) for item, _ in found), default=0)
+    for item, score in found:
+        click.echo(f"  {item.ljust(width)}  {score:8.3f}  {names.get(item, '')}".rstrip())
+
+
+def _columns(titles, asked):
+    if asked is None:
+        return 1, 2
+    if not titles:
+        raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
+    columns = [int(one) if one.isdecimal() else one for one in asked.split(",")]
+    if len(columns) != 2 or "" in columns:
+        raise click.UsageError(f"--titles-cols takes two columns with a comma between, not {asked!r}")
+    return columns
+
+
+def _entry(item, names):
+    return {"item": item} | ({"name": names[item]} if item in names else {})
+
+
+def _with_titles(error, items, vocab, names):
+    """Return the error, with items that are called what was asked for."""
+    wanted = next(item for item in items if item not in vocab).lower()
+    called = [f"{item!r} ({title})" for item, title in names.items() if wanted in title.lower() and item in vocab][:3]
+    return UnknownNameError(f"{error} Items are named by id; so called: {', '.join(called)}.") if called else error

@@ -1,0 +1,94 @@
+"""What is ranked: logits of a model, and baselines that know popularity or counts of co-occurrence only.
+
+A scoring function takes centre ids, int (b,), and returns the scores of all targets, float32 or float64 (b, V). The
+caller may change what it gets, and the next call may write over it.
+"""
+
+import numpy as np
+import scipy.sparse
+
+
+def logits_of(vectors_in, vectors_out, absolute=False):
+    """Return the scoring function of a model, float32: raw dot products, or their size for an absolute softmax."""
+    kept = np.empty((0, len(vectors_out)), np.float32)
+
+    def score(centres):
+        nonlocal kept
+        if len(kept) < len(centres):
+            kept = np.empty((len(centres), len(vectors_out)), np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # whoever ranks tells what is no number
+            scores = np.matmul(vectors_in[centres], vectors_out.T, out=kept[: len(centres)])
+        return np.abs(scores, out=scores) if absolute else scores
+
+    return score
+
+
+def popularity_scores(counts):
+    """Return the scoring function that knows nothing of the centre: log of the targets' counts, float64.
+
+    As logits these are the targets' shares of all counts; one never seen counts as half of the least seen one.
+    """
+    counts = np.asarray(counts, np.float64)
+    seen = counts[counts > 0]
+    floor = 0.5 * seen.min() if len(seen) else 1.0
+    scores = np.log(np.where(counts > 0, counts, floor))
+    return lambda centres: np.tile(scores, (len(centres), 1))
+
+
+def cooccurrence_scores(known, counts):
+    """Return the scoring function of item-item counts: how often j was seen with i, equal ones by popularity; float64.
+
+    Parameters
+    ----------
+    known : scipy.sparse matrix, (V_in, V)
+        How often each pair was seen in training.
+    counts : (V,)
+        How often each target was seen.
+    """
+    known, share = scipy.sparse.csr_matrix(known, dtype=np.float64), _shares(counts)
+    unit = known.data.min() if known.nnz else 1.0  # shares stay below it, so that they only decide ties
+
+    def score(centres):
+        scores = known[centres].toarray()
+        scores += unit * share
+        return scores
+
+    return score
+
+
+def history_scores(known, counts):
+    """Return the scoring function of item-item counts for rows that are histories: how many share j and an item of i's.
+
+        s_ij = Σ_{l ∈ history of i, l ≠ j} #{histories with both l and j},    equal ones by popularity; float64
+
+    Parameters
+    ----------
+    known : scipy.sparse matrix, (V_in, V)
+        What each row (a user) has; how often does not matter.
+    counts : (V,)
+        How often each target was seen.
+    """
+    has = scipy.sparse.csr_matrix(known, dtype=np.float32)
+    has.data[:] = 1.0
+    together = (has.T @ has).tocsr()
+    alone, share = together.diagonal(), _shares(counts)
+
+    def score(centres):
+        own = has[centres]
+        scores = (own @ together).astype(np.float64).toarray()
+        scores[np.repeat(np.arange(len(centres)), np.diff(own.indptr)), own.indices] -= alone[own.indices]
+        scores += share
+        return scores
+
+    return score
+
+
+def history_memory(known):
+    """Return an upper bound of the bytes that `history_scores` keeps for these rows (int)."""
+    known = scipy.sparse.csr_matrix(known)
+    lengths = np.diff(known.indptr).astype(np.float64)
+    return int(min((lengths**2).sum(), float(known.shape[1]) ** 2) * 8)
+
+
+def _shares(counts):
+    return np.asarray(counts, np.float64) / (np.sum(counts) + 1.0)

@@ -1,0 +1,55 @@
+"""Names that people know items by, from a table of ids and titles."""
+
+import codecs
+
+from .layout import Column
+from .names import as_word
+from .sources import Source
+from .tables import Tables
+
+
+def read_titles(path, columns=(1, 2)):
+    """Read what items are called.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table as `Tables` reads them; UTF-8, or else Latin-1.
+    columns : (int or str, int or str)
+        Numbers from 1 on, or names, of the columns with ids and with titles.
+
+    Returns
+    -------
+    dict, str -> str
+        Id, as a vocabulary has it, to the first title that is not empty.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a column is not there.
+    """
+    option = "--titles-cols"
+    wanted = [
+        Column("id", option, "name", columns[0], may_be_empty=True),
+        Column("title", option, "name", columns[1], may_be_empty=True),
+    ]
+    titles = {}
+    for batch in Tables(str(path), wanted, encoding=_encoding_of(path)):
+        ids, texts = batch.columns["id"], batch.columns["title"]
+        words, shown = [as_word(name) for name in ids.names], [text.strip() for text in texts.names]
+        for word, title in sorted(set(zip(ids.codes.tolist(), texts.codes.tolist(), strict=True))):
+            if word >= 0 and title >= 0:
+                titles.setdefault(words[word], shown[title])
+    return titles
+
+
+def _encoding_of(path):
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with Source(path) as source:
+        try:
+            for piece in source.pieces():
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "iso-8859-1"
+    return "utf-8"
