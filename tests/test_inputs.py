@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from click.testing import CliRunner
 
-from w2vneg.cli.inputs import given_input, input_of, input_options
+from w2vneg.cli.inputs import input_of, input_options
 from w2vneg.cli.options import GroupedCommand
 from w2vneg.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.errors import ConfigError
@@ -98,8 +98,20 @@ def test_choice_of_items_is_handed_on(files):
 @input_options
 @click.option("--other")
 def command(**values):
-    assert given_input(values)
     click.echo(json.dumps([input_of(values).as_dict(), values]))
+
+
+@click.command(cls=GroupedCommand)
+@input_options
+def idle(**values):
+    assert input_of(values, needed=False) is None
+
+
+def test_there_may_be_no_input_but_then_none_of_its_options():
+    assert CliRunner().invoke(idle, []).exit_code == 0
+    result = CliRunner().invoke(idle, ["--user-col", "1"])
+    assert result.exit_code == 2
+    assert "no source is named" in result.output
 
 
 def run(*arguments):
