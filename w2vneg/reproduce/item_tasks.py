@@ -1,0 +1,64 @@
+"""What next-item studies train on and are judged by: named data, split by user or by pair into three parts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..encoded import EncodedPairs, HeldOut
+from ..inputs import Input, encode_input
+from ..splits import split_data
+
+SHARES = (0.7, 0.1, 0.2)
+
+INPUTS = {  # name -> (what is read, how many of the most frequent items are kept)
+    "belgian": (Input("baskets", "belgian-retail"), None),
+    "uk": (Input("ratings", "online-retail", user_col="InvoiceNo", item_col="StockCode"), None),
+    "ml-100k": (Input("ratings", "ml-100k", user_col=1, item_col=2, rating_col=3, min_rating=4, time_col=4), None),
+    "ml-1m": (Input("ratings", "ml-1m-pairs", user_col="user", item_col="movie"), None),
+    "text-12k": (Input("corpus", "enwiki2015-head"), 12_000),
+    "text-15k": (Input("corpus", "enwiki2015-head"), 15_000),
+    "text-30k": (Input("corpus", "enwiki2015-head"), 30_000),
+}
+WINDOWS = {"text-12k": 1, "text-15k": 3, "text-30k": 1}
+
+
+@dataclass(frozen=True)
+class Task:
+    """train : EncodedPairs, weights are counts; valid, test : HeldOut, in the same ids; by : str, how it was split"""
+
+    name: str
+    train: EncodedPairs
+    valid: HeldOut
+    test: HeldOut
+    by: str
+
+    def line(self):
+        """Return the task as one line for people (str)."""
+        parts = [f"{len(p.centres):,} pairs ({p.weights.sum():,.0f} occurrences)" for p in (self.valid, self.test)]
+        return (
+            f"{self.name}, split by {self.by}: {len(self.train.vocab):,} items, {self.train.matrix.nnz:,} training pairs "
+            f"({self.train.matrix.sum(dtype=np.float64):,.0f} occurrences), held out {parts[0]} and {parts[1]}"
+        )
+
+
+def load_task(name, by="user", seed=1):
+    """Return the `Task` of named data: 70 % to train on, 10 % to choose by, 20 % to report on.
+
+    Text gives pairs of a word and one of the next words; items give every pair of a basket or history, both ways.
+    """
+    given, most = INPUTS[name]
+    data = encode_input(given.located(), min_count=1 if given.kind != "corpus" else 5, max_vocab=most)
+    return make_task(name, data, by, seed, given.kind, WINDOWS.get(name))
+
+
+def make_task(name, data, by, seed, kind, window=None):
+    """Return the `Task` of encoded data."""
+    parts = split_data(data, by, SHARES, seed, kind=kind, window=window, ordered=kind == "corpus").matrices
+    train = EncodedPairs(parts["train"].astype(np.float32), data.vocab, data.vocab)
+    return Task(name, train, _held(parts["valid"]), _held(parts["test"]), by)
+
+
+def _held(matrix):
+    pairs = matrix.tocoo()
+    centres, targets = pairs.row.astype(np.int64), pairs.col.astype(np.int64)
+    return HeldOut(centres, targets, pairs.data.astype(np.float64), 0, len(centres))
