@@ -77,6 +77,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "schedule",
         "temperature",
     },
+    "validation": {"encoded", "errors", "evaluators", "events", "model"},
     "progress": {"events"},
     "word2vec": {
         "config",
@@ -92,6 +93,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "samplers",
         "setting",
         "trainer",
+        "validation",
         "weighers",
     },
     "bench": {"presets", "config", "dense", "jit", "embeddings", "errors", "evaluators", "events", "trainer"},

@@ -19,6 +19,7 @@ FILES = [
     "history.jsonl",
     "learned.npy",
     "position.json",
+    "validation.json",
     "vectors_in.npy",
     "vectors_out.npy",
     "versions.json",

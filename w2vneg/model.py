@@ -237,6 +237,9 @@ def _read_origin(path):
     return Origin(**values)
 
 
+_JUDGED_BY = {"metric", "patience", "every", "held", "known", "files"}  # what settings of a `Best` hold
+
+
 def _read_best(folder, matrices):
     """Return the `Best` of a run with these matrices, or None if nothing judges it."""
     path = folder / "validation.json"
@@ -246,7 +249,8 @@ def _read_best(folder, matrices):
     kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
     kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
-    if not fits or not all(isinstance(values[name], kind) for name, kind in kinds.items()):
+    fits = fits and all(isinstance(values[name], kind) for name, kind in kinds.items())
+    if not fits or not values["settings"].keys() >= _JUDGED_BY:
         raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
     best = Best(**values)
     if best.epoch is not None and not best.finished:

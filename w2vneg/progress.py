@@ -4,7 +4,7 @@ import sys
 import time
 from contextlib import contextmanager
 
-from .events import CostEstimated, Diagnosis, EpochDone, Interrupted, RolledBack, RoundDone
+from .events import BestRestored, CostEstimated, Diagnosis, EpochDone, Interrupted, RolledBack, RoundDone, Validated
 
 _LINE_EVERY = 10.0  # seconds between plain lines
 
@@ -34,6 +34,13 @@ _DIAGNOSIS = (  # heading and figure of each column
     ("error", lambda d: _number(d.relative_error, ".3f")),
     ("noise", lambda d: _number(d.noise, ".3f")),
 )
+
+
+def _judgement(event):
+    """Return a `Validated` in words: the metric first, then how it stands to the best, then the other figures."""
+    standing = "the best so far" if event.improved else f"best {event.best:.4f} at epoch {event.best_epoch:g}"
+    others = ", ".join(f"{name} {figure:.4f}" for name, figure in event.figures.items() if name != event.metric)
+    return f"{event.metric} {event.value:.4f} ({standing}); {others}, {event.seconds:.1f} s"
 
 
 def _number(value, layout):
@@ -85,6 +92,14 @@ class TrainingProgress:
             if event.temperature is not None:
                 figures += f", T {event.temperature:.4g}"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
+        elif isinstance(event, Validated):
+            self._say(f"epoch {event.epoch:g} on held-out pairs: {_judgement(event)}")
+        elif isinstance(event, BestRestored):
+            why = "stopped early" if event.early else "done"
+            self._say(
+                f"{why} after epoch {event.epoch:g} with {event.metric} {event.last[event.metric]:.4f}; "
+                f"kept the best, epoch {event.best_epoch:g} with {event.best[event.metric]:.4f}"
+            )
         elif isinstance(event, CostEstimated):
             self._say(
                 f"{event.method} over {event.n_vocab:,} words: {event.bytes / 2**20:,.0f} MB for a batch's scores, "

@@ -169,20 +169,20 @@ class Trainer:
         if position.round == len(rounds):
             self._end_epoch(clock)
 
+    def _epochs(self, rounds=0):
+        """Return how many epochs are done, or will be after so many more `rounds`."""
+        return self.model.position.epoch + (self.model.position.round + rounds) / self.n_rounds
+
     def _due(self, rounds=0):
         """Tell whether held-out pairs are to judge the model now, or after so many more `rounds`."""
-        position = self.model.position
-        epoch = position.epoch + (position.round + rounds) / self.n_rounds
-        return self.validation is not None and self.validation.due(self.model, epoch, self._through)
+        return self.validation is not None and self.validation.due(self.model, self._epochs(rounds), self._through)
 
     def _judge(self, clock):
         """Let held-out pairs judge the model if that is due; tell whether the run is over."""
         if self._due():
             with clock.stopped():
-                position = self.model.position
-                events = self.validation.judge(self.model, position.epoch + position.round / self.n_rounds, self._through)
-            for event in events:
-                self._tell(event)
+                for event in self.validation.judge(self.model, self._epochs(), self._through):
+                    self._tell(event)
         return self.complete
 
     def _alpha(self, fraction):

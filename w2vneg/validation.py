@@ -88,18 +88,10 @@ class Validation:
     ------
     ConfigError
         If an option is out of range.
-    InputError
-        If there is no pair.
     """
 
     def __init__(self, held, *, metric="mpr", patience=None, every=1.0, known=None, files=None):
-        self.metric = Metric.parse(metric)
-        if patience is not None and (isinstance(patience, bool) or not isinstance(patience, int) or patience < 1):
-            raise ConfigError(f"patience must be a whole number of at least 1, not {patience!r}")
-        if isinstance(every, bool) or not isinstance(every, int | float) or not 0 < every < math.inf:
-            raise ConfigError(f"eval_every must be a number of epochs above 0, not {every!r}")
-        if len(held.centres) == 0:
-            raise InputError("no held-out pair to judge by: all their items are unknown to the model")
+        self.metric = check_options(metric, patience, every)
         self.patience, self.every = patience, float(every)
         self.held, self._known, self.files = held, known, files or {}
 
@@ -141,18 +133,16 @@ class Validation:
     def judge(self, model, epoch, through):
         """Judge the model, and end the run if that is due.
 
-        Returns
-        -------
-        list of Event
-            To be told: `Validated` unless this very state was judged before, `BestRestored` if the run is over.
+        Yields
+        ------
+        Event
+            `Validated` unless this very state was judged before, then `BestRestored` if the run is over.
         """
-        events = []
         best = model.best
         if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
-            events.append(self._judged(model, epoch))
+            yield self._judged(model, epoch)
         if through or self._out_of_patience(best):
-            events.append(self._restored(model, epoch, not through))
-        return events
+            yield self._restored(model, epoch, not through)
 
     def _out_of_patience(self, best):
         return self.patience is not None and best.stale >= self.patience
@@ -202,31 +192,49 @@ class Validation:
         return {name: float(value) for name, value in self.metric.figures(result).items()}
 
 
-def read_validation(valid, vocab, vocab_out=None, *, known=None, metric="mpr", patience=None, every=1.0):
-    """Make a `Validation` from files of pairs.
+def check_options(metric="mpr", patience=None, every=1.0):
+    """Raise ConfigError if one of these options of `Validation` is out of range; return the `Metric`."""
+    if patience is not None and (isinstance(patience, bool) or not isinstance(patience, int) or patience < 1):
+        raise ConfigError(f"patience must be a whole number of at least 1, not {patience!r}")
+    if isinstance(every, bool) or not isinstance(every, int | float) or not 0 < every < math.inf:
+        raise ConfigError(f"eval_every must be a number of epochs above 0, not {every!r}")
+    return Metric.parse(metric)
+
+
+def make_validation(valid, encoded, *, known=None, **options):
+    """Make a `Validation` for data that is trained on.
 
     Parameters
     ----------
-    valid : path
-        Held-out pairs: item, target[, weight] (see `encoded.heldout.read_pairs_file`).
-    vocab, vocab_out : Vocabulary
-        Of the data that is trained on; the same one for both if the second is left out.
-    known : path, optional
-        Pairs that are left out of the ranking.
-    metric, patience, every
-        See `Validation`.
+    valid, known : path or HeldOut
+        Held-out pairs, and pairs to leave out of the ranking (or None): item, target[, weight] (see
+        `encoded.heldout.read_pairs_file`).
+    encoded : EncodedCorpus or EncodedPairs
+        For its vocabularies.
+    **options
+        metric, patience, every: see `Validation`.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or no held-out pair has both items in the vocabularies.
+    ConfigError
+        If an option is out of range.
     """
-    Metric.parse(metric)  # before a file is read
-    vocab_out = vocab_out or vocab
-    held = read_pairs_file(valid, vocab, vocab_out)
+    check_options(**options)
+    vocabularies = encoded.vocab, getattr(encoded, "vocab_out", encoded.vocab)
+    files = {name: os.path.abspath(path) for name, path in (("valid", valid), ("known", known)) if _is_path(path)}
+    held, left_out = (read_pairs_file(given, *vocabularies) if _is_path(given) else given for given in (valid, known))
     if len(held.centres) == 0:
         raise InputError(
-            f"{valid}: none of its {held.n_read:,} pairs has both items in the training data; give held-out pairs of "
-            "the same items"
+            f"{files.get('valid', 'valid')}: none of its {held.n_read:,} pairs has both items in the training data; "
+            "give held-out pairs of the same items"
         )
-    left_out = None if known is None else read_pairs_file(known, vocab, vocab_out)
-    files = {name: os.path.abspath(path) for name, path in (("valid", valid), ("known", known)) if path is not None}
-    return Validation(held, metric=metric, patience=patience, every=every, known=left_out, files=files)
+    return Validation(held, known=left_out, files=files, **options)
+
+
+def _is_path(given):
+    return isinstance(given, str | os.PathLike)
 
 
 def _fingerprint(pairs):
