@@ -2,6 +2,7 @@
 
 from .corpus import EncodedCorpus
 from .encode import encode_corpus
+from .heldout import HeldOut, read_pairs_file
 from .pairs import EncodedPairs
 
-__all__ = ["EncodedCorpus", "EncodedPairs", "encode_corpus"]
+__all__ = ["EncodedCorpus", "EncodedPairs", "HeldOut", "encode_corpus", "read_pairs_file"]
