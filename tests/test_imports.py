@@ -78,6 +78,9 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "temperature",
     },
     "validation": {"encoded", "errors", "evaluators", "events", "model"},
+    "searchspace": {"config", "errors", "option"},
+    "trials": {"atomic", "config", "errors"},
+    "tuning": {"errors", "events", "model", "plugins", "trials", "word2vec"},
     "progress": {"events"},
     "word2vec": {
         "config",

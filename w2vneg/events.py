@@ -110,6 +110,34 @@ class BestRestored(Event):
 
 
 @dataclass(frozen=True)
+class TrialStarted(Event):
+    """A search begins trial `number` of `trials` with these options; the events of its training follow."""
+
+    number: int
+    trials: int
+    options: dict
+    seed: int
+
+
+@dataclass(frozen=True)
+class TrialDone(Event):
+    """A trial is over. value : float, the metric of its best state, after `epoch` epochs; both None if it failed, for a
+    `reason`; best : float, of all trials so far, or None; seconds : float
+    """
+
+    number: int
+    trials: int
+    options: dict
+    seed: int
+    metric: str
+    value: float | None
+    epoch: float | None
+    best: float | None
+    reason: str | None
+    seconds: float
+
+
+@dataclass(frozen=True)
 class CostEstimated(Event):
     """A dense method is about to start. bytes : int, for a batch's scores; seconds : float, the whole run
     rate : float, floating-point operations a second, measured just now

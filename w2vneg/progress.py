@@ -4,7 +4,18 @@ import sys
 import time
 from contextlib import contextmanager
 
-from .events import BestRestored, CostEstimated, Diagnosis, EpochDone, Interrupted, RolledBack, RoundDone, Validated
+from .events import (
+    BestRestored,
+    CostEstimated,
+    Diagnosis,
+    EpochDone,
+    Interrupted,
+    RolledBack,
+    RoundDone,
+    TrialDone,
+    TrialStarted,
+    Validated,
+)
 
 _LINE_EVERY = 10.0  # seconds between plain lines
 
@@ -140,6 +151,31 @@ class TrainingProgress:
         else:
             self.stream.write(text + "\n")
             self.stream.flush()
+
+
+class SearchProgress(TrainingProgress):
+    """A listener of a search: a line for each trial, and on a terminal how far the one that runs has got."""
+
+    def __call__(self, event):
+        if isinstance(event, TrialStarted):
+            self.origin = None
+        elif isinstance(event, RoundDone):
+            self._round(event)
+        elif isinstance(event, TrialDone):
+            self._say(f"trial {event.number}/{event.trials}: {_trial(event)}, {event.seconds:.1f} s")
+
+
+def _trial(event):
+    """Return a `TrialDone` in words: its options, what came out, and the best so far."""
+    options = ", ".join(f"{name} {_plain(value)}" for name, value in {**event.options, "seed": event.seed}.items())
+    if event.reason is not None:
+        return f"{options}: {event.reason}"
+    best = "the best so far" if event.value == event.best else f"best {event.best:.4f}"
+    return f"{options}: {event.metric} {event.value:.4f} at epoch {event.epoch:g} ({best})"
+
+
+def _plain(value):
+    return f"{value:g}" if isinstance(value, float) else value
 
 
 @contextmanager

@@ -22,7 +22,7 @@ _OPTIONS = (
         "--patience",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Stop after N judgements in a row without a better one.  [default: go through all epochs]",
+        help="End a run after N judgements in a row without a better one.  [default: go through all epochs]",
     ),
     click.option(
         "--eval-every",
