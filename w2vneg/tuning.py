@@ -21,7 +21,7 @@ from .word2vec import Word2Vec
 
 @dataclass(frozen=True)
 class Search:
-    """What was found. rows : list of Row, the best first; best : Row or None; complete : bool, nothing interrupted it"""
+    """What was found. rows : list of Row, the best first; best : Row or None; complete : bool, not interrupted"""
 
     rows: list
     best: object
