@@ -82,6 +82,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "trials": {"atomic", "config", "errors"},
     "tuning": {"errors", "events", "model", "plugins", "trials", "word2vec"},
     "progress": {"events"},
+    "inputs": {"errors"},
     "word2vec": {
         "config",
         "datasets",
@@ -105,6 +106,7 @@ MAY_IMPORT_INSIDE_FUNCTIONS = {
     "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them
     "evaluators": {"datasets"},
     "bench": {"jit"},
+    "inputs": {"encoded"},  # so that the help of commands that take one comes fast
 }
 NEVER = {
     "evaluators": {"trainer"},

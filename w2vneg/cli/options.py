@@ -10,6 +10,7 @@ from ..rules import in_words
 
 _HEADINGS = {  # group, or what reads the option -> heading of the help, in order
     None: "Files and reports",
+    "items": "Columns and rows of items",
     "objective": "Objective",
     "sampler": "Options of samplers",
     "weigher": "Options of weighers",

@@ -3,6 +3,18 @@
 from .corpus import EncodedCorpus
 from .encode import encode_corpus
 from .heldout import HeldOut, read_pairs_file
+from .histories import encode_baskets, encode_ratings
+from .items import encode_cooccurrence, encode_pairs
 from .pairs import EncodedPairs
 
-__all__ = ["EncodedCorpus", "EncodedPairs", "HeldOut", "encode_corpus", "read_pairs_file"]
+__all__ = [
+    "EncodedCorpus",
+    "EncodedPairs",
+    "HeldOut",
+    "encode_baskets",
+    "encode_cooccurrence",
+    "encode_corpus",
+    "encode_pairs",
+    "encode_ratings",
+    "read_pairs_file",
+]

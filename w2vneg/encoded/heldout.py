@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
+from ..readers.names import as_word
+from ..readers.tables import Tables
+from .items import pair_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +19,7 @@ class HeldOut:
     weights : ndarray, float64, (n,)
         Above 0; 1 where the file has no weights.
     n_unknown : int
-        Rows of which an item is in no vocabulary; they are not among the pairs.
+        Rows with an item that is in no vocabulary; they are not among the pairs.
     n_read : int
         Rows of the file.
     """
@@ -37,7 +39,8 @@ def read_pairs_file(path, vocab, vocab_out, *, encoding="utf-8"):
 
     Parameters
     ----------
-    path : path of a table of two or three columns, with or without a header line
+    path : path
+        A table as `encode_pairs` reads it without being told more: the columns 1 and 2, and 3 if there is a number.
     vocab, vocab_out : Vocabulary
         Names of centres and of targets.
     encoding : str
@@ -52,23 +55,20 @@ def read_pairs_file(path, vocab, vocab_out, *, encoding="utf-8"):
     InputError
         If the file is missing, empty or no such table; names file and line.
     """
-    import pandas as pd
+    tables = Tables(path, pair_columns(), encoding=encoding)
+    parts = []
+    n_unknown = 0
+    for batch in tables:
+        centres, targets = _ids(batch.columns["item"], vocab), _ids(batch.columns["target"], vocab_out)
+        weights = batch.columns["weight"]
+        weights = np.ones(batch.n_rows) if weights is None else weights
+        known = (centres >= 0) & (targets >= 0)
+        n_unknown += int((~known).sum())
+        kept = known & (weights > 0)
+        parts.append((centres[kept], targets[kept], weights[kept]))
+    return HeldOut(*(np.concatenate(part) for part in zip(*parts, strict=True)), n_unknown, tables.n_rows)
 
-    try:
-        table = pd.read_csv(path, sep="\t", header=None, dtype=str, na_filter=False, encoding=encoding)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: no table of pairs can be read ({error}); give item<TAB>target<TAB>weight") from error
-    if table.shape[1] < 2:
-        raise InputError(f"{path}:1: only one column found; give item<TAB>target<TAB>weight")
-    weights = pd.to_numeric(table[2], errors="coerce") if table.shape[1] > 2 else pd.Series(1.0, table.index)
-    if np.isnan(weights.iloc[0]) or tuple(table.iloc[0, :2]) == ("item", "target"):
-        table, weights = table.iloc[1:], weights.iloc[1:]
-    if not (weights >= 0).all():
-        wrong = int(np.argmin((weights >= 0).to_numpy()))
-        raise InputError(f"{path}:{weights.index[wrong] + 1}: the weight is no number of 0 or more")
-    centres = table[0].map(vocab.index).fillna(-1).to_numpy(np.int64)
-    targets = table[1].map(vocab_out.index).fillna(-1).to_numpy(np.int64)
-    weights = weights.to_numpy(np.float64)
-    known = (centres >= 0) & (targets >= 0)
-    kept = known & (weights > 0)
-    return HeldOut(centres[kept], targets[kept], weights[kept], int((~known).sum()), len(table))
+
+def _ids(column, vocab):
+    """Return the ids of a column's names (ndarray, int64, (n_rows,)), -1 for unknown ones."""
+    return np.array([vocab.index.get(as_word(name), -1) for name in column.names], np.int64)[column.codes]

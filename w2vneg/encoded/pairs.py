@@ -1,11 +1,14 @@
 """Pairs of items with weights: who was seen with whom, and how often."""
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
 
+from ..errors import InputError
 from ..vocab import Vocabulary
+from .choice import choose_items
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +40,91 @@ class EncodedPairs:
 
     def __len__(self):
         return self.matrix.nnz
+
+
+@dataclass
+class RawPairs:
+    """Pairs as they were read, with their names numbered.
+
+    rows, columns : ndarray, int32, (n,); weights : ndarray, float64, (n,), 0 or more
+    words, words_out : list of str, their names; the very same list where they are one kind of thing
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    weights: np.ndarray
+    words: list
+    words_out: list
+
+    def encoded(self, choice, rectangular, report, started):
+        """Choose the items and sum the weights of equal pairs.
+
+        Parameters
+        ----------
+        choice : choice.Choice
+        rectangular : bool
+        report : readers.report.ItemsReport
+            Completed for the result.
+        started : float
+            time.perf_counter at the beginning.
+
+        Raises
+        ------
+        InputError
+            If too few items or no pair are left, or a sum of weights is past float32.
+        """
+        left_out = dict(report.left_out)
+        left_out["rows of weight 0"] = self._keep(self.weights > 0)
+        if not rectangular:
+            left_out["pairs of an item with itself"] = self._keep(self.rows != self.columns)
+        if not len(self.rows):
+            raise InputError("no pair is left: all have weight 0 or are of an item with itself")
+        vocab, vocab_out, ids, ids_out = self._choose(choice, rectangular)
+        fixed = choice.vocab is not None or choice.vocab_out is not None
+        which = "unknown items" if fixed else "rare items"
+        left_out[which] = int((ids < 0).sum()) + (int((ids_out < 0).sum()) if rectangular else 0)
+        rows, columns = ids[self.rows], ids_out[self.columns]
+        known = (rows >= 0) & (columns >= 0)
+        left_out[f"rows with {which}"] = int(len(known) - known.sum())
+        if not known.any():
+            raise InputError(f"no pair is left: every one has one of {left_out[which]:,} {which}; keep more of them")
+        matrix = scipy.sparse.coo_matrix(
+            (self.weights[known], (rows[known], columns[known])), (len(vocab), len(vocab_out))
+        ).tocsr()  # sums what is there twice
+        report = replace(
+            report,
+            items=len(vocab),
+            targets=len(vocab_out),
+            kept=matrix.nnz,
+            left_out=left_out,
+            seconds=time.perf_counter() - started,
+        )
+        return EncodedPairs(_single(matrix), vocab, vocab_out, report)
+
+    def _keep(self, kept):
+        """Keep some rows and return how many others there were."""
+        if not kept.all():
+            self.rows, self.columns, self.weights = self.rows[kept], self.columns[kept], self.weights[kept]
+        return int(len(kept) - kept.sum())
+
+    def _choose(self, choice, rectangular):
+        seen = np.bincount(self.rows, self.weights, len(self.words))
+        seen_out = np.bincount(self.columns, self.weights, len(self.words_out))
+        if not rectangular:
+            vocab, ids = choose_items(self.words, seen + seen_out, choice, choice.vocab)
+            return vocab, vocab, ids, ids
+        vocab, ids = choose_items(self.words, seen, choice, choice.vocab, "centre")
+        vocab_out, ids_out = choose_items(self.words_out, seen_out, choice, choice.vocab_out, "target")
+        return vocab, vocab_out, ids, ids_out
+
+
+def _single(matrix):
+    """Return a matrix of float32 of which no entry has become 0 or infinite."""
+    with np.errstate(over="ignore"):
+        single = matrix.astype(np.float32)
+    if np.isinf(single.data).any():
+        raise InputError(
+            f"the weights of a pair sum to {matrix.data.max():g}, past what float32 holds; scale them down"
+        )
+    single.eliminate_zeros()
+    return single

@@ -37,14 +37,7 @@ class Settings:
 
     @classmethod
     def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader):
-        if not _is_int(min_count) or min_count < 1:
-            raise ConfigError(f"min_count must be a whole number of at least 1, not {min_count!r}")
-        if max_vocab is not None and (not _is_int(max_vocab) or max_vocab < 2):
-            raise ConfigError(f"max_vocab must be a whole number of at least 2, not {max_vocab!r}")
-        if vocab is not None and not isinstance(vocab, Vocabulary):
-            raise ConfigError(f"vocab must be a Vocabulary, not {type(vocab).__name__}; see Vocabulary.load")
-        if vocab is not None and len(vocab) < 2:
-            raise ConfigError(f"the given vocabulary has {len(vocab)} words; training needs at least two")
+        check_choice(min_count, max_vocab, vocab)
         READERS[reader]  # an unknown name is told before anything is read
         return cls(min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader)
 
@@ -59,6 +52,18 @@ class Settings:
         if self.vocab is None:
             return choose_vocabulary(counter, self.min_count, self.max_vocab)
         return self.vocab, ids_in(self.vocab, counter)
+
+
+def check_choice(min_count, max_vocab, vocab):
+    """Raise ConfigError if what a vocabulary is chosen by is out of range."""
+    if not _is_int(min_count) or min_count < 1:
+        raise ConfigError(f"min_count must be a whole number of at least 1, not {min_count!r}")
+    if max_vocab is not None and (not _is_int(max_vocab) or max_vocab < 2):
+        raise ConfigError(f"max_vocab must be a whole number of at least 2, not {max_vocab!r}")
+    if vocab is not None and not isinstance(vocab, Vocabulary):
+        raise ConfigError(f"vocab must be a Vocabulary, not {type(vocab).__name__}; see Vocabulary.load")
+    if vocab is not None and len(vocab) < 2:
+        raise ConfigError(f"the given vocabulary has {len(vocab)} words; training needs at least two")
 
 
 def _is_int(value):

@@ -1,6 +1,6 @@
 """What is told of a corpus once it has been read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -36,3 +36,45 @@ class CorpusReport:
             f"in {self.sentences:,} sentences, discarded {self.discarded_tokens:,} ({self.discarded_types:,}); "
             f"{self.bytes / 1e6:,.1f} MB {how}"
         )
+
+
+@dataclass(frozen=True)
+class ItemsReport:
+    """What was found in files of items and what became of it.
+
+    `kind` is "pairs", "cooccurrence", "baskets" or "ratings". `rows` are those of the files (entries of a matrix,
+    lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one kind of
+    things). `kept` counts distinct pairs, or items in histories and baskets; `groups` are these, 0 for pairs.
+    `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
+    """
+
+    kind: str
+    files: int
+    bytes: int
+    rows: int
+    items: int
+    targets: int
+    kept: int
+    groups: int
+    seconds: float
+    left_out: dict = field(default_factory=dict)
+    rectangular: bool = False
+    cached: bool = False
+
+    def line(self):
+        """Return the report as one line for people (str)."""
+        how = "from the cache" if self.cached else f"in {self.seconds:.1f} s"
+        things = f"{self.items:,} items"
+        if self.rectangular:
+            things = f"{self.items:,} centres and {self.targets:,} targets"
+        what = {"baskets": "items in {:,} baskets", "ratings": "items in {:,} histories"}.get(self.kind, "pairs")
+        if self.kind == "ratings" and self.rectangular:
+            what = "pairs"
+        out = "; ".join(f"{number:,} {why}" for why, number in self.left_out.items() if number)
+        return (
+            f"{self.rows:,} {_ROWS[self.kind]}: {self.kept:,} {what.format(self.groups)} of {things}; "
+            f"left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {how}"
+        )
+
+
+_ROWS = {"pairs": "rows", "cooccurrence": "entries", "baskets": "lines", "ratings": "rows"}

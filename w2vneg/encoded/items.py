@@ -1,0 +1,218 @@
+"""Encode files of pairs of items: tables and co-occurrence matrices.
+
+Ten million rows of user, item and weight (164 MB of CSV) take FIGURES.
+"""
+
+import time
+import zipfile
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse
+
+from ..errors import ConfigError, InputError
+from ..readers.layout import Column, delimiter_of
+from ..readers.names import Names, read_names
+from ..readers.report import ItemsReport
+from ..readers.sources import Source, find_files
+from ..readers.tables import Tables
+from .choice import Choice
+from .pairs import RawPairs
+
+
+def pair_columns(item_col=None, target_col=None, weight_col=None):
+    """Return the columns of a table of pairs, as `readers.tables.Tables` wants them."""
+    return [
+        Column("item", "--item-col", "name", item_col, 1),
+        Column("target", "--target-col", "name", target_col, 2),
+        Column("weight", "--weight-col", "weight", weight_col, 3, if_number=True),
+    ]
+
+
+def encode_pairs(
+    source,
+    *,
+    item_col=None,
+    target_col=None,
+    weight_col=None,
+    delimiter=None,
+    header=None,
+    rectangular=False,
+    min_count=1,
+    max_vocab=None,
+    vocab=None,
+    vocab_out=None,
+    encoding="utf-8",
+    lowercase=False,
+    progress=None,
+):
+    """Read tables of pairs: item, target and perhaps a weight a row. The weights of equal pairs are summed.
+
+    Parameters
+    ----------
+    source : path or list of paths
+        As for `readers.sources.find_files`; delimited text, packed or not, or Parquet.
+    item_col, target_col, weight_col : str or int, optional
+        Names of columns, or numbers from 1 on. By default 1 and 2, and for the weight 3 if there is a number in it;
+        without a weight each row counts 1.
+    delimiter : str, optional
+        A sign, or one of the words of `readers.layout.DELIMITERS`; found out by the first lines if None.
+    header : bool, optional
+        Whether the first line names the columns; found out if None.
+    rectangular : bool
+        Items and targets are two kinds of things, with a vocabulary each. Otherwise they are of one kind, and pairs of
+        an item with itself are left out.
+    min_count, max_vocab : int
+        As for `encode_corpus`, where an item's count is the sum of its weights (in both columns if of one kind).
+    vocab, vocab_out : Vocabulary, optional
+        Keep to these; rows with other names are left out.
+    encoding : str
+    lowercase : bool
+        Names that differ only in case become one.
+    progress : callable, optional
+        Called with (stored bytes read, stored bytes in all or None) now and then.
+
+    Returns
+    -------
+    EncodedPairs
+        Its report is an `ItemsReport`.
+
+    Raises
+    ------
+    InputError
+        As `readers.tables.Tables`; or if two names become one word, or too few items or no pair are left.
+    ConfigError
+        If an option is out of range.
+    """
+    started = time.perf_counter()
+    choice = Choice(min_count, max_vocab, vocab, vocab_out).checked(rectangular)
+    tables = Tables(
+        source,
+        pair_columns(item_col, target_col, weight_col),
+        delimiter=delimiter_of(delimiter),
+        header=header,
+        encoding=encoding,
+        progress=progress,
+    )
+    names = Names(lowercase)
+    names_out = Names(lowercase) if rectangular else names
+    parts = []
+    for batch in tables:
+        row = names.number(batch.columns["item"], batch.place)
+        column = names_out.number(batch.columns["target"], batch.place)
+        weight = batch.columns["weight"]
+        parts.append((row, column, np.ones(batch.n_rows) if weight is None else weight))
+    gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    parts.clear()
+    pairs = RawPairs(*gathered, names.words, names_out.words)
+    return pairs.encoded(choice, rectangular, report_of("pairs", tables, rectangular), started)
+
+
+def encode_cooccurrence(
+    source,
+    *,
+    names=(),
+    rectangular=False,
+    min_count=1,
+    max_vocab=None,
+    vocab=None,
+    vocab_out=None,
+    encoding="utf-8",
+    lowercase=False,
+    progress=None,
+    **columns,
+):
+    """Read a sparse matrix of how often items were seen together, or the same as a table of pairs.
+
+    Parameters
+    ----------
+    source : path
+        A file of `scipy.sparse.save_npz`: row i, column j holds how often j was seen with i. Anything else is read by
+        `encode_pairs`, to which `columns` (and `delimiter`, `header`) go.
+    names : sequence of path
+        A file of names, one a line, for rows and columns; two if rectangular. None: the names are 0, 1, 2, ...
+    rectangular, min_count, max_vocab, vocab, vocab_out, encoding, lowercase, progress
+        As for `encode_pairs`; the encoding is that of the names.
+
+    Returns
+    -------
+    EncodedPairs
+
+    Raises
+    ------
+    InputError
+        If the file is no sparse matrix, is not square (unless rectangular), has entries that are negative or not
+        finite, or another number of rows than there are names; or as `encode_pairs`.
+    """
+    started = time.perf_counter()
+    files = find_files(source)
+    choice = Choice(min_count, max_vocab, vocab, vocab_out).checked(rectangular)
+    if len(files) != 1 or not zipfile.is_zipfile(files[0]):
+        if names:
+            raise InputError(f"{files[0]}: names go with one .npz file of a sparse matrix, which this is not")
+        return _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progress, columns)
+    matrix = _load_matrix(files[0], rectangular)
+    words = [read_names(path, encoding=encoding, lowercase=lowercase) for path in names]
+    words = _words_of(matrix, files[0], names, words, rectangular)
+    pairs = RawPairs(matrix.row, matrix.col, matrix.data.astype(np.float64), *words)
+    with Source(files[0]) as stored:
+        size = stored.stamp[0]
+    if progress:
+        progress(size, size)
+    report = ItemsReport("cooccurrence", 1, size, matrix.nnz, 0, 0, 0, 0, 0.0, rectangular=rectangular)
+    return pairs.encoded(choice, rectangular, report, started)
+
+
+def _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progress, columns):
+    encoded = encode_pairs(
+        files,
+        rectangular=rectangular,
+        encoding=encoding,
+        lowercase=lowercase,
+        progress=progress,
+        **choice._asdict(),
+        **columns,
+    )
+    return replace(encoded, report=replace(encoded.report, kind="cooccurrence"))
+
+
+def _load_matrix(path, rectangular):
+    try:
+        matrix = scipy.sparse.load_npz(path)
+    except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"{path}: no sparse matrix as scipy.sparse.save_npz writes it ({error})") from error
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise InputError(f"{path}: not a matrix of numbers, but of {matrix.dtype} with {matrix.ndim} dimensions")
+    matrix = scipy.sparse.coo_matrix(matrix)
+    if not rectangular and matrix.shape[0] != matrix.shape[1]:
+        raise InputError(
+            f"{path}: {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns: items of one kind make it square; "
+            "give --rectangular if rows and columns are two kinds of things"
+        )
+    wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError(
+            f"{path}: the entry in row {matrix.row[at]}, column {matrix.col[at]} (from 0 on) is {matrix.data[at]}; "
+            "entries tell how often items were seen together: finite, and 0 or more"
+        )
+    return matrix
+
+
+def _words_of(matrix, path, files, words, rectangular):
+    """Return the names of rows and of columns."""
+    if not files:
+        return [[str(i) for i in range(size)] for size in matrix.shape]
+    if len(files) != 1 + rectangular:
+        wanted = "two files of names, of rows and of columns" if rectangular else "one file of names"
+        raise ConfigError(f"this matrix takes {wanted}; {len(files)} were given")
+    for file, names, size, side in zip(files, words, matrix.shape, ("rows", "columns"), strict=False):
+        if len(names) != size:
+            raise InputError(f"{file}: {len(names):,} names, but {path} has {size:,} {side}; give one a line, in order")
+    return words if rectangular else words * 2
+
+
+def report_of(kind, tables, rectangular=False):
+    """Return the ItemsReport of tables that were read, with what comes later still empty."""
+    return ItemsReport(kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, rectangular=rectangular)

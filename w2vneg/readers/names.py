@@ -1,0 +1,107 @@
+"""Names of items as words of a vocabulary: text as it is written, but in one piece."""
+
+import re
+
+import numpy as np
+
+from ..errors import InputError
+from .sources import Source
+from .text import read_text
+
+_WHITE = re.compile(r"\s")
+
+
+def as_word(name):
+    """Return `name` without white space at its ends, and each white space inside turned into ``_`` (str)."""
+    return _WHITE.sub("_", name.strip())
+
+
+class Names:
+    """Names numbered in order of first appearance.
+
+    Parameters
+    ----------
+    lowercase : bool
+        Whether names that differ only in case are one.
+
+    Attributes
+    ----------
+    words : list of str
+        The name with number i, as a vocabulary can hold it.
+    """
+
+    def __init__(self, lowercase=False):
+        self._lowercase = lowercase
+        self._numbers = {}  # as written -> int
+        self._by_word = {}  # word -> (int, as written but for white space at the ends and case)
+        self.words = []
+
+    def __len__(self):
+        return len(self.words)
+
+    def number(self, column, place):
+        """Return the numbers of a column's names, new ones for those not met before.
+
+        Parameters
+        ----------
+        column : cells.NameColumn
+        place : str
+            Where they stand, for messages.
+
+        Returns
+        -------
+        numbers : ndarray, int32, (n_rows,)
+            -1 where the cell is empty.
+
+        Raises
+        ------
+        InputError
+            If two names become one word; the message gives both.
+        """
+        known = self._numbers
+        numbers = [known[name] if name in known else self.enter(name, place) for name in column.names]
+        return np.array([*numbers, -1], np.int32)[column.codes]  # code -1 takes the last
+
+    def enter(self, name, place):
+        """Return the number of one name (int), -1 if it is blank; see `number`."""
+        plain = name.strip().lower() if self._lowercase else name.strip()
+        word = as_word(plain)
+        if not word:
+            return -1
+        number, first = self._by_word.setdefault(word, (len(self.words), plain))
+        if first != plain:
+            raise InputError(
+                f"{place}: the names {first!r} and {plain!r} would both become {word!r}, as white space inside a name "
+                "becomes '_'; rename one of them"
+            )
+        if number == len(self.words):
+            self.words.append(word)
+        self._numbers[name] = number
+        return number
+
+
+def read_names(path, *, encoding="utf-8", lowercase=False):
+    """Read a file of distinct names, one a line.
+
+    Returns
+    -------
+    words : list of str
+        As a vocabulary can hold them.
+
+    Raises
+    ------
+    InputError
+        If a line is empty, or two lines have the same name.
+    """
+    names = Names(lowercase)
+    with Source(path) as source:
+        text = b"".join(read_text(source, encoding=encoding)).decode()
+    lines = text.removesuffix("\n").split("\n")
+    for i, line in enumerate(lines):
+        place = f"{source.name}:{i + 1}"
+        number = names.enter(line, place)
+        if number < 0:
+            raise InputError(f"{place}: the line is empty; give one name a line, as many as the matrix has rows")
+        if number < i:
+            raise InputError(f"{place}: the name {line.strip()!r} stands in line {number + 1} too; make them distinct")
+    return names.words

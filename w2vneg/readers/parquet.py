@@ -1,0 +1,107 @@
+"""Parquet files as the batches that `readers.tables` yields from text; needs pyarrow."""
+
+import os
+
+import numpy as np
+
+from ..errors import InputError, require
+from .cells import NameColumn, as_names, as_numbers
+from .layout import find_columns
+
+_ROWS = 1 << 19  # at a time
+
+
+def read_parquet(source, pieces, columns, times):
+    """Yield (place, number of rows, columns) of a Parquet file.
+
+    Parameters
+    ----------
+    source : sources.Source
+    pieces : iterable of bytes
+        Its content; read only where the file itself is no Parquet file but a packed one, or no file (a pipe).
+    columns : list of layout.Column
+    times : cells.Times
+
+    Raises
+    ------
+    MissingExtraError
+        Without pyarrow.
+    InputError
+        As for text; a row is told by its number, from 1 on.
+    """
+    require("pyarrow", "parquet", f"reading {source.name}, which is a Parquet file,")
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    whole = source.stamp and _is_parquet(source.path)
+    place = source.path if whole else pa.BufferReader(b"".join(pieces))
+    try:
+        with pa.parquet.ParquetFile(place) as file:
+            names = file.schema_arrow.names
+            found = find_columns(
+                source.name, columns, names, [_is_numeric(pa, kind) for kind in file.schema_arrow.types]
+            )
+            wanted = [names[at] for at in dict.fromkeys(found.values()) if at is not None]
+            first_row = 1
+            for batch in file.iter_batches(_ROWS, columns=wanted):
+                if batch.num_rows:
+                    where = _Rows(source.name, first_row)
+                    yield where(0), batch.num_rows, _read(pa, batch, columns, found, names, times, where)
+                first_row += batch.num_rows
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{source.name}: cannot be read as Parquet ({error})") from error
+
+
+class _Rows:
+    """Names rows of a piece for messages."""
+
+    def __init__(self, name, first):
+        self._name, self._first = name, first
+
+    def __call__(self, row):
+        return f"{self._name}: row {self._first + row}"
+
+
+def _is_parquet(path):
+    with open(path, "rb") as file:
+        head = file.read(4)
+        file.seek(-min(4, os.path.getsize(path)), os.SEEK_END)
+        return head == file.read(4) == b"PAR1"
+
+
+def _is_numeric(pa, kind):
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _read(pa, batch, columns, found, names, times, where):
+    read = dict.fromkeys((column.key for column in columns), None)
+    for column in columns:
+        if found[column.key] is None:
+            continue
+        label = repr(names[found[column.key]])
+        cells = batch.column(names[found[column.key]])
+        if column.kind == "name":
+            read[column.key] = _names(pa, cells, column, label, where)
+            continue
+        if pa.types.is_decimal(cells.type):
+            cells = cells.cast(pa.float64())
+        values = cells.to_numpy(zero_copy_only=False)
+        read[column.key] = (times.read if column.kind == "time" else as_numbers)(values, column, label, where)
+    return read
+
+
+def _names(pa, cells, column, label, where):
+    """Return a NameColumn of any Arrow array, each name as Arrow writes it."""
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_decode()
+    cells = pc.fill_null(cells.cast(pa.string()), "").dictionary_encode()
+    names = as_names(
+        np.asarray(cells.dictionary.to_pylist(), object), column, label, lambda row: where(_first(cells, row))
+    )
+    return NameColumn(names.codes[cells.indices.to_numpy()], names.names)
+
+
+def _first(cells, code):
+    return int(np.argmax(cells.indices.to_numpy() == code))
