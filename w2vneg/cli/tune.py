@@ -7,12 +7,13 @@ from contextlib import nullcontext
 
 import click
 
+from .inputs import input_of, input_options
 from .options import GroupedCommand, config_options, read_config
 from .valid import check_valid, valid_options, validation_of
 
 
 @click.command(cls=GroupedCommand, short_help="Choose options by held-out pairs.")
-@click.option("--corpus", multiple=True, metavar="PATH|NAME", help="Text to train on, as in 'w2vneg train'.")
+@input_options
 @click.option("--out", metavar="DIR", required=True, help="Where trials and tables go, or a search to go on with.")
 @click.option("--grid", multiple=True, metavar="NAME=V,V…", help="Values of an option, such as alpha=0.025,0.05.")
 @click.option(
@@ -42,7 +43,7 @@ from .valid import check_valid, valid_options, validation_of
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 @valid_options
 @config_options
-def tune(corpus, out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json, **given):
+def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json, **given):
     """Train combinations of options and rank them by how well they judge held-out pairs.
 
     All trials run in this process on data that are encoded once; --valid chooses, and no other file is read. A trial
@@ -54,8 +55,8 @@ def tune(corpus, out, grid, ranges, n_random, seeds, config_path, mirror, quiet,
     note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     if given["valid"] is None:
         raise click.UsageError("a search is judged by held-out pairs; name them with --valid")
-    judged = check_valid(given)
-    config = read_config(config_path, given)
+    judged, read = check_valid(given), input_of(given)
+    config = dataclasses.replace(read_config(config_path, given), source=read.source, rectangular=read.rectangular)
     combinations = _combinations(grid, ranges, n_random, config.seed, given)
     from ..trials import check_folder
     from ..tuning import check_combinations
@@ -63,7 +64,7 @@ def tune(corpus, out, grid, ranges, n_random, seeds, config_path, mirror, quiet,
 
     check_folder(out)
     check_combinations(config, combinations)
-    encoded, config = _encode(config, corpus, mirror, quiet)
+    encoded = _encode(read, config, mirror, quiet)
     note(encoded.report.line())
     validation = validation_of(judged, encoded, None, note)
     with nullcontext() if quiet else _progress() as progress:
@@ -92,17 +93,17 @@ def _combinations(grid, ranges, n_random, seed, given):
     return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)
 
 
-def _encode(config, corpus, mirror, quiet):
-    """Return the training data and the configuration that knows of their kind."""
+def _encode(read, config, mirror, quiet):
+    """Return the training data, an EncodedCorpus or EncodedPairs."""
+    from ..inputs import encode_input
     from ..progress import byte_progress
-    from ..word2vec import Word2Vec, locate
+    from ..word2vec import locate
 
-    if not corpus:
-        raise click.UsageError("name the training data with --corpus")
-    places = [locate(name, mirror) for name in corpus]
-    word2vec = Word2Vec(config)
+    if read.kind == "corpus":
+        read = dataclasses.replace(read, files=tuple(str(locate(name, mirror)) for name in read.files))
+    shaping = {name: getattr(config, name) for name in ("min_count", "max_vocab", "encoding", "lowercase")}
     with nullcontext() if quiet else byte_progress("reading") as progress:
-        return word2vec.encode(places if len(places) > 1 else places[0], progress=progress), config
+        return encode_input(read, **shaping, progress=progress)
 
 
 def _progress():
