@@ -3,12 +3,14 @@
 import json
 import math
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from planted import as_text, two_topics
 
-from w2vneg import Word2Vec
+from w2vneg import Vocabulary, Word2Vec
+from w2vneg.config import TrainConfig
 from w2vneg.encoded import encode_corpus
 from w2vneg.encoded.heldout import HeldOut
 from w2vneg.errors import ConfigError, InputError
@@ -102,6 +104,32 @@ def test_figures_equal_the_obvious(planted, held):
     assert figures["likelihood"] == pytest.approx(likelihood / total, rel=1e-5)
     assert figures["prec@3"] == pytest.approx(precision / total)
     assert set(figures) == {"mpr", "nll", "likelihood", "prec@3", "recall@3", "ndcg@3"}
+
+
+def test_centres_and_targets_of_two_kinds(tmp_path):
+    vocab, vocab_out = Vocabulary(["u1", "u2"], [5, 4]), Vocabulary(["x", "y", "z"], [4, 3, 2])
+    config = TrainConfig(dim=2, source="pairs", rectangular=True).resolved()
+    model = Model.fresh(vocab, config, vocab_out)
+    model.vectors_in[:] = np.eye(2)
+    model.vectors_out[:] = [[3, 0], [2, 5], [1, 4]]
+    (tmp_path / "valid.tsv").write_text("item\ttarget\tweight\nu1\ty\t1\nu2\tz\t3\nx\tu1\t1\n")
+    data = SimpleNamespace(vocab=vocab, vocab_out=vocab_out)
+    validation = make_validation(tmp_path / "valid.tsv", data, metric="prec@1")
+    assert validation.held.n_unknown == 1
+    figures = validation.figures(model)
+    assert (figures["mpr"], figures["prec@1"]) == (0.5, 0.0)  # both stand second of three
+    validation.begin(model)
+    (event,) = validation.judge(model, 1.0, False)
+    assert event.improved and event.value == 0.0
+    model.save(tmp_path / "model")
+    best = Model.load(tmp_path / "model").best
+    assert {name: matrix.shape for name, matrix in best.matrices.items()} == {
+        "vectors_in": (2, 2),
+        "vectors_out": (3, 2),
+    }
+    known = HeldOut(np.array([0, 1]), np.array([0, 1]), np.ones(2), 0, 2)
+    better = Validation(validation.held, metric="prec@1", known=known).figures(model)
+    assert (better["mpr"], better["prec@1"]) == (1.0, 1.0)
 
 
 def test_known_pairs_are_left_out_and_an_absolute_softmax_is_judged_by_its_logit(planted, held):
@@ -466,7 +494,7 @@ def test_the_command_reports_both(folder, run_cli):
     assert best["finished"] and best["figures"]["nll"] <= best["last_figures"]["nll"]
     assert report["history"][-1]["best"] == best["figures"]
     assert report["history"][-1]["last"] == best["last_figures"]
-    assert f"kept the best, epoch {best['epoch']:g} with {best['figures']['nll']:.4f}" in result.err
+    assert f"kept the best, epoch {best['epoch']:.0f} with {best['figures']['nll']:.4f}" in result.err
     again = run_cli("train", "--resume=model", "--output=again.txt")
     assert again.code == 0 and "nothing is left to train" in again.err
     assert (folder / "again.txt").read_bytes() == (folder / "vectors.txt").read_bytes()

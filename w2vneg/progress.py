@@ -47,9 +47,14 @@ _DIAGNOSIS = (  # heading and figure of each column
 )
 
 
+def _epochs(number):
+    """Return a number of epochs with two digits after the point, fewer where they are 0."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
 def _judgement(event):
     """Return a `Validated` in words: the metric first, then how it stands to the best, then the other figures."""
-    standing = "the best so far" if event.improved else f"best {event.best:.4f} at epoch {event.best_epoch:g}"
+    standing = "the best so far" if event.improved else f"best {event.best:.4f} at epoch {_epochs(event.best_epoch)}"
     others = ", ".join(f"{name} {figure:.4f}" for name, figure in event.figures.items() if name != event.metric)
     return f"{event.metric} {event.value:.4f} ({standing}); {others}, {event.seconds:.1f} s"
 
@@ -104,12 +109,12 @@ class TrainingProgress:
                 figures += f", T {event.temperature:.4g}"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
         elif isinstance(event, Validated):
-            self._say(f"epoch {event.epoch:g} on held-out pairs: {_judgement(event)}")
+            self._say(f"epoch {_epochs(event.epoch)} on held-out pairs: {_judgement(event)}")
         elif isinstance(event, BestRestored):
             why = "stopped early" if event.early else "done"
             self._say(
-                f"{why} after epoch {event.epoch:g} with {event.metric} {event.last[event.metric]:.4f}; "
-                f"kept the best, epoch {event.best_epoch:g} with {event.best[event.metric]:.4f}"
+                f"{why} after epoch {_epochs(event.epoch)} with {event.metric} {event.last[event.metric]:.4f}; "
+                f"kept the best, epoch {_epochs(event.best_epoch)} with {event.best[event.metric]:.4f}"
             )
         elif isinstance(event, CostEstimated):
             self._say(
@@ -171,7 +176,7 @@ def _trial(event):
     if event.reason is not None:
         return f"{options}: {event.reason}"
     best = "the best so far" if event.value == event.best else f"best {event.best:.4f}"
-    return f"{options}: {event.metric} {event.value:.4f} at epoch {event.epoch:g} ({best})"
+    return f"{options}: {event.metric} {event.value:.4f} at epoch {_epochs(event.epoch)} ({best})"
 
 
 def _plain(value):
