@@ -560,6 +560,6 @@ def test_resuming_a_run_that_nothing_judged_with_valid_is_refused(folder, run_cl
 
 
 def test_held_out_pairs_of_unknown_items_only(folder, run_cli):
-    (folder / "valid.tsv").write_text("item\ttarget\nx\ty\n")
+    (folder / "valid.tsv").write_text("item\ttarget\tweight\nx\ty\t1\n")
     result = run_cli(*COMMAND, "--valid=valid.tsv")
     assert result.code == 1 and "none of its 1 pairs has both items in the training data" in result.err
