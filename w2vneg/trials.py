@@ -167,7 +167,7 @@ class TrialFolder:
         """Return the options of a Row, and those not searched that are no defaults, as TOML."""
         config = dataclasses.replace(self.config, **best.options)
         spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
-        lines = [f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:g}"]
+        lines = [f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}"]
         values = config.as_dict()
         for item in dataclasses.fields(TrainConfig):
             value = values[item.name]

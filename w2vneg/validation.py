@@ -20,7 +20,7 @@ import scipy.sparse
 
 from .encoded.heldout import read_pairs_file
 from .errors import ConfigError, InputError, did_you_mean
-from .evaluators.ranking import evaluate_ranking, logits_of
+from .evaluators import evaluate_ranking, logits_of
 from .events import BestRestored, Validated
 from .model import Best
 
