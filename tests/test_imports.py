@@ -81,6 +81,10 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     },
     "judgement": {"encoded", "errors", "evaluators", "memory"},
     "recommend": {"embeddings", "errors", "evaluators", "readers"},
+    "validation": {"encoded", "errors", "evaluators", "events", "model"},
+    "searchspace": {"config", "errors", "option"},
+    "trials": {"atomic", "config", "errors"},
+    "tuning": {"errors", "events", "model", "plugins", "trials", "word2vec"},
     "progress": {"events"},
     "inputs": {"datasets", "errors"},
     "word2vec": {
@@ -97,6 +101,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "samplers",
         "setting",
         "trainer",
+        "validation",
         "weighers",
     },
     "bench": {"presets", "config", "dense", "jit", "embeddings", "errors", "evaluators", "events", "trainer"},

@@ -19,6 +19,7 @@ FILES = [
     "history.jsonl",
     "learned.npy",
     "position.json",
+    "validation.json",
     "vectors_in.npy",
     "vectors_out.npy",
     "versions.json",
@@ -154,7 +155,7 @@ def test_no_folder(tmp_path):
         Model.load(tmp_path / "file")
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != "versions.json"])
+@pytest.mark.parametrize("name", [name for name in FILES if name not in ("validation.json", "versions.json")])
 def test_missing_files(folder, name):
     (folder / name).unlink()
     with pytest.raises(InputError, match=f"{name}: missing; the folder is not a complete model"):

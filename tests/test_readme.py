@@ -55,6 +55,7 @@ def test_commands_of_the_readme_run(run_cli, text, tmp_path, monkeypatch, no_net
     ]
     assert [c[:2] for c in commands[:3]] == [["train", "--corpus"], ["eval", "similarity"], ["nearest", "france"]]
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
     stand_in = {"text8": str(text), "articles/*.zst": str(text)}
     for command in commands:
         result = run_cli(*(stand_in.get(word, word) for word in command))

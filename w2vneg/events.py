@@ -74,6 +74,70 @@ class Diagnosis(Event):
 
 
 @dataclass(frozen=True)
+class Validated(Event):
+    """Held-out pairs have judged the model after `epoch` epochs.
+
+    epoch, best_epoch : float; metric : str, the figure that decides
+    figures : dict of str -> float, this and others (see `validation`); value, best : float, the metric now, at its best
+    improved : bool, whether it is the best so far; stale : int, judgements since the best; seconds : float, it took
+    """
+
+    epoch: float
+    metric: str
+    figures: dict
+    value: float
+    best: float
+    best_epoch: float
+    improved: bool
+    stale: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class BestRestored(Event):
+    """The run is over and the model is as it was after `best_epoch` epochs.
+
+    epoch : float, epochs done; best, last : dict of str -> float, figures of the best and the last state
+    early : bool, whether the run ended before all epochs were done
+    """
+
+    epoch: float
+    best_epoch: float
+    metric: str
+    best: dict
+    last: dict
+    early: bool
+
+
+@dataclass(frozen=True)
+class TrialStarted(Event):
+    """A search begins trial `number` of `trials` with these options; the events of its training follow."""
+
+    number: int
+    trials: int
+    options: dict
+    seed: int
+
+
+@dataclass(frozen=True)
+class TrialDone(Event):
+    """A trial is over. value : float, the metric of its best state, after `epoch` epochs; both None if it failed, for a
+    `reason`; best : float, of all trials so far, or None; seconds : float
+    """
+
+    number: int
+    trials: int
+    options: dict
+    seed: int
+    metric: str
+    value: float | None
+    epoch: float | None
+    best: float | None
+    reason: str | None
+    seconds: float
+
+
+@dataclass(frozen=True)
 class CostEstimated(Event):
     """A dense method is about to start. bytes : int, for a batch's scores; seconds : float, the whole run
     rate : float, floating-point operations a second, measured just now

@@ -50,11 +50,38 @@ class Origin:
 
 
 @dataclass
+class Best:
+    """What held-out pairs have said of a run so far, and the state that they liked best (see `validation`).
+
+    settings : dict, how the run is judged: it goes on in no other way
+    epoch, last_epoch : float, epochs done when the best and the latest state were judged, or None before the first
+    figures, last_figures : dict of str -> float, what was found then
+    stale : int, judgements since the best one; finished : bool, the run is over
+    matrices : dict of str -> float32 array, of the best state; empty before the first judgement, and once the run is
+        over, for then the model's own are the best
+    """
+
+    settings: dict
+    epoch: float | None = None
+    figures: dict = field(default_factory=dict)
+    last_epoch: float | None = None
+    last_figures: dict = field(default_factory=dict)
+    stale: int = 0
+    finished: bool = False
+    matrices: dict = field(default_factory=dict)
+
+    def as_dict(self):
+        """Return all but the matrices, as JSON can hold it."""
+        return {name: value for name, value in vars(self).items() if name != "matrices"}
+
+
+@dataclass
 class Model:
     """vectors_in : float32, (n_vocab, dim); vectors_out : float32, (n_out, dim); config is the resolved one
     history : list of dict
     extra : dict of str -> float32 array (n_vocab or n_out, …), rows that a plug trains for itself, by their names
     vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
+    best : Best or None, where held-out pairs judge the run
     """
 
     vocab: Vocabulary
@@ -66,6 +93,7 @@ class Model:
     origin: Origin = field(default_factory=Origin)
     extra: dict = field(default_factory=dict)
     vocab_out: Vocabulary = None
+    best: Best | None = None
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab
@@ -78,6 +106,11 @@ class Model:
         """Take these matrices, named as `matrices` names them, for its own."""
         self.vectors_in, self.vectors_out = matrices["vectors_in"], matrices["vectors_out"]
         self.extra = {name: matrices[name] for name in self.extra}
+
+    @property
+    def best_vectors(self):
+        """The input vectors of the best state so far: float32, (n_vocab, dim); the model's own if nothing judges it."""
+        return self.vectors_in if self.best is None else self.best.matrices.get("vectors_in", self.vectors_in)
 
     @classmethod
     def fresh(cls, vocab, config, vocab_out=None):
@@ -92,13 +125,17 @@ class Model:
 
         vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
         vocab_out.tsv where targets are another kind of thing than centres,
-        config.json, position.json, corpus.json, history.jsonl, versions.json. OutputError if the folder holds
-        something else than a model.
+        config.json, position.json, corpus.json, history.jsonl, versions.json, validation.json and, until a run that is
+        judged is over, best_NAME.npy of each matrix. OutputError if the folder holds something else than a model.
         """
         check_place(folder)
+        best = self.best.matrices if self.best is not None else {}
         with atomic_folder(folder, keep_others=True) as target:
             for name, matrix in self.matrices().items():
                 np.save(target / f"{name}.npy", matrix, allow_pickle=False)
+            for name, matrix in best.items():
+                np.save(target / f"best_{name}.npy", matrix, allow_pickle=False)
+            _write_json(target / "validation.json", self.best and self.best.as_dict())
             _write_json(target / "extra.json", sorted(self.extra))
             self.vocab.save(target / "vocab.tsv")
             if self.vocab_out is not self.vocab:
@@ -109,6 +146,8 @@ class Model:
             _write_json(target / "versions.json", _versions())
             lines = "".join(json.dumps(record) + "\n" for record in self.history)
             (target / "history.jsonl").write_text(lines, encoding="utf-8")
+        for name in self.matrices().keys() - best.keys():  # left from before; nothing reads them any more
+            (Path(folder) / f"best_{name}.npy").unlink(missing_ok=True)
 
     @classmethod
     def load(cls, folder):
@@ -128,7 +167,9 @@ class Model:
         lengths = sorted({len(vocab), len(vocab_out)})
         extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
         history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
-        return cls(vocab, config, *matrices, position, history, origin, extra, vocab_out)
+        model = cls(vocab, config, *matrices, position, history, origin, extra, vocab_out)
+        model.best = _read_best(folder, model.matrices())
+        return model
 
 
 def check_place(folder):
@@ -193,6 +234,28 @@ def _read_origin(path):
     if not fits or type(values["n_tokens"]) is not int or not isinstance(values["input"], dict):
         raise InputError(f"{path}: not the origin of a run (expected n_tokens, fingerprint and input)")
     return Origin(**values)
+
+
+_JUDGED_BY = {"metric", "patience", "every", "held", "known", "files"}  # what settings of a `Best` hold
+
+
+def _read_best(folder, matrices):
+    """Return the `Best` of a run with these matrices, or None if nothing judges it."""
+    path = folder / "validation.json"
+    values = _read_json(path) if path.exists() else None  # folders from before there was any do not have it
+    if values is None:
+        return None
+    kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
+    kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
+    fits = isinstance(values, dict) and values.keys() == kinds.keys()
+    fits = fits and all(isinstance(values[name], kind) for name, kind in kinds.items())
+    if not fits or not values["settings"].keys() >= _JUDGED_BY:
+        raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
+    best = Best(**values)
+    if best.epoch is not None and not best.finished:
+        for name, matrix in matrices.items():
+            best.matrices[name] = _read_matrix(folder / f"best_{name}.npy", (len(matrix),), matrix.shape[1])
+    return best
 
 
 def _read_extra(path):

@@ -4,7 +4,18 @@ import sys
 import time
 from contextlib import contextmanager
 
-from .events import CostEstimated, Diagnosis, EpochDone, Interrupted, RolledBack, RoundDone
+from .events import (
+    BestRestored,
+    CostEstimated,
+    Diagnosis,
+    EpochDone,
+    Interrupted,
+    RolledBack,
+    RoundDone,
+    TrialDone,
+    TrialStarted,
+    Validated,
+)
 
 _LINE_EVERY = 10.0  # seconds between plain lines
 
@@ -34,6 +45,18 @@ _DIAGNOSIS = (  # heading and figure of each column
     ("error", lambda d: _number(d.relative_error, ".3f")),
     ("noise", lambda d: _number(d.noise, ".3f")),
 )
+
+
+def _epochs(number):
+    """Return a number of epochs with two digits after the point, fewer where they are 0."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def _judgement(event):
+    """Return a `Validated` in words: the metric first, then how it stands to the best, then the other figures."""
+    standing = "the best so far" if event.improved else f"best {event.best:.4f} at epoch {_epochs(event.best_epoch)}"
+    others = ", ".join(f"{name} {figure:.4f}" for name, figure in event.figures.items() if name != event.metric)
+    return f"{event.metric} {event.value:.4f} ({standing}); {others}, {event.seconds:.1f} s"
 
 
 def _number(value, layout):
@@ -85,6 +108,14 @@ class TrainingProgress:
             if event.temperature is not None:
                 figures += f", T {event.temperature:.4g}"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
+        elif isinstance(event, Validated):
+            self._say(f"epoch {_epochs(event.epoch)} on held-out pairs: {_judgement(event)}")
+        elif isinstance(event, BestRestored):
+            why = "stopped early" if event.early else "done"
+            self._say(
+                f"{why} after epoch {_epochs(event.epoch)} with {event.metric} {event.last[event.metric]:.4f}; "
+                f"kept the best, epoch {_epochs(event.best_epoch)} with {event.best[event.metric]:.4f}"
+            )
         elif isinstance(event, CostEstimated):
             self._say(
                 f"{event.method} over {event.n_vocab:,} words: {event.bytes / 2**20:,.0f} MB for a batch's scores, "
@@ -125,6 +156,31 @@ class TrainingProgress:
         else:
             self.stream.write(text + "\n")
             self.stream.flush()
+
+
+class SearchProgress(TrainingProgress):
+    """A listener of a search: a line for each trial, and on a terminal how far the one that runs has got."""
+
+    def __call__(self, event):
+        if isinstance(event, TrialStarted):
+            self.origin = None
+        elif isinstance(event, RoundDone):
+            self._round(event)
+        elif isinstance(event, TrialDone):
+            self._say(f"trial {event.number}/{event.trials}: {_trial(event)}, {event.seconds:.1f} s")
+
+
+def _trial(event):
+    """Return a `TrialDone` in words: its options, what came out, and the best so far."""
+    options = ", ".join(f"{name} {_plain(value)}" for name, value in {**event.options, "seed": event.seed}.items())
+    if event.reason is not None:
+        return f"{options}: {event.reason}"
+    best = "the best so far" if event.value == event.best else f"best {event.best:.4f}"
+    return f"{options}: {event.metric} {event.value:.4f} at epoch {_epochs(event.epoch)} ({best})"
+
+
+def _plain(value):
+    return f"{value:g}" if isinstance(value, float) else value
 
 
 @contextmanager

@@ -35,6 +35,8 @@ class Trainer:
         A model to go on with, from where its position says; its vocabulary and configuration must be these.
     diagnose : bool
         Look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit.
+    validation : Validation, optional
+        Held-out pairs that judge the run while it trains, and end it (see `validation`).
 
     Raises
     ------
@@ -46,27 +48,32 @@ class Trainer:
         If the corpus has no pair to train on.
     """
 
-    def __init__(self, corpus, config, listeners=(), model=None, diagnose=False):
+    def __init__(self, corpus, config, listeners=(), model=None, diagnose=False, validation=None):
         self.corpus = corpus
         self.config = config.resolved(cores=available_threads())
         if diagnose:
             check_diagnose(self.config)
         self.listeners = list(listeners)
         self.diagnose, self._diagnoser = diagnose, None
+        self.validation = validation
         self.stopped = False
         if model is not None:
-            self._check_fits(model)
+            self._check_fits(model, validation)
         vocab_out = corpus.vocab_out if self.config.rectangular else None
         self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)
         self.model.config = self.config
         self.model.origin = Origin.of(corpus.ids)
+        if validation is not None:
+            validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model)
         self.engine, self.block, self.untrained = parts.engine, parts.block, parts.untrained
         self.temperatures, self._estimate = parts.temperatures, parts.estimate
         self.n_positions = self.engine.walk.n_positions
         self.n_rounds = -(-self.n_positions // (self.block * self.config.workers))
 
-    def _check_fits(self, model):
+    def _check_fits(self, model, validation):
+        if model.best is not None and validation is None:
+            raise ConfigError("the model to resume is judged by held-out pairs while it trains; give them again")
         same = model.vocab == self.corpus.vocab and model.vocab_out == self.corpus.vocab_out
         if not same or model.config.dim != self.config.dim:
             raise ConfigError(
@@ -88,7 +95,11 @@ class Trainer:
 
     @property
     def complete(self):
-        """Whether all epochs are done."""
+        """Whether all epochs are done, or validation has ended the run."""
+        return self._through if self.validation is None else self.model.best.finished
+
+    @property
+    def _through(self):
         return self.model.position.epoch >= self.config.epochs
 
     def stop(self):
@@ -114,8 +125,9 @@ class Trainer:
         if self._estimate is not None and not self.complete:
             self._tell(self._estimate)
         with _stop_on_interrupt(self.stop):
-            while not self.complete and not self.stopped:
-                self._epoch(clock)
+            while not self.complete and (self._through or not self.stopped):
+                if not self._judge(clock):
+                    self._epoch(clock)
         if self.stopped and not self.complete:
             self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
         return self.model
@@ -135,13 +147,15 @@ class Trainer:
         every = max(1, len(rounds) // 4)  # a snapshot costs a copy of both matrices
         good = self._keep()
         while position.round < len(rounds) and not self.stopped:
+            if self._judge(clock) or self.stopped:
+                return
             blocks = rounds[position.round]
             keys = (_DRAWN, self.config.seed, epoch, position.round)
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
             self._set_temperature(keys[1:])
             loss, pairs = self.engine.run(blocks, alphas, epoch_key, keys)
             last = position.round + 1 == len(rounds)
-            checked = last or self.stopped or (position.round + 1) % every == 0
+            checked = last or self.stopped or (position.round + 1) % every == 0 or self._due(rounds=1)
             absurd = self.untrained > 0 and loss > _ABSURD * self.untrained * max(pairs, 1)
             if not math.isfinite(loss) or absurd or (checked and not self.engine.healthy()):
                 self._roll_back(good)
@@ -157,6 +171,22 @@ class Trainer:
                 self._roll_back(good)  # what is handed over now is kept
         if position.round == len(rounds):
             self._end_epoch(clock)
+
+    def _epochs(self, rounds=0):
+        """Return how many epochs are done, or will be after so many more `rounds`."""
+        return self.model.position.epoch + (self.model.position.round + rounds) / self.n_rounds
+
+    def _due(self, rounds=0):
+        """Tell whether held-out pairs are to judge the model now, or after so many more `rounds`."""
+        return self.validation is not None and self.validation.due(self.model, self._epochs(rounds), self._through)
+
+    def _judge(self, clock):
+        """Let held-out pairs judge the model if that is due; tell whether the run is over."""
+        if self._due():
+            with clock.stopped():
+                for event in self.validation.judge(self.model, self._epochs(), self._through):
+                    self._tell(event)
+        return self.complete
 
     def _alpha(self, fraction):
         return self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, fraction)

@@ -57,7 +57,20 @@ class Word2Vec:
         self.config = dataclasses.replace(self.config, plugin=lasting_plugins(self.config.plugin))
         self.model = None
 
-    def fit(self, corpus, *, vocab=None, listeners=(), progress=None, diagnose=False):
+    def fit(
+        self,
+        corpus,
+        *,
+        vocab=None,
+        listeners=(),
+        progress=None,
+        diagnose=False,
+        valid=None,
+        metric="mpr",
+        patience=None,
+        eval_every=1.0,
+        valid_exclude_known=None,
+    ):
         """Train on a corpus.
 
         Parameters
@@ -73,17 +86,35 @@ class Word2Vec:
             Called with (done, total) bytes while reading.
         diagnose : bool
             Look at the draws after each epoch: a `w2vneg.events.Diagnosis` for the listeners and the history.
+        valid : path or HeldOut, optional
+            Held-out pairs that judge the model between rounds; the best state is what `fit` ends with.
+        metric : str
+            What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.
+        patience : int, optional
+            Stop after so many judgements in a row without a better one; None goes through all epochs.
+        eval_every : float
+            Epochs from one judgement to the next.
+        valid_exclude_known : path or HeldOut, optional
+            Pairs to leave out of the ranking, such as those trained on.
 
         Returns
         -------
         Vectors
-            The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then, and a warning.
+            The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of it,
+            with `valid`), and a warning.
         """
         given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
         self.reads(given)
         self.check(diagnose)
         encoded = self.encode(given, vocab=vocab, progress=progress)
-        trainer = self.trainer(encoded, listeners, diagnose=diagnose)
+        validation = None
+        if valid is not None:
+            from .validation import make_validation
+
+            validation = make_validation(
+                valid, encoded, known=valid_exclude_known, metric=metric, patience=patience, every=eval_every
+            )
+        trainer = self.trainer(encoded, listeners, diagnose=diagnose, validation=validation)
         self.model = trainer.model
         if isinstance(given, Input):
             self.model.origin.input = given.lasting().as_dict()
@@ -134,14 +165,14 @@ class Word2Vec:
             return encode_input(corpus.located(mirror), vocab_out=vocab_out, **shaping)
         return encode_corpus(corpus, **shaping)
 
-    def trainer(self, encoded, listeners=(), model=None, diagnose=False):
+    def trainer(self, encoded, listeners=(), model=None, diagnose=False, validation=None):
         """Return a `Trainer` for an EncodedCorpus, for those who steer it themselves."""
         load_plugins(self.config.plugin)
         config = self.config
         if _is_file_of_weights(config.degeneracy):
             weights = read_degeneracy(config.degeneracy, encoded.vocab_out)
             config = dataclasses.replace(config, degeneracy=weights)
-        return Trainer(encoded, config, listeners, model, diagnose)
+        return Trainer(encoded, config, listeners, model, diagnose, validation)
 
     def evaluate_ranking(self, test, **options):
         """Rank the held-out pairs of a file; returns a Judgement, and takes options as `judgement.judge_ranking`."""
@@ -173,12 +204,7 @@ class Word2Vec:
     def _trained(self):
         if self.model is None:
             raise ConfigError("nothing is trained yet; call fit first")
-        return self.model
-
-    @property
-    def vectors(self):
-        self._trained()
-        return Vectors(self.model.vocab.words, self.model.vectors_in, self.model.vocab.counts)
+        return Vectors(self.model.vocab.words, self.model.best_vectors, self.model.vocab.counts)
 
     def save(self, folder):
         """Write the model folder; see `Model.save`."""

@@ -9,6 +9,7 @@ from ..errors import W2vnegError
 
 _COMMANDS = {  # command -> (module, attribute)
     "train": (".train", "train"),
+    "tune": (".tune", "tune"),
     "eval": (".eval", "evaluate"),
     "nearest": (".nearest", "nearest"),
     "analogy": (".analogy", "analogy"),

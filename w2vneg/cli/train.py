@@ -10,6 +10,7 @@ import click
 from ..errors import W2vnegError
 from .inputs import input_of, input_options
 from .options import GroupedCommand, config_options, read_config
+from .valid import check_valid, valid_options, validation_of
 
 
 @click.command(cls=GroupedCommand, short_help="Train vectors on a corpus.")
@@ -23,6 +24,7 @@ from .options import GroupedCommand, config_options, read_config
 @click.option("--diagnose", is_flag=True, help="After each epoch, show what the draws are like (docs/diagnostics.md).")
 @click.option("--quiet", is_flag=True, help="No progress, no report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@valid_options
 @config_options
 def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose, quiet, as_json, **given):
     """Train vectors and write them in word2vec text format.
@@ -35,6 +37,7 @@ def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose,
     """
     note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     read = input_of(given, needed=False)
+    judged = check_valid(given, resume)
     config, model = _starting_point(resume, config_path, given)
     if not output:
         raise click.UsageError("--output needs the name of a file")
@@ -50,9 +53,11 @@ def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose,
     note(encoded.report.line())
     if vocab_path and (config.max_vocab is not None or given["min_count"] is not None):
         note("The words are those of --vocab; --min-count and --max-vocab did not choose any.")
-    trainer = word2vec.trainer(encoded, model=model, diagnose=diagnose)
+    validation = validation_of(judged, encoded, model, note)
+    trainer = word2vec.trainer(encoded, model=model, diagnose=diagnose, validation=validation)
     if trainer.complete:
-        note(f"The run in {resume} is complete ({trainer.config.epochs} epochs); nothing is left to train.")
+        done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
+        note(f"The run in {resume} is complete ({done}); nothing is left to train.")
     trainer.model.origin.input = read.lasting().as_dict()
     _run(trainer, save_model or resume, quiet, note)
     word2vec.model = trainer.model
@@ -61,7 +66,8 @@ def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose,
         click.echo(json.dumps(_report(trainer, encoded, output, save_model or resume), indent=2, allow_nan=False))
     if not trainer.complete:
         hint = f"; go on with --resume {save_model or resume}" if save_model or resume else ""
-        note(f"Interrupted: the vectors written are those trained so far{hint}.")
+        what = "those trained so far" if validation is None else "the best of those trained so far"
+        note(f"Interrupted: the vectors written are {what}{hint}.")
         sys.exit(130)
 
 
@@ -167,5 +173,6 @@ def _report(trainer, encoded, output, folder):
         "interrupted": not trainer.complete,
         "corpus": dataclasses.asdict(encoded.report),
         "config": config,
+        "validation": trainer.model.best and trainer.model.best.as_dict(),
         "history": trainer.model.history,
     }

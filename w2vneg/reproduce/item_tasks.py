@@ -36,8 +36,8 @@ class Task:
         """Return the task as one line for people (str)."""
         parts = [f"{len(p.centres):,} pairs ({p.weights.sum():,.0f} occurrences)" for p in (self.valid, self.test)]
         return (
-            f"{self.name}, split by {self.by}: {len(self.train.vocab):,} items, {self.train.matrix.nnz:,} training pairs "
-            f"({self.train.matrix.sum(dtype=np.float64):,.0f} occurrences), held out {parts[0]} and {parts[1]}"
+            f"{self.name}, split by {self.by}: {len(self.train.vocab):,} items, {self.train.matrix.nnz:,} training "
+            f"pairs ({self.train.matrix.sum(dtype=np.float64):,.0f} occurrences), held out {parts[0]} and {parts[1]}"
         )
 
 

@@ -1,0 +1,126 @@
+"""``w2vneg tune``: options chosen by held-out pairs, on training data and those pairs alone."""
+
+import dataclasses
+import json
+import sys
+from contextlib import nullcontext
+
+import click
+
+from .inputs import input_of, input_options
+from .options import GroupedCommand, config_options, read_config
+from .valid import check_valid, valid_options, validation_of
+
+
+@click.command(cls=GroupedCommand, short_help="Choose options by held-out pairs.")
+@input_options
+@click.option("--out", metavar="DIR", required=True, help="Where trials and tables go, or a search to go on with.")
+@click.option("--grid", multiple=True, metavar="NAME=V,V…", help="Values of an option, such as alpha=0.025,0.05.")
+@click.option(
+    "--range",
+    "ranges",
+    multiple=True,
+    metavar="NAME=LOW..HIGH[:log]",
+    help="Numbers to draw an option from, with --random.",
+)
+@click.option(
+    "--random",
+    "n_random",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Draw N combinations from --grid and --range.  [default: every combination of --grid]",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Runs of each combination, from --seed on; the table has mean and range.",
+)
+@click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
+@click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
+@click.option("--quiet", is_flag=True, help="No progress, no report.")
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@valid_options
+@config_options
+def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json, **given):
+    """Train combinations of options and rank them by how well they judge held-out pairs.
+
+    All trials run in this process on data that are encoded once; --valid chooses, and no other file is read. A trial
+    that diverges, or whose options do not go together, is a row with the reason. Results are kept as they come: the
+    same command goes on after an interruption, and more values or seeds add to the table.
+
+    Writes DIR/trials.csv and DIR/trials.md, the best first, and DIR/best.toml for 'w2vneg train --config'.
+    """
+    note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
+    if given["valid"] is None:
+        raise click.UsageError("a search is judged by held-out pairs; name them with --valid")
+    judged, read = check_valid(given), input_of(given)
+    config = dataclasses.replace(read_config(config_path, given), source=read.source, rectangular=read.rectangular)
+    combinations = _combinations(grid, ranges, n_random, config.seed, given)
+    from ..trials import check_folder
+    from ..tuning import check_combinations
+    from ..tuning import tune as search
+
+    check_folder(out)
+    check_combinations(config, combinations)
+    encoded = _encode(read, config, mirror, quiet)
+    note(encoded.report.line())
+    validation = validation_of(judged, encoded, None, note)
+    with nullcontext() if quiet else _progress() as progress:
+        listeners = [] if progress is None else [progress]
+        found = search(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)
+    _report(found, validation.metric.name, out, note, as_json)
+    if not found.complete:
+        note("Interrupted: the trials that were done are kept; the same command goes on.")
+        sys.exit(130)
+
+
+def _combinations(grid, ranges, n_random, seed, given):
+    """Return what is to be tried; everything wrong with it is told before data are read."""
+    from ..searchspace import combinations, draws, parse_grid, parse_ranges
+
+    if not grid and not ranges:
+        raise click.UsageError("nothing to try; name options with --grid, or with --random and --range")
+    if ranges and n_random is None:
+        raise click.UsageError("--range is drawn from; say how often with --random N")
+    grid = parse_grid(grid)
+    ranges = parse_ranges(ranges, grid)
+    for name in [*grid, *ranges]:
+        if given.get(name) is not None:
+            flag = "--" + name.replace("_", "-")
+            raise click.UsageError(f"{name} is searched, so {flag} has no effect; leave one of them out")
+    return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)
+
+
+def _encode(read, config, mirror, quiet):
+    """Return the training data, an EncodedCorpus or EncodedPairs."""
+    from ..inputs import encode_input
+    from ..progress import byte_progress
+
+    shaping = {name: getattr(config, name) for name in ("min_count", "max_vocab", "encoding", "lowercase")}
+    with nullcontext() if quiet else byte_progress("reading") as progress:
+        return encode_input(read.located(mirror), **shaping, progress=progress)
+
+
+def _progress():
+    from ..progress import SearchProgress
+
+    return SearchProgress()
+
+
+def _report(found, metric, out, note, as_json):
+    if as_json:
+        rows = [dataclasses.asdict(row) for row in found.rows]
+        best = None if found.best is None else found.best.options
+        document = {"metric": metric, "complete": found.complete, "best": best, "rows": rows}
+        click.echo(json.dumps(document, indent=2, allow_nan=False))
+    if found.best is None:
+        from ..errors import ConfigError
+
+        if found.rows:
+            raise ConfigError(f"no combination could be trained; the first reason: {found.rows[0].reason}")
+        return
+    options = ", ".join(f"{name} {value}" for name, value in found.best.options.items())
+    note(f"Best of {len(found.rows)} combinations: {options}: {metric} {found.best.value:.4f}.")
+    note(f"Tables in {out}/trials.md and trials.csv; train with --config {out}/best.toml.")

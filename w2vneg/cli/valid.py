@@ -1,0 +1,103 @@
+"""Options for held-out pairs that judge a run while it trains; train and tune share them."""
+
+import os
+from dataclasses import dataclass
+
+import click
+
+from ..errors import InputError
+
+_OPTIONS = (
+    click.option(
+        "--valid",
+        metavar="FILE",
+        help="Held-out pairs (item, target, weight) that judge the model while it trains; the best state is kept.",
+    ),
+    click.option(
+        "--metric",
+        metavar="NAME",
+        help="What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.  [default: mpr]",
+    ),
+    click.option(
+        "--patience",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="End a run after N judgements in a row without a better one.  [default: go through all epochs]",
+    ),
+    click.option(
+        "--eval-every",
+        type=float,
+        metavar="EPOCHS",
+        help="Epochs from one judgement to the next, such as 0.5.  [default: 1]",
+    ),
+    click.option(
+        "--valid-exclude-known",
+        metavar="FILE",
+        help="Pairs to leave out of the ranking, such as those trained on.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the options say; `chosen` are those of `Validation`."""
+
+    valid: str | None
+    known: str | None
+    chosen: dict
+
+
+def valid_options(command):
+    """Decorate `command` with the options; they reach it in its ``**given``, from which `check_valid` takes them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def check_valid(given, resume=None):
+    """Take the options out of `given` and check them before anything is read; return a `Judged`.
+
+    With --resume, --valid and --valid-exclude-known may name a place to which the files have moved; nothing else.
+    """
+    valid, known = given.pop("valid"), given.pop("valid_exclude_known")
+    chosen = {"metric": given.pop("metric"), "patience": given.pop("patience"), "every": given.pop("eval_every")}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    flags = {"metric": "--metric", "patience": "--patience", "every": "--eval-every"}
+    if resume and chosen:
+        raise click.UsageError(
+            f"--resume takes its options from the model folder; leave {flags[next(iter(chosen))]} out"
+        )
+    if not resume and valid is None and (chosen or known):
+        flag = flags[next(iter(chosen))] if chosen else "--valid-exclude-known"
+        raise click.UsageError(f"{flag} says how held-out pairs judge the model; name them with --valid")
+    if valid is not None or known is not None:
+        from ..validation import check_options
+
+        check_options(**chosen)
+        for path in (valid, known):
+            if path is not None and not os.path.exists(path):
+                raise InputError(f"{path}: no such file; name one of held-out pairs, as 'w2vneg split' writes them")
+    return Judged(valid, known, chosen)
+
+
+def validation_of(judged, encoded, model, note):
+    """Return the `Validation` of a run, or None if no held-out pairs judge it; a run that is resumed knows its own."""
+    best = None if model is None else model.best
+    if model is not None and best is None and (judged.valid or judged.known):
+        raise click.UsageError("the run to resume was not judged by held-out pairs; leave --valid out")
+    valid, known, chosen = judged.valid, judged.known, judged.chosen
+    if best is not None:
+        files = best.settings["files"]
+        valid, known = valid or files.get("valid"), known or files.get("known")
+        chosen = {name: best.settings[name] for name in ("metric", "patience", "every")}
+        if valid is None or (known is None and best.settings["known"] is not None):
+            raise click.UsageError("the run to resume was judged by pairs that came from no file; go on in Python")
+    if valid is None:
+        return None
+    from ..validation import make_validation
+
+    validation = make_validation(valid, encoded, known=known, **chosen)
+    held = validation.held
+    unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
+    note(f"{valid}: {len(held.centres):,} held-out pairs judge the model{unknown}.")
+    return validation

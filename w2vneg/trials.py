@@ -1,0 +1,248 @@
+"""The trials of a search and their folder: a line for each as it ends, tables and the best options made from them.
+
+search.json    what every trial of the folder has in common
+trials.jsonl   one finished trial a line, appended as they come: nothing else is ever read back
+trials.csv, trials.md, best.toml   made anew from it after each trial
+"""
+
+import csv
+import dataclasses
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .atomic import atomic_file
+from .config import TrainConfig
+from .errors import ConfigError, InputError, OutputError
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of one combination.
+
+    options : dict, of the combination; seed : int
+    figures : dict of str -> float, of its best state on the held-out pairs; empty if it failed
+    epoch : float, of that state, or None; seconds : float
+    reason : str, why it failed, or None
+    """
+
+    options: dict
+    seed: int
+    figures: dict
+    epoch: float | None
+    seconds: float
+    reason: str | None = None
+
+    @property
+    def key(self):
+        return key_of(self.options, self.seed)
+
+
+def key_of(options, seed):
+    """Return a text that is the same for the same combination and seed."""
+    return json.dumps([options, seed], sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A combination over its seeds: means of figures, epoch and seconds; low, high : float, the metric's extremes.
+
+    figures is empty, and value, low, high and epoch None, where a trial failed, for a `reason`.
+    """
+
+    options: dict
+    seeds: int
+    value: float | None
+    low: float | None
+    high: float | None
+    epoch: float | None
+    figures: dict
+    seconds: float
+    reason: str | None
+
+
+def rows_of(trials, metric):
+    """Sum trials up by combination, the best first (by `Metric`), failures last; list of Row."""
+    groups = {}
+    for trial in trials:
+        groups.setdefault(key_of(trial.options, 0), []).append(trial)
+    rows = [_row(group, metric) for group in groups.values()]
+    return sorted(rows, key=lambda row: (row.value is None, -metric.sign * (row.value or 0.0)))
+
+
+def _row(group, metric):
+    mean = lambda values: sum(values) / len(group)  # noqa: E731
+    options, n, seconds = group[0].options, len(group), mean([trial.seconds for trial in group])
+    failed = next((trial.reason for trial in group if trial.reason is not None), None)
+    if failed is not None:
+        return Row(options, n, None, None, None, None, {}, seconds, failed)
+    values = [trial.figures[metric.name] for trial in group]
+    figures = {name: mean([trial.figures[name] for trial in group]) for name in group[0].figures}
+    epoch = mean([trial.epoch for trial in group])
+    return Row(options, n, mean(values), min(values), max(values), epoch, figures, seconds, None)
+
+
+def best_of(rows, seeds):
+    """Return the best Row, of those with all `seeds` if there is one; None if every combination failed."""
+    scored = [row for row in rows if row.value is not None]
+    return next((row for row in scored if row.seeds >= seeds), scored[0] if scored else None)
+
+
+class TrialFolder:
+    """The folder of a search.
+
+    Parameters
+    ----------
+    path : path
+        A new or empty folder, or that of a former search, which is then gone on with.
+    common : dict of str -> what JSON can hold
+        What all trials have in common.
+    config : TrainConfig
+        The options that are not searched.
+    metric : Metric
+
+    Raises
+    ------
+    OutputError
+        If the folder holds something else, or cannot be written.
+    ConfigError
+        If it holds a search that has something else in common.
+    InputError
+        If a line of its trials cannot be read.
+    """
+
+    def __init__(self, path, common, config, metric):
+        self.path, self.config, self.metric = Path(path), config, metric
+        self.trials = []
+        check_folder(path)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+        common = json.loads(json.dumps(common))
+        former = _read_json(self.path / "search.json") if (self.path / "search.json").exists() else None
+        if former is None:
+            self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
+        elif former != common:
+            raise ConfigError(f"{path} holds another search ({_difference(former, common)}); name another folder")
+        self._read()
+
+    def _read(self):
+        path = self.path / "trials.jsonl"
+        if not path.exists():
+            return
+        lines = path.read_bytes().splitlines(keepends=True)
+        if lines and not lines[-1].endswith(b"\n"):  # the writer was cut short: the trial runs again
+            lines.pop()
+            self._write("trials.jsonl", b"".join(lines).decode())
+        for number, line in enumerate(lines, 1):
+            try:
+                self.trials.append(Trial(**json.loads(line)))
+            except (ValueError, TypeError) as error:
+                raise InputError(f"{path}:{number}: not a trial ({error}); remove the line to run it again") from error
+
+    def add(self, trial):
+        """Keep a trial: its line is on the disk when this returns."""
+        self.trials.append(trial)
+        path = self.path / "trials.jsonl"
+        try:
+            with open(path, "a", encoding="utf-8") as stream:
+                stream.write(json.dumps(dataclasses.asdict(trial), allow_nan=False) + "\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}") from error
+
+    def write_tables(self, rows, best):
+        """Write trials.csv, trials.md and best.toml; `best` is a Row or None."""
+        table = _table(rows, self.metric)
+        with atomic_file(self.path / "trials.csv", "w", encoding="utf-8") as stream:
+            csv.writer(stream, lineterminator="\n").writerows(table)
+        self._write("trials.md", _markdown(table))
+        if best is not None:
+            self._write("best.toml", self._toml(best))
+
+    def _toml(self, best):
+        """Return the options of a Row, and those not searched that are no defaults, as TOML."""
+        config = dataclasses.replace(self.config, **best.options)
+        spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
+        lines = [f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}"]
+        values = config.as_dict()
+        for item in dataclasses.fields(TrainConfig):
+            value = values[item.name]
+            if item.metadata["group"] is not None and (value != item.default or item.name in best.options):
+                lines.append(f"{item.name} = {_toml_value(value)}")
+        return "\n".join(lines) + "\n"
+
+    def _write(self, name, text):
+        with atomic_file(self.path / name, "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+def check_folder(path):
+    """Raise OutputError if `path` is no place for a search: a file, or a folder of other things."""
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"cannot write {path}: it is a file; name a folder")
+    if path.is_dir() and any(path.iterdir()) and not (path / "search.json").exists():
+        raise OutputError(f"cannot write {path}: the folder is not empty and holds no search; name another one")
+
+
+def _read_json(path):
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not JSON ({error}); name another folder") from error
+
+
+def _difference(former, now):
+    """Name the first thing in which two searches differ."""
+    for name in now:
+        was, value = former.get(name), now[name]
+        if isinstance(was, dict) and isinstance(value, dict):
+            name, was, value = next(((k, was.get(k), v) for k, v in value.items() if was.get(k) != v), (name, 0, 0))
+        if was != value:
+            return _UNREADABLE.get(name, f"{name} {was}, now {value}")
+    return "of another version"
+
+
+_UNREADABLE = {"data": "other training data", "held": "other held-out pairs", "known": "other known pairs"}
+
+
+def _toml_value(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _table(rows, metric):
+    """Return a heading and a line for each row, of text."""
+    names = list(dict.fromkeys(name for row in rows for name in row.options))
+    others = list(dict.fromkeys(name for row in rows for name in row.figures if name != metric.name))
+    low, high = f"{metric.name}_low", f"{metric.name}_high"
+    heading = ["rank", *names, metric.name, low, high, "seeds", "epoch", *others, "seconds", "reason"]
+    table = [heading]
+    for rank, row in enumerate(rows, 1):
+        line = [str(rank) if row.value is not None else ""]
+        line += [_shown(row.options.get(name)) for name in names]
+        line += [_figure(value) for value in (row.value, row.low, row.high)]
+        line += [str(row.seeds), "" if row.epoch is None else f"{row.epoch:.4g}"]
+        line += [_figure(row.figures.get(name)) for name in others]
+        table.append([*line, f"{row.seconds:.2f}", row.reason or ""])
+    return table
+
+
+def _shown(value):
+    """Return an option's value as text; nothing where the trial left it at its default."""
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _figure(value):
+    return "" if value is None else f"{value:.6g}"
+
+
+def _markdown(table):
+    cells = [[cell.replace("|", "\\|") for cell in line] for line in table]
+    lines = ["| " + " | ".join(line) + " |" for line in cells]
+    return "\n".join([lines[0], "|" + "---|" * len(table[0]), *lines[1:]]) + "\n"
