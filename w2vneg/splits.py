@@ -193,14 +193,30 @@ def _of_pairs(matrix, by, bounds, rng):
     return {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}, users
 
 
-def _by_user(corpus, count, bounds, rng):
+def users_of(corpus, shares, seed):
+    """Return the baskets or histories of each part, as `split_data` deals them out by user.
+
+    Returns
+    -------
+    dict of str -> (ids, offsets)
+        int32 (n_tokens,) and int64 (n_users + 1,), by the name of the part.
+    """
+    return _dealt_users(corpus, np.round(np.cumsum([0.0, *shares]), 12), np.random.default_rng(seed))
+
+
+def _dealt_users(corpus, bounds, rng):
     lengths = np.diff(corpus.offsets)
     part = _dealt(np.array([len(lengths)]), bounds, rng)
-    matrices = {}
-    for k, name in enumerate(PARTS):
-        mine = part == k
-        matrices[name] = count(corpus.ids[np.repeat(mine, lengths)], _offsets(lengths[mine]))
-    return matrices, {name: int(np.count_nonzero(part == k)) for k, name in enumerate(PARTS)}
+    return {
+        name: (corpus.ids[np.repeat(part == k, lengths)], _offsets(lengths[part == k])) for k, name in enumerate(PARTS)
+    }
+
+
+def _by_user(corpus, count, bounds, rng):
+    dealt = _dealt_users(corpus, bounds, rng)
+    return {name: count(*users) for name, users in dealt.items()}, {
+        name: len(users[1]) - 1 for name, users in dealt.items()
+    }
 
 
 def _by_time_of_each(corpus, count, bounds, rng):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..encoded import EncodedPairs, HeldOut
+from ..encoded import EncodedCorpus, EncodedPairs, HeldOut
 from ..inputs import Input, encode_input
-from ..splits import split_data
+from ..splits import split_data, users_of
 
 SHARES = (0.7, 0.1, 0.2)
 
@@ -24,13 +24,16 @@ WINDOWS = {"text-12k": 1, "text-15k": 3, "text-30k": 1}
 
 @dataclass(frozen=True)
 class Task:
-    """train : EncodedPairs, weights are counts; valid, test : HeldOut, in the same ids; by : str, how it was split"""
+    """train : EncodedPairs, weights are counts; valid, test : HeldOut, in the same ids; by : str, how it was split
+    histories : EncodedCorpus or None, the baskets or histories that training pairs are from, where users were split
+    """
 
     name: str
     train: EncodedPairs
     valid: HeldOut
     test: HeldOut
     by: str
+    histories: EncodedCorpus | None = None
 
     def line(self):
         """Return the task as one line for people (str)."""
@@ -55,7 +58,8 @@ def make_task(name, data, by, seed, kind, window=None):
     """Return the `Task` of encoded data."""
     parts = split_data(data, by, SHARES, seed, kind=kind, window=window, ordered=kind == "corpus").matrices
     train = EncodedPairs(parts["train"].astype(np.float32), data.vocab, data.vocab)
-    return Task(name, train, _held(parts["valid"]), _held(parts["test"]), by)
+    histories = EncodedCorpus(*users_of(data, SHARES, seed)["train"], data.vocab) if by == "user" else None
+    return Task(name, train, _held(parts["valid"]), _held(parts["test"]), by, histories)
 
 
 def _held(matrix):
