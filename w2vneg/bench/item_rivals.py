@@ -34,7 +34,7 @@ from ..jit import available_threads
 from .rivals import train_gensim, write_sentences
 
 POWERS = {"": 0.0, " + ½ log n": 0.5, " + log n": 1.0}  # what is said of a reading -> factor a of log n_j
-_NEIGHBOURS = 60_000_000  # similarities kept at most: 1.4 GB while implicit collects them
+_NEIGHBOURS = 40_000_000  # similarities kept at most: about 2 GB of memory at the peak
 
 
 @dataclass(frozen=True)

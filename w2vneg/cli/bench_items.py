@@ -51,9 +51,8 @@ def items(data, metric, seeds, names, split_seed, pairs, dim, most, quick, out):
     held = b.sampled(parts.valid)
     b.tune(contenders, parts.histories, held, metric, effort, record, most=2 if quick else most, tell=_say)
     b.report(contenders, parts, metric, effort, seeds, record, tell=_say)
-    click.echo(
-        f"{machine()}\n{data}: {parts.line()}\n{effort}, chosen by {metric.name} on {len(held):,} pairs; figures in %\n"
-    )
+    click.echo(f"{machine()}\n{data}: {parts.line()}\n{effort}")
+    click.echo(f"Chosen by {metric.name} on {len(held):,} pairs; figures in per cent, mean and range over seeds.\n")
     click.echo(b.table([run for run in record.runs if run.contender in contenders and run.seed <= seeds]))
     click.echo(f"\n{b.choices_table(record, contenders, metric)}")
 
