@@ -24,8 +24,8 @@ def test_rivals_read_the_same_tokens(tmp_path):
     corpus = encode_corpus(sentences, min_count=1)
     path = write_sentences(corpus, tmp_path / "text.txt")
     assert [line.split() for line in path.read_text().splitlines()] == sentences
-    keyed, seconds = train_gensim(path, 0.05, 1, COMMON)
-    assert set(keyed.index_to_key) == set(corpus.vocab.words) and seconds > 0
+    model, seconds = train_gensim(path, 0.05, 1, COMMON)
+    assert set(model.wv.index_to_key) == set(corpus.vocab.words) and seconds > 0
 
 
 def test_quality_table_gives_mean_and_range():

@@ -141,7 +141,8 @@ class Judge:
         text = folder / "corpus.txt"
         if not text.exists():
             write_sentences(self.corpus, text)
-        keyed, seconds = train_gensim(text, alpha, seed, self.common)
+        model, seconds = train_gensim(text, alpha, seed, self.common)
+        keyed = model.wv
         return Vectors(keyed.index_to_key, keyed.vectors), None, alpha, seconds
 
 

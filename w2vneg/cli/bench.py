@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ..errors import ConfigError
+from .bench_items import items, items_speed
 from .options import parse_toml
 
 _COMMON = [
@@ -30,6 +31,10 @@ def _common(command):
 @click.group(short_help="Measure speed and quality beside other trainers.")
 def bench():
     """Measure speed and quality; every figure in README and docs names one of these commands."""
+
+
+bench.add_command(items)
+bench.add_command(items_speed)
 
 
 def _encode(options):
