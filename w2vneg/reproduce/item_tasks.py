@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse
 
 from ..encoded import EncodedCorpus, EncodedPairs, HeldOut
 from ..inputs import Input, encode_input
 from ..splits import split_data, users_of
+from ..vocab import Vocabulary
 
 SHARES = (0.7, 0.1, 0.2)
 
@@ -37,7 +39,10 @@ class Task:
 
     def line(self):
         """Return the task as one line for people (str)."""
-        parts = [f"{len(p.centres):,} pairs ({p.weights.sum():,.0f} occurrences)" for p in (self.valid, self.test)]
+        parts = [
+            f"{len(part):,} pairs ({part.weights.sum():,.0f} occurrences; {part.n_unknown:,} more with unknown items)"
+            for part in (self.valid, self.test)
+        ]
         return (
             f"{self.name}, split by {self.by}: {len(self.train.vocab):,} items, {self.train.matrix.nnz:,} training "
             f"pairs ({self.train.matrix.sum(dtype=np.float64):,.0f} occurrences), held out {parts[0]} and {parts[1]}"
@@ -55,14 +60,34 @@ def load_task(name, by="user", seed=1):
 
 
 def make_task(name, data, by, seed, kind, window=None):
-    """Return the `Task` of encoded data."""
+    """Return the `Task` of encoded data. Its items and their counts are those of the training pairs alone."""
     parts = split_data(data, by, SHARES, seed, kind=kind, window=window, ordered=kind == "corpus").matrices
-    train = EncodedPairs(parts["train"].astype(np.float32), data.vocab, data.vocab)
-    histories = EncodedCorpus(*users_of(data, SHARES, seed)["train"], data.vocab) if by == "user" else None
-    return Task(name, train, _held(parts["valid"]), _held(parts["test"]), by, histories)
+    train = parts["train"].tocoo()
+    counts = np.bincount(train.row, train.data, len(data.vocab)) + np.bincount(train.col, train.data, len(data.vocab))
+    seen = np.flatnonzero(counts)
+    vocab = Vocabulary.from_counts({data.vocab.words[i]: int(counts[i]) for i in seen})
+    new = np.full(len(data.vocab), -1, np.int32)
+    new[[data.vocab.index[word] for word in vocab.words]] = np.arange(len(vocab))
+    places = new[train.row], new[train.col]
+    matrix = scipy.sparse.coo_matrix((train.data.astype(np.float32), places), (len(vocab), len(vocab))).tocsr()
+    matrix.sort_indices()
+    held = {part: _held(parts[part], new) for part in ("valid", "test")}
+    histories = _histories(*users_of(data, SHARES, seed)["train"], new, vocab) if by == "user" else None
+    return Task(name, EncodedPairs(matrix, vocab, vocab), *held.values(), by, histories)
 
 
-def _held(matrix):
+def _histories(ids, offsets, new, vocab):
+    """Return histories in new ids, without items that are in no training pair and without what is empty then."""
+    ids = new[ids]
+    user = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[ids >= 0]
+    lengths = np.bincount(user, minlength=len(offsets) - 1)
+    offsets = np.concatenate([[0], np.cumsum(lengths[lengths > 0])]).astype(np.int64)
+    return EncodedCorpus(ids[ids >= 0], offsets, vocab)
+
+
+def _held(matrix, new):
     pairs = matrix.tocoo()
-    centres, targets = pairs.row.astype(np.int64), pairs.col.astype(np.int64)
-    return HeldOut(centres, targets, pairs.data.astype(np.float64), 0, len(centres))
+    centres, targets = new[pairs.row].astype(np.int64), new[pairs.col].astype(np.int64)
+    known = (centres >= 0) & (targets >= 0)
+    weights = pairs.data[known].astype(np.float64)
+    return HeldOut(centres[known], targets[known], weights, int((~known).sum()), len(known))

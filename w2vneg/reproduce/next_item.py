@@ -60,16 +60,16 @@ _SAMPLE = 100_000  # validation pairs, of centres drawn at random
 class Scale:
     """alphas, temps : what is tried; dim, epochs, seeds, negatives as said; pairs : int, drawn for an epoch at most"""
 
-    alphas: tuple = (0.025, 0.1, 0.4)
+    alphas: tuple = (0.0125, 0.05, 0.2)
     temps: tuple = (0.5, 1.0, 3.0, 6.0, 12.0, 36.0)
     dim: int = 100
-    epochs: int = 6
-    pairs: int = 1_500_000
+    epochs: int = 5
+    pairs: int = 1_000_000
     seeds: int = 5
 
 
 FULL = Scale()
-TEXT = dataclasses.replace(FULL, pairs=5_000_000, seeds=3)
+TEXT = dataclasses.replace(FULL, pairs=4_000_000, seeds=3)
 QUICK = Scale(alphas=(0.1, 0.4), temps=(1.0, 6.0), dim=16, epochs=3, pairs=20_000, seeds=2)
 
 
