@@ -15,7 +15,7 @@ HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n?\Z")
 
 _REMEDY = "; the file is damaged or no word2vec text: write it again"
 _ROW_END = b" \r\n"  # word2vec.c leaves a blank at the end of each row
-_NUMBERS_AT_ONCE = 1 << 16
+_NUMBERS_AT_ONCE = 1 << 18
 
 
 def write(path, words, matrix, precision=None):
