@@ -10,7 +10,7 @@ from ..kernels.tokens import EMPTY_LINES, LINES, SENTENCE_END, WRITTEN, last_bre
 from .types import Part, TypeTable, merged
 
 LONGEST_TOKEN = 1 << 24
-_MOST_TYPES = 1 << 20  # in memory; more go to disk
+_MOST_TYPES = 400_000  # in memory, where a table of so many takes 50 MB; more go to disk
 
 
 class TokenCounter:
