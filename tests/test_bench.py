@@ -103,13 +103,13 @@ def test_dense_command_measures_everyone(run_cli, tmp_path):
 
 def test_io_table_takes_ratios_within_a_round():
     timings = [
-        io.Timing(name, repeat, seconds, 8, "MB", rival)
+        io.Timing(name, repeat, seconds, 2 * seconds, 8, "MB", rival)
         for name, rival, times in (("ours", "theirs", (1, 4)), ("theirs", None, (4, 8)))
         for repeat, seconds in enumerate(times)
     ]
     lines = io.table(timings).splitlines()
-    assert lines[2] == "| ours | 2.500 (1.000–4.000) | 5 (2–8) MB/s | 3.00 (2.00–4.00) × theirs |"
-    assert lines[3] == "| theirs | 6.000 (4.000–8.000) | 1.5 (1–2) MB/s | – |"
+    assert lines[2] == "| ours | 2.500 (1.000–4.000) | 5.00 | 5 (2–8) MB/s | 3.00 (2.00–4.00) × theirs |"
+    assert lines[3] == "| theirs | 6.000 (4.000–8.000) | 12.00 | 1.5 (1–2) MB/s | – |"
 
 
 def test_io_command_measures_everything(run_cli, tmp_path, monkeypatch):
