@@ -15,18 +15,19 @@ def format_rows(matrix):
 
     Returns
     -------
-    text : bytes
-        All rows after one another.
-    ends : ndarray, int64, (n,)
-        Where each row ends in `text`.
+    list of memoryview, n of them
+        The characters of each row.
     """
     matrix = np.ascontiguousarray(matrix, dtype=np.float32)
     size = np.abs(matrix)
-    odd = ~((size >= SMALLEST) & (size < LIMIT)) & (size != 0)
+    odd = size < SMALLEST
+    odd |= size >= LIMIT
+    odd &= size != 0
     per_row = odd.sum(axis=1)
     others = np.array([_odd_decimal(value) for value in matrix[odd]], dtype="S16").view(np.uint8).reshape(-1, 16)
-    text, ends = write_rows(matrix, others, np.cumsum(per_row) - per_row)
-    return text.tobytes(), ends
+    text, lengths = write_rows(matrix, others, np.cumsum(per_row) - per_row)
+    flat, width = memoryview(text.reshape(-1)), text.shape[1]
+    return [flat[row * width : row * width + length] for row, length in enumerate(lengths.tolist())]
 
 
 def _odd_decimal(value):

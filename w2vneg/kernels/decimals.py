@@ -106,14 +106,6 @@ def _write_rows(matrix, others, first_other, out, lengths):
         lengths[r] = _write_row(matrix[r], others, first_other[r], out[r])
 
 
-@njit(parallel=True)
-def _close_up(out, ends, text):
-    for r in prange(len(out)):
-        start = ends[r - 1] if r > 0 else 0
-        for i in range(ends[r] - start):
-            text[start + i] = out[r, i]
-
-
 def write_rows(matrix, others, first_other):
     """Write each row's numbers, separated by blanks and ended by a line feed.
 
@@ -128,15 +120,11 @@ def write_rows(matrix, others, first_other):
 
     Returns
     -------
-    text : ndarray, uint8
-        All rows after one another.
-    ends : ndarray, int64, (n,)
-        Where each row ends in `text`.
+    text : ndarray, uint8, (n, width)
+    lengths : ndarray, int64, (n,)
+        How much of each row of `text` is written.
     """
     n, dim = matrix.shape
-    out, lengths = np.empty((n, WIDEST * dim), np.uint8), np.empty(n, np.int64)
-    _write_rows(matrix, others, first_other, out, lengths)
-    ends = np.cumsum(lengths)
-    text = np.empty(ends[-1] if n else 0, np.uint8)
-    _close_up(out, ends, text)
-    return text, ends
+    text, lengths = np.empty((n, WIDEST * dim), np.uint8), np.empty(n, np.int64)
+    _write_rows(matrix, others, first_other, text, lengths)
+    return text, lengths
