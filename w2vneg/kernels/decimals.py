@@ -7,7 +7,7 @@ six to eight are tried. The twelve decimals are then looked up four digits at a 
 
 import numpy as np
 
-from ..jit import njit, prange
+from ..jit import njit
 
 SMALLEST, LIMIT = np.float32(1e-4), np.float32(100)
 WIDEST = 17  # characters of a number and its separator
@@ -100,9 +100,9 @@ def _write_row(values, others, other, out):
     return at
 
 
-@njit(parallel=True)
+@njit
 def _write_rows(matrix, others, first_other, out, lengths):
-    for r in prange(len(matrix)):
+    for r in range(len(matrix)):
         lengths[r] = _write_row(matrix[r], others, first_other[r], out[r])
 
 
