@@ -1,10 +1,12 @@
 """The measurements measure what they say: tables from known numbers, clean splits, rivals on the same text."""
 
+import json
+
 import numpy as np
 import pytest
 from planted import two_topics
 
-from w2vneg.bench import dense, quality, speed
+from w2vneg.bench import dense, io, quality, speed
 from w2vneg.bench.rivals import train_gensim, write_sentences
 from w2vneg.encoded import encode_corpus
 
@@ -97,3 +99,35 @@ def test_dense_command_measures_everyone(run_cli, tmp_path):
     names = [line.split("|")[1].strip() for line in result.out.splitlines() if line.startswith("| ")][1:]
     assert names == [dense.PRODUCT, dense.SQUARE, "full softmax, whole step", "exact Boltzmann, 5 draws a centre"]
     assert (tmp_path / "runs.json").is_file()
+
+
+def test_io_table_takes_ratios_within_a_round():
+    timings = [
+        io.Timing(name, repeat, seconds, 2 * seconds, 8, "MB", rival)
+        for name, rival, times in (("ours", "theirs", (1, 4)), ("theirs", None, (4, 8)))
+        for repeat, seconds in enumerate(times)
+    ]
+    lines = io.table(timings).splitlines()
+    assert lines[2] == "| ours | 2.500 (1.000–4.000) | 5.00 | 5 (2–8) MB/s | 3.00 (2.00–4.00) × theirs |"
+    assert lines[3] == "| theirs | 6.000 (4.000–8.000) | 12.00 | 1.5 (1–2) MB/s | – |"
+
+
+def test_io_command_measures_everything(run_cli, tmp_path, monkeypatch):
+    (tmp_path / "analogies").write_text(": one\na b c d\nb a d c\n")
+    (tmp_path / "similarity").write_text("a b 3\na c 2\nb c 5\nc d 1\n")
+    (tmp_path / "text").write_text("some words make sentences\n" * 3000)
+    monkeypatch.setattr(
+        "w2vneg.datasets.resolve",
+        lambda name, mirror, kind: tmp_path / {"analogy": "analogies"}.get(kind, kind),
+    )
+    monkeypatch.setattr(io.Sizes, "short", lambda: io.Sizes(50_000, 30, 40, 50, dim=4))
+    result = run_cli("bench", "io", "--corpus", tmp_path / "text", "--repeats", 2, "--out", tmp_path / "runs.json")
+    assert result.code == 0, result.err
+    rows = {line.split("|")[1].strip(): line for line in result.out.splitlines() if line.startswith("| ")}
+    for name in ("plain: counted and encoded", "xz: unpacked alone", "text written by gensim", "similarity", "--help"):
+        assert name in rows
+    assert (
+        "× text read by gensim" in rows["text read"] and "× gzip: unpacked alone" in rows["gzip: counted and encoded"]
+    )
+    runs = json.loads((tmp_path / "runs.json").read_text())
+    assert len(runs["timings"]) == 2 * (len(rows) - 1) and "cores" in runs["machine"]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from w2vneg.cachedir import cache_dir
 from w2vneg.encoded import encode_corpus, passes
 from w2vneg.errors import ConfigError, InputError, OutputError, UnknownNameError
-from w2vneg.readers import READERS, sources
+from w2vneg.readers import READERS, counting, sources
 from w2vneg.readers.sources import Source
 from w2vneg.vocab import Vocabulary
 
@@ -80,15 +80,16 @@ SENTENCES = st.lists(st.lists(TOKEN, max_size=8), max_size=12)
 
 
 @settings(deadline=None)
-@given(SENTENCES, st.integers(1, 3), st.one_of(st.none(), st.integers(2, 6)), st.integers(1, 40))
-def test_equal_to_the_naive_way(tmp_path_factory, sentences, min_count, max_vocab, piece):
+@given(SENTENCES, st.integers(1, 3), st.one_of(st.none(), st.integers(2, 6)), st.integers(1, 40), st.integers(1, 9))
+def test_equal_to_the_naive_way(tmp_path_factory, sentences, min_count, max_vocab, piece, most_types):
     kept, left = naive(sentences, min_count, max_vocab)
     path = tmp_path_factory.mktemp("naive") / "corpus.txt"
     path.write_text("\n".join(" ".join(sentence) for sentence in sentences) + "\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "PIECE", piece)
-        patch.setattr(passes, "_PIECE", piece)
         patch.setattr(passes, "_IN_MEMORY", 40)
+        patch.setattr(passes, "_IDS_IN_MEMORY", 3)
+        patch.setattr(counting, "_MOST_TYPES", most_types)
         for source in (path, iter(sentences)):
             if len(kept) < 2:
                 with pytest.raises(InputError):
@@ -98,6 +99,10 @@ def test_equal_to_the_naive_way(tmp_path_factory, sentences, min_count, max_voca
             assert corpus.vocab == Vocabulary(list(kept), list(kept.values()))
             assert sentences_of(corpus) == left
             assert corpus.report.kept_tokens == len(corpus) == sum(kept.values())
+            assert corpus.report.types == len({token for sentence in sentences for token in sentence})
+            assert corpus.report.kept_types == len(kept)
+            again = encode_corpus(path, vocab=corpus.vocab, use_cache=False)
+            assert again.ids.tolist() == corpus.ids.tolist() and again.report.kept_types == len(kept)
 
 
 def test_arrays_and_report(corpus_file):

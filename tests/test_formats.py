@@ -17,6 +17,20 @@ from w2vneg.formats import binary, decimals
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
 WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=8)
+DIGITS = st.text("0123456789", min_size=1, max_size=25)
+DECIMAL = st.one_of(
+    st.builds(
+        "{}{}.{}{}".format,
+        st.sampled_from(["", "-", "+"]),
+        DIGITS,
+        DIGITS,
+        st.one_of(st.just(""), st.integers(-50, 45).map("e{}".format), st.integers(-60, 40).map("E{:+d}".format)),
+    ),
+    st.floats(allow_nan=False, allow_infinity=False, width=32).map(lambda value: repr(np.float64(value).item())),
+    st.integers(0, 2**32 - 1).map(  # halfway between two neighbours, and a little beside
+        lambda bits: f"{(2 * (bits % 2**24) + 1) / 2**24 * (1 + (bits >> 31) * 2**-40):.40f}"
+    ),
+)
 SPECIAL = [0.0, -0.0, 1e-45, -1e-45, 1.1754942e-38, 3.4028235e38, -3.4028235e38]
 SPECIAL += [0.1, 1 / 3, 100.0, 99.99999, 1e-4, 16777216]
 
@@ -73,9 +87,7 @@ def test_decimals_are_the_shortest_that_read_back():
     edges = np.array([1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100], dtype=np.float32).view(np.int32)
     edges = (edges[:, None] + np.arange(-20, 20, dtype=np.int32)).reshape(-1).view(np.float32)
     values = np.concatenate([bits[np.isfinite(bits)], powers, usual, -usual, edges, SPECIAL]).astype(np.float32)
-    text, ends = decimals.format_rows(values[:, None])
-    tokens = text.decode().split("\n")[:-1]
-    assert ends[-1] == len(text)
+    tokens = b"".join(decimals.format_rows(values[:, None])).decode().split("\n")[:-1]
     assert len(tokens) == len(values)
     same_bits(np.array([float(token) for token in tokens]).astype(np.float32), values)
     digits = [mantissa_digits(token) for token in tokens]
@@ -87,6 +99,20 @@ def test_decimals_are_the_shortest_that_read_back():
 def test_text_looks_as_people_expect(tmp_path):
     formats.save(tmp_path / "v.txt", ["a", "b"], np.array([[0.1, -2, 0], [1e-7, 12.5, 1234.5]], dtype=np.float32))
     assert (tmp_path / "v.txt").read_text() == "2 3\na 0.1 -2.0 0.0\nb 1e-07 12.5 1234.5\n"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(DECIMAL, min_size=1, max_size=8), st.integers(0, 3))
+def test_any_decimal_is_read_as_python_reads_it(tmp_path_factory, tokens, blanks):
+    path = tmp_path_factory.mktemp("v") / "v"
+    path.write_text(f"1 {len(tokens)}\nword {' '.join(tokens)}{' ' * blanks}\n")
+    with np.errstate(over="ignore"):
+        expected = np.array([[np.float32(float(token)) for token in tokens]], np.float32)
+    if np.isfinite(expected).all():
+        same_bits(formats.load(path)[1], expected)
+    else:
+        with pytest.raises(InputError, match=":2: expected a finite number"):
+            formats.load(path)
 
 
 def test_precision(tmp_path):
@@ -239,6 +265,19 @@ def test_npz_keeps_counts_and_any_words(tmp_path):
     assert again == words
     same_bits(values, matrix)
     np.testing.assert_array_equal(found, counts)
+
+
+def test_npz_is_mapped_unless_it_is_compressed(tmp_path):
+    words, matrix = sample()
+    formats.save(tmp_path / "v.npz", words, matrix)
+    mapped = Vectors.load(tmp_path / "v.npz").matrix
+    assert isinstance(mapped.base, np.memmap) and mapped.flags.aligned and not mapped.flags.writeable
+    same_bits(mapped, matrix)
+    with np.load(tmp_path / "v.npz") as archive:
+        np.savez_compressed(tmp_path / "small.npz", **archive)
+        np.savez(tmp_path / "turned.npz", **dict(archive) | {"matrix": np.asfortranarray(matrix)})
+    for name in ("small.npz", "turned.npz"):
+        same_bits(formats.load(tmp_path / name)[1], matrix)
 
 
 class Trap:

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from w2vneg.encoded.passes import TokenStream
 from w2vneg.errors import ConfigError, InputError, MissingExtraError, UnknownNameError
-from w2vneg.readers import READERS, counting, sources
+from w2vneg.readers import READERS, counting, sources, types
 from w2vneg.readers.counting import TokenCounter
 from w2vneg.readers.sentences import read_sentences
 from w2vneg.readers.sources import STDIN, Source, find_files, is_paths
@@ -40,20 +41,27 @@ def unpack(path):
 
 
 def tokenise(pieces):
-    """Return (sentences, counter), as the compiled tokeniser sees the pieces."""
-    stream = io.BytesIO()
-    counter = TokenCounter(stream)
-    for _ in counter.count(pieces, "here"):
-        pass
-    words = counter.words(np.arange(counter.n_types))
-    sentences = [[]]
-    for number in np.frombuffer(stream.getvalue(), dtype=np.int32).tolist():
-        if number < 0:
-            sentences.append([])
-        else:
-            sentences[-1].append(words[number])
+    """Return (sentences, counter, Counter of words), as the compiled tokeniser sees the pieces."""
+    with TokenStream(None) as stream:
+        counter = TokenCounter(stream)
+        for _ in counter.count(pieces, "here"):
+            pass
+        counts, named = Counter(), {}  # (table, number) -> word
+        for part in counter.parts():
+            words = part.table.words(np.arange(part.table.n_types))
+            assert not counts.keys() & set(words), "a type is in one part only"
+            counts |= Counter(dict(zip(words, part.table.counts().tolist(), strict=True)))
+            for table, numbers, own in part.members:
+                named |= {(table, n): words[i] for n, i in zip(numbers.tolist(), own.tolist(), strict=True)}
+        sentences = [[]]
+        for table, numbers in stream.pieces():
+            for number in numbers.tolist():
+                if number < 0:
+                    sentences.append([])
+                else:
+                    sentences[-1].append(named[table, number])
     assert sentences.pop() == []
-    return sentences, counter
+    return sentences, counter, counts
 
 
 def naive(text):
@@ -79,12 +87,13 @@ def test_any_text_in_any_pieces_splits_as_str_split_does(text, size, lowercase):
 
     expected = text.removeprefix("\ufeff")
     expected = naive(expected.lower() if lowercase else expected)
-    sentences, counter = tokenise(READERS["text"](Cut(), lowercase=lowercase))
+    sentences, counter, counts = tokenise(READERS["text"](Cut(), lowercase=lowercase))
     assert sentences == expected
     assert counter.n_lines == len(expected)
     assert counter.n_empty_lines == sum(not tokens for tokens in expected)
-    assert counter.n_tokens == counter.counts().sum() == sum(map(len, expected))
-    assert counter.n_types == len({token for tokens in expected for token in tokens})
+    assert counter.n_tokens == sum(map(len, expected))
+    assert counts == Counter(token for tokens in expected for token in tokens)
+    assert counter.n_types == len(counts)
 
 
 @settings(deadline=None)
@@ -102,16 +111,32 @@ def test_any_encoding_in_any_pieces(text, size, encoding):
 
 
 def test_tables_grow_and_long_tokens_are_told_apart(monkeypatch):
-    monkeypatch.setattr(counting, "_FIRST_SLOTS", 4)
-    monkeypatch.setattr(counting, "_FIRST_ARENA", 4)
+    monkeypatch.setattr(types, "_FIRST_SLOTS", 4)
+    monkeypatch.setattr(types, "_FIRST_ARENA", 4)
     tokens = [f"{i}{'x' * length}{i % 3}" for i in range(100) for length in (0, 6, 7, 8, 14, 15, 16, 40)]
     tokens += [t[::-1] for t in tokens] + ["a" * length for length in range(1, 60)] + tokens[::3]
     text = " ".join(tokens).encode()
     for size in (7, 64, 1 << 20):
-        sentences, counter = tokenise(text[i : i + size] for i in range(0, len(text), size))
+        sentences, _, counts = tokenise(text[i : i + size] for i in range(0, len(text), size))
         assert sentences == [tokens]
-        words = counter.words(np.arange(counter.n_types))
-        assert dict(zip(words, counter.counts().tolist(), strict=True)) == Counter(tokens)
+        assert counts == Counter(tokens)
+
+
+@pytest.mark.parametrize("bound", [1, 50, 200])
+def test_types_beyond_the_bound_go_to_disk_and_are_counted_all_the_same(monkeypatch, bound):
+    monkeypatch.setattr(counting, "_MOST_TYPES", bound)
+    rng = np.random.default_rng(bound)
+    ranks = (rng.pareto(0.6, 6000) * 3).astype(np.int64) % 5000
+    tokens = [f"{'long' * (rank % 6)}{rank}é" for rank in ranks.tolist()]
+    lines = [tokens[i : i + 60] for i in range(0, len(tokens), 60)]
+    text = "\n".join(map(" ".join, lines)).encode()
+    sentences, counter, counts = tokenise(text[i : i + 1000] for i in range(0, len(text), 1000))
+    assert sentences == lines
+    assert counts == Counter(tokens)
+    assert counter.n_types == len(counts) > 500
+    assert len(counter.blank_ids()) > 2, "several tables"
+    sizes = [sum(len(numbers) for _, numbers, _ in part.members) for part in counter.parts()]
+    assert len(sizes) > 1 and max(sizes) <= max(bound, 100)
 
 
 def test_equal_hashes_are_told_apart_by_their_bytes(monkeypatch):
@@ -121,21 +146,22 @@ def test_equal_hashes_are_told_apart_by_their_bytes(monkeypatch):
     monkeypatch.setattr(tokens, "_hash", lambda *args: np.uint64(5))
     monkeypatch.setattr(tokens, "_mix", lambda key: np.uint64(0))
     if hasattr(tokens.scan, "py_func"):
-        for name in ("_place", "_find", "_enter", "_packed", "_word_end", "_space_width", "_same_bytes"):
+        inner = ("_place", "_find", "_enter", "_packed", "_second_key", "_word_end", "_space_width", "_same_bytes")
+        for name in inner:
             monkeypatch.setattr(tokens, name, getattr(tokens, name).py_func)
-        monkeypatch.setattr(counting, "scan", tokens.scan.py_func)
-    sentences, _ = tokenise([" ".join(long * 2).encode()])
+        monkeypatch.setattr(types, "scan", tokens.scan.py_func)
+    sentences, _, _ = tokenise([" ".join(long * 2).encode()])
     assert sentences == [long * 2]
 
 
 def test_an_endless_line_is_one_sentence():
     text = b"anarchism originated as a term of abuse " * 15_000
     size = 1 << 15
-    stream = io.BytesIO()
-    counter = TokenCounter(stream)
-    for _ in counter.count((text[i : i + size] for i in range(0, len(text), size)), "text8"):
-        pass
-    numbers = np.frombuffer(stream.getvalue(), dtype=np.int32)
+    with TokenStream(None) as stream:
+        counter = TokenCounter(stream)
+        for _ in counter.count((text[i : i + size] for i in range(0, len(text), size)), "text8"):
+            pass
+        numbers = np.concatenate([numbers for _, numbers in stream.pieces()])
     assert numbers.tolist() == [*list(range(7)) * 15_000, -1]
     assert (counter.n_lines, counter.n_tokens) == (1, 105_000)
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from .errors import ConfigError, UnknownNameError, near_spellings, require
 
+_UNIT_ROWS = 1024  # rows brought to length one at a time; their float64 copies stay in the cache of a core
+
 
 class Vectors:
     """Words and their vectors.
@@ -86,8 +88,8 @@ class Vectors:
     def unit(self):
         """The vectors at length one, float32 (n, dim); a zero vector stays zero. Computed at first use."""
         unit = np.empty_like(self.matrix)
-        for start in range(0, len(self), 16384):
-            block = slice(start, start + 16384)
+        for start in range(0, len(self), _UNIT_ROWS):
+            block = slice(start, start + _UNIT_ROWS)
             unit[block] = _normalised(self.matrix[block])
         return unit
 

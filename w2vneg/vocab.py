@@ -171,47 +171,65 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
     Returns
     -------
     vocab : Vocabulary
-    ids_by_type : ndarray, int32, (n_types,)
-        Id of each of the counter's types, -1 if it is left out.
+    ids_by_type : list of ndarray, int32
+        For each table of the counter the ids of its types, -1 for those left out.
 
     Raises
     ------
     InputError
         If fewer than two words are left.
     """
-    counts = counter.counts()
-    kept = np.flatnonzero(counts >= min_count)
-    if kept.size == 0:
-        raise InputError(
-            f"no token reaches min_count={min_count} (largest count is {counts.max()}); lower --min-count."
-        )
-    if max_vocab is not None and kept.size > max_vocab:
-        floor = np.partition(counts[kept], -max_vocab)[-max_vocab]
-        kept = kept[counts[kept] >= floor]
-    words = counter.words(kept)
+    ids_by_type = counter.blank_ids()
+    words, counts, places = [], np.empty(0, np.int64), np.empty(0, np.int64)  # of the candidates
+    n_candidates = largest = 0
+    floor = min_count
+    for part in counter.parts():
+        seen = part.table.counts()
+        largest = max(largest, int(seen.max(initial=0)))
+        kept = np.flatnonzero(seen >= floor)
+        candidates = np.full(seen.size, -1, np.int32)
+        candidates[kept] = n_candidates + np.arange(kept.size)
+        for table, numbers, own in part.members:
+            ids_by_type[table][numbers] = candidates[own]
+        words += part.table.words(kept)
+        counts, places = np.append(counts, seen[kept]), np.append(places, candidates[kept])
+        n_candidates += kept.size
+        if max_vocab is not None and len(words) > max_vocab:
+            floor = int(np.partition(counts, -max_vocab)[-max_vocab])
+            left = np.flatnonzero(counts >= floor)
+            words, counts, places = [words[i] for i in left.tolist()], counts[left], places[left]
+    if not words:
+        raise InputError(f"no token reaches min_count={min_count} (largest count is {largest}); lower --min-count.")
     if len(words) == 1:
         raise InputError(
             f"only one word ({words[0][:60]!r}) reaches min_count={min_count}; training needs at least two: "
             "lower --min-count or give more text."
         )
     by_bytes = np.array(sorted(range(len(words)), key=words.__getitem__))  # code points sort as UTF-8 does
-    order = by_bytes[np.argsort(-counts[kept[by_bytes]], kind="stable")][:max_vocab]
-    ids_by_type = np.full(counts.size, -1, dtype=np.int32)
-    ids_by_type[kept[order]] = np.arange(order.size)
-    vocab = Vocabulary._of([words[i] for i in order.tolist()], counts[kept[order]])
-    return vocab, ids_by_type
+    order = by_bytes[np.argsort(-counts[by_bytes], kind="stable")][:max_vocab]
+    ids = np.full(n_candidates + 1, -1, dtype=np.int32)  # the last one is that of what is no candidate
+    ids[places[order]] = np.arange(order.size)
+    for table in ids_by_type:
+        table[:] = ids[table]
+    return Vocabulary._of([words[i] for i in order.tolist()], counts[order]), ids_by_type
 
 
 def ids_in(vocab, counter):
-    """Return the ids in `vocab` of a counter's types (ndarray, int32, (n_types,)), -1 for unknown ones.
+    """Return the ids in `vocab` of a counter's types as `choose_vocabulary` does, -1 for unknown ones.
 
     Raises
     ------
     InputError
         If all are unknown.
     """
-    words = counter.words(np.arange(counter.n_types))
-    ids_by_type = np.array([vocab.index.get(word, -1) for word in words], dtype=np.int32)
-    if ids_by_type.max() < 0:
+    ids_by_type = counter.blank_ids()
+    known = False
+    for part in counter.parts():
+        words = part.table.words(np.arange(part.table.n_types))
+        ids = np.array([vocab.index.get(word, -1) for word in words], dtype=np.int32)
+        for table, numbers, own in part.members:
+            ids_by_type[table][numbers] = ids[own]
+        known = known or bool((ids >= 0).any())
+    if not known:
         raise InputError("no token of the corpus is in the given vocabulary; do they belong together (language, case)?")
     return ids_by_type

@@ -1,8 +1,8 @@
 """Encode a text in one pass, or open what an earlier pass has left in the cache.
 
 While the text is read, tokens get provisional numbers (`readers.counting`), which go to a temporary file;
-then the vocabulary is chosen and the numbers become ids. Types are held in memory, tokens are not, so that a
-corpus may be larger than memory and may come from standard input.
+then the vocabulary is chosen and the numbers become ids. Tokens are not held in memory, nor are more than about
+400,000 types (`readers.types`), so that a corpus may be larger than memory and may come from standard input.
 
 A cache entry is found by settings and content. Content is known by SHA-256; a memo of sizes and times spares
 reading an unchanged file again. Standard input, pipes and sentences from an iterable are encoded into

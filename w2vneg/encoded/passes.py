@@ -21,7 +21,7 @@ from ..vocab import Vocabulary, choose_vocabulary, ids_in
 
 FORMAT = 1  # of a cache entry; a change of what readers yield calls for a new one too
 _IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
-_PIECE = 1 << 20  # numbers turned into ids at a time
+_IDS_IN_MEMORY = 1 << 22  # ids by type, before they go to disk
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Settings:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def choose(self, counter):
-        """Return (vocabulary, ids_by_type); see `kernels.tokens.renumber` for the latter."""
+        """Return (vocabulary, ids by type of each table); see `kernels.tokens.renumber` for the latter."""
         if self.vocab is None:
             return choose_vocabulary(counter, self.min_count, self.max_vocab)
         return self.vocab, ids_in(self.vocab, counter)
@@ -86,7 +86,9 @@ class Counted:
 
     def report(self, ids_by_type, kept_tokens, sentences):
         counter = self.counter
-        kept = ids_by_type >= 0
+        kept = np.zeros(1 + max(int(ids.max(initial=-1)) for ids in ids_by_type), bool)
+        for ids in ids_by_type:
+            kept[ids[ids >= 0]] = True
         kept_types = int(kept.sum())
         return CorpusReport(
             files=self.files,
@@ -126,11 +128,11 @@ def count_files(files, stamps, settings, stream, progress):
 
 
 def write_ids(stream, ids_by_type, ids_file, offsets_file):
-    ids, ends = np.empty(_PIECE, dtype=np.int32), np.empty(_PIECE, dtype=np.int64)
     offsets_file.write(np.zeros(1, dtype=np.int64).tobytes())
     total = carried = 0
-    for numbers in stream.pieces():
-        n_ids, n_ends, carried = renumber(numbers, ids_by_type, ids, ends, carried)
+    for table, numbers in stream.pieces():
+        ids, ends = np.empty(len(numbers), dtype=np.int32), np.empty(len(numbers), dtype=np.int64)
+        n_ids, n_ends, carried = renumber(numbers, ids_by_type[table], ids, ends, carried)
         ids_file.write(memoryview(ids[:n_ids]).cast("B"))
         offsets_file.write(memoryview(ends[:n_ends] + total).cast("B"))
         total += n_ids
@@ -155,11 +157,12 @@ def writing_to(folder):
 
 
 class TokenStream:
-    """Provisional numbers, in memory while they are few and else in an unnamed file of `folder`."""
+    """What a pass leaves for later, in memory while it is little and else in unnamed files of `folder`."""
 
     def __init__(self, folder):
         self._folder = folder
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=folder)  # noqa: SIM115
+        self._pieces = []  # (table, how many numbers)
 
     def __enter__(self):
         return self
@@ -168,13 +171,37 @@ class TokenStream:
         with suppress(OSError):  # a full disk has been told of by then
             self._file.close()
 
-    def write(self, data):
+    def write(self, table, numbers):
+        """Take the next numbers (ndarray, int32), which are those of the table `table` (int)."""
+        self._pieces.append((table, len(numbers)))
         with writing_to(self._folder):
-            self._file.write(data)
+            self._file.write(memoryview(numbers).cast("B"))
 
     def pieces(self):
-        """Yield all numbers again (ndarray, int32, at most `_PIECE` at a time)."""
+        """Yield what was written again: (int, ndarray, int32)."""
         with writing_to(self._folder):
             self._file.seek(0)
-        while data := self._file.read(4 * _PIECE):
-            yield np.frombuffer(data, dtype=np.int32)
+        for table, size in self._pieces:
+            yield table, np.frombuffer(self._file.read(4 * size), dtype=np.int32)
+
+    def keep(self, run):
+        """Put the large arrays of a `readers.types.Run` on disk; return them, mapped, by name (dict)."""
+        with writing_to(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
+            place, kept = 0, {}
+            for name in ("ends", "counts", "numbers", "words"):  # the widest first, so that all are aligned
+                array = getattr(run, name)
+                file.write(memoryview(array).cast("B"))
+                kept[name] = slice(place, place + array.nbytes), array.dtype
+                place += array.nbytes
+            file.flush()
+            whole = mapped(file, np.uint8)
+        return {name: whole[part].view(dtype) for name, (part, dtype) in kept.items()}
+
+    def blank(self, n):
+        """Return n times -1 (ndarray, int32), on disk if there are many."""
+        if n <= _IDS_IN_MEMORY:
+            return np.full(n, -1, np.int32)
+        with writing_to(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
+            ids = np.asarray(np.memmap(file, np.int32, "w+", shape=n))
+        ids[:] = -1
+        return ids

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import ConfigError, InputError
+from ..kernels.analogies import count_better
 from . import EVALUATORS
 from .lookup import Lookup, read_lines
 
 KS = (1, 5, 15)
 HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
 NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its own question
-_SCORES_AT_ONCE = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
 def answer_ranks(unit, questions):
     """Return how many words are better answers than the right one, the question's three words left out.
 
-    Of equally good words the one in the lower row comes first. An answer that is one of its question's own
-    words has the rank `NEVER`.
+    Scores are compared in double precision; of equally good words the one in the lower row comes first. An answer
+    that is one of its question's own words has the rank `NEVER`.
 
     Parameters
     ----------
@@ -170,20 +170,9 @@ def answer_ranks(unit, questions):
     -------
     ndarray, int64, (n_questions,)
     """
-    ranks = np.empty(len(questions), dtype=np.int64)
-    step = max(1, _SCORES_AT_ONCE // len(unit))
-    for start in range(0, len(questions), step):
-        a, b, c, d = questions[start : start + step].T
-        each = np.arange(len(a))
-        scores = (unit[b] - unit[a] + unit[c]) @ unit.T
-        right = scores[each, d][:, None]
-        for asked in (a, b, c):
-            scores[each, asked] = -np.inf
-        better = np.count_nonzero(scores > right, axis=1)
-        for tied in np.flatnonzero(np.count_nonzero(scores >= right, axis=1) > better + 1):
-            better[tied] += np.count_nonzero(scores[tied, : d[tied]] == right[tied])
-        better[(d == a) | (d == b) | (d == c)] = NEVER
-        ranks[start : start + step] = better
+    questions = np.ascontiguousarray(questions, dtype=np.int64)
+    ranks = count_better(np.ascontiguousarray(unit), questions)
+    ranks[(questions[:, 3:] == questions[:, :3]).any(axis=1)] = NEVER
     return ranks
 
 

@@ -1,10 +1,12 @@
 """What the formats share: words as bytes and back, and the refusal of what is no finite number."""
 
+import re
+
 import numpy as np
 
 from ..errors import InputError, OutputError
 
-_BLANKS = tuple(" \t\n\r\v\f")
+_BLANK = re.compile(r"[ \t\n\r\v\f]")
 
 
 def encode_words(path, words):
@@ -20,15 +22,13 @@ def encode_words(path, words):
     -------
     list of bytes
     """
-    encoded = []
-    for row, word in enumerate(words):
-        if not word or any(blank in word for blank in _BLANKS):
-            what = "is empty" if not word else "contains a blank or line end"
-            raise OutputError(
-                f"cannot write {path}: word {row} ({word!r}) {what}, which this format cannot hold; use the format npz"
-            )
-        encoded.append(encode_word(path, row, word))
-    return encoded
+    if not all(words) or _BLANK.search("".join(words)):
+        row, word = next((row, word) for row, word in enumerate(words) if not word or _BLANK.search(word))
+        what = "contains a blank or line end" if word else "is empty"
+        raise OutputError(
+            f"cannot write {path}: word {row} ({word!r}) {what}, which this format cannot hold; use the format npz"
+        )
+    return [encode_word(path, row, word) for row, word in enumerate(words)]
 
 
 def encode_word(path, row, word):

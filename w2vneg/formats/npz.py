@@ -1,9 +1,11 @@
 """npz: NumPy's zip of arrays. Words are UTF-8 bytes and offsets, so that no pickle is ever needed.
 
 Arrays: ``matrix`` float32 (n, dim); ``word_bytes`` uint8 (sum of lengths,); ``word_offsets`` int64 (n + 1,);
-``counts`` int64 (n,), if known.
+``counts`` int64 (n,), if known. They are stored as they are, not compressed, so that the matrix can be mapped.
 """
 
+import math
+import struct
 import zipfile
 import zlib
 from itertools import pairwise
@@ -16,6 +18,8 @@ from ..errors import InputError
 from .common import check_finite, encode_word, unique_or_raise
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
+
+_NAME_LENGTHS_AT = 26  # of the lengths of name and extra field in a member's local header
 
 
 def write(path, words, matrix, counts=None):
@@ -35,7 +39,10 @@ def write(path, words, matrix, counts=None):
 
 
 def read(path):
-    """Read an npz file, strictly; see `w2vneg.formats.load`."""
+    """Read an npz file, strictly; see `w2vneg.formats.load`.
+
+    The matrix is memory-mapped, read-only, unless it is compressed.
+    """
     path = Path(path)
     try:
         # Opened here, for NumPy leaves a damaged file open.
@@ -44,8 +51,9 @@ def read(path):
             if missing:
                 found = ", ".join(sorted(archive))
                 raise InputError(f"{path}: expected an array {missing[0]!r}, found {found}{_REMEDY}")
-            matrix, data, offsets = archive["matrix"], archive["word_bytes"], archive["word_offsets"]
-            counts = archive.get("counts")
+            matrix = _mapped(path, archive.zip, "matrix.npy")
+            matrix = archive["matrix"] if matrix is None else matrix
+            data, offsets, counts = archive["word_bytes"], archive["word_offsets"], archive.get("counts")
     except ValueError as error:  # an array of objects, which only a pickle can hold
         raise InputError(f"{path}: an array cannot be read without executing code in it ({error}){_REMEDY}") from None
     except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
@@ -53,6 +61,26 @@ def read(path):
     words = _words(path, data, offsets)
     _check(path, words, matrix, counts)
     return words, np.ascontiguousarray(matrix), counts
+
+
+def _mapped(path, archive, name):
+    """Map an array of a zip archive as a read-only ndarray; None if it is no float32 (n, dim) that can be mapped."""
+    member = archive.getinfo(name)
+    with archive.open(member) as entry:  # which checks the member's own header
+        version = np.lib.format.read_magic(entry)
+        if version != (1, 0):
+            return None
+        shape, column_major, dtype = np.lib.format.read_array_header_1_0(entry)
+        header = entry.tell()
+    with open(path, "rb") as stream:
+        stream.seek(member.header_offset + _NAME_LENGTHS_AT)
+        name_length, extra_length = struct.unpack("<HH", stream.read(4))
+    begin = member.header_offset + _NAME_LENGTHS_AT + 4 + name_length + extra_length + header
+    plain = member.compress_type == zipfile.ZIP_STORED and dtype == np.dtype("<f4") and not column_major
+    whole = len(shape) == 2 and math.prod(shape) * dtype.itemsize == member.file_size - header
+    if not (plain and whole and shape[0] and begin % dtype.itemsize == 0):
+        return None
+    return np.asarray(np.memmap(path, dtype, "r", begin, shape))
 
 
 def _words(path, data, offsets):

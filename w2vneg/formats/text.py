@@ -15,7 +15,7 @@ HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n?\Z")
 
 _REMEDY = "; the file is damaged or no word2vec text: write it again"
 _ROW_END = b" \r\n"  # word2vec.c leaves a blank at the end of each row
-_NUMBERS_AT_ONCE = 1 << 16
+_NUMBERS_AT_ONCE = 1 << 17
 
 
 def write(path, words, matrix, precision=None):
@@ -37,12 +37,8 @@ def write(path, words, matrix, precision=None):
 
 
 def _exact_rows(words, matrix):
-    text, ends = format_rows(matrix)
-    pieces, begin = [], 0
-    for word, end in zip(words, ends.tolist(), strict=True):
-        pieces += (word, b" ", text[begin:end])
-        begin = end
-    return b"".join(pieces)
+    rows = format_rows(matrix)
+    return b"".join(piece for word, row in zip(words, rows, strict=True) for piece in (word, b" ", row))
 
 
 def _short_rows(words, matrix, precision):

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..jit import njit
 
-POSITION, WRITTEN, TYPES, LINES, EMPTY_LINES, TOKENS, LINE_TOKENS = range(7)
-"""Places in the `tally` of `scan`: bytes of the block used up, numbers written, then running totals."""
+POSITION, WRITTEN, TYPES, LINES, EMPTY_LINES = range(5)
+"""Places in a `tally`: how far the block is used up, numbers written, types in the table, lines, empty ones."""
 
 SENTENCE_END = np.int32(-1)
 
@@ -32,16 +32,16 @@ _CLASSES = _byte_classes()
 
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
-_THREE = np.uint64(3)
 _EIGHT = np.uint64(8)
 _MULTIPLIER_1 = np.uint64(0xD6E8FEB86659FD93)
 _MULTIPLIER_2 = np.uint64(0xA3B195354A39B70D)
 _SIXTEEN = np.uint64(16)
 _SHIFT = np.uint64(32)
+_FIRST_BYTE = np.uint64(56)
 
 
 class TokenTable(NamedTuple):
-    """An open-addressing table of the types met so far; it is grown between calls of `scan`.
+    """An open-addressing table of the types met so far; it is grown between calls of `scan` and `enter`.
 
     Attributes
     ----------
@@ -64,19 +64,19 @@ class TokenTable(NamedTuple):
 KEY, KEY_2, ENTRY, COUNT = range(4)
 
 
-@njit
+@njit(borrows=True)
 def _mix(key):
     key = (key ^ (key >> _SHIFT)) * _MULTIPLIER_1
     key = (key ^ (key >> _SHIFT)) * _MULTIPLIER_2
     return key ^ (key >> _SHIFT)
 
 
-@njit
+@njit(borrows=True)
 def _place(key, key_2):
     return _mix(key ^ _mix(key_2) if key_2 else key)
 
 
-@njit
+@njit(borrows=True)
 def _space_width(first, second, third):
     """Return the length in bytes of the Unicode space that the three bytes begin with, or 0."""
     if first == 0xC2:
@@ -90,7 +90,7 @@ def _space_width(first, second, third):
     return 3 if second == 0x81 and third == 0x9F else 0
 
 
-@njit
+@njit(borrows=True)
 def _same_bytes(arena, start, stop, block, begin, end):
     if np.uint64(stop - start) != end - begin:
         return False
@@ -100,7 +100,7 @@ def _same_bytes(arena, start, stop, block, begin, end):
     return True
 
 
-@njit
+@njit(borrows=True)
 def _packed(block, begin, end):
     """Return the last eight bytes of ``block[begin:end]``, or all if they are fewer, as one number."""
     key = np.uint64(0)
@@ -110,7 +110,7 @@ def _packed(block, begin, end):
     return key
 
 
-@njit
+@njit(borrows=True)
 def _hash(block, begin, end):
     """Return a 64-bit hash of ``block[begin:end]``."""
     key = end - begin
@@ -121,22 +121,30 @@ def _hash(block, begin, end):
 
 
 @njit
-def _word_end(block, p, size):
-    """Return the place of the separator that ends the token around `p`, or `size` if the block ends first."""
-    while p < size:
+def last_break(text):
+    """Return the place behind the last white space of `text` (ndarray, uint8), 0 if it has none that is whole."""
+    for p in range(text.size - 1, -1, -1):
+        kind = _CLASSES[text[p]]
+        if kind in (_SPACE, _NEWLINE):
+            return p + 1
+        if kind == _LEAD and p + 3 <= text.size:
+            width = _space_width(text[p], text[p + 1], text[p + 2])
+            if width > 0:
+                return p + width
+    return 0
+
+
+@njit(borrows=True)
+def _word_end(block, p):
+    """Return the place of the separator that ends the token around `p`."""
+    while True:
         kind = _CLASSES[block[p]]
-        if kind != _TOKEN:
-            if kind != _LEAD:
-                return p
-            if p + _THREE > size:
-                return size
-            if _space_width(block[p], block[p + _ONE], block[p + _TWO]) > 0:
-                return p
+        if kind != _TOKEN and (kind != _LEAD or _space_width(block[p], block[p + _ONE], block[p + _TWO]) > 0):
+            return p
         p += _ONE
-    return size
 
 
-@njit
+@njit(borrows=True)
 def _find(key, key_2, block, begin, end, slots, arena, starts):
     """Return the slot of the type at ``block[begin:end]``, or the free slot where it would go."""
     mask = np.uint64(slots.shape[0] - 1)
@@ -153,7 +161,7 @@ def _find(key, key_2, block, begin, end, slots, arena, starts):
         place = (place + _ONE) & mask
 
 
-@njit
+@njit(borrows=True)
 def _enter(place, key, key_2, block, begin, end, slots, arena, starts, tally):
     """Make ``block[begin:end]`` a new type in the free slot `place`; return False if there is no room."""
     number = tally[TYPES]
@@ -171,24 +179,31 @@ def _enter(place, key, key_2, block, begin, end, slots, arena, starts, tally):
     return True
 
 
-@njit
-def scan(block, size, table, out, tally):
-    """Number the tokens of a block of text.
+@njit(borrows=True)
+def _second_key(block, begin, end):
+    """Return the `KEY_2` of a type of more than eight bytes."""
+    if end - begin <= _SIXTEEN:
+        return _packed(block, begin, end - _EIGHT)
+    return _hash(block, begin, end - _EIGHT)
 
-    Stops before a token that the block's end may have cut in two, or one for which the table has no room.
+
+@njit(borrows=True)
+def scan(block, size, table, out, tally):
+    """Number the tokens of a block of text, from ``tally[POSITION]`` on.
 
     Parameters
     ----------
-    block : ndarray, uint8, (at least size + 1,)
-        UTF-8 text; ``block[size]`` must be a blank, which spares the inner loop a test.
+    block : ndarray, uint8, (at least size + 2,)
+        UTF-8 text that ends with white space, and two blanks behind it.
     size : int
         Bytes of `block` that are text.
     table : TokenTable
         Updated in place.
     out : ndarray, int32, (at least size,)
-        Receives type numbers, and `SENTENCE_END` at each line feed.
-    tally : ndarray, int64, (7,)
-        Updated in place; `POSITION` and `WRITTEN` are set by each call, the others go on.
+        Receives type numbers, and `SENTENCE_END` at each line feed, from ``tally[WRITTEN]`` on.
+    tally : ndarray, int64, (5,)
+        Updated in place. A line is empty if the block has no token of it: whoever knows what came before the block
+        must look at its first line.
 
     Returns
     -------
@@ -197,9 +212,8 @@ def scan(block, size, table, out, tally):
     """
     slots, arena, starts = table
     size = np.uint64(size)
-    p = np.uint64(0)  # unsigned: an index that cannot be negative needs no test for it
-    written = np.uint64(0)
-    line_tokens = tally[LINE_TOKENS]
+    p = np.uint64(tally[POSITION])  # unsigned: an index that cannot be negative needs no test for it
+    written = np.uint64(tally[WRITTEN])
     full = False
     while p < size:
         kind = _CLASSES[block[p]]
@@ -208,49 +222,94 @@ def scan(block, size, table, out, tally):
             continue
         if kind == _NEWLINE:
             tally[LINES] += 1
-            tally[EMPTY_LINES] += line_tokens == 0
-            tally[TOKENS] += line_tokens
-            line_tokens = 0
+            tally[EMPTY_LINES] += written == 0 or out[written - _ONE] == SENTENCE_END
             out[written] = SENTENCE_END
             written += _ONE
             p += _ONE
             continue
         if kind == _LEAD:
-            if p + _THREE > size:
-                break
             width = _space_width(block[p], block[p + _ONE], block[p + _TWO])
             if width > 0:
                 p += np.uint64(width)
                 continue
         begin = p
         key = np.uint64(0)
-        while _CLASSES[block[p]] == _TOKEN:  # ends at block[size] at the latest
+        while _CLASSES[block[p]] == _TOKEN:
             key = (key << _EIGHT) | np.uint64(block[p])
             p += _ONE
-        if p == size or _CLASSES[block[p]] == _LEAD:
-            p = _word_end(block, p, size)
-            if p == size:  # the rest of this token comes with the next block
-                p = begin
-                break
+        if _CLASSES[block[p]] == _LEAD:
+            p = _word_end(block, p)
             key = _packed(block, begin, p)
-        key_2 = np.uint64(0)
-        if p - begin > _EIGHT:
-            short = p - begin <= _SIXTEEN
-            key_2 = _packed(block, begin, p - _EIGHT) if short else _hash(block, begin, p - _EIGHT)
+        key_2 = _second_key(block, begin, p) if p - begin > _EIGHT else np.uint64(0)
         place = _find(key, key_2, block, begin, p, slots, arena, starts)
         if slots[place, ENTRY] == 0 and not _enter(place, key, key_2, block, begin, p, slots, arena, starts, tally):
             p = begin
             full = True
             break
         slots[place, COUNT] += _ONE
-        number = np.int64(slots[place, ENTRY] >> _ONE) - 1
-        out[written] = number
+        out[written] = np.int64(slots[place, ENTRY] >> _ONE) - 1
         written += _ONE
-        line_tokens += 1
     tally[POSITION] = p
     tally[WRITTEN] = written
-    tally[LINE_TOKENS] = line_tokens
     return full
+
+
+@njit(borrows=True)
+def enter(words, ends, counts, table, numbers, tally):
+    """Enter types with their counts, from the ``tally[POSITION]``-th on.
+
+    Parameters
+    ----------
+    words : ndarray, uint8
+        The types' bytes, one after the other.
+    ends : ndarray, int64, (n + 1,)
+        Type i is ``words[ends[i]:ends[i + 1]]``.
+    counts : ndarray, int64, (n,)
+    table : TokenTable
+        Updated in place.
+    numbers : ndarray, int32, (n,)
+        Receives the types' numbers in the table.
+    tally : ndarray, int64, (5,)
+        Updated in place.
+
+    Returns
+    -------
+    full : bool
+        True if the table must be grown before the type ``tally[POSITION]`` can be entered.
+    """
+    slots, arena, starts = table
+    for i in range(tally[POSITION], counts.size):
+        begin, end = np.uint64(ends[i]), np.uint64(ends[i + 1])
+        key = _packed(words, begin, end)
+        key_2 = _second_key(words, begin, end) if end - begin > _EIGHT else np.uint64(0)
+        place = _find(key, key_2, words, begin, end, slots, arena, starts)
+        if slots[place, ENTRY] == 0 and not _enter(place, key, key_2, words, begin, end, slots, arena, starts, tally):
+            tally[POSITION] = i
+            return True
+        slots[place, COUNT] += np.uint64(counts[i])
+        numbers[i] = np.int64(slots[place, ENTRY] >> _ONE) - 1
+    return False
+
+
+@njit
+def tabulate(slots, counts, buckets):
+    """Fill in the count of each type, int64 (n,), and the first byte of its hash, uint8 (n,)."""
+    for i in range(slots.shape[0]):
+        if slots[i, ENTRY] != 0:
+            number = np.int64(slots[i, ENTRY] >> _ONE) - 1
+            counts[number] = slots[i, COUNT]
+            buckets[number] = _place(slots[i, KEY], slots[i, KEY_2]) >> _FIRST_BYTE
+
+
+@njit
+def gather(arena, starts, order, words, ends):
+    """Copy types in another order: `words` (uint8) and `ends` (int64, (n + 1,)) as `enter` takes them."""
+    ends[0] = 0
+    for i in range(order.size):
+        begin, length = starts[order[i]], starts[order[i] + 1] - starts[order[i]]
+        for k in range(length):
+            words[ends[i] + k] = arena[begin + k]
+        ends[i + 1] = ends[i] + length
 
 
 @njit

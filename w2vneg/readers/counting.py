@@ -1,69 +1,44 @@
-"""One pass over the text: every token is counted and becomes a number, in order of first appearance."""
+"""One pass over the text: every token is counted and becomes a number, in a thread beside the one that reads."""
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from ..errors import InputError
-from ..kernels.tokens import (
-    COUNT,
-    EMPTY_LINES,
-    ENTRY,
-    LINES,
-    POSITION,
-    TOKENS,
-    TYPES,
-    WRITTEN,
-    TokenTable,
-    rehash,
-    scan,
-)
+from ..kernels.tokens import EMPTY_LINES, LINES, SENTENCE_END, WRITTEN, last_break
+from .types import Part, TypeTable, merged
 
 LONGEST_TOKEN = 1 << 24
-_FIRST_SLOTS = 1 << 14
-_FIRST_ARENA = 1 << 17
+_MOST_TYPES = 400_000  # in memory, where a table of so many takes 50 MB; more go to disk
 
 
 class TokenCounter:
-    """Types and counts in memory; the numbers of the tokens go to a stream as they come.
+    """Counts tokens; their numbers go to a stream as they come.
+
+    A table of types that has become large is put away and another one begun: a number belongs to its table.
 
     Parameters
     ----------
-    stream : binary file
-        Receives int32 numbers, and -1 at the end of each sentence.
+    stream : passes.TokenStream
+        Receives the numbers of each stretch of text, and of which table they are; keeps tables that are put away.
+
+    Attributes
+    ----------
+    bytes, n_tokens, n_lines, n_empty_lines : int
+    n_types : int or None
+        Known when all `parts` have been gone through.
     """
 
     def __init__(self, stream):
         self._stream = stream
-        self._table = TokenTable(
-            np.zeros((_FIRST_SLOTS, 4), dtype=np.uint64),
-            np.zeros(_FIRST_ARENA, dtype=np.uint8),
-            np.zeros(_FIRST_SLOTS // 2 + 1, dtype=np.int64),
-        )
-        self._tally = np.zeros(7, dtype=np.int64)
-        self._block = np.zeros(1 << 16, dtype=np.uint8)
-        self._out = np.zeros(1 << 16, dtype=np.int32)
-        self._held = 0  # bytes of an unfinished token at the start of the block
-        self._line_open = False
-        self.bytes = 0
-
-    n_types = property(lambda self: int(self._tally[TYPES]))
-    n_tokens = property(lambda self: int(self._tally[TOKENS]))
-    n_lines = property(lambda self: int(self._tally[LINES]))
-    n_empty_lines = property(lambda self: int(self._tally[EMPTY_LINES]))
-
-    def counts(self):
-        """Return how often each type stands in the text (ndarray, int64, (n_types,))."""
-        slots = self._table.slots
-        taken = slots[slots[:, ENTRY] != 0]
-        counts = np.zeros(self.n_types, dtype=np.int64)
-        counts[(taken[:, ENTRY].astype(np.int64) >> 1) - 1] = taken[:, COUNT]
-        return counts
-
-    def words(self, numbers):
-        """Return the types of the given numbers (list of str)."""
-        starts = self._table.starts
-        arena = self._table.arena[: starts[self.n_types]].tobytes()
-        begins, ends = starts[numbers].tolist(), starts[np.asarray(numbers) + 1].tolist()
-        return [arena[begin:end].decode() for begin, end in zip(begins, ends, strict=True)]
+        self._table = TypeTable()
+        self._runs = []  # of the tables before
+        self._room = deque([_Room(), _Room()])  # one is scanned while the other's numbers are written
+        self._pending = deque()
+        self._line_begun = False  # has the present line a token?
+        self.bytes = self.n_tokens = self.n_lines = self.n_empty_lines = 0
+        self.n_types = None
 
     def count(self, pieces, name):
         """Take in one source, an iterable of UTF-8 pieces; yields after each. Its end ends a sentence.
@@ -74,56 +49,85 @@ class TokenCounter:
             If a token is longer than `LONGEST_TOKEN` bytes.
         """
         lines_before = self.n_lines
-        for piece in pieces:
-            self._feed(piece)
-            if self._held > LONGEST_TOKEN:
-                raise InputError(
-                    f"{name}:{self.n_lines - lines_before + 1}: no white space for {self._held:,} bytes: "
-                    "not text with words set apart by blanks; separate its words first"
-                )
-            yield
-        if self._line_open:
-            self._feed(b"\n")
-            self.bytes -= 1
+        held = b""
+        line_open = False
+        with ThreadPoolExecutor(1) as beside:
+            for piece in pieces:
+                if piece:
+                    self.bytes += len(piece)
+                    line_open = piece[-1] != 10
+                    text = held + piece if held else piece
+                    end = last_break(np.frombuffer(text, np.uint8))
+                    if end:
+                        self._submit(beside, memoryview(text)[:end])
+                    held = text[end:]
+                if len(held) > LONGEST_TOKEN:
+                    self._collect()
+                    raise InputError(
+                        f"{name}:{self.n_lines - lines_before + 1}: no white space for {len(held):,} bytes: "
+                        "not text with words set apart by blanks; separate its words first"
+                    )
+                yield
+            if line_open:
+                self._submit(beside, held + b"\n")
+            self._collect()
 
-    def _feed(self, piece):
-        if not piece:
-            return
-        size = self._held + len(piece)
-        if size >= self._block.size:
-            grown = np.zeros(2 * size, dtype=np.uint8)
-            grown[: self._held] = self._block[: self._held]
-            self._block = grown
-            self._out = np.zeros(2 * size, dtype=np.int32)
-        self._block[self._held : size] = np.frombuffer(piece, dtype=np.uint8)
-        self._block[size] = 32
-        self.bytes += len(piece)
-        self._line_open = piece[-1] != 10
-        start = self._scan(size)
-        self._held = size - start
-        self._block[: self._held] = self._block[start:size].copy()
+    def _submit(self, beside, text):
+        """Have a stretch of text scanned, which ends with white space; meanwhile take the numbers of that before."""
+        self._pending.append(beside.submit(self._scan, self._room[0], text))
+        self._room.rotate()
+        self._collect(leave=1)
 
-    def _scan(self, size):
-        """Number what stands in the block; return where its unfinished last token begins."""
-        start = 0
-        while True:
-            with np.errstate(over="ignore"):  # hashing wraps around; heard of only with the JIT off
-                full = scan(self._block[start:], size - start, self._table, self._out, self._tally)
-            self._stream.write(memoryview(self._out[: self._tally[WRITTEN]]).cast("B"))
-            start += int(self._tally[POSITION])
-            if not full:
-                return start
-            self._grow(size - start)
+    def _scan(self, room, text):
+        if self._table.n_types >= _MOST_TYPES:
+            run = self._table.run()
+            self._runs.append(run._replace(**self._stream.keep(run)))
+            self._table = TypeTable()
+        room.take(text)
+        self._table.scan(room.block, len(text), room.out)
+        tally = self._table.tally
+        return len(self._runs), room.out[: tally[WRITTEN]], int(tally[LINES]), int(tally[EMPTY_LINES])
 
-    def _grow(self, room):
-        """Make room in whichever part of the table is full, for a token of up to `room` bytes."""
-        slots, arena, starts = self._table
-        if self.n_types + 1 >= starts.size:
-            larger = np.zeros((2 * len(slots), 4), dtype=np.uint64)
-            with np.errstate(over="ignore"):
-                rehash(slots, larger)
-            slots = larger
-            starts = np.concatenate([starts, np.zeros(starts.size - 1, dtype=np.int64)])
-        else:
-            arena = np.concatenate([arena, np.zeros(max(arena.size, room), dtype=np.uint8)])
-        self._table = TokenTable(slots, arena, starts)
+    def _collect(self, leave=0):
+        """Take the numbers of stretches, in order, until only so many are pending."""
+        while len(self._pending) > leave:
+            table, numbers, n_lines, n_empty_lines = self._pending.popleft().result()
+            self._stream.write(table, numbers)
+            self.n_lines += n_lines
+            self.n_empty_lines += n_empty_lines
+            self.n_tokens += len(numbers) - n_lines
+            if len(numbers):
+                self.n_empty_lines -= int(self._line_begun and numbers[0] == SENTENCE_END)
+                self._line_begun = numbers[-1] != SENTENCE_END
+
+    def parts(self):
+        """Yield all types, each in one `types.Part` of bounded size."""
+        self.n_types = 0
+        for part in self._whole() if not self._runs else merged([*self._runs, self._table.run()], _MOST_TYPES):
+            self.n_types += part.table.n_types
+            yield part
+
+    def _whole(self):
+        numbers = np.arange(self._table.n_types, dtype=np.int32)
+        yield Part(self._table, [(0, numbers, numbers)])
+
+    def blank_ids(self):
+        """Return an id of -1 for each type of each table (list of ndarray, int32)."""
+        sizes = [len(run.counts) for run in self._runs] + [self._table.n_types]
+        return np.split(self._stream.blank(sum(sizes)), np.cumsum(sizes)[:-1])
+
+
+class _Room:
+    """Room for a stretch of text and its numbers, grown as needed."""
+
+    def __init__(self):
+        self.block = np.zeros(0, dtype=np.uint8)
+        self.out = np.zeros(0, dtype=np.int32)
+
+    def take(self, text):
+        size = len(text)
+        if size + 2 > self.block.size:
+            self.block = np.zeros(size + size // 2 + 2, dtype=np.uint8)
+            self.out = np.zeros(self.block.size, dtype=np.int32)
+        self.block[:size] = np.frombuffer(text, dtype=np.uint8)
+        self.block[size : size + 2] = 32
