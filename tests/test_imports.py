@@ -47,7 +47,8 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "plugins": {"errors", "losses", "presets", "samplers", "weighers"},
     "schedule": set(),
     "model": {"atomic", "config", "errors", "vocab"},
-    "engines": {"dense", "jit", "kernels", "memory", "schedule"},
+    "engines": {"cachedir", "dense", "jit", "kernels", "memory", "schedule"},
+    "estimate": {"engines", "events"},
     "temperature": {"errors", "schedule"},
     "diagnostics": {"events", "kernels", "schedule"},
     "assembly": {
@@ -104,6 +105,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "validation",
         "weighers",
     },
+    "warmup": {"config", "encoded", "errors", "jit", "word2vec"},
     "bench": {"presets", "config", "dense", "jit", "embeddings", "errors", "evaluators", "events", "trainer"},
 }
 MAY_IMPORT_INSIDE_FUNCTIONS = {

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from ..jit import threads
-from ..kernels.round import largest_magnitude
 from .snapshot import Snapshot
 
 _EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
@@ -59,8 +57,8 @@ class Matrices:
 
     def healthy(self):
         """Tell whether every number is finite and of a sane size."""
-        with threads(self.workers):
-            return all(largest_magnitude(tall, 4 * self.workers) < _EXPLODED for tall in self.tall.values())
+        extremes = ((tall.min(), tall.max()) for tall in self.tall.values())  # NaN where there is one
+        return bool(all(low > -_EXPLODED and high < _EXPLODED for low, high in extremes))
 
     def keep(self):
         """Remember this state, in place of the one kept before, for `go_back`."""

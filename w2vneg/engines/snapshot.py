@@ -7,6 +7,7 @@ had, memory serves.
 """
 
 import tempfile
+import weakref
 
 import numpy as np
 
@@ -35,9 +36,10 @@ class Snapshot:
             try:
                 folder = cache_dir()
                 folder.mkdir(parents=True, exist_ok=True)
-                self._file = tempfile.TemporaryFile(dir=folder, buffering=0)
+                self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115, it lasts as long as this
             except OSError:  # memory, then
-                self._file = None
+                return
+            weakref.finalize(self, self._file.close)
 
     def take(self, matrices):
         """Copy `matrices` (a list of C-contiguous float32 arrays) in place of what was taken before."""
