@@ -47,7 +47,8 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "plugins": {"errors", "losses", "presets", "samplers", "weighers"},
     "schedule": set(),
     "model": {"atomic", "config", "errors", "vocab"},
-    "engines": {"dense", "jit", "kernels", "memory", "schedule"},
+    "engines": {"cachedir", "dense", "jit", "kernels", "memory", "schedule"},
+    "estimate": {"engines", "events"},
     "temperature": {"errors", "schedule"},
     "diagnostics": {"events", "kernels", "schedule"},
     "assembly": {
@@ -121,6 +122,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "validation",
         "vocab",
     },
+    "warmup": {"config", "encoded", "errors", "jit", "word2vec"},
 }
 MAY_IMPORT_INSIDE_FUNCTIONS = {
     "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them

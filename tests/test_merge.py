@@ -4,7 +4,7 @@ import naive
 import numpy as np
 import pytest
 
-from w2vneg.kernels.round import largest_magnitude, merge_round
+from w2vneg.kernels.round import merge_round
 
 
 def merged(shared, copies, chunks=3):
@@ -64,17 +64,3 @@ def test_a_merge_of_merged_rows_changes_nothing():
 def test_opposite_moves_cancel():
     shared, _ = merged([[1.0, 1.0]], [[[1.5, 1.0]], [[0.5, 1.0]]])
     assert shared.tolist() == [[1.0, 1.0]]
-
-
-def test_largest_magnitude():
-    matrix = np.random.default_rng(3).normal(size=(50, 5)).astype(np.float32)
-    matrix[17, 2] = -42
-    assert largest_magnitude(matrix, 4) == 42
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("place", [0, 26, 49])
-def test_largest_magnitude_of_what_is_not_finite_is_infinite(bad, place):
-    matrix = np.ones((50, 5), np.float32)
-    matrix[place, place % 5] = bad
-    assert largest_magnitude(matrix, 4) == np.inf

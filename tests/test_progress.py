@@ -46,6 +46,7 @@ def test_off_a_terminal_epochs_rollbacks_and_interruptions_are_lines(monkeypatch
     monkeypatch.setattr(progress, "_LINE_EVERY", 1e9)
     text = play(io.StringIO(), RUN)
     assert text.splitlines() == [
+        "compiling or loading the kernels",
         "epoch 1/2: loss 2.5000 (untrained 4.1589), 2,000,000 pairs, 5.0 s",
         "training diverged; went back to the last good state, alpha now x 0.5",
         "epoch 2/2: loss 1.2500 (untrained 4.1589), 2,000,000 pairs, 10.0 s",
@@ -58,15 +59,15 @@ def test_off_a_terminal_a_line_now_and_then_tells_how_far(monkeypatch):
     monkeypatch.setattr(progress, "_LINE_EVERY", 0.0)
     lines = play(io.StringIO(), [round_at(0.25), round_at(0.5), round_at(1.0)]).splitlines()
     figures = "100k words/s, 0.40M pairs/s, alpha 0.03750, loss 1.5000 (untrained 4.1589)"
-    assert lines[0] == f"25.0%: {figures}"
-    assert lines[1].startswith("50.0%: ") and lines[1].endswith(", about 5 s left")
-    assert lines[2].startswith("100.0%: ") and lines[2].endswith(", about 0 s left")
+    assert lines[1] == f"25.0%: {figures}"
+    assert lines[2].startswith("50.0%: ") and lines[2].endswith(", about 5 s left")
+    assert lines[3].startswith("100.0%: ") and lines[3].endswith(", about 0 s left")
 
 
 def test_the_time_left_of_a_resumed_run_counts_from_where_it_began(monkeypatch):
     monkeypatch.setattr(progress, "_LINE_EVERY", 0.0)
     lines = play(io.StringIO(), [round_at(0.8, 2.0), round_at(0.9, 12.0)]).splitlines()
-    assert lines[1].endswith(", about 10 s left")
+    assert lines[2].endswith(", about 10 s left")
 
 
 def test_on_a_terminal_there_is_one_bar_and_never_more_than_all():
@@ -98,7 +99,7 @@ def test_standard_error_is_the_default(capsys):
     with TrainingProgress() as listener:
         listener(Interrupted(0, 0.5))
     out, err = capsys.readouterr()
-    assert (out, err) == ("", "interrupted after 50.0% of the run\n")
+    assert (out, err) == ("", "compiling or loading the kernels\ninterrupted after 50.0% of the run\n")
 
 
 def test_bytes_off_a_terminal_are_silent():

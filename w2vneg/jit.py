@@ -25,6 +25,7 @@ __all__ = [
     "LEAF",
     "available_threads",
     "cache_folder",
+    "compilations",
     "implementation_of",
     "njit",
     "prange",
@@ -45,7 +46,8 @@ _ROOMS = (
     "samplers/*.py",
     "weighers/*.py",
 )  # all jitted code
-_OPTIONS = {"error_model": "numpy", "nogil": True}
+_OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # C calls none of it
+_INNER = {"no_cpython_wrapper": True}  # nor does Python call what stands behind a socket; compiling goes faster without
 _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
 
 _dispatchers = []
@@ -160,7 +162,7 @@ def implementation_of(stub, choose, borrows=True):
     result is found again in the disk cache by the next process. `borrows` is that of `njit`.
     """
 
-    @_overload(stub, strict=False, jit_options=_OPTIONS | {"_nrt": not borrows}, inline="never")
+    @_overload(stub, strict=False, jit_options=_OPTIONS | _INNER | {"_nrt": not borrows}, inline="never")
     def resolve(*args):
         return choose(getattr(args[0], "instance_class", None))
 
@@ -202,6 +204,25 @@ if _numba_config.DISABLE_JIT:
 
     def prefetch(array, row, column):
         """Do nothing: plain Python has no say in it."""
+
+
+def compilations():
+    """Tell what this process has compiled, and what it has found in the disk cache.
+
+    Returns
+    -------
+    dict of str -> (int, int)
+        Name of a function -> signatures of it that were compiled, and found; empty where nothing is ever compiled.
+    """
+    counts = {}
+    for dispatcher in _dispatchers:
+        stats = getattr(dispatcher, "stats", None)
+        if stats is not None and dispatcher.signatures:
+            name = f"{dispatcher.py_func.__module__.removeprefix('w2vneg.')}.{dispatcher.py_func.__name__}"
+            found = sum(stats.cache_hits.values())
+            before = counts.get(name, (0, 0))
+            counts[name] = before[0] + len(dispatcher.signatures) - found, before[1] + found
+    return counts
 
 
 def available_threads():

@@ -116,7 +116,9 @@ class Model:
     def fresh(cls, vocab, config, vocab_out=None):
         """Start as word2vec does: input rows uniform on ±1 / (2 dim), output rows 0."""
         rng = np.random.default_rng(config.seed)
-        vectors_in = (rng.random((len(vocab), config.dim), np.float32) - np.float32(0.5)) / np.float32(config.dim)
+        vectors_in = rng.random((len(vocab), config.dim), np.float32)
+        vectors_in -= np.float32(0.5)
+        vectors_in /= np.float32(config.dim)
         vectors_out = np.zeros((len(vocab_out or vocab), config.dim), np.float32)
         return cls(vocab, config, vectors_in, vectors_out, vocab_out=vocab_out)
 

@@ -18,6 +18,7 @@ from .events import (
 )
 
 _LINE_EVERY = 10.0  # seconds between plain lines
+_BEFORE = "compiling or loading the kernels"
 
 
 def _on_terminal(stream):
@@ -93,7 +94,9 @@ class TrainingProgress:
 
             layout = "{percentage:5.1f}%|{bar:20}| {desc} [{elapsed}<{remaining}]"
             self.bar = tqdm(total=1.0, file=self.stream, bar_format=layout, dynamic_ncols=True)
-            self.bar.set_description_str("compiling or loading the kernels")
+            self.bar.set_description_str(_BEFORE)
+        else:
+            self._say(_BEFORE)
         return self
 
     def __exit__(self, *exc):

@@ -128,6 +128,7 @@ class Trainer:
             while not self.complete and (self._through or not self.stopped):
                 if not self._judge(clock):
                     self._epoch(clock)
+        self.engine.forget()
         if self.stopped and not self.complete:
             self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
         return self.model

@@ -10,6 +10,7 @@ from ..errors import W2vnegError
 _COMMANDS = {  # command -> (module, attribute)
     "train": (".train", "train"),
     "tune": (".tune", "tune"),
+    "warmup": (".warmup", "warmup"),
     "eval": (".eval", "evaluate"),
     "nearest": (".nearest", "nearest"),
     "analogy": (".analogy", "analogy"),

@@ -22,11 +22,12 @@ from .valid import check_valid, valid_options, validation_of
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
 @click.option("--diagnose", is_flag=True, help="After each epoch, show what the draws are like (docs/diagnostics.md).")
+@click.option("--dry-run", is_flag=True, help="Say what memory, disk and time the run would take, and train nothing.")
 @click.option("--quiet", is_flag=True, help="No progress, no report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @valid_options
 @config_options
-def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose, quiet, as_json, **given):
+def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose, dry_run, quiet, as_json, **given):
     """Train vectors and write them in word2vec text format.
 
     --loss relaxed alone means the relaxed softmax with Boltzmann negatives over popularity at temperature 1;
@@ -54,6 +55,8 @@ def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose,
     if vocab_path and (config.max_vocab is not None or given["min_count"] is not None):
         note("The words are those of --vocab; --min-count and --max-vocab did not choose any.")
     validation = validation_of(judged, encoded, model, note)
+    if dry_run:
+        return _tell_estimate(word2vec, encoded, model, validation, as_json, note)
     trainer = word2vec.trainer(encoded, model=model, diagnose=diagnose, validation=validation)
     if trainer.complete:
         done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
@@ -69,6 +72,43 @@ def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose,
         what = "those trained so far" if validation is None else "the best of those trained so far"
         note(f"Interrupted: the vectors written are {what}{hint}.")
         sys.exit(130)
+
+
+def _tell_estimate(word2vec, encoded, model, validation, as_json, note):
+    """Print what the run would take."""
+    from ..estimate import estimate
+    from .tables import table
+
+    note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
+    done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
+    found = estimate(word2vec, encoded, validation=validation, done=done)
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
+        return
+    size = lambda n: f"{n / 2**20:,.1f} MB"  # noqa: E731
+    listed = lambda parts: [[f"  {name}", size(n)] for name, n in parts.items() if n]  # noqa: E731
+    rows = [
+        ["what", "how much"],
+        ["tokens or pairs of the data", f"{found.tokens:,}"],
+        ["vectors", f"{found.n_vocab:,} and {found.n_out:,} of {found.dim}"],
+        ["workers", f"{found.workers}"],
+        ["pairs to train on, about", f"{found.pairs:,}"],
+        ["memory", size(found.peak)],
+        *listed(found.memory),
+        ["encoded data, mapped", size(found.mapped)],
+        ["disk", size(sum(found.disk.values()))],
+        *listed(found.disk),
+        ["training, about", _in_words(found.seconds)],
+    ]
+    click.echo(table(rows))
+    click.echo(f"Measured on {found.measured:.2%} of the run; nothing was trained or written.")
+
+
+def _in_words(seconds):
+    """Return a length of time for people."""
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def _starting_point(resume, config_path, given):

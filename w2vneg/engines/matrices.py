@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ..jit import threads
-from ..kernels.round import largest_magnitude
+from .snapshot import Snapshot
 
 _EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
 
@@ -24,9 +23,10 @@ class Matrices:
         matrices = model.matrices()
         self.workers, self.n_rows = workers, {name: len(matrix) for name, matrix in matrices.items()}
         self.n_private = min(n_private, *self.n_rows.values()) if workers > 1 else 0
-        self.tall = {name: self._copied(matrix) for name, matrix in matrices.items()}
-        self._kept = None
-        model.adopt({name: self._shared(name) for name in self.tall})
+        self.tall, self._snapshot = {}, None
+        for name in list(matrices):  # one after the other, so that only one of them is there twice at a time
+            self.tall[name] = self._tall(matrices.pop(name))
+            model.adopt({**model.matrices(), name: self._shared(name)})
 
     def _shared(self, name):
         """Return the rows that are not anybody's copies."""
@@ -40,31 +40,39 @@ class Matrices:
     def vectors_out(self):
         return self._shared("vectors_out")
 
-    def _copied(self, matrix):
-        """Return a tall matrix: `matrix`, then each worker's copies of its first rows."""
+    def _tall(self, matrix):
+        """Return a tall matrix: `matrix`, then each worker's copies of its first rows; itself if there are none."""
+        if not self.n_private:
+            return np.require(matrix, np.float32, "CAW")
         tall = np.empty((len(matrix) + self.workers * self.n_private, matrix.shape[1]), np.float32)
-        self._spread(tall, matrix)
+        tall[: len(matrix)] = matrix
+        self._spread(tall, len(matrix))
         return tall
 
-    def _spread(self, tall, matrix):
-        tall[: len(matrix)] = matrix
+    def _spread(self, tall, n_rows):
+        """Give every worker its copies of the shared rows, which are the first `n_rows`."""
         for worker in range(self.workers):
-            start = len(matrix) + worker * self.n_private
-            tall[start : start + self.n_private] = matrix[: self.n_private]
+            start = n_rows + worker * self.n_private
+            tall[start : start + self.n_private] = tall[: self.n_private]
 
     def healthy(self):
         """Tell whether every number is finite and of a sane size."""
-        with threads(self.workers):
-            return all(largest_magnitude(tall, 4 * self.workers) < _EXPLODED for tall in self.tall.values())
+        extremes = ((tall.min(), tall.max()) for tall in self.tall.values())  # NaN where there is one
+        return bool(all(low > -_EXPLODED and high < _EXPLODED for low, high in extremes))
 
     def keep(self):
         """Remember this state, in place of the one kept before, for `go_back`."""
-        if self._kept is None:
-            self._kept = {name: np.empty_like(self._shared(name)) for name in self.tall}
-        for name, kept in self._kept.items():
-            np.copyto(kept, self._shared(name))
+        shared = [self._shared(name) for name in self.tall]
+        if self._snapshot is None:
+            self._snapshot = Snapshot(sum(matrix.nbytes for matrix in shared))
+        self._snapshot.take(shared)
 
     def go_back(self):
         """Return to the state kept last: shared rows and every worker's copies."""
-        for name, kept in self._kept.items():
-            self._spread(self.tall[name], kept)
+        self._snapshot.restore([self._shared(name) for name in self.tall])
+        for name, tall in self.tall.items():
+            self._spread(tall, self.n_rows[name])
+
+    def forget(self):
+        """Let go of the state kept last, until another one is kept."""
+        self._snapshot = None

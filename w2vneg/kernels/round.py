@@ -108,25 +108,3 @@ def _merge_rows(tall, shared, n_private, workers, begin, end):
             copy = shared + worker * n_private + row
             for i in range(dim):
                 tall[copy, i] = tall[row, i]
-
-
-@njit(parallel=True)
-def largest_magnitude(matrix, chunks):
-    """Return the largest |value| in `matrix`, or infinity if one of them is not a finite number."""
-    tops = np.zeros(chunks, np.float64)
-    n = matrix.shape[0]
-    for chunk in prange(chunks):
-        tops[chunk] = _largest(matrix, chunk * n // chunks, (chunk + 1) * n // chunks)
-    return tops.max()
-
-
-@njit
-def _largest(matrix, begin, end):
-    top = np.float32(0.0)
-    bad = False
-    for row in range(begin, end):
-        for i in range(matrix.shape[1]):
-            size = abs(matrix[row, i])
-            bad |= not (size <= np.float32(3.0e38))
-            top = max(top, size)
-    return np.inf if bad else np.float64(top)

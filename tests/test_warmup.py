@@ -1,0 +1,119 @@
+"""Compiling ahead: after it a run on files compiles nothing, whatever it reads."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from planted import as_text, two_topics
+
+from w2vneg import config, presets
+from w2vneg.errors import ConfigError
+from w2vneg.warmup import warm_up
+
+pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="about compiled code")
+
+# Counted by signatures, so that what an earlier test has left in the disk cache does not matter.
+RUN = """
+import json, sys
+from w2vneg.cli import main
+
+def command(*arguments):
+    try:
+        main(list(arguments))
+    except SystemExit as ended:
+        assert not ended.code, arguments
+
+def signatures():
+    from w2vneg import jit
+    return {f"{d.py_func.__module__}.{d.py_func.__name__} {s}" for d in jit._dispatchers for s in d.signatures}
+
+read, path, *options = sys.argv[1:]
+command("warmup", "--for", {"--corpus": "text"}.get(read, read.lstrip("-")), "--quiet", *options)
+before = signatures()
+command("train", read, path, "--quiet", "--epochs", "1", "--output", path + ".vectors", *options)
+print(json.dumps([len(before), sorted(signatures() - before)]))
+"""
+
+
+def compiled_by_train(path, read, *options):
+    """Return (signatures that warmup compiled or found, those that train still had to)."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, read, str(path), *options], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_text(as_text(two_topics()))
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "data.tsv"
+    path.write_text("".join(f"item{i}\titem{(i * i + k) % 30}\t{k}\n" for i in range(30) for k in (1, 2, 3)))
+    return path
+
+
+@pytest.mark.parametrize("loss", ["ns", "softmax"])
+def test_train_on_text_compiles_nothing_more(text, loss):
+    n, more = compiled_by_train(text, "--corpus", f"--loss={loss}", "--workers=2", "--dim=8")
+    assert n >= 4
+    assert more == []
+
+
+@pytest.mark.parametrize("read", ["--baskets", "--pairs"])
+def test_train_on_items_compiles_nothing_more(text, table, read):
+    path = table if read == "--pairs" else text
+    n, more = compiled_by_train(path, read, "--loss=ns", "--workers=2", "--dim=8")
+    assert n >= 4
+    assert more == []
+
+
+def test_it_tells_what_it_compiled_and_changes_no_cache_of_texts(run_cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
+    result = run_cli("warmup", "--loss", "ns", "--workers", "1", "--dim", "8", "--json")
+    assert result.code == 0, result.err
+    (run,) = json.loads(result.out)
+    assert (run["loss"], run["source"]) == ("ns", "text")
+    assert run["seconds"] > 0
+    assert "1/1: ns on text: compiling or loading the kernels" in result.err
+    assert not (tmp_path / "cache" / "corpora").exists()
+    again = run_cli("warmup", "--loss", "ns", "--workers", "1", "--dim", "8")
+    assert "ns on text: 0 functions compiled" in again.out
+
+
+def test_all_means_every_preset(run_cli, monkeypatch):
+    asked = []
+
+    def note(config, source):
+        asked.append((config.loss, source))
+        return warm_up_result
+
+    from w2vneg.warmup import Warmed
+
+    warm_up_result = Warmed((), (), 0.0)
+    monkeypatch.setattr("w2vneg.warmup.warm_up", note)
+    assert run_cli("warmup", "--all", "--for", "text", "--for", "pairs").code == 0
+    assert asked == [(name, source) for name in presets.PRESETS for source in ("text", "pairs")]
+    assert run_cli("warmup", "--all", "--loss", "ns").code == 2
+
+
+def test_weights_of_real_words_do_not_matter(tmp_path):
+    (tmp_path / "weights.tsv").write_text("king\t1\nqueen\t2\n")
+    given = config.TrainConfig(loss="relaxed", dim=8, workers=1, degeneracy=str(tmp_path / "weights.tsv"))
+    warm_up(given)
+
+
+def test_without_a_place_for_compiled_code_there_is_nothing_to_do(monkeypatch, run_cli):
+    monkeypatch.setattr("w2vneg.warmup.cache_folder", lambda: None)
+    with pytest.raises(ConfigError, match="W2VNEG_JIT_CACHE"):
+        warm_up(config.TrainConfig())
+    result = run_cli("warmup")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("Error: there is no place")

@@ -1,0 +1,52 @@
+"""``w2vneg warmup``: compile ahead, so that the first run does not wait for it."""
+
+import dataclasses
+import json
+
+import click
+
+from ..config import SOURCES
+from .options import GroupedCommand, config_options, read_config
+
+
+@click.command(cls=GroupedCommand, short_help="Compile ahead what training needs.")
+@click.option("--all", "every", is_flag=True, help="Compile for every preset of 'w2vneg objectives'.")
+@click.option(
+    "--for",
+    "sources",
+    type=click.Choice(SOURCES),
+    multiple=True,
+    default=("text",),
+    show_default=True,
+    help="What the runs will read; may be repeated. Ratings are baskets, or pairs if rectangular.",
+)
+@click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was compiled as JSON.")
+@config_options
+def warmup(every, sources, config_path, quiet, as_json, **given):
+    """Compile what 'w2vneg train' with the same options will need, and keep it in the cache.
+
+    Without this the first run compiles, for 10 to 20 seconds; later ones find the code again. What matters is the
+    objective, --dim where it is one of the usual ones, and whether one or several workers train.
+    """
+    config = read_config(config_path, given)
+    if every and (given["loss"] is not None or given["sampler"] is not None):
+        raise click.UsageError("--all compiles for every preset; leave --loss and --sampler out")
+    from ..presets import PRESETS
+    from ..warmup import check_cache, warm_up
+
+    check_cache()
+    names = list(PRESETS) if every else [config.loss]
+    runs = []
+    for number, (name, source) in enumerate([(name, source) for name in names for source in sources], 1):
+        if not quiet:
+            total = len(names) * len(sources)
+            click.echo(f"{number}/{total}: {name} on {source}: compiling or loading the kernels ...", err=True)
+        found = warm_up(dataclasses.replace(config, loss=name), source)
+        runs.append({"loss": name, "source": source, **dataclasses.asdict(found)})
+        if not quiet and not as_json:
+            what = f"{len(found.compiled)} functions compiled, {len(found.found)} found in the cache"
+            click.echo(f"{name} on {source}: {what}, {found.seconds:.1f} s")
+    if as_json:
+        click.echo(json.dumps(runs, indent=2))
