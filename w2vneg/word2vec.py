@@ -204,7 +204,13 @@ class Word2Vec:
     def _trained(self):
         if self.model is None:
             raise ConfigError("nothing is trained yet; call fit first")
-        return Vectors(self.model.vocab.words, self.model.best_vectors, self.model.vocab.counts)
+        return self.model
+
+    @property
+    def vectors(self):
+        """Vectors: input vectors of the trained words; of the best state so far where held-out pairs judge the run."""
+        model = self._trained()
+        return Vectors(model.vocab.words, model.best_vectors, model.vocab.counts)
 
     def save(self, folder):
         """Write the model folder; see `Model.save`."""
