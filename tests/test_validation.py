@@ -545,7 +545,7 @@ def test_mistakes_are_told_before_the_corpus_is_read(folder, run_cli, monkeypatc
     def refuse(*arguments, **options):
         raise AssertionError("the corpus was read")
 
-    monkeypatch.setattr("w2vneg.word2vec.encode_corpus", refuse)
+    monkeypatch.setattr("w2vneg.inputs.encode_input", refuse)
     command = ["train"] if "--resume" in arguments else COMMAND
     result = run_cli(*command, *arguments.split())
     assert (result.code, result.out) == (code, "")

@@ -111,9 +111,8 @@ class Word2Vec:
         if valid is not None:
             from .validation import make_validation
 
-            validation = make_validation(
-                valid, encoded, known=valid_exclude_known, metric=metric, patience=patience, every=eval_every
-            )
+            options = {"metric": metric, "patience": patience, "every": eval_every, "lowercase": self.config.lowercase}
+            validation = make_validation(valid, encoded, known=valid_exclude_known, **options)
         trainer = self.trainer(encoded, listeners, diagnose=diagnose, validation=validation)
         self.model = trainer.model
         if isinstance(given, Input):
@@ -156,9 +155,7 @@ class Word2Vec:
         self.check()
         if isinstance(corpus, EncodedCorpus | EncodedPairs):
             return corpus
-        config = self.config.resolved()
-        shaping = {name: getattr(config, name) for name in ("min_count", "max_vocab", "encoding", "lowercase")}
-        shaping |= {"vocab": vocab, "progress": progress}
+        shaping = self.config.resolved().shaping | {"vocab": vocab, "progress": progress}
         if isinstance(corpus, str | Path):
             corpus = Input("corpus", str(corpus))
         if isinstance(corpus, Input):
@@ -199,7 +196,7 @@ class Word2Vec:
         from .recommend import recommend
 
         model = self._trained()
-        return recommend(model, items, k, read_known(exclude_known, model.vocab, model.vocab_out))
+        return recommend(model, items, k, read_known(exclude_known, model))
 
     def _trained(self):
         if self.model is None:
