@@ -462,7 +462,7 @@ def test_resuming_what_does_not_fit(train, folder, run_cli):
     train("--save-model", "model")
     (folder / "other.txt").write_text(as_text(two_topics(words=19)))
     result = run_cli("train", "--corpus", "other.txt", "--resume", "model")
-    assert result.code == 1 and "the model to resume was trained on another text" in result.err
+    assert result.code == 1 and "the model to resume was trained on other data" in result.err
     assert_one_message(run_cli("train", "--resume", "none"), "none: no such model folder")
     result = run_cli("train", "--corpus", "corpus.txt", "--resume", "model", "--dim", "9")
     assert result.code == 2 and "leave --dim out" in result.err

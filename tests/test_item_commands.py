@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from w2vneg import Vectors, Word2Vec
-from w2vneg.inputs import Input, encode_input
+from w2vneg import Input, TrainConfig, Vectors, Word2Vec
+from w2vneg.inputs import encode_input
 from w2vneg.model import Model
+from w2vneg.tuning import tune
+from w2vneg.validation import make_validation
 
 SMALL = ("--dim=4", "--epochs=1", "--workers=1", "--loss=ns")
 
@@ -195,3 +197,28 @@ def test_from_python_on_files_of_items(folder):
     again = Word2Vec.load("users")
     assert {name for name, _ in again.recommend("u1")} <= set(encoded.vocab_out.words)
     assert again.evaluate_ranking("seen.tsv", bootstrap=0).model.pairs == 32
+
+
+def test_encoded_data_know_what_they_are(folder):
+    (folder / "baskets.txt").write_text("a b c d e f g h i j k l\n" * 20)
+    histories = encode_input(Input("baskets", "baskets.txt"))
+    word2vec = Word2Vec(dim=4, epochs=1, workers=1, pairs_per_item=11)
+    word2vec.fit(histories)
+    assert (word2vec.model.config.source, word2vec.model.history[-1]["pairs"]) == ("baskets", 20 * 12 * 11)
+    pairs = encode_input(Input("pairs", "seen.tsv", rectangular=True))
+    found = tune(
+        pairs, TrainConfig(dim=4, epochs=1, workers=1), [{"pairs_per_epoch": 5}], make_validation("seen.tsv", pairs)
+    )
+    assert found.best.reason is None
+
+
+def test_a_run_knows_weights_and_rows_of_its_pairs_again(train, folder, run_cli):
+    lines = ["a\tb\t2\n", "b\tc\t3\n", "c\ta\t4\n"]
+    (folder / "three.tsv").write_text("".join(lines))
+    train("--pairs", "three.tsv", "--save-model", "model")
+    for other in (["a\tb\t3\n", *lines[1:]], ["a\tb\t2\n", "b\tc\t3\n", "b\ta\t4\n"]):
+        (folder / "three.tsv").write_text("".join(other))
+        result = run_cli("train", "--resume", "model")
+        assert result.code == 1 and "was trained on other data" in result.err
+    (folder / "three.tsv").write_text("".join(reversed(lines)))
+    assert run_cli("train", "--resume", "model").code == 0

@@ -125,12 +125,12 @@ class Word2Vec:
     def reads(self, data):
         """Let the configuration know what is read: an `Input` or encoded data; sentences leave it as it is."""
         if isinstance(data, Input):
-            known = {"source": data.source, "rectangular": data.rectangular}
-        elif isinstance(data, EncodedPairs):
-            known = {"source": "pairs", "rectangular": data.vocab_out is not data.vocab}
+            rectangular = data.rectangular
+        elif isinstance(data, EncodedCorpus | EncodedPairs):
+            rectangular = data.vocab_out is not data.vocab
         else:
             return
-        self.config = dataclasses.replace(self.config, **known)
+        self.config = dataclasses.replace(self.config, source=data.source, rectangular=rectangular)
 
     def check(self, diagnose=False):
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
@@ -163,7 +163,8 @@ class Word2Vec:
         return encode_corpus(corpus, **shaping)
 
     def trainer(self, encoded, listeners=(), model=None, diagnose=False, validation=None):
-        """Return a `Trainer` for an EncodedCorpus, for those who steer it themselves."""
+        """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves."""
+        self.reads(encoded)
         load_plugins(self.config.plugin)
         config = self.config
         if _is_file_of_weights(config.degeneracy):

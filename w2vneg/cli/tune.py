@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import sys
 from contextlib import nullcontext
 
@@ -113,4 +114,5 @@ def _report(found, metric, out, note, as_json):
         return
     options = ", ".join(f"{name} {value}" for name, value in found.best.options.items())
     note(f"Best of {len(found.rows)} combinations: {options}: {metric} {found.best.value:.4f}.")
-    note(f"Tables in {out}/trials.md and trials.csv; train with --config {out}/best.toml.")
+    best = os.path.join(out, "best.toml")
+    note(f"Tables in {os.path.join(out, 'trials.md')} and trials.csv; train with --config {best}.")

@@ -58,7 +58,9 @@ def make_task(name, data, by, seed, kind, window=None):
     """Return the `Task` of encoded data."""
     parts = split_data(data, by, SHARES, seed, kind=kind, window=window, ordered=kind == "corpus").matrices
     train = EncodedPairs(parts["train"].astype(np.float32), data.vocab, data.vocab)
-    histories = EncodedCorpus(*users_of(data, SHARES, seed)["train"], data.vocab) if by == "user" else None
+    histories = None
+    if by == "user":
+        histories = EncodedCorpus(*users_of(data, SHARES, seed)["train"], data.vocab, source=data.source)
     return Task(name, train, _held(parts["valid"]), _held(parts["test"]), by, histories)
 
 
