@@ -45,7 +45,7 @@ def no_training(monkeypatch):
     def refuse(*arguments, **options):
         raise AssertionError("the corpus was read")
 
-    monkeypatch.setattr("w2vneg.word2vec.encode_corpus", refuse)
+    monkeypatch.setattr("w2vneg.inputs.encode_input", refuse)
 
 
 def assert_one_message(result, message, code=1):
@@ -275,11 +275,16 @@ def test_mistakes_are_told_before_the_corpus_is_read(train, folder, no_training,
         ("--negativs 3", "--negatives"),
         ("corpus.txt", "unexpected extra argument"),
         ("--resume model --dim 3", "--resume takes its options from the model folder; leave --loss out"),
-        ("--output ./corpus.txt", "--output ./corpus.txt would overwrite the corpus; name another place"),
+        (
+            "--output ./corpus.txt",
+            "--output ./corpus.txt would overwrite corpus.txt, which is read; name another",
+        ),
+        ("--output vocab.tsv --vocab vocab.tsv", "--output vocab.tsv would overwrite vocab.tsv, which is read"),
         ("--output model --save-model model", "the vectors and the model folder cannot both be model"),
     ],
 )
-def test_usage_errors(train, no_training, arguments, message):
+def test_usage_errors(train, folder, no_training, arguments, message):
+    (folder / "vocab.tsv").write_text("a1\t2\na2\t1\n")
     result = train(*arguments.split())
     assert (result.code, result.out) == (2, "")
     assert message in result.err
@@ -458,7 +463,7 @@ def test_resuming_what_does_not_fit(train, folder, run_cli):
     train("--save-model", "model")
     (folder / "other.txt").write_text(as_text(two_topics(words=19)))
     result = run_cli("train", "--corpus", "other.txt", "--resume", "model")
-    assert result.code == 1 and "the model to resume was trained on another text" in result.err
+    assert result.code == 1 and "the model to resume was trained on other data" in result.err
     assert_one_message(run_cli("train", "--resume", "none"), "none: no such model folder")
     result = run_cli("train", "--corpus", "corpus.txt", "--resume", "model", "--dim", "9")
     assert result.code == 2 and "leave --dim out" in result.err

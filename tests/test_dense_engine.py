@@ -333,5 +333,5 @@ def test_progress_shows_the_estimate():
     with TrainingProgress(stream) as progress:
         progress(CostEstimated("the full softmax", 15_000, 15_360_000, 5_000.0, 1.5e11))
     assert stream.getvalue() == (
-        "the full softmax over 15,000 words: 15 MB for a batch's scores, about 83 minutes at 150 GFLOP/s\n"
+        "the full softmax over 15,000 targets: 15 MB for a batch's scores, about 83 minutes at 150 GFLOP/s\n"
     )

@@ -194,10 +194,24 @@ def test_weights_that_are_no_counts_cannot_be_enumerated():
         pairs(3, fractions=True).walk(config("pairs", pair_weights="enumerate"))
     with pytest.raises(ConfigError, match="--pairs-per-epoch has no effect"):
         pairs(3).walk(config("pairs", pair_weights="enumerate", pairs_per_epoch=10))
+
+
+def test_weights_too_large_for_an_epoch_are_told_before_memory_is_asked_for():
     huge = pairs(3)
-    huge.matrix.data[:] = 2.0**30
+    huge.matrix.data[:] = 2.0**60
     with pytest.raises(ConfigError, match="too many to list"):
         huge.walk(config("pairs", pair_weights="enumerate"))
+    with pytest.raises(ConfigError, match="say with --pairs-per-epoch"):
+        huge.walk(config("pairs"))
+    assert huge.walk(config("pairs", pairs_per_epoch=64)).n_positions >= 8
+
+
+def test_weights_that_are_shares_of_one_draw_as_many_pairs_as_there_are():
+    shares = pairs(20, fractions=True)
+    shares.matrix.data /= shares.matrix.data.sum()
+    walk = shares.walk(config("pairs"))
+    drawn = sum(len(targets) for _, targets in groups_of(walk))
+    assert 0.5 * shares.matrix.nnz < drawn < 2 * shares.matrix.nnz
 
 
 def community(n_in=60, n_out=40, seed=5, heavy=20):

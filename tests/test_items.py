@@ -447,9 +447,19 @@ class TestHeldOut:
         assert (held.n_unknown, held.n_read, len(held)) == (1, 5, 3)
         assert (held.centres.dtype, held.targets.dtype, held.weights.dtype) == (np.int64, np.int64, np.float64)
 
-    def test_only_unknown_names_are_no_error(self, file):
-        held = read_pairs_file(file("x,y", "z,x"), self.VOCAB, self.VOCAB)
-        assert (len(held), held.n_unknown, held.n_read) == (0, 2, 2)
+    def test_only_unknown_names_are_an_error(self, file):
+        with pytest.raises(InputError, match="none of its 2 pairs has a weight above 0 and two known items"):
+            read_pairs_file(file("x,y", "z,x"), self.VOCAB, self.VOCAB)
+
+    def test_names_are_lower_cased_where_the_vocabulary_is(self, file):
+        path, lower = file("B,É x", "É X,b"), Vocabulary(["b", "é_x"], [1, 1])
+        held = read_pairs_file(path, lower, lower, lowercase=True)
+        assert (held.centres.tolist(), held.targets.tolist()) == ([0, 1], [1, 0])
+
+    def test_latin_1(self, tmp_path):
+        (tmp_path / "test.csv").write_bytes("b,Thé\n".encode("latin-1"))
+        vocab = Vocabulary(["Thé", "b"], [1, 1])
+        assert len(read_pairs_file(tmp_path / "test.csv", vocab, vocab)) == 1
 
     def test_two_vocabularies(self, file):
         held = read_pairs_file(file("u,b", "b,u"), Vocabulary(["u", "x"], [1, 1]), self.VOCAB)

@@ -212,7 +212,7 @@ def test_the_json_document_holds_everything(folder, run_cli):
     [
         (("none", "test.tsv"), "none: no such model folder"),
         (("model", "none.tsv"), "none.tsv"),
-        (("model", "others.tsv"), "others.tsv: none of its 2 pairs has a weight above 0 and two items that the model"),
+        (("model", "others.tsv"), "others.tsv: none of its 2 pairs has a weight above 0 and two known items"),
         (("model", "test.tsv", "--exclude-known", "others.tsv"), "others.tsv: none of its 2 pairs"),
         (("model", "test.tsv", "--train", "negative.tsv"), "negative.tsv:2"),
     ],

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 def blocks(document, language):
     """Return the fenced blocks of one language in a document at the root."""
     text = (ROOT / document).read_text(encoding="utf-8")
-    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+    return [block.replace("\\\n", " ") for block in re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)]
 
 
 @pytest.fixture
@@ -33,6 +33,19 @@ def text(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("\n".join(" ".join(rng.choice(order, 20)) for _ in range(2500)) + "\n", encoding="utf-8")
     return path
+
+
+def liked(folder):
+    """Write ratings and titles of the form of MovieLens 100K, and baskets, with the ids that the README asks about."""
+    rng = np.random.default_rng(2)
+    rows = [
+        f"{u}\t{i}\t{rng.integers(3, 6)}\t{rng.integers(10**6)}"
+        for u in range(180, 220)
+        for i in rng.permutation(60)[:25]
+    ]
+    (folder / "u.data").write_text("\n".join(rows) + "\n")
+    (folder / "u.item").write_text("".join(f"{i}|Movie {i} (1990)|x\n" for i in range(60)))
+    (folder / "baskets.txt").write_text("".join(" ".join(map(str, rng.permutation(60)[:8])) + "\n" for _ in range(100)))
 
 
 @pytest.fixture
@@ -56,7 +69,9 @@ def test_commands_of_the_readme_run(run_cli, text, tmp_path, monkeypatch, no_net
     assert [c[:2] for c in commands[:3]] == [["train", "--corpus"], ["eval", "similarity"], ["nearest", "france"]]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
-    stand_in = {"text8": str(text), "articles/*.zst": str(text)}
+    liked(tmp_path)
+    stand_in = {"text8": str(text), "articles/*.zst": str(text), "belgian-retail": "baskets.txt"}
+    stand_in |= {"ml-100k": "u.data", "ml-100k-titles": "u.item"}
     for command in commands:
         result = run_cli(*(stand_in.get(word, word) for word in command))
         assert result.code == 0, (command, result.err)
@@ -72,9 +87,12 @@ def test_every_command_has_help_and_stands_in_the_readme(run_cli):
         assert f"w2vneg {command}" in text, command
 
 
-def test_python_of_the_readme_runs(text, tmp_path, monkeypatch):
+def test_python_of_the_readme_runs(run_cli, text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text.rename(tmp_path / "corpus.txt")
+    liked(tmp_path)
+    split = "split --ratings u.data --min-rating 4 --rectangular --out liked/"
+    assert run_cli(*split.split()).code == 0
     for block in blocks("README.md", "python"):
         exec(compile(block, "README.md", "exec"), {})
 

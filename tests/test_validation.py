@@ -480,7 +480,7 @@ def test_fit_stops_early(folder, planted, held):
     rounded = HeldOut(held.centres, held.targets, np.round(held.weights, 3), 0, 60)
     same_run.fit(planted, valid=rounded, metric="nll", patience=2, eval_every=0.5)
     assert same_run.vectors.matrix.tobytes() == vectors.matrix.tobytes()
-    with pytest.raises(InputError, match="none of its 1 pairs has both items in the training data"):
+    with pytest.raises(InputError, match="none of the 1 held-out pairs has both items"):
         make_validation(HeldOut(*(np.zeros(0, int),) * 3, 1, 1), planted)
 
 
@@ -545,7 +545,7 @@ def test_mistakes_are_told_before_the_corpus_is_read(folder, run_cli, monkeypatc
     def refuse(*arguments, **options):
         raise AssertionError("the corpus was read")
 
-    monkeypatch.setattr("w2vneg.word2vec.encode_corpus", refuse)
+    monkeypatch.setattr("w2vneg.inputs.encode_input", refuse)
     command = ["train"] if "--resume" in arguments else COMMAND
     result = run_cli(*command, *arguments.split())
     assert (result.code, result.out) == (code, "")
@@ -562,4 +562,4 @@ def test_resuming_a_run_that_nothing_judged_with_valid_is_refused(folder, run_cl
 def test_held_out_pairs_of_unknown_items_only(folder, run_cli):
     (folder / "valid.tsv").write_text("item\ttarget\tweight\nx\ty\t1\n")
     result = run_cli(*COMMAND, "--valid=valid.tsv")
-    assert result.code == 1 and "none of its 1 pairs has both items in the training data" in result.err
+    assert result.code == 1 and "none of its 1 pairs has a weight above 0 and two known items" in result.err

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 _HOME = {  # public name -> module that defines it
     "Word2Vec": "w2vneg.word2vec",
+    "Input": "w2vneg.inputs",
     "Vectors": "w2vneg.embeddings",
     "Vocabulary": "w2vneg.vocab",
     "TrainConfig": "w2vneg.config",

@@ -405,9 +405,9 @@ class TrainConfig:
         None,
         "Pairs that an epoch draws when weights are sampled.",
         at_least=1,
-        at_most=2**62,
+        at_most=2**31,
         group="model",
-        shown="the sum of the weights",
+        shown="the sum of the weights, at least the number of pairs",
         used_by={"source": ("pairs",)},
     )
     source: str = option(str, "text", "What is read; set by the option that names it.", choices=SOURCES, group=None)
@@ -497,6 +497,11 @@ class TrainConfig:
             elif isinstance(value, float) and math.isinf(value):
                 values[name] = "inf"
         return values
+
+    @property
+    def shaping(self):
+        """The options that shape encoded data, by name: what `inputs.encode_input` takes (dict)."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["group"] == "corpus"}
 
     def resolved(self, cores=1):
         """Return a copy in which nothing is left open but what a plug decides (`margin`, …) and `private_rows`.

@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse
 
 from .encoded import read_pairs_file
-from .errors import InputError
 from .evaluators import KS, cooccurrence_scores, evaluate_ranking, history_scores, logits_of, popularity_scores
 from .evaluators.scores import history_memory
 from .memory import memory_size
@@ -94,9 +93,10 @@ def judge_ranking(
     """
     exclude_known, train = _as_paths(exclude_known), _as_paths(train)
     vocabularies = model.vocab, model.vocab_out
-    (centres, targets, weights), tested = _read([test], vocabularies)
-    known, left_out = _matrix(exclude_known, vocabularies)
-    counted, learnt = (known, left_out) if not train else _matrix(train, vocabularies)
+    lowercase = model.config.lowercase
+    (centres, targets, weights), tested = _read([test], vocabularies, lowercase)
+    known, left_out = _matrix(exclude_known, vocabularies, lowercase)
+    counted, learnt = (known, left_out) if not train else _matrix(train, vocabularies, lowercase)
     n_targets = len(model.vocab_out)
     options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed}
 
@@ -127,33 +127,27 @@ def judge_ranking(
     return Judgement(results, tested, left_out, learnt, options, missing)
 
 
-def read_known(files, vocab, vocab_out):
-    """Return the pairs of files as CSR, float64 (n_in, n_out), weights of the same pair summed; InputError if none."""
-    return _matrix(_as_paths(files), (vocab, vocab_out))[0]
+def read_known(files, model):
+    """Return the pairs of files as CSR, float64 (n_in, n_out), weights of the same pair summed; None without files."""
+    return _matrix(_as_paths(files), (model.vocab, model.vocab_out), model.config.lowercase)[0]
 
 
 def _as_paths(files):
     return [files] if isinstance(files, str | Path) else list(files)
 
 
-def _read(files, vocabularies):
-    parts = [read_pairs_file(path, *vocabularies) for path in files]
-    for path, part in zip(files, parts, strict=True):
-        if len(part) == 0:
-            raise InputError(
-                f"{path}: none of its {part.n_read:,} pairs has a weight above 0 and two items that the model knows; "
-                "is it from the same data, with names as in the model's vocab.tsv?"
-            )
+def _read(files, vocabularies, lowercase):
+    parts = [read_pairs_file(path, *vocabularies, lowercase=lowercase) for path in files]
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
     read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
     weight = float(pairs[2].sum()) / sum(part.weight_read for part in parts)
     return pairs, Coverage([str(path) for path in files], read, unknown, (read - unknown) / read, weight)
 
 
-def _matrix(files, vocabularies):
+def _matrix(files, vocabularies, lowercase):
     if not files:
         return None, None
-    (centres, targets, weights), coverage = _read(files, vocabularies)
+    (centres, targets, weights), coverage = _read(files, vocabularies, lowercase)
     shape = tuple(len(vocab) for vocab in vocabularies)
     return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage
 

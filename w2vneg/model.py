@@ -1,5 +1,6 @@
 """The state of a run: two matrices, how far it got, and what it was told. Saved as a folder without any pickle."""
 
+import functools
 import json
 import platform
 import zlib
@@ -13,6 +14,8 @@ from .atomic import atomic_folder, check_folder_writable
 from .config import TrainConfig
 from .errors import InputError, OutputError
 from .vocab import Vocabulary
+
+_KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
 
 
 @dataclass
@@ -33,10 +36,10 @@ class Position:
 
 @dataclass
 class Origin:
-    """What a run trains on: n_tokens kept tokens, or pairs.
+    """What a run trains on: n_tokens kept tokens, or different pairs.
 
     input : dict, the files and how they were read (`inputs.Input.as_dict`); empty if it was no file
-    fingerprint : int, of the first and last million ids
+    fingerprint : int, of the first and last million numbers of each array
     """
 
     n_tokens: int = 0
@@ -44,9 +47,10 @@ class Origin:
     input: dict = field(default_factory=dict)
 
     @classmethod
-    def of(cls, ids):
-        """Describe a corpus by its ids, int32 (n_tokens,)."""
-        return cls(len(ids), zlib.crc32(ids[-1_000_000:].tobytes(), zlib.crc32(ids[:1_000_000].tobytes())))
+    def of(cls, data):
+        """Describe an EncodedCorpus or EncodedPairs by its arrays."""
+        ends = [part for array in data.arrays for part in (array[:_KNOWN_BY], array[-_KNOWN_BY:])]
+        return cls(len(data), functools.reduce(lambda value, part: zlib.crc32(part.tobytes(), value), ends, 0))
 
 
 @dataclass

@@ -19,16 +19,18 @@ from .events import (
 
 _LINE_EVERY = 10.0  # seconds between plain lines
 _BEFORE = "compiling or loading the kernels"
+_UNITS = {"text": "words", "baskets": "items"}  # source -> what training goes through; pairs are told in any case
 
 
 def _on_terminal(stream):
     return hasattr(stream, "isatty") and stream.isatty()
 
 
-def _figures(event):
+def _figures(event, unit):
     seconds = max(event.seconds, 1e-9)
+    gone_through = f"{event.tokens / seconds / 1e3:,.0f}k {unit}/s, " if unit else ""
     return (
-        f"{event.tokens / seconds / 1e3:,.0f}k words/s, {event.pairs / seconds / 1e6:.2f}M pairs/s, "
+        f"{gone_through}{event.pairs / seconds / 1e6:.2f}M pairs/s, "
         f"alpha {event.alpha:.5f}, loss {event.loss:.4f} (untrained {event.untrained:.4f})"
     )
 
@@ -80,9 +82,12 @@ class TrainingProgress:
     ----------
     stream : file, optional
         Standard error by default.
+    source : str
+        What is trained on, as `TrainConfig.source`.
     """
 
-    def __init__(self, stream=None):
+    def __init__(self, stream=None, source="text"):
+        self.unit = _UNITS.get(source)
         self.stream = stream or sys.stderr
         self.bar = None
         self.told = time.monotonic()
@@ -121,7 +126,7 @@ class TrainingProgress:
             )
         elif isinstance(event, CostEstimated):
             self._say(
-                f"{event.method} over {event.n_vocab:,} words: {event.bytes / 2**20:,.0f} MB for a batch's scores, "
+                f"{event.method} over {event.n_vocab:,} targets: {event.bytes / 2**20:,.0f} MB for a batch's scores, "
                 f"about {_duration(event.seconds)} at {event.rate / 1e9:.0f} GFLOP/s"
             )
         elif isinstance(event, Diagnosis):
@@ -136,14 +141,14 @@ class TrainingProgress:
         if first:
             self.origin = event.fraction, event.seconds
         if self.bar is not None:
-            self.bar.set_description_str(_figures(event), refresh=False)
+            self.bar.set_description_str(_figures(event, self.unit), refresh=False)
             if first:
                 self.bar.initial = self.bar.n = self.bar.last_print_n = event.fraction
                 self.bar.refresh()
             else:
                 self.bar.update(event.fraction - self.bar.n)
         elif time.monotonic() - self.told >= _LINE_EVERY:
-            self._say(f"{100 * event.fraction:.1f}%: {_figures(event)}{self._time_left(event)}")
+            self._say(f"{100 * event.fraction:.1f}%: {_figures(event, self.unit)}{self._time_left(event)}")
 
     def _time_left(self, event):
         fraction, seconds = self.origin

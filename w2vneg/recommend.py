@@ -38,7 +38,7 @@ def recommend(model, seeds, k=10, known=None):
     seeds = [seeds] if isinstance(seeds, str) else list(seeds)
     if not seeds or k < 1:
         raise ConfigError(f"recommending needs an item or more, and k at least 1; got {len(seeds)} items, k {k}")
-    ids = np.array([_id(model.vocab, seed) for seed in seeds])
+    ids = np.array([_id(model, seed) for seed in seeds])
     absolute = model.config.absolute_softmax
     scores = logits_of(model.vectors_in, model.vectors_out, absolute)(ids).mean(axis=0, dtype=np.float64)
     if model.vocab_out is model.vocab:
@@ -49,10 +49,12 @@ def recommend(model, seeds, k=10, known=None):
     return [(model.vocab_out.words[row], float(scores[row])) for row in rows]
 
 
-def _id(vocab, name):
-    found = vocab.index.get(as_word(name))
-    if found is None:
-        near = near_spellings(name, vocab.index, vocab.words)
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; its vocab.tsv lists what it knows."
-        raise UnknownNameError(f"the model does not know the item {name!r}{hint}")
-    return found
+def _id(model, name):
+    vocab, word = model.vocab, as_word(name.lower() if model.config.lowercase else name)
+    if word in vocab:
+        return vocab.index[word]
+    near = near_spellings(name, vocab.index, vocab.words)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; its vocab.tsv lists what it knows."
+    if word in model.vocab_out:
+        hint = ", only as a target; ask for one of the others, which its vocab.tsv lists."
+    raise UnknownNameError(f"the model does not know the item {name!r}{hint}")

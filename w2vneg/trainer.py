@@ -62,7 +62,7 @@ class Trainer:
         vocab_out = corpus.vocab_out if self.config.rectangular else None
         self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)
         self.model.config = self.config
-        self.model.origin = Origin.of(corpus.ids)
+        self.model.origin = Origin.of(corpus)
         if validation is not None:
             validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model)
@@ -79,11 +79,11 @@ class Trainer:
             raise ConfigError(
                 "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
             )
-        origin = Origin.of(self.corpus.ids)
+        origin = Origin.of(self.corpus)
         if (model.origin.n_tokens, model.origin.fingerprint) != (origin.n_tokens, origin.fingerprint):
             raise ConfigError(
-                f"the model to resume was trained on another text ({model.origin.n_tokens:,} known tokens, this corpus "
-                f"has {origin.n_tokens:,}); use the same corpus"
+                f"the model to resume was trained on other data ({model.origin.n_tokens:,} known tokens or pairs, now "
+                f"{origin.n_tokens:,}); use the same"
             )
         given, own = self.config.as_dict(), model.config.as_dict()
         other = [name for name in given if given[name] != own[name] and name != "preset"]

@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .atomic import atomic_file
+from .atomic import atomic_file, check_folder_writable
 from .config import TrainConfig
 from .errors import ConfigError, InputError, OutputError
 
@@ -182,9 +182,8 @@ class TrialFolder:
 
 def check_folder(path):
     """Raise OutputError if `path` is no place for a search: a file, or a folder of other things."""
+    check_folder_writable(path)
     path = Path(path)
-    if path.exists() and not path.is_dir():
-        raise OutputError(f"cannot write {path}: it is a file; name a folder")
     if path.is_dir() and any(path.iterdir()) and not (path / "search.json").exists():
         raise OutputError(f"cannot write {path}: the folder is not empty and holds no search; name another one")
 

@@ -6,15 +6,11 @@ pairs that neither has seen. No trial ends the search: one that diverges, or is 
 
 import dataclasses
 import time
-import zlib
 from dataclasses import dataclass
-
-import numpy as np
 
 from .errors import ConfigError, W2vnegError
 from .events import TrialDone, TrialStarted
 from .model import Origin
-from .plugins import lasting_plugins
 from .trials import Trial, TrialFolder, best_of, key_of, rows_of
 from .word2vec import Word2Vec
 
@@ -60,7 +56,9 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     """
     if not combinations or seeds < 1:
         raise ConfigError("nothing to try: give at least one combination and one seed")
-    metric, config = validation.metric, dataclasses.replace(config, plugin=lasting_plugins(config.plugin))
+    metric, word2vec = validation.metric, Word2Vec(config)
+    word2vec.reads(encoded)
+    config = word2vec.config
     common = _common(encoded, config, validation)
     kept = TrialFolder(folder, common, config, metric) if folder is not None else None
     trials = kept.trials if kept is not None else []
@@ -148,10 +146,7 @@ def _tell(listeners, event):
 
 def _common(encoded, config, validation):
     """Return what a search's trials have in common: dict that JSON can hold."""
-    matrix = getattr(encoded, "matrix", None)
-    arrays = (encoded.offsets,) if matrix is None else (matrix.indptr, matrix.data)
-    vocabularies = encoded.vocab, encoded.vocab_out
-    data = [vars(Origin.of(encoded.ids))["fingerprint"], len(encoded), *(vocab.digest() for vocab in vocabularies)]
-    data += [zlib.crc32(np.ascontiguousarray(array).tobytes()) for array in arrays]
+    origin = Origin.of(encoded)
+    data = [origin.fingerprint, origin.n_tokens, encoded.vocab.digest(), encoded.vocab_out.digest()]
     settings = {name: value for name, value in validation.settings.items() if name != "files"}
     return {"data": data, "validation": settings, "options": config.as_dict()}

@@ -199,7 +199,7 @@ def check_options(metric="mpr", patience=None, every=1.0):
     return Metric.parse(metric)
 
 
-def make_validation(valid, encoded, *, known=None, **options):
+def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
     """Make a `Validation` for data that is trained on.
 
     Parameters
@@ -209,25 +209,26 @@ def make_validation(valid, encoded, *, known=None, **options):
         `encoded.heldout.read_pairs_file`).
     encoded : EncodedCorpus or EncodedPairs
         For its vocabularies.
+    lowercase : bool
+        Whether the names of the training data were lower-cased.
     **options
         metric, patience, every: see `Validation`.
 
     Raises
     ------
     InputError
-        If a file cannot be read, or no held-out pair has both items in the vocabularies.
+        If a file cannot be read, or no pair of it has both items in the vocabularies.
     ConfigError
         If an option is out of range.
     """
     check_options(**options)
-    vocabularies = encoded.vocab, getattr(encoded, "vocab_out", encoded.vocab)
     files = {name: os.path.abspath(path) for name, path in (("valid", valid), ("known", known)) if _is_path(path)}
-    held, left_out = (read_pairs_file(given, *vocabularies) if _is_path(given) else given for given in (valid, known))
-    if len(held.centres) == 0:
-        raise InputError(
-            f"{files.get('valid', 'valid')}: none of its {held.n_read:,} pairs has both items in the training data; "
-            "give held-out pairs of the same items"
-        )
+    held, left_out = (
+        read_pairs_file(given, encoded.vocab, encoded.vocab_out, lowercase=lowercase) if _is_path(given) else given
+        for given in (valid, known)
+    )
+    if not len(held):
+        raise InputError(f"none of the {held.n_read:,} held-out pairs has both items in the training data")
     return Validation(held, known=left_out, files=files, **options)
 
 

@@ -111,9 +111,8 @@ class Word2Vec:
         if valid is not None:
             from .validation import make_validation
 
-            validation = make_validation(
-                valid, encoded, known=valid_exclude_known, metric=metric, patience=patience, every=eval_every
-            )
+            options = {"metric": metric, "patience": patience, "every": eval_every, "lowercase": self.config.lowercase}
+            validation = make_validation(valid, encoded, known=valid_exclude_known, **options)
         trainer = self.trainer(encoded, listeners, diagnose=diagnose, validation=validation)
         self.model = trainer.model
         if isinstance(given, Input):
@@ -126,12 +125,12 @@ class Word2Vec:
     def reads(self, data):
         """Let the configuration know what is read: an `Input` or encoded data; sentences leave it as it is."""
         if isinstance(data, Input):
-            known = {"source": data.source, "rectangular": data.rectangular}
-        elif isinstance(data, EncodedPairs):
-            known = {"source": "pairs", "rectangular": data.vocab_out is not data.vocab}
+            rectangular = data.rectangular
+        elif isinstance(data, EncodedCorpus | EncodedPairs):
+            rectangular = data.vocab_out is not data.vocab
         else:
             return
-        self.config = dataclasses.replace(self.config, **known)
+        self.config = dataclasses.replace(self.config, source=data.source, rectangular=rectangular)
 
     def check(self, diagnose=False):
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
@@ -156,9 +155,7 @@ class Word2Vec:
         self.check()
         if isinstance(corpus, EncodedCorpus | EncodedPairs):
             return corpus
-        config = self.config.resolved()
-        shaping = {name: getattr(config, name) for name in ("min_count", "max_vocab", "encoding", "lowercase")}
-        shaping |= {"vocab": vocab, "progress": progress}
+        shaping = self.config.resolved().shaping | {"vocab": vocab, "progress": progress}
         if isinstance(corpus, str | Path):
             corpus = Input("corpus", str(corpus))
         if isinstance(corpus, Input):
@@ -166,7 +163,8 @@ class Word2Vec:
         return encode_corpus(corpus, **shaping)
 
     def trainer(self, encoded, listeners=(), model=None, diagnose=False, validation=None):
-        """Return a `Trainer` for an EncodedCorpus, for those who steer it themselves."""
+        """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves."""
+        self.reads(encoded)
         load_plugins(self.config.plugin)
         config = self.config
         if _is_file_of_weights(config.degeneracy):
@@ -199,7 +197,7 @@ class Word2Vec:
         from .recommend import recommend
 
         model = self._trained()
-        return recommend(model, items, k, read_known(exclude_known, model.vocab, model.vocab_out))
+        return recommend(model, items, k, read_known(exclude_known, model))
 
     def _trained(self):
         if self.model is None:

@@ -49,7 +49,9 @@ class Parts:
         vocab = Vocabulary.from_counts({known.words[i]: int(counts[i]) for i in np.flatnonzero(counts)})
         new = np.full(len(known), -1, np.int64)
         new[[known.index[word] for word in vocab.words]] = np.arange(len(vocab))
-        histories = EncodedCorpus(new[task.histories.ids].astype(np.int32), task.histories.offsets, vocab)
+        histories = EncodedCorpus(
+            new[task.histories.ids].astype(np.int32), task.histories.offsets, vocab, source="baskets"
+        )
         return cls(histories, *(_renamed(part, new) for part in (task.valid, task.test)))
 
     def line(self):

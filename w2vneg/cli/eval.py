@@ -4,7 +4,7 @@ import json
 
 import click
 
-from ..errors import InputError, W2vnegError
+from ..errors import ConfigError, InputError, W2vnegError
 from .ranking import ranking
 from .tables import table
 
@@ -152,6 +152,8 @@ def likelihood(model, corpus, window, mirror, as_json):
     from ..word2vec import Word2Vec
 
     loaded = Model.load(model)
+    if loaded.config.source != "text":
+        raise ConfigError(f"{model} was trained on items, not on text; judge it with w2vneg eval ranking")
     encoded = Word2Vec(loaded.config).encode(corpus, vocab=loaded.vocab, mirror=mirror)
     result = evaluate_likelihood(loaded.vectors_in, loaded.vectors_out, encoded, window or loaded.config.window)
     if as_json:

@@ -1,4 +1,7 @@
-"""Options that say what is read: one source, and where in its files to look. Shared by train, split and tune."""
+"""Options that say what is read: one source, and where in its files to look; and reading it. For train, split, tune."""
+
+import os
+from contextlib import nullcontext
 
 import click
 
@@ -95,3 +98,34 @@ def input_of(values, needed=True):
         readers = " and ".join(f"--{other}" for other, fields in FIELDS.items() if foreign[0] in fields)
         raise click.UsageError(f"{_OPTIONS[foreign[0]][0]} belongs to {readers}; --{kind} does not read it")
     return Input(kind, sources[kind], **{name: options[name] for name in FIELDS[kind] if options[name] is not None})
+
+
+def encode(source, config, quiet, **vocabularies):
+    """Read a located `Input` with the options of `config`, with progress unless `quiet`.
+
+    Parameters
+    ----------
+    source : Input
+    config : TrainConfig
+    quiet : bool
+    **vocabularies
+        vocab, vocab_out: see `inputs.encode_input`.
+
+    Returns
+    -------
+    EncodedCorpus or EncodedPairs
+    """
+    from ..inputs import encode_input
+    from ..progress import byte_progress
+
+    with nullcontext() if quiet else byte_progress("reading") as progress:
+        return encode_input(source, **config.shaping, **vocabularies, progress=progress)
+
+
+def refuse_overwriting(flag, place, files):
+    """Raise click.UsageError if writing to `place`, a file or folder, would overwrite one of the `files` read."""
+    written = os.path.realpath(place)
+    for file in map(str, files):
+        read = os.path.realpath(file)
+        if read == written or read.startswith(written + os.sep):
+            raise click.UsageError(f"{flag} {place} would overwrite {file}, which is read; name another place")

@@ -11,7 +11,11 @@ from ..errors import UnknownNameError
 @click.argument("model", type=click.Path())
 @click.argument("items", nargs=-1, required=True, metavar="ITEM...")
 @click.option("-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
-@click.option("--titles", metavar="FILE", help="Table of what items are called; UTF-8 or Latin-1.")
+@click.option(
+    "--titles",
+    metavar="FILE|NAME",
+    help="Table of what items are called, UTF-8 or Latin-1; or a name of 'w2vneg data list'.",
+)
 @click.option(
     "--titles-cols",
     metavar="ID,NAME",
@@ -23,8 +27,9 @@ from ..errors import UnknownNameError
     multiple=True,
     help="Leave out what stands with any ITEM in this file of pairs; may be repeated.",
 )
+@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
-def recommend(model, items, k, titles, titles_cols, exclude_known, as_json):
+def recommend(model, items, k, titles, titles_cols, exclude_known, mirror, as_json):
     """List what comes next after all ITEMs together.
 
     MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits (dot products, not cosines);
@@ -38,10 +43,11 @@ def recommend(model, items, k, titles, titles_cols, exclude_known, as_json):
     loaded = Model.load(model)
     names = {}
     if titles:
+        from ..inputs import locate
         from ..readers.titles import read_titles
 
-        names = read_titles(titles, columns)
-    known = read_known(exclude_known, loaded.vocab, loaded.vocab_out)
+        names = read_titles(locate(titles, mirror, "items"), columns)
+    known = read_known(exclude_known, loaded)
     seeds_named = names if loaded.vocab_out is loaded.vocab else {}  # else seeds are users: titles are not theirs
     try:
         found = best(loaded, items, k, known)

@@ -1,13 +1,11 @@
 """``w2vneg split``: from data to training, validation and test pairs."""
 
 import json
-import os
-from contextlib import nullcontext
 from functools import partial
 
 import click
 
-from .inputs import input_of, input_options
+from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options
 
 _CONFIG = ("window", "ordered", "min_count", "max_vocab", "encoding", "lowercase", "seed")
@@ -41,6 +39,7 @@ def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
     """
     chosen = {name: given.pop(name) for name in _CONFIG}
     source = input_of(given)
+    from ..readers.sources import find_files
     from ..splitfiles import check_place, source_facts, write_split
     from ..splits import check_shares, check_way, split_data
 
@@ -48,9 +47,11 @@ def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
     check_shares(train, valid, test)
     check_way(by, source.kind, source.rectangular, source.time_col is not None)
     check_place(out)
-    source, files = _located(source, mirror, out)
+    source = source.located(mirror)
+    files = find_files([*source.files, *source.names])
+    refuse_overwriting("--out", out, files)
     note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
-    data = _encode(source, config, quiet)
+    data = encode(source, config, quiet)
     note(data.report.line())
     if source.source != "pairs":
         _tell_of_many(data, config.window, note)
@@ -74,33 +75,6 @@ def _config(chosen, source):
 
     values = {name: value for name, value in chosen.items() if value is not None}
     return TrainConfig.from_mapping(values | {"source": source.source}).resolved()
-
-
-def _located(source, mirror, out):
-    """Return the input with named data as paths, and the files it will read."""
-    from ..readers.sources import find_files
-
-    source = source.located(mirror)
-    files = find_files([*source.files, *source.names])
-    inside = [file for file in files if os.path.realpath(file).startswith(os.path.realpath(out) + os.sep)]
-    if inside:
-        raise click.UsageError(f"--out {out} would overwrite {inside[0]}, which is read; name another folder")
-    return source, files
-
-
-def _encode(source, config, quiet):
-    from ..inputs import encode_input
-    from ..progress import byte_progress
-
-    with nullcontext() if quiet else byte_progress("reading") as progress:
-        return encode_input(
-            source,
-            min_count=config.min_count,
-            max_vocab=config.max_vocab,
-            encoding=config.encoding,
-            lowercase=config.lowercase,
-            progress=progress,
-        )
 
 
 def _tell_of_many(data, window, note):
@@ -145,8 +119,13 @@ def _show(manifest):
     columns = [column for column in columns if any(column in part for part in parts.values())]
     rows = [("part", *(column.replace("_", " ") for column in columns))]
     for name, part in parts.items():
-        rows.append((name, *(f"{part[column]:,}" if column in part else "" for column in columns)))
+        rows.append((name, *(_figure(part[column]) if column in part else "" for column in columns)))
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for first, *rest in rows:
         cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
         click.echo("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+
+
+def _figure(number):
+    """Return a count, or a sum of weights to three digits after the point."""
+    return f"{number:,.3f}".rstrip("0").rstrip(".") if isinstance(number, float) else f"{number:,}"

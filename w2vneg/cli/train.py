@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import click
 
 from ..errors import W2vnegError
-from .inputs import input_of, input_options
+from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options, read_config
 from .valid import check_valid, valid_options, validation_of
 
@@ -42,6 +42,7 @@ def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose,
     config, model = _starting_point(resume, config_path, given)
     if not output:
         raise click.UsageError("--output needs the name of a file")
+    from ..readers.sources import find_files
     from ..word2vec import Word2Vec
 
     if read is None:
@@ -49,12 +50,16 @@ def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose,
     word2vec = Word2Vec(config)
     word2vec.reads(read)
     word2vec.check(diagnose)
-    _check_places(output, save_model or resume, read.files)
-    encoded = _encode(word2vec, read, model, vocab_path, mirror, quiet)
+    _check_places(output, save_model or resume)
+    located = read.located(mirror)
+    files = [*find_files([*located.files, *located.names]), *filter(None, (vocab_path, config_path))]
+    refuse_overwriting("--output", output, files)
+    encoded = encode(located, word2vec.config, quiet, **_vocabularies(model, vocab_path))
     note(encoded.report.line())
     if vocab_path and (config.max_vocab is not None or given["min_count"] is not None):
         note("The words are those of --vocab; --min-count and --max-vocab did not choose any.")
-    validation = validation_of(judged, encoded, model, note)
+    validation = validation_of(judged, encoded, config, model, note)
+    refuse_overwriting("--output", output, validation.files.values() if validation is not None else ())
     if dry_run:
         return _tell_estimate(word2vec, encoded, model, validation, as_json, note)
     trainer = word2vec.trainer(encoded, model=model, diagnose=diagnose, validation=validation)
@@ -125,12 +130,10 @@ def _starting_point(resume, config_path, given):
     return model.config, model
 
 
-def _check_places(output, folder, corpus):
+def _check_places(output, folder):
     """Complain about places that cannot be written now rather than after training."""
     from ..atomic import check_writable
 
-    if any(os.path.isfile(name) and os.path.realpath(name) == os.path.realpath(output) for name in corpus):
-        raise click.UsageError(f"--output {output} would overwrite the corpus; name another place")
     check_writable(output)
     if folder:
         from ..model import check_place
@@ -156,16 +159,13 @@ def _input_of(model, folder):
     return Input.from_dict(model.origin.input)
 
 
-def _encode(word2vec, read, model, vocab_path, mirror, quiet):
-    """Encode with the vocabularies of the model to resume, that of a file, or the data's own."""
-    from ..progress import byte_progress
+def _vocabularies(model, vocab_path):
+    """Return those of the model to resume, that of a file, or none: then the data have their own."""
     from ..vocab import Vocabulary
 
-    vocabularies = {"vocab": Vocabulary.load(vocab_path) if vocab_path else None}
     if model is not None:
-        vocabularies = {"vocab": model.vocab, "vocab_out": model.vocab_out}
-    with nullcontext() if quiet else byte_progress("reading") as progress:
-        return word2vec.encode(read, **vocabularies, mirror=mirror, progress=progress)
+        return {"vocab": model.vocab, "vocab_out": model.vocab_out}
+    return {"vocab": Vocabulary.load(vocab_path)} if vocab_path else {}
 
 
 def _run(trainer, folder, quiet, note):
@@ -182,7 +182,7 @@ def _run(trainer, folder, quiet, note):
 
     if folder:
         trainer.listeners.append(keep)
-    with nullcontext() if quiet else TrainingProgress() as progress:
+    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress:
         if progress is not None:
             trainer.listeners.insert(0, progress)
         trainer.train()

@@ -2,12 +2,13 @@
 
 import dataclasses
 import json
+import os
 import sys
 from contextlib import nullcontext
 
 import click
 
-from .inputs import input_of, input_options
+from .inputs import encode, input_of, input_options
 from .options import GroupedCommand, config_options, read_config
 from .valid import check_valid, valid_options, validation_of
 
@@ -64,10 +65,10 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
 
     check_folder(out)
     check_combinations(config, combinations)
-    encoded = _encode(read, config, mirror, quiet)
+    encoded = encode(read.located(mirror), config, quiet)
     note(encoded.report.line())
-    validation = validation_of(judged, encoded, None, note)
-    with nullcontext() if quiet else _progress() as progress:
+    validation = validation_of(judged, encoded, config, None, note)
+    with nullcontext() if quiet else _progress(config.source) as progress:
         listeners = [] if progress is None else [progress]
         found = search(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)
     _report(found, validation.metric.name, out, note, as_json)
@@ -93,20 +94,10 @@ def _combinations(grid, ranges, n_random, seed, given):
     return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)
 
 
-def _encode(read, config, mirror, quiet):
-    """Return the training data, an EncodedCorpus or EncodedPairs."""
-    from ..inputs import encode_input
-    from ..progress import byte_progress
-
-    shaping = {name: getattr(config, name) for name in ("min_count", "max_vocab", "encoding", "lowercase")}
-    with nullcontext() if quiet else byte_progress("reading") as progress:
-        return encode_input(read.located(mirror), **shaping, progress=progress)
-
-
-def _progress():
+def _progress(source):
     from ..progress import SearchProgress
 
-    return SearchProgress()
+    return SearchProgress(source=source)
 
 
 def _report(found, metric, out, note, as_json):
@@ -123,4 +114,5 @@ def _report(found, metric, out, note, as_json):
         return
     options = ", ".join(f"{name} {value}" for name, value in found.best.options.items())
     note(f"Best of {len(found.rows)} combinations: {options}: {metric} {found.best.value:.4f}.")
-    note(f"Tables in {out}/trials.md and trials.csv; train with --config {out}/best.toml.")
+    best = os.path.join(out, "best.toml")
+    note(f"Tables in {os.path.join(out, 'trials.md')} and trials.csv; train with --config {best}.")

@@ -80,7 +80,7 @@ def check_valid(given, resume=None):
     return Judged(valid, known, chosen)
 
 
-def validation_of(judged, encoded, model, note):
+def validation_of(judged, encoded, config, model, note):
     """Return the `Validation` of a run, or None if no held-out pairs judge it; a run that is resumed knows its own."""
     best = None if model is None else model.best
     if model is not None and best is None and (judged.valid or judged.known):
@@ -96,7 +96,7 @@ def validation_of(judged, encoded, model, note):
         return None
     from ..validation import make_validation
 
-    validation = make_validation(valid, encoded, known=known, **chosen)
+    validation = make_validation(valid, encoded, known=known, lowercase=config.lowercase, **chosen)
     held = validation.held
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
     note(f"{valid}: {len(held.centres):,} held-out pairs judge the model{unknown}.")

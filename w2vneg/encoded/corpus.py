@@ -21,16 +21,24 @@ class EncodedCorpus:
     offsets : ndarray, int64, (n_sentences + 1,)
         Sentence s is ``ids[offsets[s]:offsets[s + 1]]``; none is empty.
     vocab : Vocabulary
-    report : CorpusReport
+    report : CorpusReport or ItemsReport
+    source : str
+        "text" or "baskets" (histories too), as `TrainConfig.source`.
     """
 
     ids: np.ndarray
     offsets: np.ndarray
     vocab: Vocabulary
     report: CorpusReport = None
+    source: str = "text"
 
     def __len__(self):
         return len(self.ids)
+
+    @property
+    def arrays(self):
+        """The arrays by which a run knows its data again (tuple of ndarray)."""
+        return self.ids, self.offsets
 
     @property
     def vocab_out(self):

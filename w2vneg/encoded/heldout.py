@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import InputError
 from ..readers.names import as_word
 from ..readers.tables import Tables
+from ..readers.text import utf8_or_latin_1
 from .items import pair_columns
 
 
@@ -37,33 +39,37 @@ class HeldOut:
         return len(self.centres)
 
 
-def read_pairs_file(path, vocab, vocab_out, *, encoding="utf-8"):
+def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     """Read pairs (item, target[, weight]) and look their names up.
 
     Parameters
     ----------
     path : path
         A table as `encode_pairs` reads it without being told more: the columns 1 and 2, and 3 if there is a number.
+        UTF-8, or else Latin-1.
     vocab, vocab_out : Vocabulary
         Names of centres and of targets.
-    encoding : str
+    lowercase : bool
+        Whether the vocabularies are of names that were lower-cased.
 
     Returns
     -------
     HeldOut
-        Unknown names are no error: their rows are counted, and there may be no pair at all.
+        Rows with unknown names are counted; one pair at least is left.
 
     Raises
     ------
     InputError
-        If the file is missing, empty or no such table; names file and line.
+        If the file is missing, empty or no such table, with file and line; or if no pair is left.
     """
-    tables = Tables(path, pair_columns(), encoding=encoding)
+    tables = Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))
     parts = []
     n_unknown = 0
     weight_read = 0.0
     for batch in tables:
-        centres, targets = _ids(batch.columns["item"], vocab), _ids(batch.columns["target"], vocab_out)
+        centres, targets = (
+            _ids(batch.columns[key], names, lowercase) for key, names in (("item", vocab), ("target", vocab_out))
+        )
         weights = batch.columns["weight"]
         weights = np.ones(batch.n_rows) if weights is None else weights
         known = (centres >= 0) & (targets >= 0)
@@ -71,10 +77,16 @@ def read_pairs_file(path, vocab, vocab_out, *, encoding="utf-8"):
         weight_read += float(weights.sum())
         kept = known & (weights > 0)
         parts.append((centres[kept], targets[kept], weights[kept]))
-    columns = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return HeldOut(*columns, n_unknown, tables.n_rows, weight_read)
+    held = HeldOut(*(np.concatenate(part) for part in zip(*parts, strict=True)), n_unknown, tables.n_rows, weight_read)
+    if not len(held):
+        raise InputError(
+            f"{path}: none of its {held.n_read:,} pairs has a weight above 0 and two known items; is it from the data "
+            "that the model is trained on, with the same names?"
+        )
+    return held
 
 
-def _ids(column, vocab):
+def _ids(column, vocab, lowercase):
     """Return the ids of a column's names (ndarray, int64, (n_rows,)), -1 for unknown ones."""
-    return np.array([vocab.index.get(as_word(name), -1) for name in column.names], np.int64)[column.codes]
+    names = (name.lower() for name in column.names) if lowercase else column.names
+    return np.array([vocab.index.get(as_word(name), -1) for name in names], np.int64)[column.codes]

@@ -71,7 +71,7 @@ def encode_baskets(source, *, delimiter=None, progress=None, **options):
             "baskets of one item (kept, but nothing to learn from)": single,
         },
     )
-    return replace(corpus, report=report)
+    return replace(corpus, report=report, source="baskets")
 
 
 def encode_ratings(
@@ -250,7 +250,7 @@ def _histories(user, item, words, choice, report, started):
         left_out=left_out,
         seconds=time.perf_counter() - started,
     )
-    return EncodedCorpus(encoded, offsets, vocab, report)
+    return EncodedCorpus(encoded, offsets, vocab, report, "baskets")
 
 
 def _of_two(user, item):

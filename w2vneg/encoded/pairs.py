@@ -33,11 +33,12 @@ class EncodedPairs:
     vocab: Vocabulary
     vocab_out: Vocabulary
     report: object = None
+    source = "pairs"  # as `TrainConfig.source`
 
     @property
-    def ids(self):
-        """The columns of all pairs, int32 (n_pairs,); by them a run is known again."""
-        return np.asarray(self.matrix.indices, np.int32)
+    def arrays(self):
+        """The arrays by which a run knows its data again (tuple of ndarray)."""
+        return self.matrix.indices, self.matrix.indptr, self.matrix.data
 
     def __len__(self):
         return self.matrix.nnz

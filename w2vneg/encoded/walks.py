@@ -13,6 +13,7 @@ from ..schedule import keep_thresholds, stream_key
 
 _VISIT = 8  # pairs of one visit of a row: they share a copy of the centre's vector
 _DENSE_VISIT = 64  # where a centre costs as much as all targets, however many pairs it has
+_MOST = 1 << 31  # pairs of an epoch; their visits are listed in memory
 _LISTED = 1 << 26  # pairs an epoch may hold to be listed without being asked for: 270 MB
 _ORDER = 11  # first word of a random stream's name
 
@@ -71,7 +72,7 @@ def walk_pairs(pairs, config):
     Raises
     ------
     ConfigError
-        If weights are to be enumerated that are no counts, or too many.
+        If weights are to be enumerated that are no counts, or there are too many for an epoch.
     """
     matrix = pairs.matrix
     weights = matrix.data.astype(np.float64)
@@ -91,13 +92,18 @@ def walk_pairs(pairs, config):
             raise ConfigError(
                 "--pairs-per-epoch has no effect with --pair-weights enumerate; take sample or leave it out"
             )
-        if total > 2**31:
+        if total > _MOST:
             raise ConfigError(
-                f"the weights add up to {total:,.0f} pairs an epoch, too many to list; take --pair-weights sample "
+                f"the weights add up to {total:.3g} pairs an epoch, too many to list; take --pair-weights sample "
                 "(and --pairs-per-epoch)"
             )
         return _listed(matrix, visit, config.seed)
-    return _drawn(matrix, config.pairs_per_epoch or max(1.0, total), visit, config.seed)
+    if total > _MOST and config.pairs_per_epoch is None:
+        raise ConfigError(
+            f"the weights add up to {total:.3g} pairs, too many for an epoch; say with --pairs-per-epoch how many to "
+            "draw"
+        )
+    return _drawn(matrix, config.pairs_per_epoch or max(matrix.nnz, total), visit, config.seed)
 
 
 def _listed(matrix, visit, seed):

@@ -1,8 +1,10 @@
-"""The model folder that training writes: both matrices as npy files and the vocabulary with its counts."""
+"""The model folder that training writes: both matrices as npy files and vocabularies with their counts."""
+
+import json
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import ConfigError, InputError
 from .common import check_finite
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
@@ -11,14 +13,20 @@ _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --s
 def read(path, matrix="in"):
     """Read one matrix of a model folder, or the sum of both; see `w2vneg.formats.load`.
 
-    A single matrix is memory-mapped, read-only.
+    A single matrix is memory-mapped, read-only. Where targets are another kind of thing than centres, the words of
+    "out" are theirs, and there is no sum: ConfigError.
     """
-    vocabulary = path / "vocab.tsv"
-    if not vocabulary.is_file():
+    if not (path / "vocab.tsv").is_file():
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
     from ..vocab import Vocabulary
 
-    vocab = Vocabulary.load(vocabulary)
+    two_kinds = _two_kinds(path)
+    if two_kinds and matrix == "sum":
+        raise ConfigError(
+            f"{path}: rows of vectors_in.npy and vectors_out.npy are two kinds of things, which cannot be added; take "
+            "--matrix in or --matrix out"
+        )
+    vocab = Vocabulary.load(path / ("vocab_out.tsv" if two_kinds and matrix == "out" else "vocab.tsv"))
     if matrix == "sum":
         first = _matrix(path / "vectors_in.npy", len(vocab))
         second = _matrix(path / "vectors_out.npy", len(vocab))
@@ -30,6 +38,16 @@ def read(path, matrix="in"):
     words = list(vocab.words)
     check_finite(path, vectors, words)
     return words, vectors, np.asarray(vocab.counts, dtype=np.int64)
+
+
+def _two_kinds(path):
+    """Tell whether centres and targets are two kinds of things; a vocab_out.tsv may be left from a former model."""
+    try:
+        return json.loads((path / "config.json").read_text("utf-8")).get("rectangular", False)
+    except FileNotFoundError:  # vectors alone
+        return False
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"{path / 'config.json'}: cannot be read ({error}){_REMEDY}") from error
 
 
 def _matrix(path, n_words):

@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import ConfigError, InputError, did_you_mean
 from . import READERS
 from .counting import LONGEST_TOKEN
+from .sources import STDIN, Source
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -23,6 +24,21 @@ def codec_name(encoding):
     if not info._is_text_encoding:
         raise ConfigError(f"{encoding!r} does not turn bytes into text; name a text encoding, as utf-8")
     return "utf-8" if info.name == "utf-8-sig" else info.name
+
+
+def utf8_or_latin_1(path):
+    """Return the encoding of a file that people keep beside their data (str); standard input is taken for UTF-8."""
+    if str(path) == STDIN:
+        return "utf-8"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with Source(path) as source:
+        try:
+            for piece in source.pieces():
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "iso-8859-1"
+    return "utf-8"
 
 
 @READERS.register("text")

@@ -1,11 +1,9 @@
 """Names that people know items by, from a table of ids and titles."""
 
-import codecs
-
 from .layout import Column
 from .names import as_word
-from .sources import Source
 from .tables import Tables
+from .text import utf8_or_latin_1
 
 
 def read_titles(path, columns=(1, 2)):
@@ -34,22 +32,10 @@ def read_titles(path, columns=(1, 2)):
         Column("title", option, "name", columns[1], may_be_empty=True),
     ]
     titles = {}
-    for batch in Tables(str(path), wanted, encoding=_encoding_of(path)):
+    for batch in Tables(str(path), wanted, encoding=utf8_or_latin_1(path)):
         ids, texts = batch.columns["id"], batch.columns["title"]
         words, shown = [as_word(name) for name in ids.names], [text.strip() for text in texts.names]
         for word, title in sorted(set(zip(ids.codes.tolist(), texts.codes.tolist(), strict=True))):
             if word >= 0 and title >= 0:
                 titles.setdefault(words[word], shown[title])
     return titles
-
-
-def _encoding_of(path):
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with Source(path) as source:
-        try:
-            for piece in source.pieces():
-                decoder.decode(piece)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return "iso-8859-1"
-    return "utf-8"

@@ -72,17 +72,17 @@ def make_task(name, data, by, seed, kind, window=None):
     matrix = scipy.sparse.coo_matrix((train.data.astype(np.float32), places), (len(vocab), len(vocab))).tocsr()
     matrix.sort_indices()
     held = {part: _held(parts[part], new) for part in ("valid", "test")}
-    histories = _histories(*users_of(data, SHARES, seed)["train"], new, vocab) if by == "user" else None
+    histories = _histories(*users_of(data, SHARES, seed)["train"], new, vocab, data.source) if by == "user" else None
     return Task(name, EncodedPairs(matrix, vocab, vocab), *held.values(), by, histories)
 
 
-def _histories(ids, offsets, new, vocab):
+def _histories(ids, offsets, new, vocab, source):
     """Return histories in new ids, without items that are in no training pair and without what is empty then."""
     ids = new[ids]
     user = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[ids >= 0]
     lengths = np.bincount(user, minlength=len(offsets) - 1)
     offsets = np.concatenate([[0], np.cumsum(lengths[lengths > 0])]).astype(np.int64)
-    return EncodedCorpus(ids[ids >= 0], offsets, vocab)
+    return EncodedCorpus(ids[ids >= 0], offsets, vocab, source=source)
 
 
 def _held(matrix, new):

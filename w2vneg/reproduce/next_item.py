@@ -229,7 +229,7 @@ def communities(seed, n_items=60, n_baskets=3000):
     order = np.argsort(-counts, kind="stable")
     vocab = Vocabulary([f"item{k:03}" for k in range(n_items)], counts[order])
     offsets = np.cumsum([0, *map(len, baskets)]).astype(np.int64)
-    return EncodedCorpus(np.argsort(order)[ids].astype(np.int32), offsets, vocab)
+    return EncodedCorpus(np.argsort(order)[ids].astype(np.int32), offsets, vocab, source="baskets")
 
 
 def _study(name, by, tell, quick, seed):
