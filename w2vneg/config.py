@@ -39,7 +39,13 @@ def _weights(values):
 class TrainConfig:
     """The options of a training run; see each field's help. ConfigError on a value out of range."""
 
-    loss: str = option(str, "relaxed", "Loss or preset by name; 'w2vneg objectives' lists them.", group="objective")
+    loss: str | None = option(
+        str,
+        None,
+        "Loss or preset by name; 'w2vneg objectives' lists them.",
+        group="objective",
+        shown="text: relaxed, items: us",
+    )
     sampler: str | None = option(
         str,
         None,
@@ -535,4 +541,6 @@ class TrainConfig:
     def _called(self):
         """Return the name by which the objective was chosen; a configuration that was resolved remembers it."""
         known = PRESETS.get(self.preset)
-        return self.preset if known is not None and known.loss == self.loss else self.loss
+        if known is not None and known.loss == self.loss:
+            return self.preset
+        return self.loss or ("relaxed" if self.source == "text" else "us")

@@ -135,7 +135,8 @@ class Word2Vec:
     def check(self, diagnose=False):
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
         load_plugins(self.config.plugin)
-        find_objective(self.config.loss)
+        if self.config.loss is not None:
+            find_objective(self.config.loss)
         for table, name in ((SAMPLERS, self.config.sampler), (WEIGHERS, self.config.weigher)):
             if name is not None:
                 table[name]

@@ -30,9 +30,10 @@ from .valid import check_valid, valid_options, validation_of
 def train(output, save_model, resume, vocab_path, config_path, mirror, diagnose, dry_run, quiet, as_json, **given):
     """Train vectors and write them in word2vec text format.
 
-    --loss relaxed alone means the relaxed softmax with Boltzmann negatives over popularity at temperature 1;
-    --loss ns is word2vec's negative sampling. Losses of different objectives or samplers do not compare: judge
-    vectors with 'w2vneg eval'.
+    --loss relaxed, the default for text, is the relaxed softmax with Boltzmann negatives over popularity at
+    temperature 1; --loss ns is word2vec's negative sampling. Items are ranked by raw dot products, and so their
+    default, --loss us, has uniform negatives: noise by popularity takes popularity out of the dot products.
+    Losses of different objectives or samplers do not compare: judge vectors with 'w2vneg eval'.
 
     Ctrl-C ends the round, writes what there is, and says so.
     """

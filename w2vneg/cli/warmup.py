@@ -40,6 +40,7 @@ def warmup(every, sources, config_path, quiet, as_json, **given):
     names = list(PRESETS) if every else [config.loss]
     runs = []
     for number, (name, source) in enumerate([(name, source) for name in names for source in sources], 1):
+        name = name or dataclasses.replace(config, source=source).resolved().preset
         if not quiet:
             total = len(names) * len(sources)
             click.echo(f"{number}/{total}: {name} on {source}: compiling or loading the kernels ...", err=True)

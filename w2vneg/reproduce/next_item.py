@@ -61,7 +61,7 @@ class Scale:
     """alphas, temps : what is tried; dim, epochs, seeds, negatives as said; pairs : int, drawn for an epoch at most"""
 
     alphas: tuple = (0.0125, 0.05, 0.2)
-    temps: tuple = (0.5, 1.0, 3.0, 6.0, 12.0, 36.0)
+    temps: tuple = (1.0, 6.0, 36.0)
     dim: int = 100
     epochs: int = 5
     pairs: int = 1_000_000
@@ -69,7 +69,7 @@ class Scale:
 
 
 FULL = Scale()
-TEXT = dataclasses.replace(FULL, pairs=4_000_000, seeds=3)
+TEXT = dataclasses.replace(FULL, temps=(0.5, 1.0, 3.0, 6.0, 12.0, 36.0), pairs=4_000_000, seeds=3)
 QUICK = Scale(alphas=(0.1, 0.4), temps=(1.0, 6.0), dim=16, epochs=3, pairs=20_000, seeds=2)
 
 
