@@ -14,6 +14,7 @@ from w2vneg.model import Model
 from w2vneg.reproduce import STUDIES, next_item
 from w2vneg.reproduce.item_tasks import INPUTS, SHARES, load_task, make_task
 from w2vneg.splits import users_of
+from w2vneg.tuning import Search
 from w2vneg.vocab import Vocabulary
 
 SCALE = dataclasses.replace(next_item.QUICK, alphas=(0.2,), temps=(3.0,), epochs=2, seeds=2)
@@ -121,6 +122,12 @@ def test_the_optimum_of_the_loss_ranks_by_the_conditional_once_noise_is_added(op
     found = next_item.corrected_scores(model)(np.arange(12))
     log_p = found - np.log(np.exp(found).sum(axis=1, keepdims=True))
     np.testing.assert_allclose(log_p, np.log(p), atol=1e-4)
+
+
+def test_an_interrupted_search_is_no_choice(task, monkeypatch):
+    monkeypatch.setattr(next_item, "tune", lambda *args: Search([], None, False))
+    with pytest.raises(KeyboardInterrupt):
+        next_item.measure(task, SCALE, 1, lambda line: None)
 
 
 def test_validation_looks_at_whole_centres():

@@ -115,10 +115,17 @@ def measure(task, scale, seed, tell):
 def _chosen(task, common, options, scale, valid, warm):
     """Return the options of the best trial: alphas first, then temperatures at the best alpha."""
     base = dataclasses.replace(common, **options)
-    best = tune(task.train, base, [{"alpha": alpha} for alpha in scale.alphas], valid).best.options
+    best = _best(task, base, [{"alpha": alpha} for alpha in scale.alphas], valid)
     if warm:
-        best = tune(task.train, base, [best | {"temp": temp} for temp in scale.temps], valid).best.options
+        best = _best(task, base, [best | {"temp": temp} for temp in scale.temps], valid)
     return options | best
+
+
+def _best(task, base, combinations, valid):
+    found = tune(task.train, base, combinations, valid)
+    if not found.complete:
+        raise KeyboardInterrupt  # a part of a search is no choice
+    return found.best.options
 
 
 def _trained(task, common, options, seed, valid):
