@@ -333,5 +333,6 @@ def test_progress_shows_the_estimate():
     with TrainingProgress(stream) as progress:
         progress(CostEstimated("the full softmax", 15_000, 15_360_000, 5_000.0, 1.5e11))
     assert stream.getvalue() == (
+        "compiling or loading the kernels\n"
         "the full softmax over 15,000 targets: 15 MB for a batch's scores, about 83 minutes at 150 GFLOP/s\n"
     )

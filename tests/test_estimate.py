@@ -21,7 +21,7 @@ SMALL = {"loss": "ns", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "e
 
 # A first run on a few words loads everything; what the second one takes is then the rise of the peak.
 PEAK = """
-import json, resource, sys
+import json, sys
 import numpy as np
 from w2vneg import Vocabulary, Word2Vec
 from w2vneg.encoded import EncodedCorpus
@@ -33,8 +33,9 @@ def corpus(n):
     counts = np.arange(n, 0, -1)
     return EncodedCorpus(ids, np.arange(0, 200_001, 20), Vocabulary([f"{i:08}" for i in range(n)], counts))
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def peak():  # getrusage would begin with the peak of the process that started this one
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
 
 def run(corpus):
     word2vec.model = word2vec.trainer(corpus).train()

@@ -60,7 +60,8 @@ def warm_up(config, source="text"):
     word2vec.check()
     with tempfile.TemporaryDirectory() as folder:
         trainer = word2vec.trainer(_encoded(Path(folder) / "made-up.txt", source))
-        trainer.train()
+        word2vec.model = trainer.train()
+        word2vec.vectors.save(Path(folder) / "vectors.txt")
     new, found = [], []
     for name, counts in compilations().items():
         compiled_before, found_before = before.get(name, (0, 0))
