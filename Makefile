@@ -37,7 +37,7 @@ demo: $(VENV)/.installed-gensim  ## Train on the built-in corpus, evaluate, show
 	$(W2VNEG) nearest file list string error --vectors $(DEMO)/vectors.txt -k 8
 
 test: $(VENV)/.installed-test  ## Run the tests (real data too where W2VNEG_MIRROR names a mirror)
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest --numprocesses auto --dist loadfile $(ARGS)
 
 test-nojit: $(VENV)/.installed-test  ## Run the tests of the kernels as plain Python
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest $(NOJIT_TESTS) $(ARGS)

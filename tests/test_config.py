@@ -52,7 +52,7 @@ BOOLS = [name for name, item in FIELDS.items() if item.metadata["kind"] is bool]
         ("private_rows", -1, "private_rows must be at least 0, got -1"),
         ("method", "roling", "unknown method 'roling'; did you mean 'rolling'? Known: rolling, sir, exact."),
         ("exclude", "targt", "unknown exclude 'targt'; did you mean 'target'? Known: none, target, window, known."),
-        ("loss", None, "loss must have a value"),
+        ("dim", None, "dim must have a value"),
         ("dim", None, "dim must have a value"),
         ("loss", 3, "loss must be text, not 3"),
         ("degeneracy", 3, "degeneracy must be uniform, popularity, a file or one weight for each word, not 3"),

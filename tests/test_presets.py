@@ -168,6 +168,7 @@ def test_the_name_is_remembered_until_another_loss_is_chosen():
     assert dataclasses.replace(config, negatives=3).resolved().preset == "cis"
     other = TrainConfig(loss="us", preset="cis").resolved()
     assert (other.preset, other.sampler) == ("us", "uniform")
+    assert (TrainConfig().resolved().preset, TrainConfig(source="pairs").resolved().preset) == ("relaxed", "us")
     assert TrainConfig(loss="a loss from elsewhere").resolved().preset == "a loss from elsewhere"
 
 

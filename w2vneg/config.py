@@ -541,6 +541,6 @@ class TrainConfig:
     def _called(self):
         """Return the name by which the objective was chosen; a configuration that was resolved remembers it."""
         known = PRESETS.get(self.preset)
-        if known is not None and known.loss == self.loss:
+        if known is not None and self.loss in (None, known.loss):
             return self.preset
         return self.loss or ("relaxed" if self.source == "text" else "us")
