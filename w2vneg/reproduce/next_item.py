@@ -60,7 +60,7 @@ _SAMPLE = 100_000  # validation pairs, of centres drawn at random
 class Scale:
     """alphas, temps : what is tried; dim, epochs, seeds, negatives as said; pairs : int, drawn for an epoch at most"""
 
-    alphas: tuple = (0.0125, 0.05, 0.2)
+    alphas: tuple = (0.003, 0.0125, 0.05, 0.2)
     temps: tuple = (1.0, 6.0, 36.0)
     dim: int = 100
     epochs: int = 5
