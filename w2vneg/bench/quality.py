@@ -57,13 +57,14 @@ TEST = {  # correlation -> columns of the table of test scores
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One trained model's scores; seconds of training, from encoded corpus to vectors."""
+    """One trained model's scores; seconds of training, from encoded corpus to vectors; pairs trained, if it tells."""
 
     objective: str
     alpha: float
     seed: int
     seconds: float
     scores: dict
+    pairs: int | None = None
 
 
 def development_scores(vectors, vectors_out, heldout, window, mirror=None):
@@ -115,14 +116,14 @@ class Judge:
     def measure(self, objective, alpha, seed, folder):
         """Train one objective ("gensim" too) and score it; return a Run. Rivals' input is written into `folder`."""
         if objective == "gensim":
-            vectors, vectors_out, alpha, seconds = self._gensim(alpha or 0.025, seed, folder)
+            vectors, vectors_out, alpha, seconds, pairs = *self._gensim(alpha or 0.025, seed, folder), None
         else:
-            vectors, vectors_out, alpha, seconds = self._ours(objective, alpha, seed)
+            vectors, vectors_out, alpha, seconds, pairs = self._ours(objective, alpha, seed)
         if self.part == "dev":
             scores = development_scores(vectors, vectors_out, self.heldout, self.common["window"], self.mirror)
         else:
             scores = test_scores(vectors, self.mirror)
-        return Run(objective, alpha, seed, seconds, scores)
+        return Run(objective, alpha, seed, seconds, scores, pairs)
 
     def _ours(self, objective, alpha, seed):
         options = (
@@ -135,7 +136,8 @@ class Judge:
         if not trainer.complete:
             raise KeyboardInterrupt  # a part of a run is no measurement
         vectors = Vectors(model.vocab.words, model.vectors_in, model.vocab.counts)
-        return vectors, model.vectors_out, model.config.alpha, seconds
+        pairs = sum(event["pairs"] for event in model.history if event["event"] == "EpochDone")
+        return vectors, model.vectors_out, model.config.alpha, seconds, pairs
 
     def _gensim(self, alpha, seed, folder):
         text = folder / "corpus.txt"
@@ -151,19 +153,25 @@ def table(runs, columns):
     groups = {}
     for run in runs:
         groups.setdefault((run.objective, run.alpha), []).append(run)
-    lines = [f"| objective | alpha | seeds | {' | '.join(columns)} | seconds |", "|---" * (len(columns) + 4) + "|"]
+    heading = ("objective", "alpha", "seeds", *columns, "seconds", "million pairs/s")
+    lines = ["| " + " | ".join(heading) + " |", "|---" * len(heading) + "|"]
     for (objective, alpha), group in groups.items():
         cells = [_spread([r.scores.get(c) for r in group], c) for c in columns]
         seconds = _spread([r.seconds for r in group], "seconds")
-        lines.append(f"| {objective} | {alpha:g} | {len(group)} | {' | '.join(cells)} | {seconds} |")
+        rates = [None if run.pairs is None else run.pairs / run.seconds / 1e6 for run in group]
+        rate = _spread(rates, "million pairs/s")
+        lines.append(f"| {objective} | {alpha:g} | {len(group)} | {' | '.join(cells)} | {seconds} | {rate} |")
     return "\n".join(lines)
+
+
+_FORMS = {"seconds": "{:.1f}", "million pairs/s": "{:.2f}"}
 
 
 def _spread(values, column):
     if any(v is None for v in values):
         return "–"
     percent = "P@" in column or "sem" in column or "syn" in column
-    scale, form = (100, "{:.1f}") if percent else (1, "{:.1f}" if column == "seconds" else "{:.3f}")
+    scale, form = (100, "{:.1f}") if percent else (1, _FORMS.get(column, "{:.3f}"))
     mean = form.format(scale * statistics.mean(values))
     if len(values) == 1:
         return mean
