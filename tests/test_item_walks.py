@@ -10,51 +10,23 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from walking import groups, wrapping_integers  # noqa: F401, a fixture of every test here
 
 from w2vneg.config import TrainConfig
 from w2vneg.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.events import EpochDone
-from w2vneg.jit import njit
-from w2vneg.kernels.contracts import fill, group
 from w2vneg.model import Model
 from w2vneg.trainer import Trainer
 from w2vneg.vocab import Vocabulary
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-KEY = np.uint64(0xBA5CE7)
-GUARD = -12345
-
-
-@pytest.fixture(autouse=True)
-def _wrapping_integers():
-    """Plain Python warns where uint64 wraps round, which random streams do on purpose."""
-    with np.errstate(over="ignore"):
-        yield
-
-
-@njit
-def _go(source, lo, hi, key, tokens, rng, sizes, positives):
-    first, last = fill(source, lo, hi, key, tokens)
-    for position in range(first, last):
-        sizes[position] = group(source, tokens, position, rng, positives[position])
-    return first, last
 
 
 def groups_of(walk, lo=0, hi=None, seed=1):
-    """Return [(centre, positives)] of the block [lo, hi), watching that nothing is written outside the scratch."""
+    """Return [(centre, positives)] of the block [lo, hi)."""
     hi = walk.n_positions if hi is None else hi
-    room = walk.room(hi - lo)
-    memory = np.full(room + 64, GUARD, np.int32)
-    sizes = np.zeros(room, np.int64)
-    positives = np.full((room, walk.largest_group + 4), GUARD, np.int32)
-    rng = np.array([seed], np.uint64)
-    tokens = memory[32 : 32 + room]
-    first, last = _go(walk.source, lo, hi, KEY, tokens, rng, sizes, positives)
-    assert (memory[:32] == GUARD).all()
-    assert (memory[32 + room :] == GUARD).all()
-    assert (positives[:, walk.largest_group :] == GUARD).all()
-    return [(int(tokens[p]), positives[p, : sizes[p]].tolist()) for p in range(first, last) if sizes[p]]
+    return groups(walk.source, lo, hi, walk.room(hi - lo), walk.largest_group, seed)
 
 
 def vocabulary(n, counts=None):

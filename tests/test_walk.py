@@ -9,33 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from walking import GUARD, KEY, groups, wrapping_integers  # noqa: F401, a fixture of every test here
 
-from w2vneg.jit import njit
-from w2vneg.kernels.contracts import fill, group
+from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.rng import kept_at
 from w2vneg.kernels.walk import SEPARATOR, TextWindows, sentence_at
 from w2vneg.schedule import keep_thresholds
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 EXAMPLES = 60 if SLOW else 300
-KEY = np.uint64(0xC0FFEE)
 ALL = 2**32
-GUARD = -12345
-
-
-@pytest.fixture(autouse=True)
-def _wrapping_integers():
-    """Plain Python warns where uint64 wraps round, which random streams do on purpose."""
-    with np.errstate(over="ignore"):
-        yield
-
-
-@njit
-def _walk(source, lo, hi, key, tokens, rng, sizes, positives):
-    first, last = fill(source, lo, hi, key, tokens)
-    for position in range(first, last):
-        sizes[position] = group(source, tokens, position, rng, positives[position])
-    return first, last
 
 
 def text(lengths, vocabulary=None, seed=1):
@@ -58,17 +41,7 @@ def scratch(block, window):
 def walk(source, lo=0, hi=None, seed=1):
     """Return [(centre, positives)] of the block [lo, hi), watching that nothing is written outside the scratch."""
     hi = len(source.ids) if hi is None else hi
-    capacity = scratch(hi - lo, source.window)
-    memory = np.full(capacity + 64, GUARD, np.int32)
-    tokens = memory[32 : 32 + capacity]
-    sizes = np.zeros(capacity, np.int64)
-    positives = np.full((capacity, 2 * source.window + 4), GUARD, np.int32)
-    rng = np.array([seed], np.uint64)
-    first, last = _walk(source, lo, hi, KEY, tokens, rng, sizes, positives)
-    assert (memory[:32] == GUARD).all()
-    assert (memory[32 + capacity :] == GUARD).all()
-    assert (positives[:, 2 * source.window :] == GUARD).all()
-    return [(int(tokens[p]), positives[p, : sizes[p]].tolist()) for p in range(first, last) if sizes[p]]
+    return groups(source, lo, hi, scratch(hi - lo, source.window), 2 * source.window, seed)
 
 
 def kept_by(source):
@@ -77,8 +50,8 @@ def kept_by(source):
 
 def expected(source, lo=0, hi=None):
     hi = len(source.ids) if hi is None else hi
-    groups = naive.groups(source.ids, source.offsets, source.window, kept_by(source))
-    return [(centre, positives) for position, centre, positives in groups if lo <= position < hi]
+    found = naive.groups(source.ids, source.offsets, source.window, kept_by(source))
+    return [(centre, positives) for position, centre, positives in found if lo <= position < hi]
 
 
 def test_windows_by_hand():

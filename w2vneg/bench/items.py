@@ -66,7 +66,9 @@ class Parts:
 def _renamed(held, new):
     centres, targets = new[held.centres], new[held.targets]
     known = (centres >= 0) & (targets >= 0)
-    return HeldOut(centres[known], targets[known], held.weights[known], int((~known).sum()), held.n_read)
+    return HeldOut(
+        centres[known], targets[known], held.weights[known], held.n_unknown + int((~known).sum()), held.n_read
+    )
 
 
 def sampled(held, most=_SAMPLED, seed=1):

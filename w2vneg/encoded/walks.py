@@ -118,7 +118,7 @@ def _listed(matrix, visit, seed):
     list_pairs(starts, columns, counts, visit, rng, centres, begins, sizes, targets)
     order = np.random.default_rng([_ORDER, seed]).permutation(n_visits)
     source = ListedPairs(centres[order], begins[order], sizes[order], targets)
-    return Walk(source, n_visits, visit, rows.sum() / n_visits, 1 + visit, 0, visits.astype(np.float64))
+    return Walk(source, n_visits, visit, rows.sum() / n_visits, 1, 0, visits.astype(np.float64))
 
 
 def _drawn(matrix, n_pairs, visit, seed):

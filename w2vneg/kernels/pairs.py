@@ -15,9 +15,11 @@ from .contracts import implement_fill, implement_group
 from .rng import next_below, next_unit
 from .walk import SEPARATOR
 
+_HEAD = 1  # places before the centres of listed pairs
+
 
 class ListedPairs(NamedTuple):
-    """Visits whose pairs are known: the v-th is of centre ``centres[v]`` with the targets
+    """Visits whose pairs are known, fewer than 2^31 of them: the v-th is of centre ``centres[v]`` with the targets
     ``targets[starts[v]:starts[v] + sizes[v]]``.
 
     centres : int32, (n_visits,); starts : int64, (n_visits,); sizes : int32, (n_visits,); targets : int32, (n_pairs,)
@@ -42,37 +44,37 @@ class DrawnPairs(NamedTuple):
     table: np.ndarray
 
 
+@njit(borrows=True)
+def _write_centres(centres, lo, hi, tokens, n):
+    """Write the centres of the visits [lo, hi) from place n on, and behind them `SEPARATOR`; return its place."""
+    for visit in range(lo, hi):
+        tokens[n] = centres[visit]
+        n += 1
+    tokens[n] = SEPARATOR
+    return n
+
+
 @implement_fill(ListedPairs)
 def fill_listed(source, lo, hi, epoch_key, tokens):
-    """Write each visit of [lo, hi) as its centre and then its targets t as −2 − t, which no centre is."""
-    n = 0
-    for visit in range(lo, hi):
-        tokens[n] = source.centres[visit]
-        start, size = source.starts[visit], source.sizes[visit]
-        for k in range(size):
-            tokens[n + 1 + k] = np.int32(-2) - source.targets[start + k]
-        n += 1 + size
-    tokens[n] = SEPARATOR
-    return 0, n
+    """Write the centres of the visits [lo, hi), and before them `lo`, by which `group` finds a visit's targets."""
+    tokens[0] = lo
+    return _HEAD, _write_centres(source.centres, lo, hi, tokens, _HEAD)
 
 
 @implement_group(ListedPairs)
 def group_listed(source, tokens, position, rng, positives):
     if tokens[position] < 0:
         return 0
-    n = 0
-    while tokens[position + 1 + n] < SEPARATOR:
-        positives[n] = np.int32(-2) - tokens[position + 1 + n]
-        n += 1
+    visit = tokens[0] + position - _HEAD
+    start, n = source.starts[visit], source.sizes[visit]
+    for k in range(n):
+        positives[k] = source.targets[start + k]
     return n
 
 
 @implement_fill(DrawnPairs)
 def fill_drawn(source, lo, hi, epoch_key, tokens):
-    for n in range(hi - lo):
-        tokens[n] = source.centres[lo + n]
-    tokens[hi - lo] = SEPARATOR
-    return 0, hi - lo
+    return 0, _write_centres(source.centres, lo, hi, tokens, 0)
 
 
 @implement_group(DrawnPairs)

@@ -111,7 +111,7 @@ def train_on(centres, targets, config, full_softmax=False, size=GRID):
     ones = np.ones(len(centres), np.int32)
     source = ListedPairs(centres.copy(), np.arange(len(centres)), ones, targets.copy())
     exclusion = ExcludeTarget() if config.exclude == "target" else ExcludeNone()
-    walk = Walk(source, len(centres), 1, 1.0, 2, 0, vocab.counts.astype(float))
+    walk = Walk(source, len(centres), 1, 1.0, 1, 0, vocab.counts.astype(float))
     plugs = Plugs(source, sampler, weigher, loss, exclusion)
     engine = LocalEngine(model, walk, plugs, Shape(1, n, False, False, True), len(centres), 1, 0)
     block = np.array([[0, len(centres)]])

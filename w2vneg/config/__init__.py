@@ -1,0 +1,12 @@
+"""What a run can be told: the only home of defaults. The command line's options are made from these fields.
+
+A field left at None is filled in by `TrainConfig.resolved` from the preset that the loss names, so that
+``--loss relaxed`` alone means what the papers mean by it and every part can still be chosen by itself.
+"""
+
+from ..rules import DEGENERACIES
+from .objective import EXCLUSIONS
+from .run import SOURCES
+from .train import TrainConfig
+
+__all__ = ["DEGENERACIES", "EXCLUSIONS", "SOURCES", "TrainConfig"]
