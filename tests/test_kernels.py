@@ -334,12 +334,18 @@ CASES = [  # loss, weigher, negatives, shared, bounded, targets excluded, logits
 @pytest.mark.parametrize(("loss", "weigher", "n", "shared", "bounded", "exclude", "knows"), CASES)
 @pytest.mark.parametrize("n_private", [0, 4])
 @pytest.mark.parametrize("repeats", [False, True])
-def test_run_shard_does_what_the_oracle_does(loss, weigher, n, shared, bounded, exclude, knows, n_private, repeats):
+@pytest.mark.parametrize("whole", [False, True])
+def test_run_shard_does_what_the_oracle_does(
+    loss, weigher, n, shared, bounded, exclude, knows, n_private, repeats, whole
+):
+    """`whole`: a loss that can answers for a group at once."""
     source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n, repeats)
     start, end = (1e-3, 2e-4) if repeats else (0.4, 0.1)
     n_vocab, window = len(inputs), source.window
     plugs = plugs_of(source, Scripted(drawn, log_q, knows), loss, weigher, exclude)
-    shape = Shape(2 * window, n, shared, plugs.weigher.needs_log_q or plugs.loss.needs_log_q, bounded)
+    needs_log_q = plugs.weigher.needs_log_q or plugs.loss.needs_log_q
+    weighed = weigher != "none" or not whole
+    shape = Shape(2 * window, n, shared, needs_log_q, bounded, weighed=weighed)
     rows_in, rows_out = tall(inputs, n_private, 3, 1), tall(outputs, n_private, 3, 1)
     value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (start, end), stream())
 

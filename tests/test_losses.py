@@ -11,7 +11,7 @@ from scripted import Scripted, noise_of
 from w2vneg.config import TrainConfig
 from w2vneg.errors import ConfigError
 from w2vneg.jit import njit
-from w2vneg.kernels.contracts import step
+from w2vneg.kernels.contracts import step, step_group
 from w2vneg.kernels.exclusion import ExcludeNone
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import Plugs, Shape, run_shard
@@ -314,6 +314,34 @@ def test_one_group_moves_both_matrices_down_the_slope_of_its_loss(name):
         h=1e-3,
     )
     np.testing.assert_allclose(analytic, slopes, rtol=1e-4, atol=2e-5)
+
+
+def answer_for_a_group(name, shared, m=5, n=11):
+    """Return (done, L, dL/ds of the positives, of the negatives) and the logits that they are for."""
+    rng = np.random.default_rng(17)
+    logits = [rng.normal(0, 3, size).astype(np.float32) for size in (m, n if shared else m * n)]
+    slopes = [np.full_like(part, np.nan) for part in logits]
+    return *step_group(of(name), shared, m, n, np.exp(logits[0]), np.exp(logits[1]), *slopes), *slopes, *logits
+
+
+def test_who_answers_for_a_whole_group():
+    assert [name for name in CASES if answer_for_a_group(name, True)[0]] == ["ns", "relaxed"]
+
+
+@pytest.mark.parametrize("name", ["ns", "relaxed"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_group_answered_at_once_is_its_pairs_one_by_one(name, shared):
+    n = 11
+    _, value, first, rest, positive, negative = answer_for_a_group(name, shared, n=n)
+    wanted, total = np.zeros(len(negative)), 0.0
+    for k in range(len(positive)):
+        part = slice(0, n) if shared else slice(k * n, (k + 1) * n)
+        one, gradients = ask(of(name), np.concatenate([positive[k : k + 1], negative[part]]))
+        assert first[k] == pytest.approx(gradients[0], rel=1e-5)
+        wanted[part] += gradients[1:]
+        total += one
+    assert value == pytest.approx(total, rel=1e-5)
+    np.testing.assert_allclose(rest, wanted, rtol=2e-5)
 
 
 LOOPED = ["ns", "nce, learned", "css, Bernoulli"]  # no log q; the positive's, too, and own rows; places left empty

@@ -87,6 +87,7 @@ def _assemble_sampled(data, config, model):
         getattr(loss, "needs_positive_log_q", False),
         config.absolute_softmax,
         slots != config.negatives,
+        config.weigher != "none",
     )
     exclusion = make_exclusion(config.exclude, data, config)
     estimate = None

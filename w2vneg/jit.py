@@ -132,7 +132,7 @@ def watch_plug(plug, function):
             _cache(dispatcher)
 
 
-def njit(function=None, *, fastmath=False, parallel=False, borrows=False):
+def njit(function=None, *, fastmath=False, parallel=False, borrows=False, merged=False):
     """Compile with the house's options: NumPy's division rules, no GIL, and the disk cache described above.
 
     Parameters
@@ -143,11 +143,21 @@ def njit(function=None, *, fastmath=False, parallel=False, borrows=False):
         True for launchers that use `prange`.
     borrows : bool
         True for a function of the hot loop that allocates nothing: its arrays are only borrowed, so that none of them
-        is counted. Two workers that count references to one array wait for each other.
+        is counted. Two workers that count references to one array wait for each other. It is always inlined: a call
+        that hands over some arrays, seven words each, costs as much as a short loop over a row.
+    merged : bool
+        True for a large function with one caller that is to be compiled with it, and not once more by itself.
     """
 
     def decorate(python_function):
-        dispatcher = numba.njit(fastmath=fastmath, parallel=parallel, _nrt=not borrows, **_OPTIONS)(python_function)
+        dispatcher = numba.njit(
+            fastmath=fastmath,
+            parallel=parallel,
+            _nrt=not borrows,
+            forceinline=borrows,
+            inline="always" if merged else "never",
+            **_OPTIONS,
+        )(python_function)
         _dispatchers.append(dispatcher)
         _cache(dispatcher)
         return dispatcher
@@ -162,7 +172,9 @@ def implementation_of(stub, choose, borrows=True):
     result is found again in the disk cache by the next process. `borrows` is that of `njit`.
     """
 
-    @_overload(stub, strict=False, jit_options=_OPTIONS | _INNER | {"_nrt": not borrows}, inline="never")
+    options = _OPTIONS | _INNER | {"_nrt": not borrows, "forceinline": borrows}
+
+    @_overload(stub, strict=False, jit_options=options, inline="never")
     def resolve(*args):
         return choose(getattr(args[0], "instance_class", None))
 

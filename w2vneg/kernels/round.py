@@ -53,9 +53,10 @@ def train_round(
     """
     workers = spans.shape[0]
     for worker in prange(workers):
-        copies = (workers - worker) * n_private
-        inputs = Rows(tall_in, n_private, tall_in.shape[0] - copies, worker, width)
-        out = Rows(tall_out, n_private, tall_out.shape[0] - copies, worker, width)
+        number = np.int64(worker)  # it is unsigned in one of the two compilations of a prange: the loop's would be two
+        copies = (workers - number) * n_private
+        inputs = Rows(tall_in, n_private, tall_in.shape[0] - copies, number, width)
+        out = Rows(tall_out, n_private, tall_out.shape[0] - copies, number, width)
         plugs = Plugs(source, sampler, weigher, loss, exclusion)
         value, n = run_shard(
             plugs,

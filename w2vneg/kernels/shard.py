@@ -10,7 +10,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, exclude, follow, group, log_noise, open_sampler, open_weigher, regard, step, weigh
+from .contracts import (
+    draw,
+    exclude,
+    follow,
+    group,
+    log_noise,
+    open_sampler,
+    open_weigher,
+    regard,
+    step,
+    step_group,
+    weigh,
+)
 from .functions import exp_into
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
 
@@ -36,6 +48,7 @@ class Shape(NamedTuple):
     bounded : bool, hold a group's steps to about one unit of logit (see `linalg.bound_steps`)
     positive_log_q : bool, the positives' log q is read too; absolute : bool, the logit is |x · y|
     gaps : bool, the sampler may leave places empty (id -1)
+    weighed : bool, the weigher may change weights; without it a loss may answer for a whole group (`step_group`)
     """
 
     max_positives: int
@@ -46,6 +59,7 @@ class Shape(NamedTuple):
     positive_log_q: bool = False
     absolute: bool = False
     gaps: bool = False
+    weighed: bool = True
 
 
 class Scratch(NamedTuple):
@@ -114,7 +128,89 @@ def _make_absolute(logits, n, signs):
         logits[k] *= signs[k]
 
 
-@njit
+@njit(borrows=True)
+def _gather(shape, scratch, k):
+    """Bring what the k-th pair of the group is made of together, in ids, logits, odds and log q; return the offset of
+    its negatives.
+    """
+    n, offset = shape.n_negatives, 0 if shape.shared else k * shape.n_negatives
+    ids, logits, odds, log_q = scratch.ids, scratch.logits, scratch.odds, scratch.log_q
+    ids[0], logits[0], odds[0] = scratch.positives[k], scratch.positive_logits[k], scratch.positive_odds[k]
+    if k == 0 or not shape.shared:
+        for j in range(n):
+            ids[1 + j] = scratch.negatives[offset + j]
+            logits[1 + j] = scratch.negative_logits[offset + j]
+            odds[1 + j] = scratch.negative_odds[offset + j]
+        if shape.needs_log_q:
+            for j in range(n):
+                log_q[1 + j] = scratch.negative_log_q[offset + j]
+            if shape.gaps:
+                for j in range(1, 1 + n):
+                    log_q[j] = _EMPTY if ids[j] < 0 else log_q[j]
+    if shape.positive_log_q:
+        log_q[0] = scratch.positive_log_q[k]
+    return offset
+
+
+@njit(borrows=True)
+def _excludes_some(exclusion, shape, scratch, centre_id, m):
+    """Tell whether any negative of the group must not stand where it does."""
+    n, ids, weights = shape.n_negatives, scratch.ids, scratch.weights
+    for k in range(m):
+        ids[0] = scratch.positives[k]
+        if k == 0 or not shape.shared:
+            offset = 0 if shape.shared else k * n
+            for j in range(n):
+                ids[1 + j] = scratch.negatives[offset + j]
+        if exclude(exclusion, centre_id, scratch.positives, m, ids, weights):
+            for j in range(1 + n):
+                weights[j] = _ONE
+            return True
+    return False
+
+
+@njit(borrows=True)
+def _steps(plugs, weigher_state, shape, scratch, centre_id, centre_row, m, alpha, rng):
+    """Write the steps of a group's targets, −α dL/dlogit, from their logits; return the sum of its losses."""
+    loss, exclusion = plugs.loss, plugs.exclusion
+    positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
+    n = shape.n_negatives
+    draws = n if shape.shared else n * m
+    if not (shape.weighed or shape.gaps):
+        done, value = step_group(
+            loss, shape.shared, m, n, scratch.positive_odds, scratch.negative_odds, positive_steps, negative_steps
+        )
+        if done and not _excludes_some(exclusion, shape, scratch, centre_id, m):
+            for k in range(m):
+                positive_steps[k] *= -alpha
+            for k in range(draws):
+                negative_steps[k] *= -alpha
+            return value
+    ids, logits, odds, log_q = scratch.ids, scratch.logits, scratch.odds, scratch.log_q
+    weights, gradients = scratch.weights, scratch.gradients
+    for k in range(draws):
+        negative_steps[k] = _ZERO
+    value = 0.0
+    for k in range(m):
+        offset = _gather(shape, scratch, k)
+        changed = exclude(exclusion, centre_id, scratch.positives, m, ids, weights)
+        if shape.gaps:
+            changed = True
+            for j in range(1, 1 + n):
+                if ids[j] < 0:
+                    weights[j] = _ZERO
+        changed |= weigh(plugs.weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)
+        value += step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients)
+        if changed:  # they come as 1 to the next pair
+            for j in range(1 + n):
+                weights[j] = _ONE
+        positive_steps[k] = -alpha * gradients[0]
+        for j in range(n):
+            negative_steps[offset + j] -= alpha * gradients[1 + j]
+    return value
+
+
+@njit(merged=True)
 def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
     """Train on the groups whose centres stand at ``tokens[first:last]``.
 
@@ -145,7 +241,7 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
 @njit(borrows=True)
 def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, last, alphas, rng):
     """The loop of `run_shard`, apart from all allocation so that no reference is counted in it."""
-    source, sampler, weigher, loss, exclusion = plugs
+    source, sampler, weigher = plugs.source, plugs.sampler, plugs.weigher
     sampler_state, weigher_state = states
     matrix_in, matrix_out = inputs.matrix, out.matrix
     x, gradient = scratch.x, scratch.gradient
@@ -157,8 +253,6 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
     negatives, negative_rows = scratch.negatives, scratch.negative_rows
     negative_logits, negative_odds = scratch.negative_logits, scratch.negative_odds
     negative_steps, negative_log_q = scratch.negative_steps, scratch.negative_log_q
-    ids, logits, odds, log_q = scratch.ids, scratch.logits, scratch.odds, scratch.log_q
-    weights, gradients = scratch.weights, scratch.gradients
     start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
     loss_sum, pairs = 0.0, 0
     for position in range(first, last):
@@ -183,7 +277,6 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
             negative_rows[k] = row_of(out, max(negatives[k], 0) if shape.gaps else negatives[k])
             if not known:  # else the sampler has just looked at it
                 fetch_row(matrix_out, negative_rows[k])
-            negative_steps[k] = _ZERO
         dots(width, matrix_out, positive_rows, m, x, positive_logits)
         if not known:
             dots(width, matrix_out, negative_rows, draws, x, negative_logits)
@@ -199,36 +292,7 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
             weigher, weigher_state, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
         ):
             continue
-        for k in range(m):
-            offset = 0 if shape.shared else k * n
-            ids[0], logits[0], odds[0] = positives[k], positive_logits[k], positive_odds[k]
-            if k == 0 or not shape.shared:
-                for j in range(n):
-                    ids[1 + j] = negatives[offset + j]
-                    logits[1 + j] = negative_logits[offset + j]
-                    odds[1 + j] = negative_odds[offset + j]
-                if shape.needs_log_q:
-                    for j in range(n):
-                        log_q[1 + j] = negative_log_q[offset + j]
-                    if shape.gaps:
-                        for j in range(1, 1 + n):
-                            log_q[j] = _EMPTY if ids[j] < 0 else log_q[j]
-            if shape.positive_log_q:
-                log_q[0] = positive_log_q[k]
-            changed = exclude(exclusion, centre_id, positives, m, ids, weights)
-            if shape.gaps:
-                changed = True
-                for j in range(1, 1 + n):
-                    if ids[j] < 0:
-                        weights[j] = _ZERO
-            changed |= weigh(weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)
-            loss_sum += step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients)
-            if changed:  # they come as 1 to the next pair
-                for j in range(1 + n):
-                    weights[j] = _ONE
-            positive_steps[k] = -alpha * gradients[0]
-            for j in range(n):
-                negative_steps[offset + j] -= alpha * gradients[1 + j]
+        loss_sum += _steps(plugs, weigher_state, shape, scratch, centre_id, centre_row, m, alpha, rng)
         norm2 = dot(x, x)
         if not (norm2 < _EXPLODED):
             loss_sum = np.nan

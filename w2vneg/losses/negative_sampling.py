@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contracts import implement_step
+from ..jit import njit
+from ..kernels.contracts import implement_step, implement_step_group
 from ..kernels.functions import fast_log
 from ..registry import About
 from . import LOSSES
 from ._normaliser import count
 
+_ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 
 
@@ -68,3 +70,28 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
         positive = fast_log(1.0 + 1.0 / np.float64(odds[0]))
         value = positive + (value - positive) * np.float64(share)
     return value
+
+
+@implement_step_group(NegativeSampling)
+def step_group(loss, shared, m, n, positive_odds, negative_odds, positives, negatives):
+    if loss.mean:
+        return False, 0.0
+    draws, times = (n, np.float32(m)) if shared else (m * n, _ONE)
+    for k in range(m):
+        positives[k] = -_ONE / (_ONE + positive_odds[k])
+    for k in range(draws):
+        negatives[k] = times * (negative_odds[k] / (_ONE + negative_odds[k]))
+    return True, _log_product(negative_odds, draws, _ZERO) * np.float64(times) + _log_product(positive_odds, m, _ONE)
+
+
+@njit(borrows=True)
+def _log_product(odds, n, inverse):
+    """Return Σ log(1 + o_k) over the first n odds (float64), of 1 / o_k where `inverse` is 1; a logarithm for eight."""
+    value, product = 0.0, 1.0
+    for k in range(n):
+        o = np.float64(odds[k])
+        product *= 1.0 + (1.0 / o if inverse > _ZERO else o)
+        if k % 8 == 7:
+            value += fast_log(product)
+            product = 1.0
+    return value + fast_log(product)

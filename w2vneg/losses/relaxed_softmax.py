@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contracts import implement_step
+from ..kernels.contracts import implement_step, implement_step_group
 from ..kernels.functions import fast_log
 from ..registry import About
 from . import LOSSES
@@ -75,3 +75,28 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
     for k in range(1, odds.shape[0]):
         gradients[k] = weights[k] * odds[k] * scale
     return fast_log(np.float64(total) / np.float64(odds[0])) + penalty
+
+
+@implement_step_group(RelaxedSoftmax)
+def step_group(loss, shared, m, n, positive_odds, negative_odds, positives, negatives):
+    if loss.penalty > 0.0 or not loss.positive_in:
+        return False, 0.0
+    value = 0.0
+    noise = shares = _ZERO
+    for k in range(m):
+        if k == 0 or not shared:
+            offset = 0 if shared else k * n
+            noise = _ZERO
+            for j in range(offset, offset + n):
+                noise += negative_odds[j]
+        scale = _ONE / (positive_odds[k] + noise)
+        positives[k] = -noise * scale
+        shares += scale
+        if not shared:
+            for j in range(offset, offset + n):
+                negatives[j] = negative_odds[j] * scale
+        value += fast_log((np.float64(positive_odds[k]) + np.float64(noise)) / np.float64(positive_odds[k]))
+    if shared:
+        for j in range(n):
+            negatives[j] = negative_odds[j] * shares
+    return True, value
