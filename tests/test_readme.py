@@ -155,6 +155,14 @@ def test_options_named_in_a_document_exist(document):
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", text)) - set(flags(cli)) <= {"--help", "--version"}
 
 
+@pytest.mark.realdata
+def test_the_line_that_the_document_on_items_shows_is_printed(mirror, run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "items.md").read_text(encoding="utf-8")
+    command, line = re.search(r"\(`w2vneg (train [^`]*)`\):\n\n    (.*) in [0-9.]+ s\n", text).groups()
+    assert line in run_cli(*smaller(command.split()), "--dry-run").err
+
+
 def test_every_command_has_help_and_stands_in_the_readme(run_cli):
     from w2vneg.cli import _COMMANDS
 
