@@ -223,3 +223,67 @@ def test_movielens_100k(mirror, split):
     assert sum(parts.values()) == (lengths * (lengths - 1) // 2).sum()
     assert abs(parts["train"] / sum(parts.values()) - 0.49) < 0.005
     assert abs(parts["test"] / sum(parts.values()) - 0.36) < 0.005
+
+
+class TestWarnings:
+    """Held-out parts of a split by pair, ranked among the pairs trained on."""
+
+    SMALL = ("--dim=4", "--epochs=1", "--workers=1", "--loss=ns")
+    WARNED = "Warning: out/{0}.tsv is of a split by pair: no pair of out/train.tsv is held out, yet all compete with "
+
+    @pytest.fixture
+    def warnings_of(self, run_cli):
+        def run(*arguments):
+            result = run_cli(*arguments)
+            assert result.code == 0, result.err
+            return [line for line in result.err.splitlines() if "split by pair" in line]
+
+        return run
+
+    @pytest.fixture
+    def model(self, split, run_cli):
+        assert split("--baskets", "baskets.txt").code == 0
+        assert run_cli("train", "--pairs", "out/train.tsv", *self.SMALL, "--save-model", "model").code == 0
+        return "model"
+
+    def test_of_judging(self, model, warnings_of):
+        (warning,) = warnings_of("eval", "ranking", model, "out/test.tsv", "--bootstrap=0", "--train=out/train.tsv")
+        assert warning.startswith(self.WARNED.format("test"))
+        assert warning.endswith("; leave them out with --exclude-known out/train.tsv.")
+        assert warnings_of("eval", "ranking", model, "out/test.tsv", "--exclude-known=out/train.tsv") == []
+        assert warnings_of("eval", "ranking", model, "out/train.tsv", "--bootstrap=0") == []
+
+    def test_of_training_and_searching(self, model, warnings_of):
+        judged = ("--pairs=out/train.tsv", "--valid=out/valid.tsv", *self.SMALL)
+        for command in (("train", "--quiet"), ("tune", "--grid=alpha=0.05", "--out=search")):
+            (warning,) = warnings_of(*command, *judged)
+            assert warning.startswith(self.WARNED.format("valid"))
+            assert warning.endswith("; leave them out with --valid-exclude-known out/train.tsv.")
+        known = "--valid-exclude-known=out/train.tsv"
+        assert warnings_of("train", *judged, known) == []
+        assert warnings_of("tune", *judged, known, "--grid=alpha=0.05", "--out=other") == []
+
+    def test_a_run_that_is_resumed_cannot_change_it(self, model, warnings_of):
+        judged = ("--pairs=out/train.tsv", "--valid=out/valid.tsv", *self.SMALL)
+        assert len(warnings_of("train", *judged, "--save-model=judged")) == 1
+        assert warnings_of("train", "--resume=judged") == []
+
+    @pytest.mark.parametrize("way", [["--by", "user"], ["--by", "time"]])
+    def test_other_ways_to_split_hold_out_what_may_be_trained_on(self, split, warnings_of, run_cli, way):
+        assert split(*RATINGS, *way).code == 0
+        assert warnings_of("train", "--pairs=out/train.tsv", "--valid=out/valid.tsv", *self.SMALL) == []
+
+    @pytest.mark.parametrize(
+        "text",
+        [None, "", "[]", "{", "\xff", '{"made_by": "w2vneg split", "options": {"by": "pair"}}', '{"made_by": "us"}'],
+    )
+    def test_files_beside_any_other_manifest(self, model, warnings_of, text):
+        manifest = Path("out", "manifest.json")
+        manifest.unlink()
+        if text is not None:
+            manifest.write_text(text, encoding="latin-1")
+        assert warnings_of("eval", "ranking", model, "out/test.tsv", "--bootstrap=0") == []
+
+    def test_a_file_of_another_name_beside_the_manifest(self, model, warnings_of):
+        Path("out", "own.tsv").write_bytes(Path("out", "test.tsv").read_bytes())
+        assert warnings_of("eval", "ranking", model, "out/own.tsv", "--bootstrap=0") == []

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from w2vneg import Input, TrainConfig, Vectors, Word2Vec
+from w2vneg import Input, TrainConfig, Vectors, Vocabulary, Word2Vec
+from w2vneg.errors import ConfigError
 from w2vneg.inputs import encode_input
 from w2vneg.model import Model
 from w2vneg.tuning import tune
@@ -98,6 +99,75 @@ class TestTwoKinds:
         train("--pairs", "seen.tsv", "--rectangular", "--save-model", "model")
         assert run_cli("export", "model", "new.txt", "--matrix", "out").code == 0
         assert set(Vectors.load("new.txt").words) == {f"m{m}" for m in range(8)}
+
+    def test_each_side_keeps_to_a_vocabulary_of_its_own(self, model, train, folder):
+        (folder / "users.tsv").write_text("u3\t9\nu2\t7\nnew\t1\n")
+        (folder / "movies.tsv").write_text("m6\t9\nm1\t7\nm3\t7\n")
+        rectangular = ("--pairs", "seen.tsv", "--rectangular", "--save-model", "again")
+        for given in (("vocab",), ("vocab_out",), ("vocab", "vocab_out")):
+            files = {"vocab": "users.tsv", "vocab_out": "movies.tsv"}
+            flags = [word for name in given for word in ("--" + name.replace("_", "-"), files[name])]
+            train(*rectangular, *flags)
+            again = Model.load("again")
+            assert again.vocab.words == (["u3", "u2", "new"] if "vocab" in given else model.vocab.words)
+            assert again.vocab_out.words == (["m6", "m1", "m3"] if "vocab_out" in given else model.vocab_out.words)
+        assert len(again.vectors_in) == len(again.vectors_out) == 3
+
+    def test_those_of_a_model_folder_give_the_same_model(self, model, train):
+        fixed = ("--vocab", "model/vocab.tsv", "--vocab-out", "model/vocab_out.tsv")
+        train("--pairs", "seen.tsv", "--rectangular", *fixed, "--save-model", "again")
+        np.testing.assert_array_equal(Model.load("again").vectors_out, model.vectors_out)
+
+    def test_what_chose_the_items_is_told(self, model, train):
+        chosen = ("--pairs", "seen.tsv", "--rectangular", "--max-vocab", "5")
+        one = train(*chosen, "--vocab-out", "model/vocab_out.tsv", "--save-model", "again")
+        assert "The columns are those of --vocab-out; --min-count and --max-vocab chose the rows only." in one.err
+        again = Model.load("again")
+        assert (len(again.vocab), len(again.vocab_out)) == (5, 8)
+        both = train(*chosen, "--vocab", "model/vocab.tsv", "--vocab-out", "model/vocab_out.tsv")
+        assert "The words are those of --vocab and --vocab-out; --min-count and --max-vocab did not choose" in both.err
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ("--pairs pairs.tsv --vocab-out no.tsv", "--pairs has one vocabulary, which --vocab names; give --rectang"),
+            ("--baskets pairs.tsv --vocab-out no.tsv", "--baskets has one vocabulary, which --vocab names\n"),
+            ("--resume model --vocab-out no.tsv", "takes its vocabulary from the model folder; leave --vocab-out out"),
+            ("--resume model --vocab no.tsv", "takes its vocabulary from the model folder; leave --vocab out"),
+            (
+                "--pairs seen.tsv --rectangular --vocab-out model/vocab_out.tsv --output model/vocab_out.tsv",
+                "would overwrite model/vocab_out.tsv, which is read",
+            ),
+        ],
+    )
+    def test_a_second_vocabulary_that_means_nothing_is_refused(self, model, run_cli, arguments, message):
+        result = run_cli("train", *arguments.split())
+        assert result.code == 2 and message in result.err
+
+    def test_vocabularies_in_each_others_place_are_told(self, model, train):
+        swapped = ("--vocab", "model/vocab_out.tsv", "--vocab-out", "model/vocab.tsv")
+        result = train("--pairs", "seen.tsv", "--rectangular", *swapped, code=1)
+        assert "no centre of the data is in the given vocabulary" in result.err
+        result = train("--pairs", "seen.tsv", "--rectangular", "--vocab-out", "model/vocab.tsv", code=1)
+        assert "no target of the data is in the given vocabulary" in result.err
+
+    def test_two_vocabularies_from_python(self, model, folder):
+        small = {"dim": 4, "epochs": 1, "workers": 1}
+        few = Vocabulary(["m6", "m1"], [9, 7])
+        word2vec = Word2Vec(**small)
+        word2vec.fit(Input("pairs", "seen.tsv", rectangular=True), vocab=model.vocab, vocab_out=few)
+        assert word2vec.model.vocab.words == model.vocab.words and word2vec.model.vocab_out.words == few.words
+        encoded = encode_input(Input("pairs", "seen.tsv", rectangular=True))
+        for data, message in (
+            (Input("pairs", "pairs.tsv"), "only rectangular data have a second vocabulary"),
+            ("pairs.tsv", "only rectangular data have a second vocabulary"),
+            ([["m6", "m1"]] * 9, "sentences have one vocabulary"),
+            (encoded, "what is encoded has its vocabularies already"),
+        ):
+            with pytest.raises(ConfigError, match=message):
+                Word2Vec(**small, min_count=1).fit(data, vocab_out=few)
+        with pytest.raises(ConfigError, match="what is encoded has its vocabularies already"):
+            Word2Vec(**small).fit(encoded, vocab=model.vocab)
 
     def test_a_damaged_configuration_is_told(self, model, folder, run_cli):
         (folder / "model" / "config.json").write_text("[")

@@ -3,16 +3,23 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
+from made_up import write_item_files, write_movielens_folders
 
 from w2vneg import Vectors, datasets
+from w2vneg.cli import cli
 
 ROOT = Path(__file__).parent.parent
+DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+ITEM_DOCUMENTS = [f"docs/{name}.md" for name in ("items", "splits", "ranking", "tuning")]
 
 
 def blocks(document, language):
@@ -35,19 +42,6 @@ def text(tmp_path):
     return path
 
 
-def liked(folder):
-    """Write ratings and titles of the form of MovieLens 100K, and baskets, with the ids that the README asks about."""
-    rng = np.random.default_rng(2)
-    rows = [
-        f"{u}\t{i}\t{rng.integers(3, 6)}\t{rng.integers(10**6)}"
-        for u in range(180, 220)
-        for i in rng.permutation(60)[:25]
-    ]
-    (folder / "u.data").write_text("\n".join(rows) + "\n")
-    (folder / "u.item").write_text("".join(f"{i}|Movie {i} (1990)|x\n" for i in range(60)))
-    (folder / "baskets.txt").write_text("".join(" ".join(map(str, rng.permutation(60)[:8])) + "\n" for _ in range(100)))
-
-
 @pytest.fixture
 def no_network(monkeypatch):
     """Sets that are not on this machine are told as missing rather than fetched."""
@@ -59,23 +53,114 @@ def no_network(monkeypatch):
     monkeypatch.setattr("urllib.request.OpenerDirector.open", refuse)
 
 
-def test_commands_of_the_readme_run(run_cli, text, tmp_path, monkeypatch, no_network):
-    commands = [
-        shlex.split(line, comments=True)[1:]
-        for block in blocks("README.md", "sh")
-        for line in block.splitlines()
-        if line.startswith("w2vneg ")
-    ]
-    assert [c[:2] for c in commands[:3]] == [["train", "--corpus"], ["eval", "similarity"], ["nearest", "france"]]
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
-    liked(tmp_path)
-    stand_in = {"text8": str(text), "articles/*.zst": str(text), "belgian-retail": "baskets.txt"}
-    stand_in |= {"ml-100k": "u.data", "ml-100k-titles": "u.item"}
-    for command in commands:
-        result = run_cli(*(stand_in.get(word, word) for word in command))
+def commands(document):
+    """Return the arguments of each command of a document, in order."""
+    lines = [shlex.split(line, comments=True) for block in blocks(document, "sh") for line in block.splitlines()]
+    lines = [words for words in lines if words]
+    assert {words[0] for words in lines} <= {"w2vneg", "make", "pip"}
+    return [words[1:] for words in lines if words[0] == "w2vneg"]
+
+
+def smaller(command):
+    """Return the command with fewer epochs and numbers than the document asks for; of an option given twice the last
+    counts.
+    """
+    searched = {word.partition("=")[0] for flag, word in pairwise(command) if flag == "--grid"}
+    if command[0] not in ("train", "tune") or "--resume" in command:
+        return command
+    return [*command, *(f"--{name}={value}" for name, value in (("epochs", 2), ("dim", 8)) if name not in searched)]
+
+
+def run_all(document, run_cli):
+    for command in commands(document):
+        result = run_cli(*smaller(command))
         assert result.code == 0, (command, result.err)
         assert "Traceback" not in result.err
+        assert "of a split by pair" not in result.err  # a warning that our own examples should not earn
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, with files of the names that the documents on items use."""
+    monkeypatch.chdir(tmp_path)
+    write_item_files(tmp_path)
+    return tmp_path
+
+
+def test_commands_of_the_readme_run(run_cli, text, folder, no_network):
+    assert [c[:2] for c in commands("README.md")[:3]] == [
+        ["train", "--corpus"],
+        ["eval", "similarity"],
+        ["nearest", "france"],
+    ]
+    (folder / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
+    (folder / "articles").mkdir()
+    for name in ("text8", "articles/one.zst"):  # packed or not is told by the content
+        shutil.copy(text, name)
+    run_all("README.md", run_cli)
+
+
+@pytest.mark.parametrize("document", ITEM_DOCUMENTS)
+def test_commands_and_python_of_the_documents_on_items_run(run_cli, text, folder, no_network, document):
+    shutil.copy(text, "corpus.txt")
+    (folder / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
+    if document == "docs/items.md":
+        write_movielens_folders(folder)
+    assert commands(document)
+    run_all(document, run_cli)
+    for block in blocks(document, "python"):
+        exec(compile(block, document, "exec"), {})
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_what_stands_in_for_named_sets_has_their_names(document):
+    """A stand-in of a name that is none would hide it."""
+    sources = {"--corpus", "--baskets", "--ratings", "--pairs", "--titles"}
+    named = {
+        word
+        for command in commands(document)
+        for flag, word in pairwise(command)
+        if flag in sources and re.fullmatch(r"[\w-]+", word)
+    }
+    assert named <= set(datasets.names())
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_named_in_a_document_have_the_options_they_are_named_with(document):
+    """Those in blocks and those within sentences, most of which no test runs."""
+    text = re.sub(r"```.*?```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
+    within = [shlex.split(" ".join(span.split()))[1:] for span in re.findall(r"`(w2vneg [^`]*)`", text)]
+    for words in [*commands(document), *within]:
+        command, context = cli, click.Context(cli, info_name="w2vneg")
+        while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+            name, command, words = command.resolve_command(context, words)
+            context = click.Context(command, info_name=name, parent=context)
+        try:
+            command.make_context(context.info_name, list(words))
+        except click.NoSuchOption:
+            raise
+        except (click.UsageError, click.exceptions.Exit):
+            pass  # a command by its name alone, `--seed N`, `…`; --help
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_options_named_in_a_document_exist(document):
+    def flags(command):
+        yield from (flag for one in command.params for flag in (*one.opts, *one.secondary_opts))
+        if isinstance(command, click.Group):
+            for name in command.list_commands(click.Context(command)):
+                yield from flags(command.get_command(click.Context(command), name))
+
+    text = re.sub(r"```python.*?```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", text)) - set(flags(cli)) <= {"--help", "--version"}
+
+
+@pytest.mark.realdata
+def test_the_line_that_the_document_on_items_shows_is_printed(mirror, run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "items.md").read_text(encoding="utf-8")
+    command, line = re.search(r"\(`w2vneg (train [^`]*)`\):\n\n    (.*) in [0-9.]+ s\n", text).groups()
+    assert line in run_cli(*smaller(command.split()), "--dry-run").err
 
 
 def test_every_command_has_help_and_stands_in_the_readme(run_cli):
@@ -87,12 +172,9 @@ def test_every_command_has_help_and_stands_in_the_readme(run_cli):
         assert f"w2vneg {command}" in text, command
 
 
-def test_python_of_the_readme_runs(run_cli, text, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text.rename(tmp_path / "corpus.txt")
-    liked(tmp_path)
-    split = "split --ratings u.data --min-rating 4 --rectangular --out liked/"
-    assert run_cli(*split.split()).code == 0
+def test_python_of_the_readme_runs(run_cli, text, folder):
+    shutil.copy(text, "corpus.txt")
+    assert run_cli("split", "--ratings", "ml-100k", "--min-rating=4", "--rectangular", "--out", "liked/").code == 0
     for block in blocks("README.md", "python"):
         exec(compile(block, "README.md", "exec"), {})
 

@@ -14,6 +14,7 @@ from .splits import PARTS
 
 HEADER = "item\ttarget\tweight\n"
 MANIFEST = "manifest.json"
+_MADE_BY = "w2vneg split"
 _FORMAT = 1
 _OURS = {MANIFEST, *(f"{name}.tsv" for name in PARTS)}
 _BYTES = 1 << 20  # hashed at a time
@@ -61,7 +62,7 @@ def write_split(folder, split, vocab, vocab_out, about):
         for name, matrix in split.matrices.items():
             digest = _write_pairs(temporary / f"{name}.tsv", matrix, heads, tails)
             parts[name] = {"file": f"{name}.tsv", **parts[name], "sha256": digest}
-        manifest = {"made_by": "w2vneg split", "format": _FORMAT, **about, "parts": parts}
+        manifest = {"made_by": _MADE_BY, "format": _FORMAT, **about, "parts": parts}
         text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
         (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8")
     return manifest
@@ -100,6 +101,31 @@ def part_facts(split, one_kind):
         facts[name]["pairs_with_new"] = _count(new_items[rows] | new_targets[matrix.indices])
         facts[name]["pairs_with_new_centre"] = _count(~centres[rows])
     return facts
+
+
+def known_beside(path):
+    """Return the training part that a ranking of a held-out part should leave out of the catalogue.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of pairs.
+
+    Returns
+    -------
+    Path or None
+        None unless the manifest beside the file says that it is a held-out part of a split by pair. In splits by user
+        or by time a pair trained on may be held out as well, and is a candidate like any other.
+    """
+    folder, name = Path(path).parent, Path(path).name
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        by_pair = manifest["made_by"] == _MADE_BY and manifest["options"]["by"] == "pair"
+        files = {part: manifest["parts"][part]["file"] for part in PARTS if part in manifest["parts"]}
+        train = folder / files.pop("train")
+    except (OSError, ValueError, KeyError, TypeError):  # whatever else is called so
+        return None
+    return train if by_pair and name in files.values() else None
 
 
 def source_facts(files):

@@ -62,6 +62,7 @@ class Word2Vec:
         corpus,
         *,
         vocab=None,
+        vocab_out=None,
         listeners=(),
         progress=None,
         diagnose=False,
@@ -79,7 +80,9 @@ class Word2Vec:
             A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs or counts; or sentences as
             lists of str. What is encoded already is used as it is.
         vocab : Vocabulary, optional
-            Use this one rather than the corpus's own.
+            Use this one rather than the corpus's own; of rectangular data that of the rows.
+        vocab_out : Vocabulary, optional
+            Of the columns of rectangular data; ConfigError with any other.
         listeners : sequence of callables
             Called with the trainer's events.
         progress : callable, optional
@@ -106,7 +109,7 @@ class Word2Vec:
         given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
         self.reads(given)
         self.check(diagnose)
-        encoded = self.encode(given, vocab=vocab, progress=progress)
+        encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=progress)
         validation = None
         if valid is not None:
             from .validation import make_validation
@@ -155,12 +158,16 @@ class Word2Vec:
         """Read `corpus` (as for `fit`) with this configuration's options into an EncodedCorpus or EncodedPairs."""
         self.check()
         if isinstance(corpus, EncodedCorpus | EncodedPairs):
+            if vocab is not None or vocab_out is not None:
+                raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
             return corpus
         shaping = self.config.resolved().shaping | {"vocab": vocab, "progress": progress}
         if isinstance(corpus, str | Path):
             corpus = Input("corpus", str(corpus))
         if isinstance(corpus, Input):
             return encode_input(corpus.located(mirror), vocab_out=vocab_out, **shaping)
+        if vocab_out is not None:
+            raise ConfigError("sentences have one vocabulary; leave vocab_out out")
         return encode_corpus(corpus, **shaping)
 
     def trainer(self, encoded, listeners=(), model=None, diagnose=False, validation=None):

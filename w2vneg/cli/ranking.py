@@ -1,10 +1,12 @@
 """`w2vneg eval ranking`: a model of items on held-out pairs, beside baselines that only count."""
 
 import json
+import os
 
 import click
 
 from .tables import table
+from .valid import warn_of_known
 
 
 class _Ks(click.ParamType):
@@ -30,7 +32,7 @@ class _Ks(click.ParamType):
     "--exclude-known",
     metavar="FILE",
     multiple=True,
-    help="Leave the pairs of this file out of the catalogue, as a rule train.tsv; may be repeated.",
+    help="Leave the pairs of this file out of the catalogue, for splits by pair train.tsv; may be repeated.",
 )
 @click.option(
     "--train",
@@ -75,8 +77,11 @@ def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed
         raise click.UsageError("--samples is how many targets --mpr sampled draws; the exact one draws none")
     if no_baselines and train:
         raise click.UsageError("--train is what the baselines count; it does not go with --no-baselines")
+    loaded = Model.load(model)
+    if os.path.isfile(test):
+        warn_of_known(test, exclude_known, "--exclude-known")
     judgement = judge_ranking(
-        Model.load(model),
+        loaded,
         test,
         exclude_known=exclude_known,
         train=train,

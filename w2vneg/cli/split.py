@@ -34,8 +34,9 @@ def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
 
     A pair of a text is two words within --window, of a basket or a history any two of its items; it counts both ways,
     with --ordered only from the first to the later. Pairs are weighted by how often they occur. By pair, a held-out
-    pair (item, target) is not trained on in that direction. By user, no user, basket or line is in two parts. By time,
-    the end of each user's history is held out, or the end of the file for baskets and text.
+    pair (item, target) is not trained on in that direction; so no pair of train.tsv is an answer, and rankings should
+    leave them out: 'eval ranking --exclude-known', 'train --valid-exclude-known'. By user, no user, basket or line is
+    in two parts. By time, the end of each user's history is held out, or the end of the file for baskets and text.
     """
     chosen = {name: given.pop(name) for name in _CONFIG}
     source = input_of(given)

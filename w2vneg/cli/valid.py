@@ -33,7 +33,7 @@ _OPTIONS = (
     click.option(
         "--valid-exclude-known",
         metavar="FILE",
-        help="Pairs to leave out of the ranking, such as those trained on.",
+        help="Pairs to leave out of the ranking; for splits by pair those trained on.",
     ),
 )
 
@@ -94,6 +94,8 @@ def validation_of(judged, encoded, config, model, note):
             raise click.UsageError("the run to resume was judged by pairs that came from no file; go on in Python")
     if valid is None:
         return None
+    if model is None:
+        warn_of_known(valid, known, "--valid-exclude-known")
     from ..validation import make_validation
 
     validation = make_validation(valid, encoded, known=known, lowercase=config.lowercase, **chosen)
@@ -101,3 +103,26 @@ def validation_of(judged, encoded, config, model, note):
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
     note(f"{valid}: {len(held.centres):,} held-out pairs judge the model{unknown}.")
     return validation
+
+
+def warn_of_known(held, known, flag):
+    """Warn where pairs trained on compete with those of a split by pair, which cannot be among them.
+
+    Parameters
+    ----------
+    held : str
+        File of held-out pairs.
+    known : str, sequence of str or None
+        What the user has asked to leave out.
+    flag : str
+        The option that asks for it.
+    """
+    from ..splitfiles import known_beside
+
+    train = None if known else known_beside(held)
+    if train is not None:
+        click.echo(
+            f"Warning: {held} is of a split by pair: no pair of {train} is held out, yet all compete with those that "
+            f"are; leave them out with {flag} {train}.",
+            err=True,
+        )
