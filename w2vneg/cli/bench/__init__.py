@@ -7,6 +7,9 @@ from .io import io
 from .items import items, items_speed
 from .quality import quality
 from .speed import process, speed, startup
+from .suite import suite
+from .time_to_quality import time_to_quality
+from .workers import workers
 
 
 @click.group(short_help="Measure speed and quality beside other trainers.")
@@ -14,5 +17,5 @@ def bench():
     """Measure speed and quality; every figure in README and docs names one of these commands."""
 
 
-for _command in (quality, speed, process, startup, dense, io, items, items_speed):
+for _command in (suite, quality, time_to_quality, workers, speed, process, startup, dense, io, items, items_speed):
     bench.add_command(_command)

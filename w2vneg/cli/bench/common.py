@@ -2,22 +2,27 @@
 
 import click
 
+_WORKERS = click.option("--workers", type=int, default=2, show_default=True)
 _COMMON = [
     click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME"),
     click.option("--max-vocab", type=int, help="Keep the most frequent words only."),
     click.option("--min-count", type=int, default=5, show_default=True),
     click.option("--dim", type=int, default=100, show_default=True),
-    click.option("--workers", type=int, default=2, show_default=True),
     click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too."),
     click.option("--out", metavar="FILE", help="Write every single run as JSON, too."),
 ]
 
 
-def common(command):
-    """Give a command the options that most share."""
+def without_workers(command):
+    """Give a command the options that most share, but for --workers."""
     for one in reversed(_COMMON):
         command = one(command)
     return command
+
+
+def common(command):
+    """Give a command the options that most share."""
+    return without_workers(_WORKERS(command))
 
 
 def encode(options):

@@ -12,7 +12,7 @@ from ..options import parse_toml
 from .common import common, encode, keep
 
 
-def _pinned(text):
+def pinned(text):
     """Read ``objective=alpha``."""
     name, _, alpha = text.partition("=")
     try:
@@ -26,10 +26,10 @@ def _pinned(text):
     "--objective",
     "objectives",
     multiple=True,
-    help="A preset or a name of w2vneg/bench/quality.py; gensim too. Repeatable.",
+    help="A preset or a name of w2vneg/bench/quality.py; gensim and fasttext too. Repeatable.",
 )
 @click.option("--alpha", "alphas", type=float, multiple=True, help="Learning rates to try; repeatable.")
-@click.option("--at", "pinned", multiple=True, metavar="OBJECTIVE=ALPHA", help="An objective at its own alpha.")
+@click.option("--at", "places", multiple=True, metavar="OBJECTIVE=ALPHA", help="An objective at its own alpha.")
 @click.option("--option", "overrides", multiple=True, metavar="NAME=VALUE", help="An option for all runs, as in TOML.")
 @click.option("--seed", "seeds", type=int, multiple=True, default=(1,), show_default=True)
 @click.option("--part", type=click.Choice(["dev", "test"]), default="dev", show_default=True)
@@ -43,7 +43,7 @@ def _pinned(text):
 @click.option("--window", type=int, default=3, show_default=True)
 @click.option("--epochs", type=int, default=3, show_default=True)
 @common
-def quality(objectives, alphas, pinned, overrides, seeds, part, correlation, window, epochs, **options):
+def quality(objectives, alphas, places, overrides, seeds, part, correlation, window, epochs, **options):
     """Train objectives and score them on development or test data; prints Markdown.
 
     Development data (MEN's dev part, the dev half of the Google analogies, likelihood of the last 1 % of the corpus)
@@ -51,12 +51,13 @@ def quality(objectives, alphas, pinned, overrides, seeds, part, correlation, win
     """
     from ...bench import quality as q
 
-    wanted = [(name, alpha) for name in objectives for alpha in (alphas or (None,))] + [_pinned(pin) for pin in pinned]
+    wanted = [(name, alpha) for name in objectives for alpha in (alphas or (None,))] + [
+        pinned(place) for place in places
+    ]
     if not wanted:
         raise ConfigError("name objectives with --objective or --at: gensim, or what 'w2vneg objectives' lists")
     for name, _ in wanted:
-        if name != "gensim":
-            q.objective_options(name)
+        q.check_objective(name)
     common = {"dim": options["dim"], "window": window, "epochs": epochs, "workers": options["workers"]}
     common |= parse_toml("\n".join(overrides), "--option")
     judge = q.Judge(encode(options), common, part, options["mirror"])

@@ -19,11 +19,13 @@ def speed(repeats, window, epochs, without, **options):
     All train on the same kept tokens at alpha 0.05. Time is training alone; fastText reads its file within it.
     """
     from ...bench import speed as s
+    from ...bench.contenders import CONTENDERS, installed, interleaved
 
+    contenders = [CONTENDERS[name] for name in s.CONTENDERS if name not in without]
+    contenders = installed(contenders, say)
     encoded = encode(options)
     common = {"dim": options["dim"], "window": window, "epochs": epochs, "workers": options["workers"]}
-    names = [name for name in s.CONTENDERS if name not in without]
-    timings = s.interleaved(encoded, common, repeats, names, say)
+    timings = interleaved(contenders, encoded, common, repeats, tell=say)
     keep(options["out"], s.as_json(timings))
     click.echo(f"{s.machine()}\n{len(encoded):,} tokens, {len(encoded.vocab):,} words, {common}, {repeats} rounds\n")
     click.echo(s.speed_table(timings))
