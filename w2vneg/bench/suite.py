@@ -24,6 +24,7 @@ WINDOW = 5
 _ZIPF = 1_000_000, 20_000_000  # words, tokens
 _CHIEF = ("ns shared", "ns per pair", "relaxed shared", "relaxed per pair", REFERENCE)
 _NAMES = tuple(name for name in CONTENDERS if name != "relaxed, default (n = 10)")
+_LEFT_OUT = "us shared", "pbs shared", "selfplay shared", "css-is shared", "mle"  # of the short form
 _SHORT_TOKENS, _LONG_TOKENS = 1_000_000, 8_000_000
 
 
@@ -47,9 +48,9 @@ class Measured:
     timings: list = field(default_factory=list)
 
 
-def default_tokens(long):
-    """Return how many tokens a timing takes unless told otherwise (int)."""
-    return _LONG_TOKENS if long else _SHORT_TOKENS
+def usual_amount(long):
+    """Return (tokens of a timing, rounds) unless told otherwise."""
+    return (_LONG_TOKENS, 3) if long else (_SHORT_TOKENS, 2)
 
 
 def grid(long=False, vocabularies=(), dims=(), workers=(), names=()):
@@ -89,10 +90,10 @@ def grid(long=False, vocabularies=(), dims=(), workers=(), names=()):
             dims or (DIMS if long else (100,)),
             workers or (every if long else (threads,)),
         )
-        cells = [Cell(*choice, _NAMES if long else _everyday(_NAMES)) for choice in choices]
+        cells = [Cell(*choice, _NAMES) for choice in choices]
     if names:
         cells = [dataclasses.replace(cell, contenders=tuple(names)) for cell in cells]
-    cells = [_with_suitable(cell, bool(names)) for cell in cells]
+    cells = [_with_suitable(cell, long, bool(names)) for cell in cells]
     cells = [cell for cell in cells if cell.contenders]
     if not cells:
         raise ConfigError(f"none of {', '.join(names)} can take part in these cells; itembed needs --workers 1")
@@ -102,7 +103,7 @@ def grid(long=False, vocabularies=(), dims=(), workers=(), names=()):
 def _short(threads):
     """A look at each direction of the grid from its middle: the whole vocabulary, 100 numbers, all threads."""
     cells = [
-        Cell("whole", 100, threads, _everyday(_NAMES)),
+        Cell("whole", 100, threads, tuple(name for name in _NAMES if name not in _LEFT_OUT)),
         Cell("whole", 100, 1, (*_CHIEF, "itembed, one thread")),
         Cell("15k", 100, threads, _CHIEF),
         Cell("whole", 300, threads, ("ns shared", "relaxed shared", REFERENCE)),
@@ -111,11 +112,7 @@ def _short(threads):
     return cells if threads > 1 else [cell for cell in cells if cell != cells[1]]
 
 
-def _everyday(names):
-    return tuple(name for name in names if name != "mle")
-
-
-def _with_suitable(cell, asked):
+def _with_suitable(cell, long, asked):
     """Return the cell without those who cannot take part, or would take too long there unless they are asked for."""
 
     def suits(name):
@@ -125,7 +122,7 @@ def _with_suitable(cell, asked):
         if asked:
             return True
         too_many_words = contender.rival == "fasttext" and cell.vocabulary == "1M"  # it has the words it has read
-        too_dear = name == "mle" and cell.vocabulary != "15k"
+        too_dear = name == "mle" and (cell.vocabulary != "15k" or not long)
         return not (too_many_words or too_dear)
 
     return dataclasses.replace(cell, contenders=tuple(filter(suits, cell.contenders)))

@@ -188,6 +188,7 @@ def picture(points, reference_epochs):
     def draw(figure):
         figure.set_size_inches(10, 4.5)
         target = points[REFERENCE, reference_epochs]
+        ticks = _ticks([statistics.median(point.seconds.values()) for point in points.values()])
         panels = figure.subplots(1, 2)
         for panel, title, of in zip(panels, ("analogies, P@1", "MEN, Spearman"), ("analogies", "men"), strict=True):
             for name in dict.fromkeys(contender for contender, _ in points):
@@ -196,9 +197,19 @@ def picture(points, reference_epochs):
                 panel.plot(seconds, [statistics.mean(getattr(point, of)) for point in own], marker="o", label=name)
             panel.axhline(statistics.mean(getattr(target, of)), color="grey", linestyle="--", linewidth=1)
             panel.set(xscale="log", xlabel="seconds of training", title=title)
+            panel.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+            panel.minorticks_off()
         panels[0].legend()
 
     return draw
+
+
+def _ticks(seconds):
+    """Return 1, 2 and 5 times powers of ten within a range of seconds, and one on either side of it (list of float)."""
+    steps = [factor * 10.0**power for power in range(-4, 7) for factor in (1, 2, 5)]
+    low, high = min(seconds), max(seconds)
+    below, above = max(step for step in steps if step <= low), min(step for step in steps if step >= high)
+    return [step for step in steps if below <= step <= above]
 
 
 def as_json(runs, plan, part, tolerance):

@@ -8,7 +8,7 @@ from .common import keep, say
 @click.command()
 @click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME")
 @click.option("--long", is_flag=True, help="The whole grid, eight million tokens a timing; hours.")
-@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Rounds of each cell.")
+@click.option("--repeats", type=click.IntRange(1), help="Rounds of each cell.  [default: 2, --long: 3]")
 @click.option("--tokens", type=click.IntRange(1), help="Tokens of a timing.  [default: 1 million, --long: 8 million]")
 @click.option("--vocab", "vocabularies", type=click.Choice(["15k", "whole", "1M"]), multiple=True, help="Repeatable.")
 @click.option("--dim", "dims", type=click.IntRange(1), multiple=True, help="Length of the vectors; repeatable.")
@@ -32,7 +32,7 @@ def suite(corpus, long, repeats, tokens, vocabularies, dims, workers, names, mir
         check_writable(out)
     wanted = dict.fromkeys(name for cell in cells for name in cell.contenders)
     there = [contender.name for contender in installed([CONTENDERS[name] for name in wanted], say)]
-    tokens = tokens or s.default_tokens(long)
+    tokens, repeats = (given or usual for given, usual in zip((tokens, repeats), s.usual_amount(long), strict=True))
     click.echo(f"{machine()}\nwindow {s.WINDOW}, {tokens:,} tokens a timing, {repeats} rounds")
     done = []
     for vocabulary in dict.fromkeys(cell.vocabulary for cell in cells):
