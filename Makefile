@@ -49,8 +49,8 @@ format: $(VENV)/.installed-lint  ## Put imports and code in order
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-bench: $(VENV)/.installed-bench  ## Measure speed beside gensim and fastText (builds fastText: needs a C++ compiler)
-	$(W2VNEG) bench speed $(ARGS)
+bench: $(VENV)/.installed-bench  ## Measure speed beside gensim, fastText, itembed (builds fastText: needs a C++ compiler)
+	$(W2VNEG) bench suite $(ARGS)
 
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) $(DEMO) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage

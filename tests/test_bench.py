@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from planted import two_topics
 
-from w2vneg.bench import dense, io, quality, speed
+from w2vneg.bench import contenders, dense, io, quality, speed
 from w2vneg.bench.rivals import train_gensim, write_sentences
 from w2vneg.encoded import encode_corpus
 
@@ -41,19 +41,19 @@ def test_quality_table_gives_mean_and_range():
 
 def test_speed_table_takes_ratios_within_a_round():
     timings = [
-        speed.Timing(name, repeat, seconds, 1_000_000, 0)
-        for name, times in (("ns shared", (1, 4)), (speed.REFERENCE, (10, 20)))
+        contenders.Timing(name, repeat, seconds, 1_000_000, 0)
+        for name, times in (("ns shared", (1, 4)), (contenders.REFERENCE, (10, 20)))
         for repeat, seconds in enumerate(times)
     ]
     lines = speed.speed_table(timings).splitlines()
     assert lines[2] == "| ns shared | 625 (250–1,000) | – | 7.5 (5.0–10.0) |"
-    assert lines[3] == f"| {speed.REFERENCE} | 75 (50–100) | – | 1.0 (1.0–1.0) |"
+    assert lines[3] == f"| {contenders.REFERENCE} | 75 (50–100) | – | 1.0 (1.0–1.0) |"
 
 
 def test_interleaved_times_everyone_in_every_round():
     corpus = encode_corpus(two_topics(), min_count=1)
-    names = ["ns shared", speed.REFERENCE]
-    timings = speed.interleaved(corpus, COMMON, 2, names)
+    names = ["ns shared", contenders.REFERENCE]
+    timings = contenders.interleaved([contenders.CONTENDERS[name] for name in names], corpus, COMMON, 2)
     assert [(t.contender, t.repeat) for t in timings] == [(name, r) for r in (0, 1) for name in names]
     assert all(t.seconds > 0 and t.words == len(corpus) for t in timings)
     assert timings[0].pairs > 0

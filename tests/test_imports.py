@@ -117,6 +117,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
         "events",
         "formats",
         "jit",
+        "kernels",
         "presets",
         "readers",
         "trainer",

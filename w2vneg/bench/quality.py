@@ -15,11 +15,13 @@ from ..errors import ConfigError, did_you_mean
 from ..evaluators import evaluate_likelihood
 from ..presets import PRESETS
 from ..trainer import Trainer
-from .rivals import train_gensim, write_sentences
+from .rivals import train_fasttext, train_gensim, write_sentences
 
 OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "ns-shared": {"loss": "ns", "share_negatives": True},
     "relaxed-shared": {"loss": "relaxed", "share_negatives": True},
+    "relaxed-5": {"loss": "relaxed", "negatives": 5},
+    "relaxed-5-shared": {"loss": "relaxed", "negatives": 5, "share_negatives": True},
     "ubs-0.5": {"loss": "ubs", "temp": 0.5},
     "ubs-1": {"loss": "ubs", "temp": 1.0},
     "ubs-3": {"loss": "ubs", "temp": 3.0},
@@ -32,6 +34,13 @@ OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "pbs-cis": {"loss": "pbs", "weigher": "discriminator"},
     "relaxed-cis": {"loss": "relaxed", "weigher": "discriminator"},
 }
+RIVALS = {"gensim": 0.025, "fasttext": 0.05}  # name -> alpha of its own
+
+
+def check_objective(name):
+    """Raise ConfigError if `name` is no rival and nothing that `objective_options` knows."""
+    if name not in RIVALS:
+        objective_options(name)
 
 
 def objective_options(name):
@@ -41,8 +50,8 @@ def objective_options(name):
     if name in PRESETS:
         return {"loss": name}
     raise ConfigError(
-        f"unknown objective {name!r}{did_you_mean(name, [*OBJECTIVES, *PRESETS])}; known: gensim, "
-        f"{', '.join(OBJECTIVES)} and every preset of 'w2vneg objectives'"
+        f"unknown objective {name!r}{did_you_mean(name, [*RIVALS, *OBJECTIVES, *PRESETS])}; known: "
+        f"{', '.join([*RIVALS, *OBJECTIVES])} and every preset of 'w2vneg objectives'"
     )
 
 
@@ -57,7 +66,9 @@ TEST = {  # correlation -> columns of the table of test scores
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One trained model's scores; seconds of training, from encoded corpus to vectors; pairs trained, if it tells."""
+    """One trained model's scores; seconds of training, from encoded corpus to vectors; pairs trained, if it tells;
+    setting : dict, in which options this run differs from the others it is measured with
+    """
 
     objective: str
     alpha: float
@@ -65,6 +76,7 @@ class Run:
     seconds: float
     scores: dict
     pairs: int | None = None
+    setting: dict = dataclasses.field(default_factory=dict)
 
 
 def development_scores(vectors, vectors_out, heldout, window, mirror=None):
@@ -113,22 +125,33 @@ class Judge:
         self.corpus, self.heldout = split(encoded) if part == "dev" else (encoded, None)
         self.common, self.part, self.mirror = common, part, mirror
 
-    def measure(self, objective, alpha, seed, folder):
-        """Train one objective ("gensim" too) and score it; return a Run. Rivals' input is written into `folder`."""
-        if objective == "gensim":
-            vectors, vectors_out, alpha, seconds, pairs = *self._gensim(alpha or 0.025, seed, folder), None
+    def measure(self, objective, alpha, seed, folder, **setting):
+        """Train one objective, or a rival, and score it.
+
+        Parameters
+        ----------
+        objective : str; alpha : float or None, its own; seed : int
+        folder : Path, where rivals' input is written
+        setting : options of this run beside the common ones, such as epochs
+
+        Returns
+        -------
+        Run
+        """
+        common = self.common | setting
+        if objective in RIVALS:
+            alpha, vectors_out, pairs = alpha or RIVALS[objective], None, None
+            vectors, seconds = self._rival(objective, alpha, seed, folder, common)
         else:
-            vectors, vectors_out, alpha, seconds, pairs = self._ours(objective, alpha, seed)
+            vectors, vectors_out, alpha, seconds, pairs = self._ours(objective, alpha, seed, common)
         if self.part == "dev":
-            scores = development_scores(vectors, vectors_out, self.heldout, self.common["window"], self.mirror)
+            scores = development_scores(vectors, vectors_out, self.heldout, common["window"], self.mirror)
         else:
             scores = test_scores(vectors, self.mirror)
-        return Run(objective, alpha, seed, seconds, scores, pairs)
+        return Run(objective, alpha, seed, seconds, scores, pairs, setting)
 
-    def _ours(self, objective, alpha, seed):
-        options = (
-            objective_options(objective) | self.common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
-        )
+    def _ours(self, objective, alpha, seed, common):
+        options = objective_options(objective) | common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
         trainer = Trainer(self.corpus, TrainConfig(**options))
         begun = time.perf_counter()
         model = trainer.train()
@@ -139,13 +162,17 @@ class Judge:
         pairs = sum(event["pairs"] for event in model.history if event["event"] == "EpochDone")
         return vectors, model.vectors_out, model.config.alpha, seconds, pairs
 
-    def _gensim(self, alpha, seed, folder):
+    def _rival(self, name, alpha, seed, folder, common):
         text = folder / "corpus.txt"
         if not text.exists():
             write_sentences(self.corpus, text)
-        model, seconds = train_gensim(text, alpha, seed, self.common)
-        keyed = model.wv
-        return Vectors(keyed.index_to_key, keyed.vectors), None, alpha, seconds
+        if name == "gensim":
+            model, seconds = train_gensim(text, alpha, seed, common)
+            return Vectors(model.wv.index_to_key, model.wv.vectors), seconds
+        model, seconds = train_fasttext(text, alpha, common)  # takes no seed
+        words = model.get_words()
+        rows = [row for row, word in enumerate(words) if word != "</s>"]  # it counts the ends of lines as a word
+        return Vectors([words[row] for row in rows], model.get_input_matrix()[rows]), seconds
 
 
 def table(runs, columns):

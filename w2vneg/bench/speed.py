@@ -1,4 +1,4 @@
-"""Speed beside the rivals: every contender in turn, round after round, so that a noisy machine hits all alike."""
+"""Speed beside the rivals: whole epochs of everybody, interleaved; whole processes, and how soon they train."""
 
 import dataclasses
 import json
@@ -11,95 +11,22 @@ import tempfile
 import time
 from pathlib import Path
 
-from ..config import TrainConfig
-from ..events import EpochDone
-from ..trainer import Trainer
-from .rivals import train_fasttext, train_gensim, write_sentences
+from .contenders import REFERENCE, ratios
 
-CONTENDERS = {  # name -> options, or the rival's own name
-    "ns shared": {"loss": "ns", "share_negatives": True, "negatives": 5},
-    "ns per pair": {"loss": "ns", "share_negatives": False, "negatives": 5},
-    "relaxed shared": {"loss": "relaxed", "share_negatives": True, "negatives": 5},
-    "relaxed per pair": {"loss": "relaxed", "share_negatives": False, "negatives": 5},
-    "relaxed, default (n = 10)": {"loss": "relaxed"},
-    "gensim corpus_file": "gensim",
-    "fastText maxn=0": "fasttext",
-}
-REFERENCE = "gensim corpus_file"
-
-
-@dataclasses.dataclass(frozen=True)
-class Timing:
-    """One contender in one round: seconds of training over `words` tokens; pairs is 0 where it is not told."""
-
-    contender: str
-    repeat: int
-    seconds: float
-    words: int
-    pairs: int
-
-
-def interleaved(encoded, common, repeats, contenders=None, tell=lambda text: None):
-    """Time each contender once per round, after one untimed round of ours that loads compiled code.
-
-    Parameters
-    ----------
-    encoded : EncodedCorpus
-    common : dict
-        dim, window, epochs, workers.
-    repeats : int
-
-    Returns
-    -------
-    list of Timing
-    """
-    contenders = contenders or list(CONTENDERS)
-    timings = []
-    with tempfile.TemporaryDirectory() as folder:
-        text = write_sentences(encoded, Path(folder) / "corpus.txt")
-        for name in contenders:
-            if isinstance(CONTENDERS[name], dict):
-                _ours(_head(encoded, 20_000), CONTENDERS[name], common)
-        for repeat in range(repeats):
-            for name in contenders:
-                try:
-                    seconds, pairs = _once(encoded, text, CONTENDERS[name], common)
-                except RuntimeError as error:  # fastText now and then meets a NaN of its own making
-                    tell(f"round {repeat + 1}, {name}: failed ({error}); left out")
-                    continue
-                timings.append(Timing(name, repeat, seconds, len(encoded) * common["epochs"], pairs))
-                tell(f"round {repeat + 1}, {name}: {seconds:.1f} s")
-    return timings
-
-
-def _head(encoded, tokens):
-    cut = max(1, int((encoded.offsets <= tokens).sum()) - 1)
-    return dataclasses.replace(encoded, ids=encoded.ids[: encoded.offsets[cut]], offsets=encoded.offsets[: cut + 1])
-
-
-def _once(encoded, text, options, common):
-    if options == "gensim":
-        return train_gensim(text, 0.05, 1, common)[1], 0
-    if options == "fasttext":
-        return train_fasttext(text, 0.05, common)[1], 0
-    return _ours(encoded, options, common)
-
-
-def _ours(encoded, options, common):
-    pairs = []
-    listener = lambda event: pairs.append(event.pairs) if isinstance(event, EpochDone) else None  # noqa: E731
-    trainer = Trainer(encoded, TrainConfig(**common, **options), [listener])
-    begun = time.perf_counter()
-    trainer.train()
-    if not trainer.complete:
-        raise KeyboardInterrupt  # a part of a run is no measurement
-    return time.perf_counter() - begun, sum(pairs)
+CONTENDERS = (
+    "ns shared",
+    "ns per pair",
+    "relaxed shared",
+    "relaxed per pair",
+    "relaxed, default (n = 10)",
+    REFERENCE,
+    "fastText maxn=0",
+)
 
 
 def speed_table(timings):
     """Return Markdown: median and range of words/s, median pairs/s, and the median of the ratios within each round."""
     names = list(dict.fromkeys(t.contender for t in timings))
-    reference = {t.repeat: t.seconds for t in timings if t.contender == REFERENCE}
     lines = [
         "| trainer | thousand words/s, median (range) | million pairs/s | times gensim, median (range) |",
         "|---|---|---|---|",
@@ -108,8 +35,8 @@ def speed_table(timings):
         own = [t for t in timings if t.contender == name]
         rates = [t.words / t.seconds / 1e3 for t in own]
         pairs = statistics.median(t.pairs / t.seconds / 1e6 for t in own)
-        ratios = [reference[t.repeat] / t.seconds for t in own if t.repeat in reference]
-        ratio = f"{statistics.median(ratios):.1f} ({min(ratios):.1f}–{max(ratios):.1f})" if ratios else "–"
+        times = ratios(timings, name, lambda t: t.words / t.seconds)
+        ratio = f"{statistics.median(times):.1f} ({min(times):.1f}–{max(times):.1f})" if times else "–"
         lines.append(
             f"| {name} | {statistics.median(rates):,.0f} ({min(rates):,.0f}–{max(rates):,.0f}) | "
             f"{f'{pairs:.2f}' if pairs else '–'} | {ratio} |"

@@ -95,8 +95,14 @@ def _cell(value):
 def _write(out, name, done, text):
     """Write a study's files, each whole or not at all; return their paths."""
     from ..atomic import atomic_file
+    from ..errors import MissingExtraError
+    from .figures import drawn
 
-    figures = _drawn(done.figures)
+    try:
+        figures = drawn(done.figures)
+    except MissingExtraError as error:
+        click.echo(f"No figures, only tables: {error}", err=True)
+        figures = {}
     pictures = [f"![{title}]({_file_name(name, title, 'png')})" for title in figures]
     files = {f"{name}.md": ("\n\n".join([text, *pictures]) + "\n").encode("utf-8")}
     for title, table in done.tables.items():
@@ -114,26 +120,3 @@ def _write(out, name, done, text):
 def _file_name(name, title, ending):
     plain = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in title)
     return f"{name}-{plain}.{ending}"
-
-
-def _drawn(figures):
-    """Return each figure as the bytes of a PNG; nothing, and a word about it, without matplotlib."""
-    from io import BytesIO
-
-    from ..errors import MissingExtraError, require
-
-    if not figures:
-        return {}
-    try:
-        drawing = require("matplotlib.figure", "plot", "a figure")
-    except MissingExtraError as error:
-        click.echo(f"No figures, only tables: {error}", err=True)
-        return {}
-    images = {}
-    for title, draw in figures.items():
-        figure = drawing.Figure(layout="constrained")
-        draw(figure)
-        stream = BytesIO()
-        figure.savefig(stream, format="png", dpi=150)
-        images[title] = stream.getvalue()
-    return images

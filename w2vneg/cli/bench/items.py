@@ -5,11 +5,9 @@ import json
 
 import click
 
+from .common import keep, say
+
 DATA = ("belgian", "uk", "ml-100k", "ml-1m")
-
-
-def _say(text):
-    click.echo(text, err=True)
 
 
 @click.command()
@@ -35,11 +33,11 @@ def items(data, metric, seeds, names, split_seed, pairs, dim, most, quick, out):
     Users are split 70 : 10 : 20. Every contender's settings, and the way its scores are read, are chosen on the
     validation users; the winners are trained again, interleaved, and reported on the test users.
     """
-    from ..atomic import check_writable
-    from ..bench import items as b
-    from ..bench.item_rivals import Effort
-    from ..bench.speed import machine
-    from ..reproduce.item_tasks import load_task
+    from ...atomic import check_writable
+    from ...bench import items as b
+    from ...bench.item_rivals import Effort
+    from ...bench.speed import machine
+    from ...reproduce.item_tasks import load_task
 
     contenders, metric = b.find_contenders(names), b.find_metric(metric)
     effort = b.QUICK if quick else Effort(pairs, dim)
@@ -47,10 +45,10 @@ def items(data, metric, seeds, names, split_seed, pairs, dim, most, quick, out):
     what = {"data": data, "split_seed": split_seed, "metric": metric.name, "effort": dataclasses.asdict(effort)}
     record = b.Record.at(out, what)
     parts = b.Parts.of(load_task(data, "user", split_seed))
-    _say(parts.line())
+    say(parts.line())
     held = b.sampled(parts.valid)
-    b.tune(contenders, parts.histories, held, metric, effort, record, most=2 if quick else most, tell=_say)
-    b.report(contenders, parts, metric, effort, seeds, record, tell=_say)
+    b.tune(contenders, parts.histories, held, metric, effort, record, most=2 if quick else most, tell=say)
+    b.report(contenders, parts, metric, effort, seeds, record, tell=say)
     click.echo(f"{machine()}\n{data}: {parts.line()}\n{effort}")
     click.echo(f"Chosen by {metric.name} on {len(held):,} pairs; figures in per cent, mean and range over seeds.\n")
     click.echo(b.table([run for run in record.runs if run.contender in contenders and run.seed <= seeds]))
@@ -67,18 +65,16 @@ def items_speed(data, repeats, dim, out):
 
     A pair is one positive with its negatives; BPR's has a user for its centre, and one negative.
     """
-    from ..atomic import atomic_file, check_writable
-    from ..bench import items as b
-    from ..bench import items_speed as s
-    from ..bench.speed import machine
-    from ..reproduce.item_tasks import load_task
+    from ...atomic import check_writable
+    from ...bench import items as b
+    from ...bench import items_speed as s
+    from ...bench.speed import machine
+    from ...reproduce.item_tasks import load_task
 
     if out:
         check_writable(out)
     parts = b.Parts.of(load_task(data))
-    timings = s.measure(parts.histories, dim, repeats, tell=_say)
-    if out:
-        with atomic_file(out, "w", encoding="utf-8") as stream:
-            json.dump({"machine": machine(), "timings": [dataclasses.asdict(t) for t in timings]}, stream, indent=1)
+    timings = s.measure(parts.histories, dim, repeats, tell=say)
+    keep(out, json.dumps({"machine": machine(), "timings": [dataclasses.asdict(t) for t in timings]}, indent=1))
     click.echo(f"{machine()}\n{data}: {parts.line()}; dim {dim}, {repeats} rounds\n")
     click.echo(s.table(timings))

@@ -1,0 +1,74 @@
+"""How many floating-point operations training takes, and how many bytes it moves: counted from the algorithm.
+
+A group is a centre with m positives; it has n negatives where they are shared and m n where each pair has its own.
+Over a run let G be the groups, P the positives (pairs), D the negatives, d the length of a vector, V the vocabulary:
+
+    dots of the centre with its targets              2 d (P + D)
+    updates of the targets and of the centre         4 d (P + D)
+
+A multiplication and an addition are two operations. What some plugs do beside or instead:
+
+    rolling, sir    the M candidates are scored, 2 d M G, and the negatives, which are among them, need no dots more:
+                    2 d (M G + P) + 4 d (P + D)
+    exact           all words are scored: 2 d V G more
+    dns             M candidates for each negative: 2 d (M D + P) + 4 d (P + D)
+    discriminator   a second pair of matrices, the same dots and updates once more: 6 d (P + D)
+    softmax         three products of centres with all words: 6 d V G. Equal centres of a batch share a row, so this
+                    is what it would take one by one; the machine does less.
+
+Left out: e^x, logarithms, random numbers, and d for adding a centre's gradient to its row. Positions of a sampler
+that stay empty are not counted.
+
+`moved` is what would go between the core and memory if no row were ever found in a cache: 8 d bytes for each centre,
+positive and negative (read and written back), 4 d for each fresh candidate (`replaced` a centre; all M for sir and
+dns), twice for a discriminator. Caches hold the frequent rows, so a share of the measured rate may well be above 1: it
+says how far the caches help, not how busy memory is.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Work:
+    """operations : float, floating-point operations; moved : float, bytes of rows read and written"""
+
+    operations: float
+    moved: float
+
+
+def work_of(config, n_vocab, pairs, groups):
+    """Count what a run has done; see the top of this file.
+
+    Parameters
+    ----------
+    config : TrainConfig, resolved
+    n_vocab : int, targets
+    pairs, groups : float, positives and centres trained
+
+    Returns
+    -------
+    Work or None
+        None where no formula is known (the kernel sampler).
+    """
+    d = config.dim
+    if config.loss == "softmax":
+        return Work(6.0 * d * n_vocab * groups, 0.0)
+    if config.sampler == "kernel":
+        return None
+    draws = config.negatives * (groups if config.share_negatives else pairs)
+    targets = pairs + draws
+    dots, updates, fresh = 2.0 * d * targets, 4.0 * d * targets, 0.0
+    if config.sampler in ("boltzmann", "selfplay"):
+        if config.method == "exact":
+            dots += 2.0 * d * n_vocab * groups
+        else:
+            dots = 2.0 * d * (config.candidates * groups + pairs)
+            fresh = groups * (config.candidates if config.method == "sir" else min(config.replaced, config.candidates))
+    elif config.sampler == "dns":
+        dots = 2.0 * d * (config.candidates * draws + pairs)
+        fresh = config.candidates * draws
+    operations, moved = dots + updates, 8.0 * d * (groups + targets) + 4.0 * d * fresh
+    if config.weigher == "discriminator":
+        operations += 6.0 * d * targets
+        moved += 8.0 * d * (groups + targets)
+    return Work(operations, moved)

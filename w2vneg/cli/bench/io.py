@@ -1,0 +1,32 @@
+"""``w2vneg bench io``: reading, writing, judging, starting."""
+
+import click
+
+from .common import keep, say
+
+
+@click.command()
+@click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME")
+@click.option("--long", is_flag=True, help="Whole sizes: 100 MB of text, a million vectors. Some ten minutes.")
+@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True)
+@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
+@click.option("--out", metavar="FILE", help="Write every single run as JSON, too.")
+def io(corpus, long, repeats, mirror, out):
+    """Reading text, writing and reading vectors beside gensim, judging, starting; interleaved. Prints Markdown.
+
+    The short form takes about two minutes: 20 MB of text, 20,000 vectors, 200,000 words to search.
+    """
+    from ...atomic import check_writable
+    from ...bench import io as b
+    from ...bench.speed import machine
+    from ...datasets import resolve
+    from ...inputs import locate
+
+    if out:
+        check_writable(out)
+    sizes = b.Sizes.long() if long else b.Sizes.short()
+    sets = resolve("google", mirror=mirror, kind="analogy"), resolve("men", mirror=mirror, kind="similarity")
+    timings = b.measure(locate(corpus, mirror), *sets, sizes, repeats, say)
+    keep(out, b.as_json(timings, sizes))
+    click.echo(f"{machine()}\n{sizes}, {repeats} rounds\n")
+    click.echo(b.table(timings))
