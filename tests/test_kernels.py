@@ -124,9 +124,14 @@ def test_step_row_updates_the_row_and_the_gradient_from_the_old_row():
     assert np.array_equal(matrix[[0, 2]], before[[0, 2]].astype(np.float32))
 
 
+@njit
+def step_all(width, matrix, index, steps, x, gradient):
+    step_rows(width, matrix, index, steps, index.shape[0], x, gradient)
+
+
 @given(
     index=st.lists(st.integers(0, 4), max_size=9),
-    dim=st.integers(1, 20) | st.sampled_from([50, 100]),
+    dim=st.integers(1, 20) | st.sampled_from([50, 100, 300]),  # pieces of 16 to 2 numbers, and blocks of 128
     seed=st.integers(0, 1000),
 )
 @settings(deadline=None, max_examples=100)
@@ -136,7 +141,7 @@ def test_step_rows_loses_no_step_of_a_row_that_comes_twice(index, dim, seed):
     steps = (1e-3 * rng.normal(size=len(index))).astype(np.float32)
     gradient = np.zeros(dim, np.float32)
     before = matrix.astype(np.float64)
-    step_rows(width_of(dim), matrix, np.array(index, np.int64), steps, len(index), x, gradient)
+    step_all(width_of(dim), matrix, np.array(index, np.int64), steps, x, gradient)
     rows, gathered = before.copy(), np.zeros(dim)
     for i, step in zip(index, steps, strict=True):
         gathered += step * before[i]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..jit import LEAF, njit, prefetch
 from .contracts import Socket
+from .lanes import step_lanes
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -123,24 +124,22 @@ def step_row(width, matrix, row, coefficient, x, gradient):
         matrix[row, i] = v + coefficient * x[i]
 
 
-@njit(fastmath=LEAF, borrows=True)
-def step_rows(width, matrix, index, steps, n, x, gradient):
-    """`step_row` for the rows ``index[:n]``, two at a time: half the loads and stores of the gradient."""
-    k = 0
-    while k + 2 <= n:
-        r0, r1 = index[k], index[k + 1]
-        if r0 == r1:  # side by side one of the two steps would be lost
-            step_row(width, matrix, r0, steps[k] + steps[k + 1], x, gradient)
-        else:
-            c0, c1 = steps[k], steps[k + 1]
-            for i in range(dimension(width, x)):
-                v0, v1 = matrix[r0, i], matrix[r1, i]
-                gradient[i] += c0 * v0 + c1 * v1
-                matrix[r0, i] = v0 + c0 * x[i]
-                matrix[r1, i] = v1 + c1 * x[i]
-        k += 2
-    if k < n:
+def _step_one_by_one(width, matrix, index, steps, n, x, gradient):
+    for k in range(n):
         step_row(width, matrix, index[k], steps[k], x, gradient)
+
+
+def _step_in_registers(dim):
+    def body(width, matrix, index, steps, n, x, gradient):
+        step_lanes(dim, matrix, index, steps, n, x, gradient)
+
+    return body
+
+
+_step_rows = Socket("step_rows", default=_step_one_by_one)
+step_rows = _step_rows.call  # `step_row` for the rows ``index[:n]``
+for _dim, _width in _WIDTHS.items():
+    _step_rows.implement(_width)(_step_in_registers(_dim))
 
 
 @njit(borrows=True)
