@@ -58,19 +58,27 @@ _SAMPLE = 100_000  # validation pairs, of centres drawn at random
 
 @dataclass(frozen=True)
 class Scale:
-    """alphas, temps : what is tried; dim, epochs, seeds, negatives as said; pairs : int, drawn for an epoch at most"""
+    """alphas, temps : what is tried; dim, epochs, seeds, negatives as said
+    pairs, most : int, drawn for an epoch: `pairs`, or a tenth of the occurrences if that is more, at most `most`
+    """
 
     alphas: tuple = (0.003, 0.0125, 0.05, 0.2)
     temps: tuple = (1.0, 6.0, 36.0)
     dim: int = 100
     epochs: int = 5
     pairs: int = 1_000_000
+    most: int = 5_000_000
     seeds: int = 5
+
+    def pairs_of(self, task):
+        """Return how many pairs are drawn for an epoch of this Task."""
+        total = int(task.train.matrix.sum(dtype=np.float64))
+        return min(total, self.most, max(self.pairs, total // 10))
 
 
 FULL = Scale()
-TEXT = dataclasses.replace(FULL, temps=(0.5, 1.0, 3.0, 6.0, 12.0, 36.0), pairs=4_000_000, seeds=3)
-QUICK = Scale(alphas=(0.1, 0.4), temps=(1.0, 6.0), dim=16, epochs=3, pairs=20_000, seeds=2)
+TEXT = dataclasses.replace(FULL, temps=(0.5, 1.0, 3.0, 6.0, 12.0, 36.0), pairs=4_000_000, most=4_000_000, seeds=3)
+QUICK = Scale(alphas=(0.1, 0.4), temps=(1.0, 6.0), dim=16, epochs=3, pairs=20_000, most=20_000, seeds=2)
 
 
 def measure(task, scale, seed, tell):
@@ -88,11 +96,10 @@ def measure(task, scale, seed, tell):
     DataFrame
         A row for each method and each baseline; figures of the test part as (mean, half of a 95 % interval over seeds).
     """
-    total = float(task.train.matrix.sum(dtype=np.float64))
     common = TrainConfig(
         source="pairs",
         pair_weights="sample",
-        pairs_per_epoch=int(min(total, scale.pairs)),
+        pairs_per_epoch=scale.pairs_of(task),
         dim=scale.dim,
         epochs=scale.epochs,
         workers=available_threads(),
@@ -249,7 +256,7 @@ def _study(name, by, tell, quick, seed):
     left_out = "; pairs trained on are left out of the ranking" if by == "pair" else ""
     text = (
         f"{task.line()}{left_out}. d = {scale.dim}, at most {scale.epochs} epochs of "
-        f"{min(scale.pairs, int(task.train.matrix.sum(dtype=np.float64))):,} pairs, {scale.seeds} seeds; alphas "
+        f"{scale.pairs_of(task):,} pairs, {scale.seeds} seeds; alphas "
         f"{', '.join(f'{a:g}' for a in scale.alphas)} and temperatures {', '.join(f'{t:g}' for t in scale.temps)} (T = "
         "infinity is US and PS), chosen by validation. In percent, with 95 % intervals over seeds.\n"
     )
