@@ -141,27 +141,28 @@ def time_contender(contender, encoded, common, tokens, folder):
 
 
 def _time_ours(contender, encoded, common, limit):
-    begun, seen = 0.0, (0.0, 0, 0)  # seconds, tokens, pairs
+    rounds = []  # seconds, tokens and pairs by then
 
     def listen(event):
-        nonlocal seen
         if isinstance(event, RoundDone):
-            seen = time.perf_counter() - begun, event.tokens, event.pairs
-            if limit is not None and event.tokens >= limit:
+            rounds.append(np.array([time.perf_counter(), event.tokens, event.pairs]))
+            if limit is not None and rounds[-1][1] - rounds[0][1] >= limit:
                 trainer.stop()
 
     trainer = Trainer(encoded, TrainConfig(**common, **contender.options), [listen])
-    begun = time.perf_counter()
+    begun = np.array([time.perf_counter(), 0, 0])
     trainer.train()
-    seconds, tokens, pairs = seen
     if trainer.complete:
-        seconds = time.perf_counter() - begun
-    elif limit is None or tokens < limit:
+        rounds[-1][0] = time.perf_counter()
+    if limit is not None and len(rounds) > 1:
+        begun = rounds[0]  # the first round touches memory for the first time
+    seconds, tokens, pairs = rounds[-1] - begun
+    if not trainer.complete and (limit is None or tokens < limit):
         raise KeyboardInterrupt  # a part of a run is no measurement
     walk = trainer.engine.walk
     groups = float(walk.centre_weights.sum()) * tokens / walk.n_positions
     work = work_of(trainer.config, len(encoded.vocab_out), pairs, groups) or Work(0.0, 0.0)
-    return Timing(contender.name, 0, seconds, tokens, pairs, work.operations, work.moved)
+    return Timing(contender.name, 0, float(seconds), int(tokens), int(pairs), work.operations, work.moved)
 
 
 def _time_rival(contender, encoded, common, limit, folder):
