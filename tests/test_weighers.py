@@ -9,18 +9,32 @@ import pytest
 from w2vneg.config import TrainConfig
 from w2vneg.jit import njit
 from w2vneg.kernels.contracts import open_weigher, regard, weigh
+from w2vneg.kernels.linalg import AnyWidth
 from w2vneg.setting import Setting
 from w2vneg.weighers import WEIGHERS
 
 ALL = sorted(WEIGHERS)
 DIM = 5
+WIDTH = AnyWidth()
 
 
 @njit
 def _weigh(weigher, rows, logits, odds, log_q, weights):
     state = open_weigher(weigher, 1, rows.shape[0] - 1)
     ids = rows.astype(np.int32)
-    regard(weigher, state, 0, 1, rows[:1], ids.shape[0] - 1, rows[1:], ids[1:], np.float32(0), np.zeros(1, np.uint64))
+    regard(
+        weigher,
+        state,
+        WIDTH,
+        0,
+        1,
+        rows[:1],
+        ids.shape[0] - 1,
+        rows[1:],
+        ids[1:],
+        np.float32(0),
+        np.zeros(1, np.uint64),
+    )
     weigh(weigher, state, 0, 0, ids, logits, odds, log_q, weights)
 
 

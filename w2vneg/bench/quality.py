@@ -15,6 +15,7 @@ from ..errors import ConfigError, did_you_mean
 from ..evaluators import evaluate_likelihood
 from ..presets import PRESETS
 from ..trainer import Trainer
+from .contenders import head
 from .rivals import train_fasttext, train_gensim, write_sentences
 
 OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
@@ -115,6 +116,9 @@ def split(encoded, share=0.01):
     return head, tail
 
 
+_WARM_TOKENS = 5000
+
+
 class Judge:
     """Trains objectives on one corpus with common options and scores them on "dev" or "test" data.
 
@@ -124,6 +128,7 @@ class Judge:
     def __init__(self, encoded, common, part, mirror=None):
         self.corpus, self.heldout = split(encoded) if part == "dev" else (encoded, None)
         self.common, self.part, self.mirror = common, part, mirror
+        self._warm = set()
 
     def measure(self, objective, alpha, seed, folder, **setting):
         """Train one objective, or a rival, and score it.
@@ -152,6 +157,9 @@ class Judge:
 
     def _ours(self, objective, alpha, seed, common):
         options = objective_options(objective) | common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
+        if objective not in self._warm:  # compiled code is loaded, or made, before anything is timed
+            Trainer(head(self.corpus, _WARM_TOKENS), TrainConfig(**options | {"epochs": 1})).train()
+            self._warm.add(objective)
         trainer = Trainer(self.corpus, TrainConfig(**options))
         begun = time.perf_counter()
         model = trainer.train()

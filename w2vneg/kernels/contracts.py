@@ -10,7 +10,7 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
     log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
     exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
     open_weigher(weigher, max_positives, n_draws) -> state         scratch of one shard
-    regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng) -> bool
+    regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng) -> bool
     weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights) -> bool
     step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients) -> float64
     step_group(loss, shared, m, n, positive_odds, negative_odds, positives, negatives) -> (bool, float64)
@@ -33,7 +33,8 @@ exclude
     `positives` (int32, first m) are all of the group.
 regard
     Look at a whole group before its pairs are weighed: rows of the m positives and n negatives (int64) in the plug's
-    own matrices, where it trains some (see `parameters` below); `negatives` (int32) are the latter's ids, -1 for an
+    own matrices, where it trains some (see `parameters` below); `width` tells the compiler how long rows are
+    (`linalg.width_of`); `negatives` (int32) are the latter's ids, -1 for an
     empty slot; alpha (float32) is the learning rate of this group. Return True, or False if the two matrices are not to
     be trained on this group. At alpha 0, which `diagnostics` gives, nothing may change; this holds for `step` too.
 weigh
@@ -120,7 +121,7 @@ def _no_weigher_state(weigher, max_positives, n_draws):
     return n_draws
 
 
-def _no_regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+def _no_regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
     return True
 
 

@@ -102,7 +102,8 @@ def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
                 signs[k] = -_ONE if logits[k] < _ZERO else _ONE
                 logits[k] *= signs[k]
         exp_into(logits, 1 + n, _ONE, _ZERO, odds)
-        regard(plugs.weigher, weigher_state, centre_row, 1, rows[:1], n, rows[1:], drawn, _ZERO, rng)
+        width = out.width
+        regard(plugs.weigher, weigher_state, width, centre_row, 1, rows[:1], n, rows[1:], drawn, _ZERO, rng)
         weights, gradients = seen.weights[t], seen.gradients[t]
         weights[:] = _ONE
         exclude(plugs.exclusion, centre_id, positives, pairs.sizes[c], ids, weights)

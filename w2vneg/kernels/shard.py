@@ -289,7 +289,7 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
         exp_into(negative_logits, draws, _ONE, _ZERO, negative_odds)
         alpha = start + slope * np.float32(place)
         if not regard(
-            weigher, weigher_state, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
+            weigher, weigher_state, width, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
         ):
             continue
         loss_sum += _steps(plugs, weigher_state, shape, scratch, centre_id, centre_row, m, alpha, rng)

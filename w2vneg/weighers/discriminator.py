@@ -34,7 +34,7 @@ import numpy as np
 
 from ..kernels.contracts import implement_open_weigher, implement_regard, implement_weigh
 from ..kernels.functions import exp_into
-from ..kernels.linalg import AnyWidth, bound_steps, dot, dots, fetch_row, step_rows
+from ..kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
 from ..registry import About
 from . import WEIGHERS
 
@@ -115,9 +115,9 @@ def open_judgement(weigher, max_positives, n_draws):
 
 
 @implement_regard(Discriminator)
-def regard(weigher, state, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+def regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
     inputs, out = weigher.discriminator_in, weigher.discriminator_out
-    x, gradient, width = state.x, state.gradient, AnyWidth(0)
+    x, gradient = state.x, state.gradient
     positive_weights, negative_weights = state.positive_weights, state.negative_weights
     positive_steps, negative_steps = state.positive_steps, state.negative_steps
     for k in range(n):
