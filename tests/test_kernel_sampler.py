@@ -12,7 +12,7 @@ from scipy import stats
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.dense import quartic
+from w2vneg.dense import kernel as dense_kernel
 from w2vneg.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.jit import njit
@@ -267,6 +267,9 @@ def test_one_class_and_few_classes_can_be_drawn():
         np.testing.assert_allclose(got.noise, np.log(enumerated(centre, matrix)), atol=1e-4)
 
 
+AHEAD = [({"kernel": "quartic"}, "quartic"), ({"tree": "none"}, "quadratic")]
+
+
 @pytest.mark.parametrize("kernel", ["quadratic", "quartic"])
 def test_a_logit_and_its_opposite_are_drawn_alike(kernel):
     """So that an absolute softmax changes nothing: the sampler sees s, its kernels are even."""
@@ -279,16 +282,17 @@ def test_a_logit_and_its_opposite_are_drawn_alike(kernel):
     assert np.array_equal(*noise)
 
 
-def test_quartic_draws_follow_the_enumerated_kernel():
+@pytest.mark.parametrize(("options", "kernel"), AHEAD)
+def test_draws_made_ahead_follow_the_enumerated_kernel(options, kernel):
     centre, matrix = matrices()
     n = 400 if SLOW else 40_000
-    sampler = make(kernel="quartic", max_draws=n, workers=2)
+    sampler = make(**options, max_draws=n, workers=2)
     centres = np.full((2, sampler.batch_groups), -1, np.int32)
     centres[0, :2], centres[1, 1] = [0, 1], 0
     inputs = np.stack([centre, 2 * centre])
     sampler.refresh(inputs, matrix, centres, 5)
     for worker, group, i in [(0, 0, 0), (0, 1, 1), (1, 1, 0)]:
-        q = enumerated(inputs[i], matrix, "quartic")
+        q = enumerated(inputs[i], matrix, kernel)
         ids, log_q = sampler.ids[worker, group], sampler.log_q[worker, group]
         assert p_value(ids, q) > 1e-6
         np.testing.assert_allclose(log_q, np.log(q)[ids], atol=1e-3)
@@ -296,7 +300,7 @@ def test_quartic_draws_follow_the_enumerated_kernel():
     handed = drawn(sampler, centre, matrix, 1, 9)
     assert np.array_equal(handed.ids[0], sampler.ids[0, 0, :9])
     assert np.array_equal(handed.log_q[0], sampler.log_q[0, 0, :9])
-    np.testing.assert_allclose(handed.noise, np.log(enumerated(centre, matrix, "quartic")), atol=1e-3)
+    np.testing.assert_allclose(handed.noise, np.log(enumerated(centre, matrix, kernel)), atol=1e-3)
 
 
 @pytest.mark.parametrize("scores", [1, 203, 1_000])
@@ -306,7 +310,7 @@ def test_the_size_of_chunks_changes_no_quartic_draw(scores, monkeypatch):
     sampler = make(kernel="quartic")
     sampler.refresh(centre[None], matrix, centres, 5)
     whole = sampler.ids.copy()
-    monkeypatch.setattr(quartic, "_SCORES", scores)
+    monkeypatch.setattr(dense_kernel, "_SCORES", scores)
     sampler.refresh(centre[None], matrix, centres, 5)
     assert np.array_equal(sampler.ids, whole)
 
@@ -314,6 +318,8 @@ def test_the_size_of_chunks_changes_no_quartic_draw(scores, monkeypatch):
 def test_kernel_and_tree_choose_the_class():
     assert type(make()) is KernelTree
     assert type(make(tree="update")) is FollowingTree
+    assert make(tree="none")[:2] == (2, 100)
+    assert make(kernel="quartic")[:2] == (4, 1)
     assert make().alpha == 100
     assert make(kernel_alpha=3).alpha == 3
     assert make(32_000, 2).batch_groups == 2_000
@@ -337,7 +343,11 @@ def trained(corpus, **options):
 
 
 @pytest.mark.skipif(SLOW, reason="too many groups for plain Python")
-@pytest.mark.parametrize("options", [{}, {"tree": "update"}, {"kernel": "quartic"}], ids=["bulk", "update", "quartic"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"tree": "update"}, {"tree": "none"}, {"kernel": "quartic"}],
+    ids=lambda given: "-".join(given.values()),
+)
 def test_planted_topics_are_recovered_and_a_seed_repeats_to_the_bit(options):
     corpus = encode_corpus(two_topics(), min_count=1)
     one, again = (trained(corpus, epochs=4, **options) for _ in range(2))

@@ -10,7 +10,7 @@ EXCLUSIONS = ("none", "target", "window", "known")
 METHODS = ("rolling", "sir", "exact")
 TEMP_SCHEDULES = ("constant", "linear", "cosine", "adaptive")
 KERNELS = ("quadratic", "quartic")
-TREES = ("bulk", "update")
+TREES = ("bulk", "update", "none")
 DISCRIMINATOR_STEPS = ("both", "alternate")
 _SOFTMAXES = ("relaxed", "sampled-softmax", "css", "importance", "large-vocab", "softmax")
 _BOLTZMANNS = ("boltzmann", "selfplay")
@@ -180,7 +180,8 @@ class ObjectiveOptions:
     tree: str | None = option(
         str,
         None,
-        "How the kernel's sums follow the vectors: bulk (rebuilt between launches) or update (at every step).",
+        "How the quadratic kernel is drawn from: a tree of sums, rebuilt between launches (bulk) or at every step "
+        "(update), or none: all classes scored by a matrix product.",
         group="objective",
         shown="bulk",
         choices=TREES,

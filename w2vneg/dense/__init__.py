@@ -8,7 +8,7 @@ from .blas import one_blas_thread
 from .boltzmann import boltzmann_draws, scratch_size
 from .cost import dense_cost
 from .groups import batch_of, collect_groups
-from .quartic import quartic_draws
+from .kernel import kernel_draws
 from .softmax import Manner, Workspace, softmax_step
 
 __all__ = [
@@ -18,8 +18,8 @@ __all__ = [
     "boltzmann_draws",
     "collect_groups",
     "dense_cost",
+    "kernel_draws",
     "one_blas_thread",
-    "quartic_draws",
     "scratch_size",
     "softmax_step",
 ]

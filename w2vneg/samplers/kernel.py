@@ -21,8 +21,12 @@ have moved on since: log q is exactly what was drawn from.
     tree follows one worker. Made anew at the start of a launch, so that rounding does not add up and a resumed run goes
     on as if nothing had happened.
 
+`none`
+    No tree: all α s² + 1 come from a matrix product, for a batch of centres ahead of their training. V products a
+    centre, at the rate of BLAS: sooner done than the tree's up to some hundred thousand classes.
+
 The quartic kernel's features are d⁴/24 numbers a node; the paper, which says nothing of how it drew them, uses it in a
-figure only. Here all s⁴ + 1 come from a matrix product, for a batch of centres ahead of their training.
+figure only. Here all s⁴ + 1 come from a matrix product, too.
 """
 
 import math
@@ -30,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dense import quartic_draws
+from ..dense import kernel_draws
 from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.ahead import hand_out
@@ -95,29 +99,41 @@ class FollowingTree(NamedTuple):
     refresh = KernelTree.refresh
 
 
-class QuarticAhead(NamedTuple):
-    """Quartic kernel, draws made ahead for a batch of centres.
+class KernelAhead(NamedTuple):
+    """Either kernel, α s^power + 1, all classes scored and draws made ahead for a batch of centres.
 
+    power : int, 2 or 4; alpha : float
     ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log Σ K
     """
 
+    power: int
+    alpha: float
     ids: np.ndarray
     log_q: np.ndarray
     log_z: np.ndarray
 
     gives_log_q = True
-    scores_all = "the quartic kernel", "--kernel quadratic"
+
+    @property
+    def scores_all(self):
+        return (
+            ("the quartic kernel", "--kernel quadratic")
+            if self.power == 4
+            else ("a kernel without tree", "--tree bulk")
+        )
 
     @property
     def batch_groups(self):
         return self.ids.shape[1]
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `dense.quartic_draws`."""
+        """Draw for the centres of the next launch; see `dense.kernel_draws`."""
         n_draws = self.ids.shape[2]
-        quartic_draws(
+        kernel_draws(
             vectors_in,
             vectors_out,
+            self.power,
+            self.alpha,
             centre_ids.ravel(),
             key,
             self.ids.reshape(-1, n_draws),
@@ -136,17 +152,19 @@ class KernelFamily:
         equation="Q_i(j) ∝ α s_ij² + 1 (quadratic) or s_ij⁴ + 1 (quartic)",
         paper="kernel §3.2–3.3, eqs. 8–10",
         cost="quadratic: about d log2(2V/d) / n + d dot products a draw at first, shared by the n draws of a group; "
-        "a rebuild of V d / 2 dot products every V / 16 groups; quartic: V dot products a centre",
+        "a rebuild of V d / 2 dot products every V / 16 groups; quartic, and --tree none: V dot products a centre, as a matrix product",
         use="with sampled-softmax and --absolute-softmax, where few negatives must do for a nearly unbiased softmax",
     )
-    batch = 128  # centres per matrix product and worker of the quartic kernel, as for exact Boltzmann draws
+    batch = 128  # centres per matrix product and worker without a tree, as for exact Boltzmann draws
 
     @classmethod
     def from_options(cls, options, setting):
         n_vocab, dim = len(setting.counts), setting.dim
-        if options.kernel == "quartic":
+        if options.kernel == "quartic" or options.tree == "none":
+            power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
             shape = (setting.workers, cls.batch, setting.max_draws)
-            return QuarticAhead(np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape[:2], np.float32))
+            arrays = np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape[:2], np.float32)
+            return KernelAhead(power, float(alpha), *arrays)
         if options.tree == "update" and setting.workers > 1:
             raise ConfigError(
                 f"--tree update keeps one tree in step with every change of a row, which {setting.workers} workers "
@@ -166,7 +184,7 @@ class KernelFamily:
     def cost(options, setting):
         """Return the rough nanoseconds that a group's draws take."""
         n_vocab, dim, draws = len(setting.counts), setting.dim, setting.max_draws
-        if options.kernel == "quartic":
+        if options.kernel == "quartic" or options.tree == "none":
             return 0.02 * dim * n_vocab
         n_leaves = count_leaves(n_vocab, dim)
         splits = min(n_leaves, draws * (2 + math.log2(max(1, n_leaves / draws))))
@@ -314,22 +332,22 @@ def follow(sampler, state, m, positives, n, negatives, out):
         propagate(sampler.sums, sampler.rows, negatives[k], out.matrix, row_of(out, negatives[k]), state.change)
 
 
-@implement_draw(QuarticAhead)
+@implement_draw(KernelAhead)
 def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
     state[0] = out.worker
     hand_out(sampler.ids, sampler.log_q, out.worker, group, n, ids, log_q)
     return False
 
 
-@implement_open_sampler(QuarticAhead)
-def open_quartic(sampler, n_draws):
+@implement_open_sampler(KernelAhead)
+def open_ahead(sampler, n_draws):
     return np.zeros(1, np.int64)  # which worker it is
 
 
-@implement_log_noise(QuarticAhead)
+@implement_log_noise(KernelAhead)
 def log_noise_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
     """The positives' kernel as their rows are now, over the sum as it was when the batch was drawn."""
     log_z = np.float64(sampler.log_z[state[0], group])
     for k in range(n):
         square = np.float64(logits[k]) * np.float64(logits[k])
-        log_q[k] = fast_log(square * square + 1.0) - log_z
+        log_q[k] = fast_log(sampler.alpha * (square * square if sampler.power == 4 else square) + 1.0) - log_z

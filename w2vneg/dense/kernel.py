@@ -1,4 +1,4 @@
-"""Exact draws from the quartic kernel for a batch of centres: one matrix product, then two short searches for each."""
+"""Exact draws from a kernel of the logit for a batch of centres: one matrix product, two short searches for each."""
 
 import numpy as np
 
@@ -30,15 +30,15 @@ def _draw(weights, sums, total, rng):
 
 
 @njit(fastmath=LEAF)
-def _quartic_weights(scores, sums):
-    """Turn a row of scores into s⁴ + 1, block sums into `sums`; return the total."""
+def _weigh(scores, power, alpha, sums):
+    """Turn a row of scores into α s^power + 1, block sums into `sums`; return the total."""
     n = scores.shape[0]
     total = _ZERO
     for block in range(sums.shape[0]):
         subtotal = _ZERO
         for j in range(block * _BLOCK, min((block + 1) * _BLOCK, n)):
             square = scores[j] * scores[j]
-            scores[j] = square * square + _ONE
+            scores[j] = alpha * (square * square if power == 4 else square) + _ONE
             subtotal += scores[j]
         sums[block] = subtotal
         total += subtotal
@@ -46,11 +46,11 @@ def _quartic_weights(scores, sums):
 
 
 @njit(parallel=True)
-def _draw_quartic_rows(scores, keys, ids, log_q, log_z):
+def _draw_rows(scores, power, alpha, keys, ids, log_q, log_z):
     n_blocks = (scores.shape[1] + _BLOCK - 1) // _BLOCK
     for b in prange(scores.shape[0]):
         sums = np.empty(n_blocks, np.float32)
-        total = _quartic_weights(scores[b], sums)
+        total = _weigh(scores[b], power, alpha, sums)
         rng = np.empty(1, np.uint64)
         rng[0] = mix(keys[b])
         log_total = fast_log(total)
@@ -61,10 +61,10 @@ def _draw_quartic_rows(scores, keys, ids, log_q, log_z):
             log_q[b, k] = fast_log(scores[b, j]) - log_total
 
 
-def quartic_draws(vectors_in, vectors_out, centre_ids, key, ids, log_q, log_z):
-    """Draw from Q_i(j) ∝ s_ij⁴ + 1 exactly, for a batch of centres; `log_z`, float32 (n_centres,), gets log Σ_j.
+def kernel_draws(vectors_in, vectors_out, power, alpha, centre_ids, key, ids, log_q, log_z):
+    """Draw from Q_i(j) ∝ α s_ij^power + 1 exactly, for a batch of centres; `log_z`, float32 (n_centres,), gets log Σ_j.
 
-    The other arguments are those of `boltzmann_draws`.
+    power : int, 2 or 4; alpha : float. The other arguments are those of `boltzmann_draws`.
     """
     places = np.flatnonzero(centre_ids >= 0)
     rows = max(1, _SCORES // vectors_out.shape[0])
@@ -75,5 +75,5 @@ def quartic_draws(vectors_in, vectors_out, centre_ids, key, ids, log_q, log_z):
         keys = np.uint64(key) + part.astype(np.uint64)
         part_ids = np.empty((len(part), ids.shape[1]), np.int32)
         part_log_q, part_log_z = np.empty(part_ids.shape, np.float32), np.empty(len(part), np.float32)
-        _draw_quartic_rows(scores, keys, part_ids, part_log_q, part_log_z)
+        _draw_rows(scores, power, np.float32(alpha), keys, part_ids, part_log_q, part_log_z)
         ids[part], log_q[part], log_z[part] = part_ids, part_log_q, part_log_z
