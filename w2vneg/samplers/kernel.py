@@ -152,7 +152,8 @@ class KernelFamily:
         equation="Q_i(j) ∝ α s_ij² + 1 (quadratic) or s_ij⁴ + 1 (quartic)",
         paper="kernel §3.2–3.3, eqs. 8–10",
         cost="quadratic: about d log2(2V/d) / n + d dot products a draw at first, shared by the n draws of a group; "
-        "a rebuild of V d / 2 dot products every V / 16 groups; quartic, and --tree none: V dot products a centre, as a matrix product",
+        "a rebuild of V d / 2 dot products every V / 16 groups; quartic, and --tree none: "
+        "V dot products a centre, as a matrix product",
         use="with sampled-softmax and --absolute-softmax, where few negatives must do for a nearly unbiased softmax",
     )
     batch = 128  # centres per matrix product and worker without a tree, as for exact Boltzmann draws
