@@ -344,15 +344,16 @@ def alias_probabilities(table):
     return probabilities
 
 
-def merge(shared, copies):
+def merge(shared, copies, pulls):
     """Return the shared rows after a merge of the workers' copies (workers, n_private, dim) of the first rows.
 
-    Each row gains the sum of its workers' changes, damped by 2 / k where k > 2 workers changed it.
+    Each row gains the sum of its workers' changes, times the mean of 1, ρ, …, ρ^(k−1) where k > 2 workers changed it.
     """
     merged = np.array(shared, np.float64)
     for row in range(np.shape(copies)[1]):
         changes = [copy[row].astype(np.float64) - shared[row] for copy in copies]
         moved = [change for change in changes if np.any(change != 0)]
         if moved:
-            merged[row] += sum(moved) * min(1.0, 2.0 / len(moved))
+            passes = np.exp(-pulls[row] * np.arange(len(moved)))
+            merged[row] += sum(moved) * (passes.mean() if len(moved) > 2 else 1.0)
     return merged

@@ -7,12 +7,12 @@ import pytest
 from w2vneg.kernels.round import merge_round
 
 
-def merged(shared, copies, chunks=3):
+def merged(shared, copies, chunks=3, pulls=1e9):
     """Return (shared rows, copies) after a merge; shared (n_vocab, dim), copies (workers, n_private, dim)."""
     shared, copies = np.asarray(shared, np.float32), np.asarray(copies, np.float32)
     workers, n_private, dim = copies.shape
     tall = np.concatenate([shared, copies.reshape(-1, dim)])
-    merge_round(tall, n_private, workers, chunks)
+    merge_round(tall, n_private, workers, chunks, np.broadcast_to(np.float64(pulls), n_private).copy())
     return tall[: len(shared)], tall[len(shared) :].reshape(copies.shape)
 
 
@@ -30,10 +30,21 @@ def test_two_workers_by_hand():
 
 
 def test_three_workers_by_hand():
-    # row 0: all three, damped by 2/3: 0 + ⅔ (1 + 2 + 3) = 4; row 1: two of three, whole: 1 + 1 + 2 = 4
-    shared, copies = merged([[0], [1], [9]], [[[1], [2]], [[2], [1]], [[3], [3]]])
-    np.testing.assert_allclose(shared, [[4], [4], [9]], rtol=1e-6)
+    # row 0: all three; ρ = 1/2 damps by (1 − 1/8) / (3/2) = 7/12: 0 + 7/12 (1 + 2 + 3) = 3.5; row 1: two, whole: 4
+    given = [[0], [1], [9]], [[[1], [2]], [[2], [1]], [[3], [3]]]
+    shared, copies = merged(*given, pulls=np.log(2))
+    np.testing.assert_allclose(shared, [[3.5], [4], [9]], rtol=1e-6)
     assert (copies == shared[:2]).all()
+    np.testing.assert_allclose(merged(*given, pulls=0)[0], [[6], [4], [9]], rtol=1e-6)  # nobody has settled: the sum
+    np.testing.assert_allclose(merged(*given, pulls=1e9)[0], [[2], [4], [9]], rtol=1e-6)  # all have: the mean
+
+
+@pytest.mark.parametrize("workers", [3, 8, 32])
+@pytest.mark.parametrize("pull", [0.01, 0.3, 3.0])
+def test_workers_side_by_side_get_as_far_as_one_after_another(workers, pull):
+    """Each takes a row the part 1 − e^−pull of its way to 5."""
+    shared, _ = merged([[1.0]], np.full((workers, 1, 1), 5 - 4 * np.exp(-pull)), pulls=pull)
+    assert shared[0, 0] == pytest.approx(5 - 4 * np.exp(-pull * workers), rel=1e-5)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 5])
@@ -45,8 +56,9 @@ def test_merge_equals_the_oracle(workers, n_private, chunks):
     copies = np.stack([shared[:n_private]] * workers)
     moved = rng.random((workers, n_private)) < 0.6
     copies[moved] += rng.normal(size=(int(moved.sum()), 7)).astype(np.float32)
-    after, copies_after = merged(shared, copies, chunks)
-    np.testing.assert_allclose(after, naive.merge(shared, copies), rtol=1e-5, atol=1e-6)
+    pulls = rng.choice([0.0, 1e-8, 0.1, 2.0, 1e4], n_private)
+    after, copies_after = merged(shared, copies, chunks, pulls)
+    np.testing.assert_allclose(after, naive.merge(shared, copies, pulls), rtol=1e-5, atol=1e-6)
     assert (copies_after == after[:n_private]).all()
     idle = ~moved.any(axis=0)
     assert np.array_equal(after[:n_private][idle], shared[:n_private][idle])

@@ -97,13 +97,13 @@ def _assemble_sampled(data, config, model):
         estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy)
     sampler_cost = getattr(SAMPLERS[config.sampler], "cost", lambda options, setting: 0.0)(config, setting)
     cost = _loop_cost(walk, config) + sampler_cost
-    block = block_size(walk.n_positions, config.workers, cost)
+    n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
+    block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
     plugs = sampler, weigher, loss
     for plug in plugs:  # what they train is part of the model
         for name in getattr(plug, "parameters", ()):
             model.extra.setdefault(name, getattr(plug, name))
     plugs = Plugs(walk.source, *plugs, exclusion)
-    n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private)
     return Assembly(engine, block, loss.untrained(config.negatives), temperatures, estimate)
 

@@ -24,12 +24,17 @@ def keep_thresholds(counts, threshold):
     return (np.minimum(1.0, np.sqrt(ratio) + ratio) * 2.0**32).astype(np.uint64)
 
 
-def block_size(n_tokens, workers, cost):
+_FRESH = 65_536  # tokens of a round in which more than two workers train their own copies of rows
+
+
+def block_size(n_tokens, workers, cost, copies=False):
     """Tokens per worker and round: a fraction of a second of work, and 20 rounds an epoch unless a round gets tiny.
 
     cost : float, rough nanoseconds per token
+    copies : bool, workers train their own copies of rows: more than two know too little of each other in long rounds
     """
-    return int(max(100, min(0.15e9 / cost, 400_000, max(1000, n_tokens / (20 * workers)))))
+    most = _FRESH / workers if copies and workers > 2 else 400_000
+    return int(max(100, min(0.15e9 / cost, most, max(1000, n_tokens / (20 * workers)))))
 
 
 def rounds_of(n_tokens, block, workers, key):

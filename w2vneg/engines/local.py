@@ -15,13 +15,20 @@ from ..memory import memory_size
 from ..schedule import stream_key
 from .matrices import Matrices
 
+_COPIES = 16_000  # rows that more than two workers have copies of, all together
+_PULL = 0.03  # by how much one update at a learning rate of 1 takes a row to where it would settle, about
+
 
 def private_rows(n_vocab, dim, workers):
     """Choose H: every row, as long as one worker's copies of a matrix stay within 64 MB and all copies within an eighth
     of memory. Merging more costs more time than the rarer rows, seldom shared at one moment, would save.
+
+    More than two workers merge far more often (`schedule.block_size`), so they have copies of the hottest rows only.
     """
     if workers == 1:
         return 0
+    if workers > 2:
+        return min(n_vocab, _COPIES // workers)
     return int(min(n_vocab, 64 * 2**20 // (4 * dim), memory_size() // 8 // (workers * 2 * dim * 4)))
 
 
@@ -43,6 +50,11 @@ class LocalEngine(Matrices):
     def __init__(self, model, walk, plugs, shape, block, workers, n_private):
         super().__init__(model, workers, n_private)
         self.walk = walk
+        square = model.vocab_out is model.vocab
+        self._shares = {  # of all updates, that of each row with copies
+            name: _shares(walk.centre_weights if square or not name.endswith("_out") else model.vocab_out.counts)
+            for name in self.tall
+        }
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
         self.plugs = Plugs(*(self._with_tall(plug) for plug in plugs))
         self.tokens = np.empty((workers, walk.room(block)), np.int32)
@@ -89,7 +101,7 @@ class LocalEngine(Matrices):
                     losses,
                     pairs,
                 )
-            self.merge()
+            self.merge(alphas[0] * pairs.sum() / self.workers)
         return float(losses.sum()), int(pairs.sum())
 
     def _batches(self, alphas):
@@ -114,8 +126,16 @@ class LocalEngine(Matrices):
             centres[worker, : last - first] = self.tokens[worker, first:last]
         sampler.refresh(self.vectors_in, self.vectors_out, centres, stream_key(*keys))
 
-    def merge(self):
-        """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`)."""
+    def merge(self, work):
+        """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`).
+
+        work : float, pairs of one worker since the last merge, times the learning rate
+        """
         if self.n_private:
-            for tall in self.tall.values():
-                merge_round(tall, self.n_private, self.workers, 4 * self.workers)
+            for name, tall in self.tall.items():
+                pulls = _PULL * work * (1 + self.shape.n_negatives) * self._shares[name][: self.n_private]
+                merge_round(tall, self.n_private, self.workers, 4 * self.workers, pulls)
+
+
+def _shares(weights):
+    return np.asarray(weights, np.float64) / max(float(np.sum(weights)), 1e-300)

@@ -74,19 +74,35 @@ def train_round(
 
 
 @njit(parallel=True)
-def merge_round(tall, n_private, workers, chunks):
+def merge_round(tall, n_private, workers, chunks, pulls):
     """Bring the workers' copies of the first `n_private` rows together.
 
     shared += damping · Σ_t (copy_t − shared), and every copy becomes the new shared row. One or two workers that
-    touched a row: damping 1, as if one had done both's work. k > 2: damping 2 / k, or frequent rows would overshoot.
+    touched a row: damping 1, as if one had done both's work. k > 2: one worker's work takes a row the part 1 − ρ of its
+    way to where it would settle, ρ = e^−pull, and that of k in turn 1 − ρ^k of it, not k (1 − ρ):
+
+        damping = (1 − ρ^k) / (k (1 − ρ))
+
+    nearly 1 for a row that has hardly moved, 1 / k for one that each of them has settled, which else would overshoot.
+
+    pulls : float64, (n_private,), at least 0
     """
     shared = tall.shape[0] - workers * n_private
     for chunk in prange(chunks):
-        _merge_rows(tall, shared, n_private, workers, chunk * n_private // chunks, (chunk + 1) * n_private // chunks)
+        begin, end = chunk * n_private // chunks, (chunk + 1) * n_private // chunks
+        _merge_rows(tall, shared, n_private, workers, begin, end, pulls)
 
 
 @njit
-def _merge_rows(tall, shared, n_private, workers, begin, end):
+def _damping(touched, pull):
+    left = np.exp(-pull)
+    if touched <= 2 or left > 0.999999:
+        return np.float32(1.0)
+    return np.float32((1.0 - left**touched) / (touched * (1.0 - left)))
+
+
+@njit
+def _merge_rows(tall, shared, n_private, workers, begin, end, pulls):
     dim = tall.shape[1]
     delta = np.empty(dim, np.float32)
     for row in range(begin, end):
@@ -102,7 +118,7 @@ def _merge_rows(tall, shared, n_private, workers, begin, end):
             touched += moved
         if touched == 0:
             continue
-        damping = np.float32(1.0) if touched <= 2 else np.float32(2.0 / touched)
+        damping = _damping(touched, pulls[row])
         for i in range(dim):
             tall[row, i] += damping * delta[i]
         for worker in range(workers):
