@@ -16,7 +16,7 @@ from ..schedule import stream_key
 from .matrices import Matrices
 
 _COPIES = 16_000  # rows that more than two workers have copies of, all together
-_PULL = 0.03  # by how much one update at a learning rate of 1 takes a row to where it would settle, about
+_PULL = 0.7  # by how much one pair at a learning rate of 1 takes a row to where it would settle, about
 
 
 def private_rows(n_vocab, dim, workers):
@@ -133,7 +133,7 @@ class LocalEngine(Matrices):
         """
         if self.n_private:
             for name, tall in self.tall.items():
-                pulls = _PULL * work * (1 + self.shape.n_negatives) * self._shares[name][: self.n_private]
+                pulls = _PULL * work * self._shares[name][: self.n_private]
                 merge_round(tall, self.n_private, self.workers, 4 * self.workers, pulls)
 
 
