@@ -147,6 +147,7 @@ NUMBA_DOORS = {
     "guvectorize",
     "generated_jit",
     "register_jitable",
+    "intrinsic",
 }
 
 

@@ -21,16 +21,22 @@ from numba.extending import overload as _overload
 
 from .cachedir import cache_dir
 
+DISABLE_JIT = bool(_numba_config.DISABLE_JIT)
+
 __all__ = [
+    "DISABLE_JIT",
     "LEAF",
     "available_threads",
     "cache_folder",
+    "cgutils",
     "compilations",
     "implementation_of",
+    "intrinsic",
     "njit",
     "prange",
     "prefetch",
     "threads",
+    "types",
     "watch_plug",
 ]
 
@@ -212,7 +218,7 @@ def prefetch(typing_context, array, row, column):
     return types.void(array, types.intp, types.intp), emit
 
 
-if _numba_config.DISABLE_JIT:
+if DISABLE_JIT:
 
     def prefetch(array, row, column):
         """Do nothing: plain Python has no say in it."""

@@ -28,7 +28,7 @@ _FRESH = 65_536  # tokens of a round in which more than two workers train their 
 
 
 def block_size(n_tokens, workers, cost, copies=False):
-    """Tokens per worker and round: a fraction of a second of work, and 20 rounds an epoch unless a round gets tiny.
+    """Tokens per worker and round: a fraction of a second of work, at least 20 rounds an epoch unless one gets tiny.
 
     cost : float, rough nanoseconds per token
     copies : bool, workers train their own copies of rows: more than two know too little of each other in long rounds

@@ -1,9 +1,9 @@
 """Who is timed, and the one loop that times them: every contender in turn, round after round.
 
-A noisy machine then hits all alike, and ratios are taken within a round. Ours is timed from the start of a run until
-the round in which it has seen as many tokens as asked for, with rounds as long as those of a whole run; rivals train on
-a text of that many tokens, with the words of the whole vocabulary where they can be told (gensim, without the seconds
-it takes to prepare them).
+A noisy machine then hits all alike, and ratios are taken within a round. Where so many tokens are asked for, ours is
+timed from the end of a run's first round, which touches memory first, until the round in which it has seen as many
+more, with rounds as long as those of a whole run; rivals train on a text of that many tokens, with the words of the
+whole vocabulary where they can be told (gensim, without the seconds it takes to prepare them).
 """
 
 import dataclasses
@@ -121,6 +121,8 @@ def interleaved(contenders, encoded, common, repeats, tokens=None, before=lambda
                 try:
                     timing = time_contender(contender, encoded, common, tokens, Path(folder))
                 except RuntimeError as error:
+                    if contender.rival is None:
+                        raise
                     tell(f"round {repeat + 1}, {contender.name}: failed ({error}); left out")
                     continue
                 timings.append(dataclasses.replace(timing, repeat=repeat))

@@ -111,9 +111,9 @@ def split(encoded, share=0.01):
     """Return (training part, held-out part) of an EncodedCorpus: the last `share` of its sentences is held out."""
     cut = int(encoded.n_sentences * (1 - share))
     border = int(encoded.offsets[cut])
-    head = dataclasses.replace(encoded, ids=encoded.ids[:border], offsets=encoded.offsets[: cut + 1])
+    first = dataclasses.replace(encoded, ids=encoded.ids[:border], offsets=encoded.offsets[: cut + 1])
     tail = dataclasses.replace(encoded, ids=encoded.ids[border:], offsets=encoded.offsets[cut:] - border)
-    return head, tail
+    return first, tail
 
 
 _WARM_TOKENS = 5000
@@ -158,7 +158,10 @@ class Judge:
     def _ours(self, objective, alpha, seed, common):
         options = objective_options(objective) | common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
         if objective not in self._warm:  # compiled code is loaded, or made, before anything is timed
-            Trainer(head(self.corpus, _WARM_TOKENS), TrainConfig(**options | {"epochs": 1})).train()
+            warm_up = Trainer(head(self.corpus, _WARM_TOKENS), TrainConfig(**options | {"epochs": 1}))
+            warm_up.train()
+            if not warm_up.complete:
+                raise KeyboardInterrupt
             self._warm.add(objective)
         trainer = Trainer(self.corpus, TrainConfig(**options))
         begun = time.perf_counter()

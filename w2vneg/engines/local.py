@@ -27,9 +27,8 @@ def private_rows(n_vocab, dim, workers):
     """
     if workers == 1:
         return 0
-    if workers > 2:
-        return min(n_vocab, _COPIES // workers)
-    return int(min(n_vocab, 64 * 2**20 // (4 * dim), memory_size() // 8 // (workers * 2 * dim * 4)))
+    most = min(n_vocab, 64 * 2**20 // (4 * dim), memory_size() // 8 // (workers * 2 * dim * 4))
+    return int(most if workers == 2 else min(most, _COPIES // workers))
 
 
 class LocalEngine(Matrices):
@@ -129,7 +128,8 @@ class LocalEngine(Matrices):
     def merge(self, work):
         """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`).
 
-        work : float, pairs of one worker since the last merge, times the learning rate
+        work : float, pairs of one worker since the last merge, times the learning rate (of the model: a plug's rows are
+            taken to settle as fast)
         """
         if self.n_private:
             for name, tall in self.tall.items():

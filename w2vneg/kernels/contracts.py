@@ -33,10 +33,10 @@ exclude
     `positives` (int32, first m) are all of the group.
 regard
     Look at a whole group before its pairs are weighed: rows of the m positives and n negatives (int64) in the plug's
-    own matrices, where it trains some (see `parameters` below); `width` tells the compiler how long rows are
-    (`linalg.width_of`); `negatives` (int32) are the latter's ids, -1 for an
-    empty slot; alpha (float32) is the learning rate of this group. Return True, or False if the two matrices are not to
-    be trained on this group. At alpha 0, which `diagnostics` gives, nothing may change; this holds for `step` too.
+    own matrices, where it trains some (see `parameters` below); `width` tells the compiler how long the vectors' rows
+    are (`linalg.width_of`), for a plug whose own are as long; `negatives` (int32) are the latter's ids, -1 for an
+    empty slot; alpha (float32) is the learning rate of this group. Return True, or False if the two matrices are not
+    to be trained on this group. At alpha 0, which `diagnostics` gives, nothing may change; this holds for `step` too.
 weigh
     Multiply the weights ω with which the targets count into `weights`. They come as 1, or as 0 for a negative that is
     excluded or an empty slot, which counts neither here nor in `step`. `k` is the place of the positive in the group,
@@ -44,10 +44,11 @@ weigh
 step
     Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
 step_group
-    `step` for all m pairs of a group at once, for speed: asked where every weight is 1. From e^logit of the m positives
-    and of their negatives (n for all of them if `shared`, else n for each) write dL/dlogit into `positives` and
-    `negatives`, those of shared negatives summed over the pairs; return True and the sum of L. Or return (False, 0.0),
-    as a loss without it does, and `step` is asked pair by pair.
+    `step` for all m pairs of a group at once, for speed: asked where nothing weighs. Where something is excluded the
+    answer is dropped and `step` asked, so nothing but `positives` and `negatives` may change. From e^logit of the m
+    positives and of their negatives (n for all of them if `shared`, else n for each) write dL/dlogit into `positives`
+    and `negatives`, those of shared negatives summed over the pairs; return True and the sum of L. Or return (False,
+    0.0), as a loss without it does, and `step` is asked pair by pair.
 follow
     Look at the rows of a group's m positives and n negatives (ids, int32) in `out` once they are updated, for a sampler
     that keeps track of them.
@@ -58,8 +59,9 @@ count as ±80 there. log_q[0] is that of the positive where the loss asks for it
 while an excluded draw keeps its own; log_q is empty if nobody declared to need it.
 
 A weigher or loss may train rows of its own, one for each id: its class names their fields in ``parameters``; the engine
-then keeps them as it keeps the two matrices (private copies, merge, checks, checkpoints), and `centre_row`,
-`positive_rows`, `negative_rows` are the rows to use in them.
+then keeps them as it keeps the two matrices (private copies, merge, checks, checkpoints; a name that ends in ``_out``
+is of targets' rows, any other of centres'), and `centre_row`, `positive_rows`, `negative_rows` are the rows to use in
+them.
 
 None of these functions may allocate, but the two `open_`: that is what their states are for.
 """

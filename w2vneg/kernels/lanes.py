@@ -6,9 +6,8 @@ while the rows go by. Vectors have 16 lanes; LLVM splits them where a machine's 
 """
 
 import llvmlite.ir as ir
-from numba import config
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+
+from ..jit import DISABLE_JIT, cgutils, intrinsic, types
 
 _BLOCK = 128  # columns at a time: eight registers for the centre, eight for the gradient, of 32
 _NUMBER = ir.FloatType()
@@ -91,7 +90,7 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, gradient):
     return types.void(dim, matrix, index, steps, n, x, gradient), emit
 
 
-if config.DISABLE_JIT:
+if DISABLE_JIT:
 
     def step_lanes(dim, matrix, index, steps, n, x, gradient):
         """The same in plain Python."""

@@ -124,9 +124,28 @@ def step_row(width, matrix, row, coefficient, x, gradient):
         matrix[row, i] = v + coefficient * x[i]
 
 
-def _step_one_by_one(width, matrix, index, steps, n, x, gradient):
-    for k in range(n):
+@njit(fastmath=LEAF, borrows=True)
+def _step_two_by_two(width, matrix, index, steps, n, x, gradient):
+    """Two rows at a time: half the loads and stores of the gradient."""
+    k = 0
+    while k + 2 <= n:
+        r0, r1 = index[k], index[k + 1]
+        if r0 == r1:  # side by side one of the two steps would be lost
+            step_row(width, matrix, r0, steps[k] + steps[k + 1], x, gradient)
+        else:
+            c0, c1 = steps[k], steps[k + 1]
+            for i in range(dimension(width, x)):
+                v0, v1 = matrix[r0, i], matrix[r1, i]
+                gradient[i] += c0 * v0 + c1 * v1
+                matrix[r0, i] = v0 + c0 * x[i]
+                matrix[r1, i] = v1 + c1 * x[i]
+        k += 2
+    if k < n:
         step_row(width, matrix, index[k], steps[k], x, gradient)
+
+
+def _step_any(width, matrix, index, steps, n, x, gradient):
+    _step_two_by_two(width, matrix, index, steps, n, x, gradient)
 
 
 def _step_in_registers(dim):
@@ -136,7 +155,7 @@ def _step_in_registers(dim):
     return body
 
 
-_step_rows = Socket("step_rows", default=_step_one_by_one)
+_step_rows = Socket("step_rows", default=_step_any)
 step_rows = _step_rows.call  # `step_row` for the rows ``index[:n]``
 for _dim, _width in _WIDTHS.items():
     _step_rows.implement(_width)(_step_in_registers(_dim))

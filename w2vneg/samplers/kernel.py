@@ -1,4 +1,4 @@
-"""Kernel based negatives (Blanc and Rendle 2018): near softmax sampling, without a look at all classes.
+"""Kernel based negatives (Blanc and Rendle 2018): near softmax sampling, with a tree without a look at all classes.
 
     q(j|h) = K(h, w_j) / Σ_l K(h, w_l),    K = α s² + 1 (quadratic, §3.3) or s⁴ + 1 (quartic, §4.2),   s = h · w_j
 
@@ -148,7 +148,7 @@ class KernelFamily:
 
     gives_log_q = True
     about = About(
-        summary="in proportion to a kernel of the logit, from a tree of summed features",
+        summary="in proportion to a kernel of the logit, from a tree of summed features or by a matrix product",
         equation="Q_i(j) ∝ α s_ij² + 1 (quadratic) or s_ij⁴ + 1 (quartic)",
         paper="kernel §3.2–3.3, eqs. 8–10",
         cost="quadratic: about d log2(2V/d) / n + d dot products a draw at first, shared by the n draws of a group; "
