@@ -179,7 +179,7 @@ PRESETS = {
         "kernel eqs. 8–11, §4.1.2",
         "The paper learns with 10, 20, 40, … negatives; 20 is our choice. Sums are rebuilt between launches; --tree "
         "update follows every step as the paper does, --tree none scores all classes by a matrix product, "
-        "which is sooner done for some ten thousand.",
+        "which is sooner done at 15,000 words.",
     ),
     "kernel-quartic": Preset(
         "sampled-softmax",
