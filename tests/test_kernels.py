@@ -16,7 +16,8 @@ from w2vneg.jit import njit
 from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
-from w2vneg.kernels.functions import exp_into, fast_log, highest
+from w2vneg.kernels.functions import exp_into, fast_log, highest, padded
+from w2vneg.kernels.lanes import rank_lanes
 from w2vneg.kernels.linalg import AnyWidth, Rows, dot, dots, row_of, step_row, step_rows, width_of
 from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
 from w2vneg.kernels.shard import Plugs, Shape, run_shard
@@ -98,14 +99,34 @@ def test_highest_passes_over_nan(place):
     assert highest(values, 9) == np.nanmax(values)
 
 
-@given(n=st.integers(0, 11), dim=st.integers(1, 40) | st.sampled_from([50, 100]), seed=st.integers(0, 1000))
+@njit
+def rank_all(sums, targets, n, ranks):
+    rank_lanes(sums, targets, n, ranks)
+
+
+@pytest.mark.parametrize("n", [0, 1, 8, 15, 16, 17, 40])
+def test_rank_lanes_tells_how_many_sums_each_target_has_passed(n):
+    sums = np.array([0.5, 0.5, 2.0, 3.0], np.float32)  # the second weighs nothing
+    targets = np.resize(np.array([0.0, 0.49, 0.5, 1.99, 2.0, 2.99, 3.0, 9.0], np.float32), 64)
+    ranks = np.full(64, -9, np.int32)
+    rank_all(sums, targets, n, ranks)
+    assert ranks[:n].tolist() == np.resize([0, 0, 2, 2, 3, 3, 4, 4], n).tolist()
+    assert (ranks[padded(n) :] == -9).all()
+
+
+@njit
+def dot_all(width, matrix, index, n, x, out):
+    dots(width, matrix, index, n, x, out)
+
+
+@given(n=st.integers(0, 11), dim=st.integers(1, 40) | st.sampled_from([50, 64, 100, 300]), seed=st.integers(0, 1000))
 @settings(deadline=None, max_examples=100)
 def test_dots_are_dot_products(n, dim, seed):
     rng = np.random.default_rng(seed)
     matrix, x = rng.normal(size=(7, dim)).astype(np.float32), rng.normal(size=dim).astype(np.float32)
     index = rng.integers(0, 7, n)
     out = np.full(n + 1, 99, np.float32)
-    dots(width_of(dim), matrix, index, n, x, out)
+    dot_all(width_of(dim), matrix, index, n, x, out)
     expected = matrix.astype(np.float64)[index] @ x.astype(np.float64)
     np.testing.assert_allclose(out[:n], expected, rtol=1e-5, atol=1e-5)
     assert out[n] == 99

@@ -316,27 +316,34 @@ def test_one_group_moves_both_matrices_down_the_slope_of_its_loss(name):
     np.testing.assert_allclose(analytic, slopes, rtol=1e-4, atol=2e-5)
 
 
-def answer_for_a_group(name, shared, m=5, n=11):
-    """Return (done, L, dL/ds of the positives, of the negatives) and the logits that they are for."""
+def answer_for_a_group(name, shared, weighed, m=5, n=11):
+    """Return (done, L), (dL/ds of the positives, of the negatives), and the logits and weights that they are for."""
     rng = np.random.default_rng(17)
-    logits = [rng.normal(0, 3, size).astype(np.float32) for size in (m, n if shared else m * n)]
+    sizes = m, n if shared else m * n
+    logits = [rng.normal(0, 3, size).astype(np.float32) for size in sizes]
+    weights = [rng.uniform(0.1, 2.0, size if weighed else 0).astype(np.float32) for size in sizes]
     slopes = [np.full_like(part, np.nan) for part in logits]
-    return *step_group(of(name), shared, m, n, np.exp(logits[0]), np.exp(logits[1]), *slopes), *slopes, *logits
+    answer = step_group(of(name), shared, weighed, m, n, *(np.exp(part) for part in logits), *weights, *slopes)
+    return answer, slopes, logits, weights if weighed else [np.ones_like(part) for part in logits]
 
 
-def test_who_answers_for_a_whole_group():
-    assert [name for name in CASES if answer_for_a_group(name, True)[0]] == ["ns", "relaxed"]
+@pytest.mark.parametrize(("weighed", "names"), [(False, ["ns", "relaxed"]), (True, ["relaxed"])])
+def test_who_answers_for_a_whole_group(weighed, names):
+    assert [name for name in CASES if answer_for_a_group(name, True, weighed)[0][0]] == names
 
 
-@pytest.mark.parametrize("name", ["ns", "relaxed"])
+@pytest.mark.parametrize(("name", "weighed"), [("ns", False), ("relaxed", False), ("relaxed", True)])
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_group_answered_at_once_is_its_pairs_one_by_one(name, shared):
+@pytest.mark.parametrize("m", [1, 3, 5, 9])  # logarithms are taken for up to eight or four at once
+def test_a_group_answered_at_once_is_its_pairs_one_by_one(name, weighed, shared, m):
     n = 11
-    _, value, first, rest, positive, negative = answer_for_a_group(name, shared, n=n)
+    answer = answer_for_a_group(name, shared, weighed, m, n)
+    (_, value), (first, rest), (positive, negative), (positive_weights, weights) = answer
     wanted, total = np.zeros(len(negative)), 0.0
     for k in range(len(positive)):
         part = slice(0, n) if shared else slice(k * n, (k + 1) * n)
-        one, gradients = ask(of(name), np.concatenate([positive[k : k + 1], negative[part]]))
+        logits = np.concatenate([positive[k : k + 1], negative[part]])
+        one, gradients = ask(of(name), logits, np.append(positive_weights[k], weights[part]))
         assert first[k] == pytest.approx(gradients[0], rel=1e-5)
         wanted[part] += gradients[1:]
         total += one

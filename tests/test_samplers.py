@@ -27,7 +27,7 @@ from w2vneg.cooccurrence import pair_counts
 from w2vneg.errors import ConfigError
 from w2vneg.kernels.linalg import Rows, row_of
 from w2vneg.samplers import SAMPLERS, popularity
-from w2vneg.samplers.boltzmann import accumulate, find
+from w2vneg.samplers.boltzmann import accumulate
 from w2vneg.samplers.log_uniform import rank_at
 from w2vneg.setting import Setting
 
@@ -73,12 +73,6 @@ def test_accumulate_gives_running_sums(n):
     np.testing.assert_allclose(values, expected, rtol=1e-5)
     assert total == values[-1]
     assert (np.diff(values) >= 0).all()
-
-
-def test_find_gives_the_stretch_a_target_falls_into():
-    running = np.array([0.5, 0.5, 2.0, 3.0], np.float32)  # the second weighs nothing
-    targets = [0.0, 0.49, 0.5, 1.99, 2.0, 2.99, 3.0, 9.0]
-    assert [int(find(running, np.float32(t))) for t in targets] == [0, 0, 2, 2, 3, 3, 3, 3]
 
 
 def exact_draws(sd, temp, degeneracy, n=2_000, seed=3):

@@ -10,14 +10,16 @@ import math
 import numpy as np
 
 from ..jit import LEAF, njit, prange
-from ..kernels.functions import fast_exp, fast_log
+from ..kernels.functions import exp_into, fast_exp, fast_log
 from ..kernels.rng import mix, next_unit
 from .blas import TILE, largest, n_tiles, one_blas_thread, tile_of
 
 _SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
 _LANES = 32  # in each tile; targets j with the same j % _LANES are summed together
 _ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
 _FAR = np.float32(-80.0)  # a weight below e^−80 of the best counts as 0
+_LEAST = np.float32(1.81e-35)  # which is what exponents below that are taken for
 
 
 @njit(fastmath=LEAF, borrows=True)
@@ -34,10 +36,9 @@ def _exponents(scores, log_d, beta, absolute):
 def _weights(scores, top, sums):
     """Turn a tile's row of exponents into weights and fill in the lanes' sums; return their total."""
     n = scores.shape[0]
+    exp_into(scores, n, _ONE, top, scores)
     for j in range(n):
-        shifted = scores[j] - top
-        w = fast_exp(shifted)
-        scores[j] = w if shifted > _FAR else _ZERO
+        scores[j] = scores[j] if scores[j] > _LEAST else _ZERO
     sums[:] = _ZERO
     rows = n // _LANES
     for row in range(rows):

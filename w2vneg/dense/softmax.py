@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import LEAF, njit, prange
-from ..kernels.functions import fast_exp, fast_log
+from ..kernels.functions import exp_into, fast_exp, fast_log
 from ..kernels.linalg import dot
 from .blas import TILE, largest, n_tiles, tile_of
 
@@ -86,11 +86,10 @@ class Manner(NamedTuple):
 
 @njit(fastmath=LEAF, borrows=True)
 def _exponentials(scores, top):
+    exp_into(scores, scores.shape[0], _ONE, top, scores)
     total = _ZERO
     for j in range(scores.shape[0]):
-        w = fast_exp(scores[j] - top)
-        scores[j] = w
-        total += w
+        total += scores[j]
     return total
 
 

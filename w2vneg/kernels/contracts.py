@@ -13,7 +13,9 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
     regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng) -> bool
     weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights) -> bool
     step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients) -> float64
-    step_group(loss, shared, m, n, positive_odds, negative_odds, positives, negatives) -> (bool, float64)
+    weigh_group(weigher, state, m, n, positive_weights, negative_weights) -> bool
+    step_group(loss, shared, weighed, m, n, positive_odds, negative_odds, positive_weights, negative_weights,
+               positives, negatives) -> (bool, float64)
     follow(sampler, state, m, positives, n, negatives, out)
 
 fill, group
@@ -43,12 +45,13 @@ weigh
     `offset` that of its first negative. Return whether any weight was changed.
 step
     Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
-step_group
-    `step` for all m pairs of a group at once, for speed: asked where nothing weighs. Where something is excluded the
-    answer is dropped and `step` asked, so nothing but `positives` and `negatives` may change. From e^logit of the m
-    positives and of their negatives (n for all of them if `shared`, else n for each) write dL/dlogit into `positives`
-    and `negatives`, those of shared negatives summed over the pairs; return True and the sum of L. Or return (False,
-    0.0), as a loss without it does, and `step` is asked pair by pair.
+weigh_group, step_group
+    `weigh` and `step` for all m pairs of a group at once, for speed. Where something is excluded the answer is dropped
+    and pair by pair asked for, so nothing but the arrays to write may change. `weigh_group` writes the weights of the m
+    positives and the n negatives of them all and returns True; or False, as a weigher without it does, and pair by pair
+    is asked for. From e^logit of the m positives and of their negatives (n for all of them if `shared`, else n for
+    each), and the weights if `weighed`, `step_group` writes dL/dlogit into `positives` and `negatives`, those of shared
+    negatives summed over the pairs, and returns True and the sum of L; or (False, 0.0), as a loss without it.
 follow
     Look at the rows of a group's m positives and n negatives (ids, int32) in `out` once they are updated, for a sampler
     that keeps track of them.
@@ -127,7 +130,13 @@ def _no_regard(weigher, state, width, centre_row, m, positive_rows, n, negative_
     return True
 
 
-def _pair_by_pair(loss, shared, m, n, positive_odds, negative_odds, positives, negatives):
+def _weigh_pair_by_pair(weigher, state, m, n, positive_weights, negative_weights):
+    return False
+
+
+def _step_pair_by_pair(
+    loss, shared, weighed, m, n, positive_odds, negative_odds, positive_weights, negative_weights, positives, negatives
+):
     return False, 0.0
 
 
@@ -145,7 +154,8 @@ _open_weigher = Socket("open_weigher", default=_no_weigher_state, allocates=True
 _regard = Socket("regard", default=_no_regard)
 _weigh = Socket("weigh")
 _step = Socket("step")
-_step_group = Socket("step_group", default=_pair_by_pair)
+_weigh_group = Socket("weigh_group", default=_weigh_pair_by_pair)
+_step_group = Socket("step_group", default=_step_pair_by_pair)
 _follow = Socket("follow", default=_no_follow)
 
 implement_fill, fill = _fill.implement, _fill.call
@@ -158,6 +168,7 @@ implement_open_weigher, open_weigher = _open_weigher.implement, _open_weigher.ca
 implement_regard, regard = _regard.implement, _regard.call
 implement_weigh, weigh = _weigh.implement, _weigh.call
 implement_step, step = _step.implement, _step.call
+implement_weigh_group, weigh_group = _weigh_group.implement, _weigh_group.call
 implement_step_group, step_group = _step_group.implement, _step_group.call
 implement_follow, follow = _follow.implement, _follow.call
 

@@ -1,21 +1,17 @@
-"""Elementary functions that LLVM can vectorise: Numba's own exp calls libm once per element."""
+"""Elementary functions, fast where float32 will do: Numba's own exp calls libm."""
 
 import numpy as np
 
 from ..jit import LEAF, njit
+from .lanes import LANES, LIMIT, LOG2E, POWERS, exp_lanes
 
-_LOG2E = np.float32(1.4426950408889634)
-_LIMIT = np.float32(80.0)
+_LOG2E = np.float32(LOG2E)
+_LIMIT = np.float32(LIMIT)
 _LOWEST = np.float32(-np.inf)
 _HALF = np.float32(0.5)
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
-# fit of 2^f on [-1/2, 1/2] (tests/test_kernels.py holds the error bound)
-_C1 = np.float32(0.693147004)
-_C2 = np.float32(0.240222424)
-_C3 = np.float32(0.0555073358)
-_C4 = np.float32(0.00967151299)
-_C5 = np.float32(0.00132647273)
+_C1, _C2, _C3, _C4, _C5 = (np.float32(c) for c in POWERS[1:])
 
 
 @njit(fastmath=LEAF, borrows=True)
@@ -28,11 +24,19 @@ def fast_exp(x):
     return np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32) * fraction
 
 
-@njit(fastmath=LEAF, borrows=True)
+@njit(borrows=True)
 def exp_into(values, n, scale, shift, out):
-    """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n; float32 throughout."""
-    for k in range(n):
-        out[k] = fast_exp((values[k] - shift) * scale)
+    """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n, all float32; see `fast_exp`.
+
+    As fast for `padded` (n) as for n, where the arrays have room.
+    """
+    exp_lanes(values, n, scale, shift, out)
+
+
+@njit(borrows=True)
+def padded(n):
+    """Return n rounded up to a multiple of `LANES`: vectors take them all at once, where there is room."""
+    return (n + LANES - 1) // LANES * LANES
 
 
 @njit(borrows=True)

@@ -1,17 +1,30 @@
-"""Rows held in vector registers: what LLVM's own vectoriser leaves on the table where arrays might overlap.
+"""What is held in vector registers: what LLVM's own vectoriser leaves on the table where arrays might overlap.
 
 A loop over target rows that also adds to the centre's gradient must, for all the compiler knows, write the gradient
 back before it reads the next row. Here the centre and its gradient stay in registers, 128 numbers of them at a time,
-while the rows go by. Vectors have 16 lanes; LLVM splits them where a machine's registers are narrower.
+while the rows go by; and sixteen draws with their counts, while the sums they are compared with go by. Vectors have 16
+lanes; LLVM splits them where a machine's registers are narrower.
 """
 
 import llvmlite.ir as ir
+import numpy as np
 
 from ..jit import DISABLE_JIT, cgutils, intrinsic, types
 
 _BLOCK = 128  # columns at a time: eight registers for the centre, eight for the gradient, of 32
 _NUMBER = ir.FloatType()
 _PLACE = ir.IntType(64)
+_COUNT = ir.IntType(32)
+LANES = 16
+LIMIT = 80.0  # exponents count as ±80 beyond, so that sums of thousands stay finite
+LOG2E = 1.4426950408889634
+POWERS = 1.0, 0.693147004, 0.240222424, 0.0555073358, 0.00967151299, 0.00132647273
+"""Σ c_k f^k is 2^f on [-1/2, 1/2], fitted; tests/test_kernels.py holds the error bound."""
+
+
+def _rounded_to_float(number):
+    """Return the float32 next to a number as a Python float: constants of that type must be exact."""
+    return float(np.float32(number))
 
 
 def _pieces(begin, end):
@@ -34,9 +47,9 @@ class _Emitter:
         """Return the address of an array's first element."""
         return self.context.make_array(kind)(self.context, self.builder, value).data
 
-    def at(self, base, offset, lanes):
+    def at(self, base, offset, lanes, kind=_NUMBER):
         address = self.builder.gep(base, [offset])
-        return self.builder.bitcast(address, ir.VectorType(_NUMBER, lanes).as_pointer())
+        return self.builder.bitcast(address, ir.VectorType(kind, lanes).as_pointer())
 
     def load(self, base, offset, lanes):
         return self.builder.load(self.at(base, offset, lanes), align=4)
@@ -51,8 +64,74 @@ class _Emitter:
         places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
         return self.builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), places)
 
+    def total(self, vector):
+        """Return the sum of a vector's lanes."""
+        arguments = [_NUMBER(0.0), vector]
+        return self._intrinsic("vector.reduce.fadd", vector, _NUMBER, arguments, fastmath=["reassoc"])
+
+    def rounded(self, vector):
+        """Return the whole numbers nearest to a vector's lanes."""
+        return self._intrinsic("rint", vector, vector.type, [vector])
+
+    def _intrinsic(self, name, vector, result, arguments, **options):
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        name = f"llvm.{name}.v{vector.type.count}f32"
+        declared = cgutils.get_or_insert_function(self.builder.module, kind, name)
+        return self.builder.call(declared, arguments, **options)
+
+    def choose(self, sign, a, b):
+        """Return, lane by lane, a where ``a sign b`` holds, else b."""
+        return self.builder.select(self.builder.fcmp_ordered(sign, a, b), a, b)
+
     def multiply_add(self, a, b, c):
         return self.builder.fadd(self.builder.fmul(a, b, flags=["contract"]), c, flags=["contract"])
+
+
+@intrinsic
+def dot_lanes(typing_context, dim, matrix, index, n, x, out):
+    """Write ``out[k] = matrix[index[k]] · x`` for k < n, four rows at a time.
+
+    dim : int, known to the compiler, at least `LANES`; matrix : float32, (rows, dim); index : int64; x : float32,
+    (dim,); out : float32. All are contiguous.
+    """
+    if not isinstance(dim, types.IntegerLiteral):
+        return None
+    width = dim.literal_value
+
+    def emit(context, builder, signature, arguments):
+        e = _Emitter(context, builder)
+        rows, places, centre, products = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 4, 5))
+        columns = [*range(0, width - LANES + 1, LANES)]
+        centres = [e.load(centre, _PLACE(column), LANES) for column in columns]
+        known = width % LANES
+        if known:  # the last vector begins within the one before it, where the centre's are 0
+            kind = centres[0].type
+            places_of = [LANES] * (LANES - known) + [*range(LANES - known, LANES)]
+            last = e.load(centre, _PLACE(width - LANES), LANES)
+            mask = ir.Constant(ir.VectorType(_COUNT, LANES), places_of)
+            columns.append(width - LANES)
+            centres.append(builder.shuffle_vector(last, ir.Constant(kind, [0.0] * LANES), mask))
+
+        def products_of(first, n_rows):
+            at = [builder.add(first, _PLACE(k)) for k in range(n_rows)]
+            begins = [builder.mul(builder.load(builder.gep(places, [k])), _PLACE(width)) for k in at]
+            sums = [None] * n_rows
+            for column, here in zip(columns, centres, strict=True):
+                for k, begin in enumerate(begins):
+                    value = e.load(rows, builder.add(begin, _PLACE(column)), LANES)
+                    sums[k] = e.multiply_add(value, here, sums[k]) if sums[k] else builder.fmul(value, here)
+            for k, total in zip(at, sums, strict=True):
+                builder.store(e.total(total), builder.gep(products, [k]))
+
+        n = arguments[3]
+        whole = builder.and_(n, _PLACE(-4))
+        with cgutils.for_range_slice(builder, _PLACE(0), whole, _PLACE(4)) as (first, _):
+            products_of(first, 4)
+        with cgutils.for_range_slice(builder, whole, n, _PLACE(1)) as (first, _):
+            products_of(first, 1)
+        return context.get_dummy_value()
+
+    return types.void(dim, matrix, index, n, x, out), emit
 
 
 @intrinsic
@@ -90,7 +169,79 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, gradient):
     return types.void(dim, matrix, index, steps, n, x, gradient), emit
 
 
+@intrinsic
+def exp_lanes(typing_context, values, n, scale, shift, out):
+    """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n, relative error below 4e-6.
+
+    values, out : float32; n : int; scale, shift : float32. `LANES` numbers take as long as one of the rest.
+    """
+
+    def emit(context, builder, signature, arguments):
+        e = _Emitter(context, builder)
+        source, target = e.data(signature.args[0], arguments[0]), e.data(signature.args[4], arguments[4])
+        n = arguments[1]
+
+        def exponentiate(place, lanes):
+            kind, counts = ir.VectorType(_NUMBER, lanes), ir.VectorType(_COUNT, lanes)
+
+            def every(number):
+                return ir.Constant(kind, [_rounded_to_float(number)] * lanes)
+
+            value = builder.fsub(e.load(source, place, lanes), e.spread(arguments[3], lanes))
+            value = builder.fmul(value, e.spread(arguments[2], lanes))
+            value = e.choose("<", e.choose(">", value, every(-LIMIT)), every(LIMIT))
+            power = builder.fmul(value, every(LOG2E))
+            whole = e.rounded(power)
+            part = builder.fsub(power, whole)
+            fraction = every(POWERS[-1])
+            for coefficient in reversed(POWERS[:-1]):
+                fraction = e.multiply_add(part, fraction, every(coefficient))
+            exponent = builder.add(builder.fptosi(whole, counts), ir.Constant(counts, [127] * lanes))
+            two = builder.bitcast(builder.shl(exponent, ir.Constant(counts, [23] * lanes)), kind)
+            e.store(builder.fmul(two, fraction), target, place, lanes)
+
+        whole = builder.and_(n, _PLACE(-LANES))
+        for begin, end, lanes in ((_PLACE(0), whole, LANES), (whole, n, 1)):
+            with cgutils.for_range_slice(builder, begin, end, _PLACE(lanes)) as (place, _):
+                exponentiate(place, lanes)
+        return context.get_dummy_value()
+
+    return types.void(values, n, scale, shift, out), emit
+
+
+@intrinsic
+def rank_lanes(typing_context, sums, targets, n, ranks):
+    """Write ``ranks[k]``, how many of `sums` are at most ``targets[k]``, for k < n and on to a multiple of `LANES`.
+
+    sums : float32, (m,); targets : float32 and ranks : int32, both (n rounded up to a multiple of `LANES`,)
+    """
+
+    def emit(context, builder, signature, arguments):
+        e = _Emitter(context, builder)
+        steps, goals, counts = (e.data(signature.args[k], arguments[k]) for k in (0, 1, 3))
+        n_sums = cgutils.unpack_tuple(
+            builder, context.make_array(signature.args[0])(context, builder, arguments[0]).shape
+        )[0]
+        kind = ir.VectorType(_COUNT, LANES)
+        with cgutils.for_range_slice(builder, _PLACE(0), arguments[2], _PLACE(LANES)) as (block, _):
+            goal = e.load(goals, block, LANES)
+            count = cgutils.alloca_once_value(builder, ir.Constant(kind, [0] * LANES))
+            with cgutils.for_range(builder, n_sums) as loop:
+                passed = builder.fcmp_ordered(
+                    "<=", e.spread(builder.load(builder.gep(steps, [loop.index])), LANES), goal
+                )
+                builder.store(builder.add(builder.load(count), builder.zext(passed, kind)), count)
+            builder.store(builder.load(count), e.at(counts, block, LANES, _COUNT), align=4)
+        return context.get_dummy_value()
+
+    return types.void(sums, targets, n, ranks), emit
+
+
 if DISABLE_JIT:
+
+    def dot_lanes(dim, matrix, index, n, x, out):
+        """The same in plain Python."""
+        out[:n] = matrix[index[:n]] @ x
 
     def step_lanes(dim, matrix, index, steps, n, x, gradient):
         """The same in plain Python."""
@@ -98,3 +249,11 @@ if DISABLE_JIT:
             before = matrix[index[k]].copy()
             matrix[index[k]] += steps[k] * x
             gradient += steps[k] * before
+
+    def exp_lanes(values, n, scale, shift, out):
+        """The same in plain Python."""
+        out[:n] = np.exp(np.clip((values[:n] - shift) * scale, -LIMIT, LIMIT))
+
+    def rank_lanes(sums, targets, n, ranks):
+        """The same in plain Python."""
+        ranks[:n] = (sums <= targets[:n, None]).sum(1)

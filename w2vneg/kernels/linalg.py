@@ -11,7 +11,7 @@ import numpy as np
 
 from ..jit import LEAF, njit, prefetch
 from .contracts import Socket
-from .lanes import step_lanes
+from .lanes import dot_lanes, step_lanes
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -91,9 +91,9 @@ def dot(a, b):
 
 
 @njit(fastmath=LEAF, borrows=True)
-def dots(width, matrix, index, n, x, out):
-    """Write ``out[k] = matrix[index[k]] · x`` for k < n, four rows to each load of x."""
-    dim = dimension(width, x)
+def _dots_four_by_four(matrix, index, n, x, out):
+    """Four rows to each load of x."""
+    dim = x.shape[0]
     k = 0
     while k + 4 <= n:
         r0, r1, r2, r3 = index[k], index[k + 1], index[k + 2], index[k + 3]
@@ -113,6 +113,21 @@ def dots(width, matrix, index, n, x, out):
             total += matrix[row, i] * x[i]
         out[k] = total
         k += 1
+
+
+def _dots_any(width, matrix, index, n, x, out):
+    _dots_four_by_four(matrix, index, n, x, out)
+
+
+def _dots_in_registers(dim):
+    def body(width, matrix, index, n, x, out):
+        dot_lanes(dim, matrix, index, n, x, out)
+
+    return body
+
+
+_dots = Socket("dots", default=_dots_any)
+dots = _dots.call  # ``out[k] = matrix[index[k]] · x`` for k < n
 
 
 @njit(fastmath=LEAF, borrows=True)
@@ -158,6 +173,7 @@ def _step_in_registers(dim):
 _step_rows = Socket("step_rows", default=_step_any)
 step_rows = _step_rows.call  # `step_row` for the rows ``index[:n]``
 for _dim, _width in _WIDTHS.items():
+    _dots.implement(_width)(_dots_in_registers(_dim))
     _step_rows.implement(_width)(_step_in_registers(_dim))
 
 

@@ -22,8 +22,9 @@ from .contracts import (
     step,
     step_group,
     weigh,
+    weigh_group,
 )
-from .functions import exp_into
+from .functions import exp_into, padded
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
 
 _ZERO = np.float32(0.0)
@@ -48,7 +49,7 @@ class Shape(NamedTuple):
     bounded : bool, hold a group's steps to about one unit of logit (see `linalg.bound_steps`)
     positive_log_q : bool, the positives' log q is read too; absolute : bool, the logit is |x · y|
     gaps : bool, the sampler may leave places empty (id -1)
-    weighed : bool, the weigher may change weights; without it a loss may answer for a whole group (`step_group`)
+    weighed : bool, the weigher may change weights
     """
 
     max_positives: int
@@ -63,7 +64,7 @@ class Shape(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q), and of one pair."""
+    """Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q, signs, ω), of one pair."""
 
     positives: np.ndarray
     positive_rows: np.ndarray
@@ -72,6 +73,7 @@ class Scratch(NamedTuple):
     positive_steps: np.ndarray
     positive_log_q: np.ndarray
     positive_signs: np.ndarray
+    positive_weights: np.ndarray
     negatives: np.ndarray
     negative_rows: np.ndarray
     negative_logits: np.ndarray
@@ -79,6 +81,7 @@ class Scratch(NamedTuple):
     negative_steps: np.ndarray
     negative_log_q: np.ndarray
     negative_signs: np.ndarray
+    negative_weights: np.ndarray
     ids: np.ndarray
     logits: np.ndarray
     odds: np.ndarray
@@ -97,18 +100,20 @@ def _scratch(shape, dim):
     return Scratch(
         np.empty(m, np.int32),
         np.empty(m, np.int64),
-        np.empty(m, np.float32),
-        np.empty(m, np.float32),
+        np.zeros(padded(m), np.float32),
+        np.zeros(padded(m), np.float32),
         np.empty(m, np.float32),
         np.zeros(m if shape.positive_log_q else 0, np.float32),
         np.empty(m if shape.absolute else 0, np.float32),
+        np.empty(m if shape.weighed else 0, np.float32),
         np.empty(draws, np.int32),
         np.empty(draws, np.int64),
-        np.empty(draws, np.float32),
-        np.empty(draws, np.float32),
+        np.zeros(padded(draws), np.float32),
+        np.zeros(padded(draws), np.float32),
         np.empty(draws, np.float32),
         np.zeros(draws if log_q else 0, np.float32),
         np.empty(draws if shape.absolute else 0, np.float32),
+        np.empty(draws if shape.weighed else 0, np.float32),
         np.empty(1 + n, np.int32),
         np.empty(1 + n, np.float32),
         np.empty(1 + n, np.float32),
@@ -176,9 +181,22 @@ def _steps(plugs, weigher_state, shape, scratch, centre_id, centre_row, m, alpha
     positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
     n = shape.n_negatives
     draws = n if shape.shared else n * m
-    if not (shape.weighed or shape.gaps):
+    positive_weights, negative_weights = scratch.positive_weights, scratch.negative_weights
+    if not shape.gaps and (
+        not shape.weighed or weigh_group(plugs.weigher, weigher_state, m, draws, positive_weights, negative_weights)
+    ):
         done, value = step_group(
-            loss, shape.shared, m, n, scratch.positive_odds, scratch.negative_odds, positive_steps, negative_steps
+            loss,
+            shape.shared,
+            shape.weighed,
+            m,
+            n,
+            scratch.positive_odds,
+            scratch.negative_odds,
+            positive_weights,
+            negative_weights,
+            positive_steps,
+            negative_steps,
         )
         if done and not _excludes_some(exclusion, shape, scratch, centre_id, m):
             for k in range(m):
@@ -285,8 +303,8 @@ def _train_groups(plugs, states, shape, scratch, inputs, out, tokens, first, las
         if shape.absolute:
             _make_absolute(positive_logits, m, scratch.positive_signs)
             _make_absolute(negative_logits, draws, scratch.negative_signs)
-        exp_into(positive_logits, m, _ONE, _ZERO, positive_odds)
-        exp_into(negative_logits, draws, _ONE, _ZERO, negative_odds)
+        exp_into(positive_logits, padded(m), _ONE, _ZERO, positive_odds)
+        exp_into(negative_logits, padded(draws), _ONE, _ZERO, negative_odds)
         alpha = start + slope * np.float32(place)
         if not regard(
             weigher, weigher_state, width, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng

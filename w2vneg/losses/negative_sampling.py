@@ -73,8 +73,10 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
 
 
 @implement_step_group(NegativeSampling)
-def step_group(loss, shared, m, n, positive_odds, negative_odds, positives, negatives):
-    if loss.mean:
+def step_group(
+    loss, shared, weighed, m, n, positive_odds, negative_odds, positive_weights, negative_weights, positives, negatives
+):
+    if loss.mean or weighed:
         return False, 0.0
     draws, times = (n, np.float32(m)) if shared else (m * n, _ONE)
     for k in range(m):

@@ -78,25 +78,37 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
 
 
 @implement_step_group(RelaxedSoftmax)
-def step_group(loss, shared, m, n, positive_odds, negative_odds, positives, negatives):
+def step_group(
+    loss, shared, weighed, m, n, positive_odds, negative_odds, positive_weights, negative_weights, positives, negatives
+):
     if loss.penalty > 0.0 or not loss.positive_in:
         return False, 0.0
-    value = 0.0
+    for j in range(n if shared else m * n):  # ω e^s, for now
+        negatives[j] = negative_odds[j] * negative_weights[j] if weighed else negative_odds[j]
+    value, ratio = 0.0, 1.0  # one logarithm for up to four quotients Z / e^{s₀}
     noise = shares = _ZERO
     for k in range(m):
+        if k % 4 == 3:
+            value += fast_log(ratio)
+            ratio = 1.0
         if k == 0 or not shared:
             offset = 0 if shared else k * n
             noise = _ZERO
             for j in range(offset, offset + n):
-                noise += negative_odds[j]
-        scale = _ONE / (positive_odds[k] + noise)
+                noise += negatives[j]
+        positive = positive_odds[k] * positive_weights[k] if weighed else positive_odds[k]
+        total = positive + noise
+        if total == _ZERO:
+            positives[k] = _ZERO
+            continue
+        scale = _ONE / total
         positives[k] = -noise * scale
         shares += scale
         if not shared:
             for j in range(offset, offset + n):
-                negatives[j] = negative_odds[j] * scale
-        value += fast_log((np.float64(positive_odds[k]) + np.float64(noise)) / np.float64(positive_odds[k]))
+                negatives[j] *= scale
+        ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_odds[k])
     if shared:
         for j in range(n):
-            negatives[j] = negative_odds[j] * shares
-    return True, value
+            negatives[j] *= shares
+    return True, value + fast_log(ratio)

@@ -30,7 +30,8 @@ from ..jit import LEAF, njit
 from ..kernels.ahead import hand_out
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_log_noise, implement_open_sampler
-from ..kernels.functions import exp_into, fast_log, highest
+from ..kernels.functions import exp_into, fast_log, highest, padded
+from ..kernels.lanes import rank_lanes
 from ..kernels.linalg import dots, row_of
 from ..kernels.rng import next_unit
 from ..registry import About
@@ -192,25 +193,30 @@ class Selfplay:
 
 
 class Candidates(NamedTuple):
-    """Scratch of one shard: ids int32, rows int64, scores and running weight float32, all (M,); place int64 (1,);
-    log_z float32 (1,), log of the mean of e^{s/T} over the candidates of the latest draw."""
+    """Scratch of one shard: ids int32, rows int64, scores and running weight float32, all (M,); targets float32 and
+    ranks int32, where each draw falls among the weights (n_draws and some); place int64 (1,); log_z float32 (1,), log
+    of the mean of e^{s/T} over the candidates of the latest draw."""
 
     ids: np.ndarray
     rows: np.ndarray
     scores: np.ndarray
     running: np.ndarray
+    targets: np.ndarray
+    ranks: np.ndarray
     place: np.ndarray
     log_z: np.ndarray
 
 
 @implement_open_sampler(Boltzmann)
 def open_candidates(sampler, n_draws):
-    m = sampler.n_candidates
+    m, room = sampler.n_candidates, padded(n_draws)
     return Candidates(
         np.empty(m, np.int32),
         np.empty(m, np.int64),
         np.empty(m, np.float32),
         np.empty(m, np.float32),
+        np.zeros(room, np.float32),
+        np.empty(room, np.int32),
         np.full(1, -1, np.int64),
         np.empty(1, np.float32),
     )
@@ -257,15 +263,6 @@ def accumulate(values):
     return d
 
 
-@njit(borrows=True)
-def find(running, target):
-    """Return the first k with running[k] > target, for a rising array; the last one if rounding leaves none."""
-    below = 0
-    for k in range(running.shape[0]):
-        below += running[k] <= target
-    return min(below, running.shape[0] - 1)
-
-
 @implement_draw(Boltzmann)
 def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
     _replace(sampler, state, out, rng)
@@ -281,8 +278,12 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     top = highest(strengths, m)
     exp_into(strengths, m, beta, top, running)
     total = accumulate(running)
+    targets, ranks = state.targets, state.ranks
     for k in range(n):
-        chosen = find(running, next_unit(rng) * total)
+        targets[k] = next_unit(rng) * total
+    rank_lanes(running, targets, n, ranks)
+    for k in range(n):
+        chosen = min(ranks[k], m - 1)  # rounding may leave none above
         ids[k] = candidates[chosen]
         logits[k] = scores[chosen]
     if log_q.shape[0] > 0:

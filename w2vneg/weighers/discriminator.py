@@ -32,8 +32,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contracts import implement_open_weigher, implement_regard, implement_weigh
-from ..kernels.functions import exp_into
+from ..kernels.contracts import implement_open_weigher, implement_regard, implement_weigh, implement_weigh_group
+from ..kernels.functions import exp_into, padded
 from ..kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
 from ..registry import About
 from . import WEIGHERS
@@ -104,10 +104,10 @@ class Judgement(NamedTuple):
 def open_judgement(weigher, max_positives, n_draws):
     dim = weigher.discriminator_in.shape[1]
     return Judgement(
-        np.empty(max_positives, np.float32),
-        np.empty(max_positives, np.float32),
-        np.empty(n_draws, np.float32),
-        np.empty(n_draws, np.float32),
+        np.zeros(padded(max_positives), np.float32),
+        np.zeros(padded(max_positives), np.float32),
+        np.zeros(padded(n_draws), np.float32),
+        np.zeros(padded(n_draws), np.float32),
         np.empty(dim, np.float32),
         np.empty(dim, np.float32),
         np.zeros(1, np.int64),
@@ -128,8 +128,8 @@ def regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows
     # σ(−D) = 1 / (1 + e^D), of all targets in one pass
     dots(width, out, positive_rows, m, x, positive_steps)
     dots(width, out, negative_rows, n, x, negative_steps)
-    exp_into(positive_steps, m, _ONE, _ZERO, positive_weights)
-    exp_into(negative_steps, n, _ONE, _ZERO, negative_weights)
+    exp_into(positive_steps, padded(m), _ONE, _ZERO, positive_weights)
+    exp_into(negative_steps, padded(n), _ONE, _ZERO, negative_weights)
     for k in range(m):
         positive_weights[k] = _ONE / (_ONE + positive_weights[k])
     for k in range(n):
@@ -162,4 +162,13 @@ def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
     negative_weights = state.negative_weights
     for j in range(1, weights.shape[0]):
         weights[j] *= negative_weights[offset + j - 1]
+    return True
+
+
+@implement_weigh_group(Discriminator)
+def weigh_group(weigher, state, m, n, positive_weights, negative_weights):
+    for k in range(m):
+        positive_weights[k] = state.positive_weights[k] if weigher.weigh_positive else _ONE
+    for k in range(n):
+        negative_weights[k] = state.negative_weights[k]
     return True
