@@ -10,12 +10,13 @@ import pytest
 from w2vneg import Vectors, Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.errors import ConfigError, InputError, OutputError
-from w2vneg.model import Model, Position, check_place
+from w2vneg.model import Good, Model, Position, check_place
 
 FILES = [
     "config.json",
     "corpus.json",
     "extra.json",
+    "good.json",
     "history.jsonl",
     "learned.npy",
     "position.json",
@@ -25,6 +26,8 @@ FILES = [
     "versions.json",
     "vocab.tsv",
 ]
+
+_MAY_BE_MISSING = {"good.json", "validation.json", "versions.json"}
 
 
 @pytest.fixture
@@ -155,7 +158,7 @@ def test_no_folder(tmp_path):
         Model.load(tmp_path / "file")
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name not in ("validation.json", "versions.json")])
+@pytest.mark.parametrize("name", [name for name in FILES if name not in _MAY_BE_MISSING])
 def test_missing_files(folder, name):
     (folder / name).unlink()
     with pytest.raises(InputError, match=f"{name}: missing; the folder is not a complete model"):
@@ -197,6 +200,22 @@ def test_missing_files(folder, name):
 def test_damaged_files(folder, name, content, error, message):
     (folder / name).write_bytes(content)
     with pytest.raises(error, match=message):
+        Model.load(folder)
+
+
+def test_a_state_to_go_back_to_comes_back_and_is_checked(model, folder):
+    assert Model.load(folder).good is None
+    model.good = Good(Position(epoch=2, round=1), {name: matrix + 1 for name, matrix in model.matrices().items()})
+    model.save(folder)
+    good = Model.load(folder).good
+    assert good.position == model.good.position
+    for name, matrix in model.good.matrices.items():
+        np.testing.assert_array_equal(good.matrices[name], matrix)
+    (folder / "good_learned.npy").unlink()
+    with pytest.raises(InputError, match=r"good_learned.npy: missing"):
+        Model.load(folder)
+    (folder / "good.json").write_text('{"epoch": -1}')
+    with pytest.raises(InputError, match=r"good.json: not the position of a run"):
         Model.load(folder)
 
 

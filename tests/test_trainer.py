@@ -11,6 +11,7 @@ from planted import random_words, same_topic, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.encoded import encode_corpus
+from w2vneg.engines import snapshot
 from w2vneg.errors import ConfigError, DivergenceError, W2vnegError
 from w2vneg.events import EpochDone, Interrupted, RolledBack, RoundDone
 from w2vneg.model import Model
@@ -281,6 +282,53 @@ def test_resumed_equals_uninterrupted_to_the_bit(planted, tmp_path, options, n_r
         for each in (whole.model, resumed.model)
     ]
     assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("stops", [(7,), (6, 7), (5,), (2, 8), (13,)], ids=str)
+@pytest.mark.parametrize("to_disk", [False, True], ids=["snapshot in memory", "snapshot in a file"])
+def test_a_rollback_after_resuming_goes_back_as_far_as_without(tmp_path, monkeypatch, stops, to_disk):
+    """States are kept every fifth round here; what diverges in the ninth goes back to the fifth, wherever resumed."""
+    longer = encode_corpus(two_topics(n_sentences=2500), min_count=1)
+    word2vec = Word2Vec(**SMALL | {"loss": "ns"})
+    monkeypatch.setattr(snapshot, "_IN_MEMORY", 0 if to_disk else 2**30)
+
+    def diverging(model=None, stop=None):
+        """Train; the ninth round diverges unless alpha was halved. Stop when `stop` rounds of the epoch are done."""
+
+        def listen(event):
+            told.append(event)
+            if isinstance(event, RoundDone) and trainer.model.position.round == stop:
+                trainer.stop()
+
+        def run(*arguments):
+            loss, pairs = real(*arguments)
+            position = trainer.model.position
+            bad = (position.epoch, position.round, position.alpha_factor) == (0, 8, 1.0)
+            return (math.nan if bad else loss), pairs
+
+        trainer, told = word2vec.trainer(longer, [listen], model), []
+        assert trainer.n_rounds == 20
+        real, trainer.engine.run = trainer.engine.run, run
+        trainer.train()
+        return trainer.model, sum(isinstance(event, RolledBack) for event in told)
+
+    whole, n_rollbacks = diverging()
+    assert n_rollbacks == 1
+    model, n_rollbacks = None, 0
+    for stop in stops:
+        model, n = diverging(model, stop)
+        n_rollbacks += n
+        assert (model.position.epoch, model.position.round) == (0, stop)
+        model.save(tmp_path / "model")
+        kept = {path.name for path in (tmp_path / "model").glob("good_*.npy")}
+        assert kept == (set() if stop == 5 else {"good_vectors_in.npy", "good_vectors_out.npy"})
+        model = Model.load(tmp_path / "model")
+    resumed, n = diverging(model)
+    assert n_rollbacks + n == 1
+    for a, b in zip(matrices(whole), matrices(resumed), strict=True):
+        assert a.tobytes() == b.tobytes()
+    resumed.save(tmp_path / "model")
+    assert resumed.good is None and not list((tmp_path / "model").glob("good_*.npy"))
 
 
 def test_a_state_that_nobody_has_checked_is_checked_before_it_is_kept(tmp_path):

@@ -301,6 +301,8 @@ def test_an_interrupted_search_keeps_its_rows_and_goes_on(folder, run_cli, monke
         ("--grid alpha=0.1 --out full", 1, "cannot write full: the folder is not empty and holds no search"),
         ("--grid alpha=0.1 --out corpus.txt", 1, "cannot write corpus.txt: it is a file"),
         ("--grid alpha=0.1 --test test.tsv", 2, "No such option"),
+        ("--grid alpha=0.1 --vocab none.tsv", 1, "none.tsv: cannot read the vocabulary (No such file or directory)"),
+        ("--grid alpha=0.1 --vocab-out none.tsv", 2, "--corpus has one vocabulary, which --vocab names"),
     ],
 )
 def test_mistakes_are_told_before_the_corpus_is_read(folder, run_cli, monkeypatch, arguments, code, message):
@@ -314,6 +316,37 @@ def test_mistakes_are_told_before_the_corpus_is_read(folder, run_cli, monkeypatc
     assert (result.code, result.out) == (code, "")
     assert message in result.err and "Traceback" not in result.err
     assert not (folder / "out").exists()
+
+
+def test_a_fixed_vocabulary_is_that_of_all_trials(folder, run_cli):
+    Path("few.tsv").write_text("".join(f"{topic}{i}\t{20 - i}\n" for i in range(20) for topic in "ab")[:-6])
+    given = ["--vocab", "few.tsv", "--grid", "alpha=0.1,0.02"]
+    result = run_cli(*COMMAND, *given)
+    assert result.code == 0, result.err
+    assert "The words are those of --vocab; --min-count and --max-vocab did not choose any." in result.err
+    train = ["train", "--corpus=corpus.txt", "--valid=valid.tsv", "--metric=nll", "--config=out/best.toml", "--json"]
+    figures = {}
+    for vocab in ((), ("--vocab", "few.tsv")):
+        run = run_cli(*train, *vocab)
+        assert run.code == 0, run.err
+        figures[vocab] = f"{json.loads(run.out)['validation']['figures']['nll']:.6g}"
+    assert table()[0]["nll"] == figures["--vocab", "few.tsv"] != figures[()]
+    other = run_cli(*COMMAND, "--grid", "alpha=0.1,0.02")
+    assert other.code == 1 and "out holds another search (other training data)" in other.err
+
+
+def test_vocabularies_of_rows_and_columns(folder, run_cli):
+    Path("seen.tsv").write_text("user\tfilm\n" + "".join(f"u{n % 9}\tm{n % 7}\n" for n in range(200)))
+    Path("held.tsv").write_text("user\tfilm\tweight\nu1\tm1\t1\nu2\tm6\t1\n")
+    Path("films.tsv").write_text("m6\t9\nm1\t7\nm3\t7\n")
+    options = "--valid held.tsv --out films --grid alpha=0.1 --dim 4 --epochs 1 --workers 1 --vocab-out films.tsv"
+    result = run_cli("tune", "--pairs", "seen.tsv", "--rectangular", "--max-vocab", "5", *options.split())
+    assert result.code == 0, result.err
+    assert "The columns are those of --vocab-out; --min-count and --max-vocab chose the rows only." in result.err
+    for name in ("vocab", "vocab_out"):
+        swapped = ["--pairs", "seen.tsv", "--rectangular", f"--{name.replace('_', '-')}", "none.tsv"]
+        result = run_cli("tune", *options.split()[:-2], *swapped)
+        assert result.code == 1 and "none.tsv: cannot read the vocabulary (No such file" in result.err
 
 
 def test_held_out_pairs_are_needed(folder, run_cli):

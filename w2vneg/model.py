@@ -80,12 +80,24 @@ class Best:
 
 
 @dataclass
+class Good:
+    """The state that a run goes back to if it diverges, where that is an earlier one than its latest.
+
+    matrices : dict of str -> float32 array, as `Model.matrices`
+    """
+
+    position: Position
+    matrices: dict
+
+
+@dataclass
 class Model:
     """vectors_in : float32, (n_vocab, dim); vectors_out : float32, (n_out, dim); config is the resolved one
     history : list of dict
     extra : dict of str -> float32 array (n_vocab or n_out, …), rows that a plug trains for itself, by their names
     vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
     best : Best or None, where held-out pairs judge the run
+    good : Good or None, of a run that was interrupted within an epoch
     """
 
     vocab: Vocabulary
@@ -98,6 +110,7 @@ class Model:
     extra: dict = field(default_factory=dict)
     vocab_out: Vocabulary = None
     best: Best | None = None
+    good: Good | None = None
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab
@@ -132,16 +145,21 @@ class Model:
         vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
         vocab_out.tsv where targets are another kind of thing than centres,
         config.json, position.json, corpus.json, history.jsonl, versions.json, validation.json and, until a run that is
-        judged is over, best_NAME.npy of each matrix. OutputError if the folder holds something else than a model.
+        judged is over, best_NAME.npy of each matrix; good.json, and good_NAME.npy after an interruption between two
+        states that were checked. OutputError if the folder holds something else than a model.
         """
         check_place(folder)
         best = self.best.matrices if self.best is not None else {}
+        good = self.good.matrices if self.good is not None else {}
+        others = {f"best_{name}.npy": matrix for name, matrix in best.items()}
+        others |= {f"good_{name}.npy": matrix for name, matrix in good.items()}
         with atomic_folder(folder, keep_others=True) as target:
             for name, matrix in self.matrices().items():
                 np.save(target / f"{name}.npy", matrix, allow_pickle=False)
-            for name, matrix in best.items():
-                np.save(target / f"best_{name}.npy", matrix, allow_pickle=False)
+            for name, matrix in others.items():
+                np.save(target / name, matrix, allow_pickle=False)
             _write_json(target / "validation.json", self.best and self.best.as_dict())
+            _write_json(target / "good.json", self.good and vars(self.good.position))
             _write_json(target / "extra.json", sorted(self.extra))
             self.vocab.save(target / "vocab.tsv")
             if self.vocab_out is not self.vocab:
@@ -152,8 +170,9 @@ class Model:
             _write_json(target / "versions.json", _versions())
             lines = "".join(json.dumps(record) + "\n" for record in self.history)
             (target / "history.jsonl").write_text(lines, encoding="utf-8")
-        for name in self.matrices().keys() - best.keys():  # left from before; nothing reads them any more
-            (Path(folder) / f"best_{name}.npy").unlink(missing_ok=True)
+        former = {f"{kind}_{name}.npy" for kind in ("best", "good") for name in self.matrices()}
+        for name in former - others.keys():  # left from before; nothing reads them any more
+            (Path(folder) / name).unlink(missing_ok=True)
 
     @classmethod
     def load(cls, folder):
@@ -175,6 +194,7 @@ class Model:
         history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
         model = cls(vocab, config, *matrices, position, history, origin, extra, vocab_out)
         model.best = _read_best(folder, model.matrices())
+        model.good = _read_good(folder, model.matrices())
         return model
 
 
@@ -259,9 +279,24 @@ def _read_best(folder, matrices):
         raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
     best = Best(**values)
     if best.epoch is not None and not best.finished:
-        for name, matrix in matrices.items():
-            best.matrices[name] = _read_matrix(folder / f"best_{name}.npy", (len(matrix),), matrix.shape[1])
+        best.matrices = _read_others(folder, "best", matrices)
     return best
+
+
+def _read_good(folder, matrices):
+    """Return the `Good` of a run with these matrices, or None if its latest state is the one to go back to."""
+    path = folder / "good.json"
+    if not path.exists() or _read_json(path) is None:  # folders from before there was any do not have it
+        return None
+    return Good(_read_position(path), _read_others(folder, "good", matrices))
+
+
+def _read_others(folder, kind, matrices):
+    """Read another state of `matrices`: dict of str -> float32 array."""
+    return {
+        name: _read_matrix(folder / f"{kind}_{name}.npy", (len(matrix),), matrix.shape[1])
+        for name, matrix in matrices.items()
+    }
 
 
 def _read_extra(path):

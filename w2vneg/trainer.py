@@ -12,7 +12,7 @@ from .errors import ConfigError, DivergenceError, InputError
 from .events import EpochDone, Interrupted, RolledBack, RoundDone
 from .jit import available_threads
 from .losses import LOSSES
-from .model import Model, Origin, Position
+from .model import Good, Model, Origin, Position
 from .rules import check_diagnose
 from .schedule import linear, rounds_of, stream_key
 from .temperature import inverse
@@ -146,17 +146,18 @@ class Trainer:
         order_key = stream_key(_ORDER, self.config.seed, epoch)
         rounds = rounds_of(self.n_positions, self.block, self.config.workers, order_key)
         every = max(1, len(rounds) // 4)  # a snapshot costs a copy of both matrices
-        good = self._keep()
+        good = self._keep_former() or self._keep()
         while position.round < len(rounds) and not self.stopped:
             if self._judge(clock) or self.stopped:
-                return
+                break
             blocks = rounds[position.round]
             keys = (_DRAWN, self.config.seed, epoch, position.round)
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
             self._set_temperature(keys[1:])
             loss, pairs = self.engine.run(blocks, alphas, epoch_key, keys)
             last = position.round + 1 == len(rounds)
-            checked = last or self.stopped or (position.round + 1) % every == 0 or self._due(rounds=1)
+            kept = not last and ((position.round + 1) % every == 0 or self._due(rounds=1))
+            checked = last or kept or self.stopped
             absurd = self.untrained > 0 and loss > _ABSURD * self.untrained * max(pairs, 1)
             if not math.isfinite(loss) or absurd or (checked and not self.engine.healthy()):
                 self._roll_back(good)
@@ -165,13 +166,15 @@ class Trainer:
             position.loss_sum += loss
             position.pairs += pairs
             clock.add(loss, pairs, int((blocks[:, 1] - blocks[:, 0]).sum()))
-            if checked and not last:
+            if kept:
                 good = self._keep()
             self._tell_round(clock)
             if self.stopped and not checked and not self.engine.healthy():
                 self._roll_back(good)  # what is handed over now is kept
         if position.round == len(rounds):
             self._end_epoch(clock)
+        elif position.round != good.round:  # whoever goes on must go back no less far than an uninterrupted run
+            self.model.good = Good(good, self.engine.kept())
 
     def _epochs(self, rounds=0):
         """Return how many epochs are done, or will be after so many more `rounds`."""
@@ -216,6 +219,13 @@ class Trainer:
         """Remember this state as good; return its position."""
         self.engine.keep()
         return Position(**vars(self.model.position))
+
+    def _keep_former(self):
+        """Remember the good state of a run that was interrupted after it; return its position, or None without one."""
+        former, self.model.good = self.model.good, None
+        if former is not None:
+            self.engine.keep(former.matrices)
+            return former.position
 
     def _roll_back(self, good):
         position = self.model.position

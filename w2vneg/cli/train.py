@@ -8,12 +8,10 @@ from contextlib import nullcontext
 import click
 
 from ..errors import W2vnegError
-from ..inputs import FIELDS
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options, read_config
 from .valid import check_valid, valid_options, validation_of
-
-_VOCABULARIES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, of what
+from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
 
 @click.command(cls=GroupedCommand, short_help="Train vectors on a corpus.")
@@ -21,18 +19,7 @@ _VOCABULARIES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "col
 @click.option("--output", metavar="PATH", default="vectors.txt", show_default=True, help="Vectors, as word2vec text.")
 @click.option("--save-model", metavar="DIR", help="Keep matrices, vocabulary, options, history; saved each epoch.")
 @click.option("--resume", metavar="DIR", help="Go on with a model folder of an interrupted run.")
-@click.option(
-    "--vocab",
-    "vocab_path",
-    metavar="FILE",
-    help="Use this vocabulary (vocab.tsv of a model folder); of --rectangular data that of the rows.",
-)
-@click.option(
-    "--vocab-out",
-    "vocab_out_path",
-    metavar="FILE",
-    help="Use this vocabulary of the columns of --rectangular data (vocab_out.tsv of a model folder).",
-)
+@vocabulary_options
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
 @click.option("--diagnose", is_flag=True, help="After each epoch, show what the draws are like (docs/diagnostics.md).")
@@ -53,9 +40,7 @@ def train(output, save_model, resume, config_path, mirror, diagnose, dry_run, qu
     """
     note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     read = input_of(given, needed=False)
-    judged = check_valid(given, resume)
-    fixed = {name: given.pop(f"{name}_path") for name in _VOCABULARIES}
-    fixed = {name: path for name, path in fixed.items() if path}
+    judged, fixed = check_valid(given, resume), fixed_of(given)
     config, model = _starting_point(resume, config_path, given)
     if not output:
         raise click.UsageError("--output needs the name of a file")
@@ -67,15 +52,15 @@ def train(output, save_model, resume, config_path, mirror, diagnose, dry_run, qu
     word2vec = Word2Vec(config)
     word2vec.reads(read)
     word2vec.check(diagnose)
-    _check_vocabularies(fixed, read, resume)
+    check_fixed(fixed, read, resume)
     _check_places(output, save_model or resume)
     located = read.located(mirror)
     files = [*find_files([*located.files, *located.names]), *fixed.values(), *filter(None, [config_path])]
     refuse_overwriting("--output", output, files)
-    encoded = encode(located, word2vec.config, quiet, **_vocabularies(model, fixed))
+    known = vocabularies(fixed) if model is None else {"vocab": model.vocab, "vocab_out": model.vocab_out}
+    encoded = encode(located, word2vec.config, quiet, **known)
     note(encoded.report.line())
-    if fixed and (config.max_vocab is not None or given["min_count"] is not None):
-        note(_what_was_chosen(fixed, read.rectangular))
+    tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(judged, encoded, config, model, note)
     refuse_overwriting("--output", output, validation.files.values() if validation is not None else ())
     if dry_run:
@@ -175,36 +160,6 @@ def _input_of(model, folder):
     if not model.origin.input or "-" in model.origin.input["files"]:
         raise click.UsageError(f"{folder} was not trained on files; name the same data again, as with --corpus")
     return Input.from_dict(model.origin.input)
-
-
-def _check_vocabularies(fixed, read, resume):
-    """Refuse the files of `fixed` (dict of name -> path) where they would mean nothing."""
-    if resume and fixed:
-        flag = _VOCABULARIES[next(iter(fixed))][0]
-        raise click.UsageError(f"--resume takes its vocabulary from the model folder; leave {flag} out")
-    if "vocab_out" in fixed and not read.rectangular:
-        what = f"--{read.kind} has one vocabulary, which --vocab names"
-        hint = "" if "rectangular" not in FIELDS[read.kind] else "; give --rectangular if they are two kinds of things"
-        raise click.UsageError(f"--vocab-out is of columns that are another kind of thing than rows; {what}{hint}")
-
-
-def _vocabularies(model, fixed):
-    """Return those of the model to resume, or those of files; without either the data have their own."""
-    from ..vocab import Vocabulary
-
-    if model is not None:
-        return {"vocab": model.vocab, "vocab_out": model.vocab_out}
-    return {name: Vocabulary.load(path) for name, path in fixed.items()}
-
-
-def _what_was_chosen(fixed, rectangular):
-    """Return what --min-count and --max-vocab did beside vocabularies from files."""
-    flags = " and ".join(_VOCABULARIES[name][0] for name in fixed)
-    if not rectangular or len(fixed) == len(_VOCABULARIES):
-        return f"The words are those of {flags}; --min-count and --max-vocab did not choose any."
-    (own,) = (_VOCABULARIES[name][1] for name in fixed)
-    (other,) = (side for name, (_, side) in _VOCABULARIES.items() if name not in fixed)
-    return f"The {own} are those of {flags}; --min-count and --max-vocab chose the {other} only."
 
 
 def _run(trainer, folder, quiet, note):

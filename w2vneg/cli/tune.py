@@ -11,6 +11,7 @@ import click
 from .inputs import encode, input_of, input_options
 from .options import GroupedCommand, config_options, read_config
 from .valid import check_valid, valid_options, validation_of
+from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
 
 @click.command(cls=GroupedCommand, short_help="Choose options by held-out pairs.")
@@ -38,6 +39,7 @@ from .valid import check_valid, valid_options, validation_of
     show_default=True,
     help="Runs of each combination, from --seed on; the table has mean and range.",
 )
+@vocabulary_options
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
 @click.option("--quiet", is_flag=True, help="No progress, no report.")
@@ -56,7 +58,7 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
     note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
     if given["valid"] is None:
         raise click.UsageError("a search is judged by held-out pairs; name them with --valid")
-    judged, read = check_valid(given), input_of(given)
+    judged, read, fixed = check_valid(given), input_of(given), fixed_of(given)
     config = dataclasses.replace(read_config(config_path, given), source=read.source, rectangular=read.rectangular)
     combinations = _combinations(grid, ranges, n_random, config.seed, given)
     from ..trials import check_folder
@@ -65,8 +67,10 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
 
     check_folder(out)
     check_combinations(config, combinations)
-    encoded = encode(read.located(mirror), config, quiet)
+    check_fixed(fixed, read)
+    encoded = encode(read.located(mirror), config, quiet, **vocabularies(fixed))
     note(encoded.report.line())
+    tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(judged, encoded, config, None, note)
     with nullcontext() if quiet else _progress(config.source) as progress:
         listeners = [] if progress is None else [progress]

@@ -60,12 +60,19 @@ class Matrices:
         extremes = ((tall.min(), tall.max()) for tall in self.tall.values())  # NaN where there is one
         return bool(all(low > -_EXPLODED and high < _EXPLODED for low, high in extremes))
 
-    def keep(self):
-        """Remember this state, in place of the one kept before, for `go_back`."""
-        shared = [self._shared(name) for name in self.tall]
+    def keep(self, state=None):
+        """Remember this state, in place of the one kept before, for `go_back`.
+
+        state : dict of str -> float32 array, the shared rows of another state, to be kept instead
+        """
+        shared = [self._shared(name) if state is None else state[name] for name in self.tall]
         if self._snapshot is None:
             self._snapshot = Snapshot(sum(matrix.nbytes for matrix in shared))
         self._snapshot.take(shared)
+
+    def kept(self):
+        """Return the state kept last (dict of str -> float32 array, read-only); it lasts until another one is kept."""
+        return dict(zip(self.tall, self._snapshot.copies([self._shared(name) for name in self.tall]), strict=True))
 
     def go_back(self):
         """Return to the state kept last: shared rows and every worker's copies."""

@@ -6,6 +6,7 @@ gives way when memory is short), and the file is gone with the process, however 
 had, memory serves.
 """
 
+import itertools
 import tempfile
 import weakref
 
@@ -58,6 +59,19 @@ class Snapshot:
         for copy, matrix in zip(self._copies, matrices, strict=True):
             np.copyto(copy, matrix)
 
+    def copies(self, matrices):
+        """Return what was taken last (list of float32 arrays, shaped as `matrices`), read-only.
+
+        Nothing is copied: they last beyond the snapshot, but only until it is taken again.
+        """
+        if self._file is None:
+            return [_read_only(copy) for copy in self._copies]
+        places = itertools.accumulate((matrix.nbytes for matrix in matrices), initial=0)
+        return [
+            np.asarray(np.memmap(self._file, np.float32, "r", place, matrix.shape))
+            for place, matrix in zip(places, matrices, strict=False)
+        ]
+
     def restore(self, matrices):
         """Write what was taken last into `matrices`."""
         if self._file is None:
@@ -67,6 +81,12 @@ class Snapshot:
         self._file.seek(0)
         for matrix in matrices:
             _read(self._file, matrix)
+
+
+def _read_only(array):
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _write(file, matrix):

@@ -11,11 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
+from .octets import octet, plain_bytes
 
 POSITION, WRITTEN, TYPES, LINES, EMPTY_LINES = range(5)
 """Places in a `tally`: how far the block is used up, numbers written, types in the table, lines, empty ones."""
 
 SENTENCE_END = np.int32(-1)
+
+AHEAD = 16
+"""Bytes behind a text that `scan` may look at."""
 
 _TOKEN, _SPACE, _NEWLINE, _LEAD = range(4)
 
@@ -36,6 +40,8 @@ _EIGHT = np.uint64(8)
 _MULTIPLIER_1 = np.uint64(0xD6E8FEB86659FD93)
 _MULTIPLIER_2 = np.uint64(0xA3B195354A39B70D)
 _SIXTEEN = np.uint64(16)
+_THREE = np.uint64(3)
+_BITS = np.uint64(64)
 _SHIFT = np.uint64(32)
 _FIRST_BYTE = np.uint64(56)
 
@@ -188,13 +194,34 @@ def _second_key(block, begin, end):
 
 
 @njit(borrows=True)
+def _word(block, begin):
+    """Return (place behind it, `KEY`, `KEY_2`) of the token that begins at `begin`."""
+    first = octet(block, begin)
+    n = plain_bytes(first)
+    key = key_2 = np.uint64(0)
+    if n == _EIGHT:
+        more = plain_bytes(octet(block, begin + _EIGHT))
+        n += more
+        key = octet(block, begin + more)
+        if more > 0:
+            key_2 = first >> (_BITS - (more << _THREE))
+    elif n > 0:
+        key = first >> (_BITS - (n << _THREE))
+    if 0 < n < _SIXTEEN and _CLASSES[block[begin + n]] in (_SPACE, _NEWLINE):
+        return begin + n, key, key_2
+    p = _word_end(block, begin)  # a long word, or one with a byte that might have been white space
+    key_2 = _second_key(block, begin, p) if p - begin > _EIGHT else np.uint64(0)
+    return p, _packed(block, begin, p), key_2
+
+
+@njit(borrows=True)
 def scan(block, size, table, out, tally):
     """Number the tokens of a block of text, from ``tally[POSITION]`` on.
 
     Parameters
     ----------
-    block : ndarray, uint8, (at least size + 2,)
-        UTF-8 text that ends with white space, and two blanks behind it.
+    block : ndarray, uint8, (at least size + AHEAD,)
+        UTF-8 text that ends with white space, and so many blanks behind it.
     size : int
         Bytes of `block` that are text.
     table : TokenTable
@@ -233,14 +260,7 @@ def scan(block, size, table, out, tally):
                 p += np.uint64(width)
                 continue
         begin = p
-        key = np.uint64(0)
-        while _CLASSES[block[p]] == _TOKEN:
-            key = (key << _EIGHT) | np.uint64(block[p])
-            p += _ONE
-        if _CLASSES[block[p]] == _LEAD:
-            p = _word_end(block, p)
-            key = _packed(block, begin, p)
-        key_2 = _second_key(block, begin, p) if p - begin > _EIGHT else np.uint64(0)
+        p, key, key_2 = _word(block, begin)
         place = _find(key, key_2, block, begin, p, slots, arena, starts)
         if slots[place, ENTRY] == 0 and not _enter(place, key, key_2, block, begin, p, slots, arena, starts, tally):
             p = begin

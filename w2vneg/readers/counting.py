@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..errors import InputError
-from ..kernels.tokens import EMPTY_LINES, LINES, SENTENCE_END, WRITTEN, last_break
+from ..kernels.tokens import AHEAD, EMPTY_LINES, LINES, SENTENCE_END, WRITTEN, last_break
 from .types import Part, TypeTable, merged
 
 LONGEST_TOKEN = 1 << 24
@@ -126,8 +126,8 @@ class _Room:
 
     def take(self, text):
         size = len(text)
-        if size + 2 > self.block.size:
-            self.block = np.zeros(size + size // 2 + 2, dtype=np.uint8)
+        if size + AHEAD > self.block.size:
+            self.block = np.zeros(size + size // 2 + AHEAD, dtype=np.uint8)
             self.out = np.zeros(self.block.size, dtype=np.int32)
         self.block[:size] = np.frombuffer(text, dtype=np.uint8)
-        self.block[size : size + 2] = 32
+        self.block[size : size + AHEAD] = 32
