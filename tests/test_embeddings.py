@@ -5,6 +5,7 @@ import pytest
 
 from w2vneg.embeddings import Vectors, top_rows
 from w2vneg.errors import ConfigError, UnknownNameError, near_spellings
+from w2vneg.words import Words
 
 WORDS = ["king", "queen", "man", "woman", "zero"]
 MATRIX = np.array([[3, 1, 0], [3, 0, 2], [1, 1, 0], [1, 0, 2], [0, 0, 0]], dtype=np.float32)
@@ -140,11 +141,10 @@ def test_unknown_word_has_near_spellings(vectors):
 
 
 def test_near_spellings_prefer_case_then_fewer_edits_then_frequency():
-    words = ["stone", "paris", "store", "Paris", "shore"]
-    index = {word: row for row, word in enumerate(words)}
-    assert near_spellings("PARIS", index, words)[:2] == ["paris", "Paris"]
-    assert near_spellings("stoe", index, words) == ["stone", "store", "shore"]
-    assert near_spellings("x" * 1000, index, words) == []
+    words = Words(["stone", "paris", "store", "Paris", "shore"])
+    assert near_spellings("PARIS", words)[:2] == ["paris", "Paris"]
+    assert near_spellings("stoe", words) == ["stone", "store", "shore"]
+    assert near_spellings("x" * 1000, words) == []
 
 
 def test_top_rows_breaks_ties_by_row():

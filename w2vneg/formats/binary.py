@@ -11,7 +11,8 @@ import numpy as np
 
 from ..atomic import atomic_file
 from ..errors import InputError
-from .common import check_finite, encode_words
+from ..words import Words
+from .common import check_finite, check_words
 
 _HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n")
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
@@ -60,7 +61,7 @@ def _walks_as_binary(data, at, n, dim):
 
 def write(path, words, matrix):
     """Write word2vec binary; see `w2vneg.formats.save`."""
-    encoded = encode_words(path, words)
+    check_words(path, words)
     n, dim = matrix.shape
     step = max(1, (1 << 20) // dim)
     with atomic_file(path) as stream:
@@ -68,7 +69,7 @@ def write(path, words, matrix):
         for start in range(0, n, step):
             data = np.ascontiguousarray(matrix[start : start + step], dtype="<f4").tobytes()
             rows = (data[4 * dim * i : 4 * dim * (i + 1)] for i in range(len(data) // (4 * dim)))
-            some = encoded[start : start + step]
+            some = words.encoded(start, start + step)
             stream.write(b"".join(b"%s %s\n" % pair for pair in zip(some, rows, strict=True)))
 
 
@@ -154,4 +155,4 @@ def _read_rows(path, source, n, dim):
         matrix[row] = np.frombuffer(values, dtype="<f4")
     if source.rest().strip():
         raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
-    return words, matrix
+    return Words(words, distinct=True), matrix
