@@ -18,6 +18,7 @@ _HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n")
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _LONGEST_WORD = 1 << 16
+_NUMBERS_AT_ONCE = 1 << 17
 _REMEDY = "; the file is cut short or damaged: write it again"
 
 
@@ -63,7 +64,7 @@ def write(path, words, matrix):
     """Write word2vec binary; see `w2vneg.formats.save`."""
     check_words(path, words)
     n, dim = matrix.shape
-    step = max(1, (1 << 20) // dim)
+    step = max(1, _NUMBERS_AT_ONCE // dim)
     with atomic_file(path) as stream:
         stream.write(b"%d %d\n" % (n, dim))
         for start in range(0, n, step):
