@@ -136,7 +136,7 @@ class Vectors:
         Returns
         -------
         list of (str, float)
-            Words and cosines, the highest first; equal ones in the order of the words.
+            Words and cosines, in double precision, the highest first; equal ones in the order of the words.
 
         Raises
         ------
