@@ -141,7 +141,7 @@ def test_new_orders_keep_every_history(parts):
 
 def test_counted_pairs_are_those_of_the_task(task, parts):
     ours = item_trainers.counted_pairs(parts.histories)
-    names = [task.histories.vocab.index[word] for word in parts.histories.vocab.words]
+    names = [task.histories.vocab.id(word) for word in parts.histories.vocab.words]
     assert (ours.matrix != task.train.matrix[names][:, names]).nnz == 0
 
 
@@ -149,7 +149,7 @@ def test_items_nobody_trained_on_are_left_out_and_counted():
     histories = [["a", "b", "c"], ["b", "a"]] * 20 + [["rare", "b"]]
     task = make_task("made up", encode_corpus(histories, min_count=1), "user", 1, "baskets")
     vocab = task.histories.vocab
-    rare = vocab.index["rare"]
+    rare = vocab.id("rare")
     without = dataclasses.replace(task.histories, ids=np.where(task.histories.ids == rare, 0, task.histories.ids))
     pair = HeldOut(np.array([rare, 0]), np.array([0, 1]), np.array([2.0, 3.0]), 0, 2)
     parts = items.Parts.of(dataclasses.replace(task, histories=without, test=pair))

@@ -1,10 +1,13 @@
 """Vectors: lookups, cosines, nearest words, spellings."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from w2vneg.embeddings import Vectors, top_rows
 from w2vneg.errors import ConfigError, UnknownNameError, near_spellings
+from w2vneg.words import Words
 
 WORDS = ["king", "queen", "man", "woman", "zero"]
 MATRIX = np.array([[3, 1, 0], [3, 0, 2], [1, 1, 0], [1, 0, 2], [0, 0, 0]], dtype=np.float32)
@@ -92,6 +95,51 @@ def test_most_similar_against_brute_force():
     assert vectors.analogy("w8", "w3", "w5", k=12) == found
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-22, 1e-38, 1e17, 1e38])
+def test_the_nearest_are_those_of_double_precision(scale):
+    rng = np.random.default_rng(2)
+    matrix = rng.normal(size=(1, 50)) + rng.normal(size=(3_000, 50)) * 1e-5  # cosines that float32 cannot tell apart
+    matrix[5] = 0
+    matrix *= np.where(np.arange(3_000) % 2, scale, 1.0)[:, None]
+    matrix[[40, 1_500, 2_999]] = matrix[7] * 4.0 / (3.0 + scale)
+    matrix = np.clip(matrix, -3e38, 3e38).astype(np.float32)
+    vectors = Vectors([f"w{row}" for row in range(3_000)], matrix)
+    exact = matrix.astype(np.float64)
+    lengths = np.linalg.norm(exact, axis=1)
+    exact /= np.where(lengths > 0, lengths, 1)[:, None]
+    scores = exact @ exact[8]
+    scores[8] = -2
+    for k, n in ((1, None), (10, None), (10, 100), (2_999, None)):
+        best = -np.sort(-scores[:n])[: min(k, (n or 3_000) - 1)]
+        found = vectors.most_similar("w8", k=k, restrict_vocab=n)
+        values = np.array([value for _, value in found])
+        np.testing.assert_allclose(values, best, rtol=0, atol=1e-14)
+        rows = [int(word[1:]) for word, _ in found]
+        assert len(set(rows)) == len(rows) == len(best)
+        np.testing.assert_allclose(scores[rows], values, rtol=0, atol=1e-14)
+
+
+def test_equally_near_words_keep_their_order():
+    matrix = np.tile(np.array([[0.3, 0.7, 0.1]], np.float32), (3_000, 1))
+    matrix[::3] = [0.1, 0.2, 0.3]
+    vectors = Vectors([f"w{row}" for row in range(3_000)], matrix)
+    assert [word for word, _ in vectors.most_similar("w1", k=4)] == ["w2", "w4", "w5", "w7"]
+    assert vectors.most_similar("w1", k=1)[0][1] == pytest.approx(1, abs=1e-15)
+
+
+def test_asking_for_the_nearest_keeps_no_second_matrix():
+    vectors = Vectors([str(row) for row in range(20_000)], np.random.default_rng(3).normal(size=(20_000, 50)))
+    vectors.most_similar("0")
+    tracemalloc.start()
+    try:
+        vectors.__dict__.pop("_lengths")
+        vectors.most_similar("0")
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 20_000 * 5 and peak < vectors.matrix.nbytes / 4
+
+
 def test_most_similar_of_a_raw_vector_leaves_nothing_out(vectors):
     assert vectors.most_similar(MATRIX[0] * 5, k=1)[0][0] == "king"
     assert [word for word, _ in vectors.most_similar([MATRIX[0], "queen"], k=9)] == [
@@ -140,11 +188,10 @@ def test_unknown_word_has_near_spellings(vectors):
 
 
 def test_near_spellings_prefer_case_then_fewer_edits_then_frequency():
-    words = ["stone", "paris", "store", "Paris", "shore"]
-    index = {word: row for row, word in enumerate(words)}
-    assert near_spellings("PARIS", index, words)[:2] == ["paris", "Paris"]
-    assert near_spellings("stoe", index, words) == ["stone", "store", "shore"]
-    assert near_spellings("x" * 1000, index, words) == []
+    words = Words(["stone", "paris", "store", "Paris", "shore"])
+    assert near_spellings("PARIS", words)[:2] == ["paris", "Paris"]
+    assert near_spellings("stoe", words) == ["stone", "store", "shore"]
+    assert near_spellings("x" * 1000, words) == []
 
 
 def test_top_rows_breaks_ties_by_row():

@@ -3,6 +3,7 @@
 import gzip
 import io
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from w2vneg import formats
 from w2vneg.embeddings import Vectors
 from w2vneg.errors import ConfigError, InputError, OutputError
 from w2vneg.formats import binary, decimals
+from w2vneg.words import Words
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
 WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=8)
@@ -326,6 +328,8 @@ def good_npz():
         ),
         ({"word_bytes": np.frombuffer(b"aa", np.uint8), "word_offsets": np.array([0, 1, 2])}, "occurs twice"),
         ({"word_bytes": np.frombuffer(b"a\xff\xff", np.uint8)}, "not UTF-8"),
+        ({"word_bytes": np.frombuffer(b"ab\xff", np.uint8)}, "not UTF-8"),
+        ({"word_bytes": np.frombuffer("éa".encode(), np.uint8)}, "not UTF-8"),
         ({"counts": np.array([1])}, "int64 counts"),
     ],
 )
@@ -405,6 +409,22 @@ def test_words_that_word2vec_files_cannot_hold(tmp_path, format, word):
     with pytest.raises(OutputError, match=r"cannot write .*word 1 \("):
         formats.save(tmp_path / "v", ["good", word], np.ones((2, 2), np.float32), format=format)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.npz"])
+def test_writing_takes_little_memory_whatever_the_size(tmp_path, name):
+    words = Words((f"word{i:06}" for i in range(60_000)), distinct=True)
+    matrix = np.random.default_rng(1).normal(0, 0.3, (60_000, 50)).astype(np.float32)
+    formats.save(tmp_path / name, words[:2], matrix[:2])  # the first one compiles or loads the kernel
+    tracemalloc.start()
+    try:
+        formats.save(tmp_path / name, words, matrix)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < (20 if name == "v.npz" else 8) * 2**20  # NumPy writes arrays 16 MB at a time
+    again, read, _ = formats.load(tmp_path / name)
+    assert again == words and read.tobytes() == matrix.tobytes()
 
 
 def test_refusals_of_saving(tmp_path):

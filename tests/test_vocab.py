@@ -23,7 +23,7 @@ def test_looking_up():
     vocab = Vocabulary(["the", "Paris", "cat"], [5, 3, 2])
     assert len(vocab) == 3 and "cat" in vocab and "dog" not in vocab
     assert [vocab.id(word) for word in vocab.words] == [0, 1, 2]
-    assert vocab.index == {"the": 0, "Paris": 1, "cat": 2}
+    assert vocab.words.index("cat") == 2
     assert "3 words, 10 tokens" in repr(vocab)
     with pytest.raises(UnknownNameError, match=r"^the word 'cta' is not in .*; did you mean 'cat'"):
         vocab.id("cta")

@@ -1,12 +1,14 @@
-"""Word vectors to look things up in: a list of words, a matrix, and what one asks of them."""
+"""Word vectors to look things up in: words, a matrix, and what one asks of them."""
 
 from functools import cached_property
 
 import numpy as np
 
 from .errors import ConfigError, UnknownNameError, near_spellings, require
+from .words import Words
 
-_UNIT_ROWS = 1024  # rows brought to length one at a time; their float64 copies stay in the cache of a core
+_ROWS = 1024  # rows looked at together in float64; their copies stay in the cache of a core
+_SAFE = np.float32(1e-30), np.float32(1e30)  # squared lengths that float32 products are right for
 
 
 class Vectors:
@@ -14,7 +16,7 @@ class Vectors:
 
     Parameters
     ----------
-    words : sequence of str, n of them
+    words : iterable of str, n of them
         All different, the most frequent first if the order is known.
     matrix : array_like, float32, (n, dim)
         One row per word; kept as it is if it is float32 and C-contiguous (a memory map stays one), else
@@ -24,11 +26,9 @@ class Vectors:
 
     Attributes
     ----------
-    words : list of str
+    words : Words
     matrix : ndarray, float32, (n, dim), C-contiguous
     counts : ndarray, int64, (n,), or None
-    index : dict, str -> int
-        Row of each word.
 
     Raises
     ------
@@ -37,7 +37,7 @@ class Vectors:
     """
 
     def __init__(self, words, matrix, counts=None):
-        self.words = list(words)
+        self.words = Words.of(words)
         self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
@@ -47,16 +47,16 @@ class Vectors:
             )
         if self.counts is not None and self.counts.shape != (len(self.words),):
             raise ConfigError(f"{len(self.words)} words do not go with counts of shape {self.counts.shape}")
-        self.index = dict(zip(self.words, range(len(self.words)), strict=True))
-        if len(self.index) != len(self.words):
-            twice = next(word for row, word in enumerate(self.words) if self.index[word] != row)
+        repeated = self.words.repeated()
+        if repeated:
+            twice = self.words[repeated[0]]
             raise ConfigError(f"the word {twice!r} occurs twice; every word needs one row of its own")
 
     def __len__(self):
         return len(self.words)
 
     def __contains__(self, word):
-        return word in self.index
+        return word in self.words
 
     def __getitem__(self, word):
         """Return the vector of a word, float32 (dim,), or of a list of words, float32 (k, dim)."""
@@ -74,13 +74,13 @@ class Vectors:
 
     def id(self, word):
         """Return the row of `word`; UnknownNameError with near spellings if it has none."""
-        try:
-            return self.index[word]
-        except (KeyError, TypeError):
-            raise UnknownNameError(self._unknown(word)) from None
+        row = self.words.find(word)
+        if row < 0:
+            raise UnknownNameError(self._unknown(word))
+        return row
 
     def _unknown(self, word):
-        near = near_spellings(word, self.index, self.words) if isinstance(word, str) else []
+        near = near_spellings(word, self.words) if isinstance(word, str) else []
         hint = f"; did you mean {' or '.join(repr(other) for other in near)}?" if near else "."
         return f"no vector for the word {word!r} among {len(self):,}{hint}"
 
@@ -88,10 +88,18 @@ class Vectors:
     def unit(self):
         """The vectors at length one, float32 (n, dim); a zero vector stays zero. Computed at first use."""
         unit = np.empty_like(self.matrix)
-        for start in range(0, len(self), _UNIT_ROWS):
-            block = slice(start, start + _UNIT_ROWS)
+        for start in range(0, len(self), _ROWS):
+            block = slice(start, start + _ROWS)
             unit[block] = _normalised(self.matrix[block])
         return unit
+
+    @cached_property
+    def _lengths(self):
+        """Lengths of the vectors, float32 (n,); NaN where a product of float32 numbers may be far off. Kept."""
+        with np.errstate(over="ignore", under="ignore"):
+            squares = np.einsum("ij,ij->i", self.matrix, self.matrix)
+        squares[~((squares >= _SAFE[0]) & (squares <= _SAFE[1]))] = np.nan
+        return np.sqrt(squares, out=squares)
 
     def similarity(self, a, b):
         """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
@@ -128,7 +136,7 @@ class Vectors:
         Returns
         -------
         list of (str, float)
-            Words and cosines, the highest first; equal ones in the order of the words.
+            Words and cosines, in double precision, the highest first; equal ones in the order of the words.
 
         Raises
         ------
@@ -153,10 +161,32 @@ class Vectors:
                     asked.append(row)
         if not query.any():
             raise ConfigError("nothing is nearest to a zero vector; ask for other words")
-        scores = self.unit[:restrict_vocab] @ _normalised(query[None])[0].astype(np.float32)
-        scores[[row for row in asked if row < len(scores)]] = -np.inf
-        rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
-        return [(self.words[row], float(scores[row])) for row in rows]
+        rows, scores = self._nearest(_normalised(query[None])[0], asked, k, len(self.matrix[:restrict_vocab]))
+        return [(self.words[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+
+    def _nearest(self, query, asked, k, n):
+        """Return the rows below `n` with the highest cosines, `asked` left out, and these: intp and float64, (≤ k,).
+
+        float32 products find what may be among them, double precision decides.
+
+        query : float64, (dim,), of length one
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            rough = (self.matrix[:n] @ query.astype(np.float32)) / self._lengths[:n]
+        asked = [row for row in asked if row < n]
+        close = np.isnan(rough)
+        rough[close] = rough[asked] = -np.inf
+        # Product and squared length are off by at most dim roundings of 2^-24, query, root and quotient by a few.
+        margin = np.float32((3 * self.dim + 16) * 2.0**-24)
+        close |= rough >= (np.partition(rough, n - k)[n - k] - margin if k < n else -np.inf)
+        close[asked] = False
+        rows = np.flatnonzero(close)
+        scores = np.empty(len(rows))
+        for start in range(0, len(rows), _ROWS):
+            some = slice(start, start + _ROWS)
+            scores[some] = np.einsum("ij,j->i", _normalised(self.matrix[rows[some]]), query)
+        best = top_rows(scores, min(k, len(rows)))
+        return rows[best], np.clip(scores[best], -1.0, 1.0)
 
     def _resolve(self, item):
         """Return the vector of a word or a raw vector, (dim,), and the word's row or None."""
@@ -232,7 +262,7 @@ class Vectors:
         """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""
         KeyedVectors = require("gensim.models", "gensim", "to_gensim()").KeyedVectors
         keyed = KeyedVectors(self.dim, dtype=np.float32)
-        keyed.add_vectors(self.words, self.matrix)
+        keyed.add_vectors(list(self.words), self.matrix)
         if self.counts is not None:
             keyed.expandos["count"] = self.counts.copy()
         return keyed
@@ -243,7 +273,7 @@ def top_rows(scores, k):
 
     Parameters
     ----------
-    scores : ndarray, float32, (n,)
+    scores : ndarray, float32 or float64, (n,)
     k : int, at most n
 
     Returns

@@ -66,7 +66,7 @@ def require(module, extra, purpose):
         ) from error
 
 
-def near_spellings(word, index, words, shown=3):
+def near_spellings(word, words, shown=3):
     """Return known words that differ from `word` in letter case or by one or two edits, the nearest first.
 
     Of equally near ones the most frequent come first. The edits of `word` are looked up rather than all words
@@ -75,10 +75,8 @@ def near_spellings(word, index, words, shown=3):
     Parameters
     ----------
     word : str
-    index : dict, str -> int
-        Row of each known word; lower rows are taken to be more frequent.
-    words : sequence of str
-        The known words; the first ones tell which letters to try.
+    words : Words
+        The known ones; those in lower rows are taken to be more frequent, and the first tell which letters to try.
 
     Returns
     -------
@@ -86,18 +84,24 @@ def near_spellings(word, index, words, shown=3):
     """
     if not 0 < len(word) <= 40:
         return []
-    cased = [form for form in (word.lower(), word.capitalize(), word.upper(), word.title()) if form in index]
+    cased = [form for form in (word.lower(), word.capitalize(), word.upper(), word.title()) if form in words]
     frequent = Counter("".join(islice(words, 2000))).most_common(40)
     letters = {letter for letter, _ in frequent} | set(word)
     found = list(dict.fromkeys(cased))
     one = _edits(word, letters)
-    found += sorted((one & index.keys()) - set(found), key=index.__getitem__)
+    found += _known(one - set(found), words)
     if len(found) < shown and 4 <= len(word) <= 12:
         two = set()
         for edit in one:
-            two.update(other for other in _edits(edit, letters) if other in index)
-        found += sorted(two - set(found), key=index.__getitem__)
+            two.update(_known(_edits(edit, letters), words))
+        found += _known(two - set(found), words)
     return [other for other in found if other != word][:shown]
+
+
+def _known(candidates, words):
+    """Return those of some words that are known, in the order of their rows (list of str)."""
+    rows = words.find_all(candidates)
+    return [words[row] for row in sorted(rows[rows >= 0].tolist())]
 
 
 def _edits(word, letters):

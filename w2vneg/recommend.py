@@ -52,8 +52,8 @@ def recommend(model, seeds, k=10, known=None):
 def _id(model, name):
     vocab, word = model.vocab, as_word(name.lower() if model.config.lowercase else name)
     if word in vocab:
-        return vocab.index[word]
-    near = near_spellings(name, vocab.index, vocab.words)
+        return vocab.id(word)
+    near = near_spellings(name, vocab.words)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; its vocab.tsv lists what it knows."
     if word in model.vocab_out:
         hint = ", only as a target; ask for one of the others, which its vocab.tsv lists."

@@ -7,8 +7,11 @@ import numpy as np
 
 from .atomic import atomic_file
 from .errors import ConfigError, InputError, UnknownNameError, near_spellings
+from .words import END, Words
 
-_BOM = "\ufeff"
+_BOM = "\ufeff".encode()
+_BLOCK = 1 << 14  # words that are looked at together
+_READ = 1 << 20  # bytes of a file
 
 
 class Vocabulary:
@@ -26,7 +29,7 @@ class Vocabulary:
 
     Attributes
     ----------
-    words : list of str
+    words : Words
     counts : ndarray, int64, (n_words,)
 
     Raises
@@ -36,9 +39,8 @@ class Vocabulary:
     """
 
     def __init__(self, words, counts):
-        self.words = list(words)
+        self.words = Words.of(words)
         self.counts = np.array(counts, dtype=np.int64)
-        self._index = None
         problem = self._problem()
         if problem:
             raise ConfigError(f"not a vocabulary: {problem[1]}")
@@ -49,25 +51,18 @@ class Vocabulary:
         pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return cls([word for word, _ in pairs], [count for _, count in pairs])
 
-    @property
-    def index(self):
-        """dict: word -> id; built when it is first asked for."""
-        if self._index is None:
-            self._index = {word: i for i, word in enumerate(self.words)}  # str -> int
-        return self._index
-
     @classmethod
     def _of(cls, words, counts):
-        """Make a vocabulary of a list and an int64 array that are known to be in order."""
+        """Make a vocabulary of `Words` and an int64 array that are known to be in order."""
         vocab = cls.__new__(cls)
-        vocab.words, vocab.counts, vocab._index = words, counts, None
+        vocab.words, vocab.counts = words, counts
         return vocab
 
     def __len__(self):
         return len(self.words)
 
     def __contains__(self, word):
-        return word in self.index
+        return word in self.words
 
     def __eq__(self, other):
         if not isinstance(other, Vocabulary):
@@ -81,38 +76,25 @@ class Vocabulary:
 
     def id(self, word):
         """Return the id of `word` (int); UnknownNameError with near spellings if it is not here."""
-        try:
-            return self.index[word]
-        except KeyError:
-            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{self._near(word)}") from None
+        found = self.words.find(word)
+        if found < 0:
+            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{self._near(word)}")
+        return found
 
     def save(self, path):
         """Write one ``word<TAB>count`` a line, in order, as UTF-8; the file appears whole or not at all."""
         with atomic_file(path) as stream:
-            stream.write(self._text().encode())
+            stream.writelines(self._text())
 
     @classmethod
     def load(cls, path):
         """Read a file written by `save`; any deviation is an InputError that names file and line."""
         path = Path(path)
         try:
-            text = path.read_bytes().decode().removeprefix(_BOM)
+            with open(path, "rb") as stream:
+                vocab = cls._of(*_read(path, stream))
         except OSError as error:
             raise InputError(f"{path}: cannot read the vocabulary ({error.strerror or error})") from error
-        except UnicodeDecodeError as error:
-            line = error.object.count(b"\n", 0, error.start) + 1
-            raise InputError(f"{path}:{line}: not UTF-8; a vocabulary is written as UTF-8 text") from error
-        lines = text.split("\n")
-        if lines.pop():
-            raise InputError(f"{path}:{len(lines) + 1}: the last line does not end; is the file truncated?")
-        words, counts = [], []
-        for number, line in enumerate(lines, 1):
-            word, tab, count = line.rstrip("\r").partition("\t")
-            if not (tab and count.isascii() and count.isdigit() and len(count) < 19):
-                raise InputError(f"{path}:{number}: expected word, tab, count; found {line[:60]!r}")
-            words.append(word)
-            counts.append(int(count))
-        vocab = cls._of(words, np.array(counts, dtype=np.int64))
         problem = vocab._problem()
         if problem:
             raise InputError(f"{path}:{problem[0] + 1}: {problem[1]}")
@@ -120,15 +102,21 @@ class Vocabulary:
 
     def digest(self):
         """Return a hexadecimal digest of words and counts (str)."""
-        return hashlib.sha256(self._text().encode()).hexdigest()
+        digest = hashlib.sha256()
+        for some in self._text():
+            digest.update(some)
+        return digest.hexdigest()
 
     def _text(self):
-        pairs = zip(self.words, self.counts.tolist(), strict=True)
-        text = "".join(f"{word}\t{count}\n" for word, count in pairs)
-        return _BOM + text if text.startswith(_BOM) else text  # load drops one, as editors tend to add one
+        """Yield the lines of a file, many at a time, as UTF-8."""
+        if self.words.data.startswith(_BOM):
+            yield _BOM  # load drops one, as editors tend to add one
+        for start in range(0, len(self), _BLOCK):
+            pairs = zip(self.words[start : start + _BLOCK], self.counts[start : start + _BLOCK].tolist(), strict=True)
+            yield "".join(f"{word}\t{count}\n" for word, count in pairs).encode()
 
     def _near(self, word):
-        near = near_spellings(word, self.index, self.words)
+        near = near_spellings(word, self.words)
         return f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
 
     def _problem(self):
@@ -136,25 +124,50 @@ class Vocabulary:
         words, counts = self.words, self.counts
         if counts.shape != (len(words),):
             return 0, f"{len(words)} words but counts of shape {counts.shape}"
-        try:
-            fit = " ".join(words).split() == words
-        except TypeError:
-            wrong = next(i for i, word in enumerate(words) if not isinstance(word, str))
-            return wrong, f"the word {words[wrong]!r} is not a string"
-        if not fit:
-            wrong = next(i for i, word in enumerate(words) if word.split() != [word])
-            return wrong, f"the word {words[wrong]!r} is empty or holds white space"
-        if len(set(words)) != len(words):
-            first = {}
-            wrong = next(i for i, word in enumerate(words) if first.setdefault(word, i) != i)
-            return wrong, f"the word {words[wrong]!r} stands here twice"
+        for start in range(0, len(words), _BLOCK):
+            some = words[start : start + _BLOCK]
+            if " ".join(some).split() != some:
+                wrong = next(i for i, word in enumerate(some) if word.split() != [word])
+                return start + wrong, f"the word {some[wrong]!r} is empty or holds white space"
+        repeated = words.repeated()
+        if repeated:
+            return repeated[1], f"the word {words[repeated[1]]!r} stands here twice"
         if counts.size and counts.min() < 0:
             wrong = int(np.argmax(counts < 0))
             return wrong, f"the count of {words[wrong]!r} is negative"
-        for i in np.flatnonzero(counts[1:] >= counts[:-1]).tolist():
-            if counts[i + 1] > counts[i] or words[i + 1] < words[i]:
-                return i + 1, f"{words[i + 1]!r} is out of order; sort by falling count, then by bytes"
+        for start in range(0, len(words), _BLOCK):
+            some, seen = words.encoded(start, start + _BLOCK + 1), counts[start : start + _BLOCK + 1]
+            for i in np.flatnonzero(seen[1:] >= seen[:-1]).tolist():
+                if seen[i + 1] > seen[i] or some[i + 1] < some[i]:
+                    wrong = words[start + i + 1]
+                    return start + i + 1, f"{wrong!r} is out of order; sort by falling count, then by bytes"
         return None
+
+
+def _read(path, stream):
+    """Read lines of word, tab, count, in whatever order; return `Words` and counts (ndarray, int64, (n,))."""
+    data, counts = [], [np.empty(0, np.int64)]
+    number = 0
+    while block := b"".join(stream.readlines(_READ)):
+        try:
+            text = block.decode() if number else block.removeprefix(_BOM).decode()
+        except UnicodeDecodeError as error:
+            line = number + 1 + error.object.count(b"\n", 0, error.start)
+            raise InputError(f"{path}:{line}: not UTF-8; a vocabulary is written as UTF-8 text") from error
+        lines = text.split("\n")
+        if lines.pop():
+            raise InputError(f"{path}:{number + len(lines) + 1}: the last line does not end; is the file truncated?")
+        words, seen = [], []
+        for line in lines:
+            number += 1
+            word, tab, count = line.rstrip("\r").partition("\t")
+            if not (tab and count.isascii() and count.isdigit() and len(count) < 19):
+                raise InputError(f"{path}:{number}: expected word, tab, count; found {line[:60]!r}")
+            words.append(word)
+            seen.append(int(count))
+        data += "\n".join(words).encode().replace(b"\n", END), END
+        counts.append(np.array(seen, np.int64))
+    return Words.of_data(b"".join(data)), np.concatenate(counts)
 
 
 def choose_vocabulary(counter, min_count, max_vocab=None):
@@ -211,7 +224,8 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
     ids[places[order]] = np.arange(order.size)
     for table in ids_by_type:
         table[:] = ids[table]
-    return Vocabulary._of([words[i] for i in order.tolist()], counts[order]), ids_by_type
+    chosen = Words((words[i] for i in order.tolist()), distinct=True)
+    return Vocabulary._of(chosen, counts[order]), ids_by_type
 
 
 def ids_in(vocab, counter):
@@ -226,7 +240,7 @@ def ids_in(vocab, counter):
     known = False
     for part in counter.parts():
         words = part.table.words(np.arange(part.table.n_types))
-        ids = np.array([vocab.index.get(word, -1) for word in words], dtype=np.int32)
+        ids = vocab.words.find_all(words)
         for table, numbers, own in part.members:
             ids_by_type[table][numbers] = ids[own]
         known = known or bool((ids >= 0).any())

@@ -175,7 +175,7 @@ def judging(analogies, similarity, sizes):
         return lambda: judge(Vectors(judged.words, judged.matrix))  # vectors of length one are part of the work
 
     def first_nearest():
-        many.__dict__.pop("unit", None)
+        many.__dict__.pop("_lengths", None)
         many.most_similar("word5")
 
     n_questions = evaluate_analogy(judged, analogies).overall.scored

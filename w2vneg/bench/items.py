@@ -48,7 +48,7 @@ class Parts:
         known, counts = task.histories.vocab, np.bincount(task.histories.ids, minlength=len(task.histories.vocab))
         vocab = Vocabulary.from_counts({known.words[i]: int(counts[i]) for i in np.flatnonzero(counts)})
         new = np.full(len(known), -1, np.int64)
-        new[[known.index[word] for word in vocab.words]] = np.arange(len(vocab))
+        new[known.words.find_all(vocab.words)] = np.arange(len(vocab))
         histories = EncodedCorpus(
             new[task.histories.ids].astype(np.int32), task.histories.offsets, vocab, source="baskets"
         )

@@ -54,7 +54,7 @@ def choose_items(words, seen, choice, vocab, what="item"):
         If fewer than two are left, or none of them is in the fixed vocabulary.
     """
     if vocab is not None:
-        ids = np.array([vocab.index.get(word, -1) for word in words], np.int32)
+        ids = vocab.words.find_all(words)
         if not (ids >= 0).any():
             raise InputError(f"no {what} of the data is in the given vocabulary; do they belong together?")
         return vocab, ids

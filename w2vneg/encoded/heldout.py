@@ -89,4 +89,4 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
 def _ids(column, vocab, lowercase):
     """Return the ids of a column's names (ndarray, int64, (n_rows,)), -1 for unknown ones."""
     names = (name.lower() for name in column.names) if lowercase else column.names
-    return np.array([vocab.index.get(as_word(name), -1) for name in names], np.int64)[column.codes]
+    return vocab.words.find_all(map(as_word, names)).astype(np.int64)[column.codes]

@@ -60,7 +60,8 @@ class Lookup:
     def __init__(self, vectors, case="lower", limit=None):
         if case not in CASES:
             raise ConfigError(f"case must be one of {', '.join(CASES)}, not {case!r}")
-        self._index = vectors.index
+        self._words = vectors.words
+        self._rows = {}  # word -> int, of those asked for so far
         self._lower = case == "lower"
         self._limit = len(vectors) if limit is None else limit
         self.lowered = set()
@@ -76,5 +77,8 @@ class Lookup:
         return row
 
     def _row(self, word):
-        row = self._index.get(word, -1)
-        return row if row < self._limit else -1
+        row = self._rows.get(word)
+        if row is None:
+            row = self._words.find(word)
+            row = self._rows[word] = row if row < self._limit else -1
+        return row

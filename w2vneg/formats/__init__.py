@@ -1,16 +1,16 @@
 """Files that hold vectors: word2vec text, word2vec binary, npz, and the model folder that training writes.
 
 `load` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
-unpickled. A file is read into ``(words, matrix, counts)``: list of str; ndarray, float32, (n, dim),
+unpickled. A file is read into ``(words, matrix, counts)``: Words; ndarray, float32, (n, dim),
 C-contiguous; ndarray, int64, (n,) or None.
 """
 
 from pathlib import Path
 
-import numpy as np
-
 from ..errors import ConfigError, InputError, OutputError, did_you_mean
+from ..words import Words
 from . import binary, folder, npz, text
+from .common import row_not_finite
 
 SUFFIXES = {".txt": "word2vec", ".vec": "word2vec", ".bin": "word2vec-binary", ".npz": "npz"}  # str -> format
 FORMATS = ("word2vec", "word2vec-binary", "npz")
@@ -71,7 +71,7 @@ def load(path, matrix="in"):
 
     Returns
     -------
-    words : list of str
+    words : Words
     matrix : ndarray, float32, (n, dim)
     counts : ndarray, int64, (n,), or None
 
@@ -112,7 +112,7 @@ def save(path, words, matrix, counts=None, format=None, precision=None):
     Parameters
     ----------
     path : str or Path
-    words : sequence of str, n of them
+    words : iterable of str, n of them
     matrix : ndarray, float32, (n, dim)
     counts : ndarray, int64, (n,), or None
         Kept by npz only.
@@ -132,7 +132,8 @@ def save(path, words, matrix, counts=None, format=None, precision=None):
         format = format_of(path)
     if format not in FORMATS:
         raise ConfigError(f"unknown format {format!r}{did_you_mean(format, FORMATS)}")
-    if not np.isfinite(matrix).all():
+    words = Words.of(words)
+    if row_not_finite(matrix) is not None:
         raise OutputError(f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha")
     if format == "word2vec":
         text.write(path, words, matrix, precision)

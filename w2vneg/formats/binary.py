@@ -11,12 +11,14 @@ import numpy as np
 
 from ..atomic import atomic_file
 from ..errors import InputError
-from .common import check_finite, encode_words
+from ..words import Words
+from .common import check_finite, check_words
 
 _HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n")
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _LONGEST_WORD = 1 << 16
+_NUMBERS_AT_ONCE = 1 << 17
 _REMEDY = "; the file is cut short or damaged: write it again"
 
 
@@ -60,15 +62,15 @@ def _walks_as_binary(data, at, n, dim):
 
 def write(path, words, matrix):
     """Write word2vec binary; see `w2vneg.formats.save`."""
-    encoded = encode_words(path, words)
+    check_words(path, words)
     n, dim = matrix.shape
-    step = max(1, (1 << 20) // dim)
+    step = max(1, _NUMBERS_AT_ONCE // dim)
     with atomic_file(path) as stream:
         stream.write(b"%d %d\n" % (n, dim))
         for start in range(0, n, step):
             data = np.ascontiguousarray(matrix[start : start + step], dtype="<f4").tobytes()
             rows = (data[4 * dim * i : 4 * dim * (i + 1)] for i in range(len(data) // (4 * dim)))
-            some = encoded[start : start + step]
+            some = words.encoded(start, start + step)
             stream.write(b"".join(b"%s %s\n" % pair for pair in zip(some, rows, strict=True)))
 
 
@@ -154,4 +156,4 @@ def _read_rows(path, source, n, dim):
         matrix[row] = np.frombuffer(values, dtype="<f4")
     if source.rest().strip():
         raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
-    return words, matrix
+    return Words(words, distinct=True), matrix

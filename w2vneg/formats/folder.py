@@ -35,9 +35,8 @@ def read(path, matrix="in"):
         vectors = first + second
     else:
         vectors = _matrix(path / f"vectors_{matrix}.npy", len(vocab))
-    words = list(vocab.words)
-    check_finite(path, vectors, words)
-    return words, vectors, np.asarray(vocab.counts, dtype=np.int64)
+    check_finite(path, vectors, vocab.words)
+    return vocab.words, vectors, np.asarray(vocab.counts, dtype=np.int64)
 
 
 def _two_kinds(path):

@@ -8,14 +8,14 @@ import math
 import struct
 import zipfile
 import zlib
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from ..atomic import atomic_file
 from ..errors import InputError
-from .common import check_finite, encode_word, unique_or_raise
+from ..words import END, Words
+from .common import check_finite, check_text
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
 
@@ -24,13 +24,11 @@ _NAME_LENGTHS_AT = 26  # of the lengths of name and extra field in a member's lo
 
 def write(path, words, matrix, counts=None):
     """Write an npz file; see `w2vneg.formats.save`."""
-    encoded = [encode_word(path, row, word) for row, word in enumerate(words)]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum([len(word) for word in encoded], out=offsets[1:])
+    check_text(path, words)
     arrays = {
         "matrix": np.ascontiguousarray(matrix, dtype=np.float32),
-        "word_bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
-        "word_offsets": offsets,
+        "word_bytes": np.frombuffer(words.data.replace(END, b""), dtype=np.uint8),
+        "word_offsets": words.offsets - np.arange(len(words) + 1),
     }
     if counts is not None:
         arrays["counts"] = np.asarray(counts, dtype=np.int64)
@@ -96,11 +94,12 @@ def _words(path, data, offsets):
     )
     if not whole:
         raise InputError(f"{path}: the words' bytes and offsets do not fit together{_REMEDY}")
-    data, offsets = data.tobytes(), offsets.tolist()
+    marked = np.insert(data, offsets[1:], END[0]).tobytes()
     try:
-        return [data[a:b].decode("utf-8") for a, b in pairwise(offsets)]
+        marked.replace(END, b"\n" if END[0] not in data else END).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: the words are not UTF-8 ({error.reason}){_REMEDY}") from None
+    return Words.of_data(marked)
 
 
 def _check(path, words, matrix, counts):
@@ -111,5 +110,8 @@ def _check(path, words, matrix, counts):
         )
     if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),)):
         raise InputError(f"{path}: expected {len(words)} int64 counts, found {counts.dtype} {counts.shape}{_REMEDY}")
-    unique_or_raise(path, words)
+    repeated = words.repeated()
+    if repeated:
+        word, (first, row) = words[repeated[0]], repeated
+        raise InputError(f"{path}: the word {word!r} occurs twice (rows {first} and {row}); keep one of them")
     check_finite(path, matrix, words)

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..atomic import atomic_file
 from ..errors import ConfigError, InputError
-from .common import encode_words
+from ..words import Words
+from .common import check_words
 from .decimals import format_rows
 
 HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n?\Z")
@@ -22,14 +23,14 @@ def write(path, words, matrix, precision=None):
     """Write word2vec text; see `w2vneg.formats.save`."""
     if precision is not None and not 1 <= precision <= 9:
         raise ConfigError(f"precision must be between 1 and 9 significant digits, not {precision}")
-    encoded = encode_words(path, words)
+    check_words(path, words)
     n, dim = matrix.shape
     step = max(1, _NUMBERS_AT_ONCE // dim)
     with atomic_file(path) as stream:
         stream.write(b"%d %d\n" % (n, dim))
         for start in range(0, n, step):
             block = matrix[start : start + step]
-            some = encoded[start : start + step]
+            some = words.encoded(start, start + step)
             if precision is None:
                 stream.write(_exact_rows(some, block))
             else:
@@ -102,7 +103,7 @@ def _read_rows(path, stream, line, expected, dim, capacity):
             f"{path}: the header promises {expected} rows, but there are {len(index)}: the file is cut short "
             "or the header wrong; write it again"
         )
-    return list(index), matrix[: len(index)], None
+    return Words(index, distinct=True), matrix[: len(index)], None
 
 
 def _take_word(path, line, text, index, first_line):

@@ -67,7 +67,7 @@ def make_task(name, data, by, seed, kind, window=None):
     seen = np.flatnonzero(counts)
     vocab = Vocabulary.from_counts({data.vocab.words[i]: int(counts[i]) for i in seen})
     new = np.full(len(data.vocab), -1, np.int32)
-    new[[data.vocab.index[word] for word in vocab.words]] = np.arange(len(vocab))
+    new[data.vocab.words.find_all(vocab.words)] = np.arange(len(vocab))
     places = new[train.row], new[train.col]
     matrix = scipy.sparse.coo_matrix((train.data.astype(np.float32), places), (len(vocab), len(vocab))).tocsr()
     matrix.sort_indices()
