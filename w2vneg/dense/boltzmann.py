@@ -1,8 +1,8 @@
 """Exact Boltzmann draws for a batch of centres: one matrix product, then two short searches for each draw.
 
-Weights are kept tile by tile as e^{log D + s/T − t}, t the tile's largest exponent in that row, with one sum for every
-`_LANES`th of them: a draw finds its tile among the tiles' sums, its lane among the tile's, its target in the lane.
-(Sums down the lanes cost a tenth of sums of neighbours.)
+Weights are kept tile by tile as e^{log D + s/T − t}, t the tile's largest exponent in that row, with one sum for each
+`LANES` of them, which share a cache line: a draw finds its tile among the tiles' sums, its line among the tile's, its
+target in the line.
 """
 
 import math
@@ -10,16 +10,15 @@ import math
 import numpy as np
 
 from ..jit import LEAF, njit, prange
-from ..kernels.functions import exp_into, fast_exp, fast_log
+from ..kernels.functions import fast_exp, fast_log
+from ..kernels.lanes import LANES, weigh_lanes
 from ..kernels.rng import mix, next_unit
 from .blas import TILE, largest, n_tiles, one_blas_thread, tile_of
 
 _SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
-_LANES = 32  # in each tile; targets j with the same j % _LANES are summed together
+_LINES = TILE // LANES  # of a tile
 _ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _FAR = np.float32(-80.0)  # a weight below e^−80 of the best counts as 0
-_LEAST = np.float32(1.81e-35)  # which is what exponents below that are taken for
 
 
 @njit(fastmath=LEAF, borrows=True)
@@ -34,21 +33,12 @@ def _exponents(scores, log_d, beta, absolute):
 
 @njit(fastmath=LEAF, borrows=True)
 def _weights(scores, top, sums):
-    """Turn a tile's row of exponents into weights and fill in the lanes' sums; return their total."""
-    n = scores.shape[0]
-    exp_into(scores, n, _ONE, top, scores)
-    for j in range(n):
-        scores[j] = scores[j] if scores[j] > _LEAST else _ZERO
+    """Turn a tile's row of exponents into weights and fill in the lines' sums; return their total."""
     sums[:] = _ZERO
-    rows = n // _LANES
-    for row in range(rows):
-        for lane in range(_LANES):
-            sums[lane] += scores[row * _LANES + lane]
-    for lane in range(n - rows * _LANES):
-        sums[lane] += scores[rows * _LANES + lane]
+    weigh_lanes(scores, scores.shape[0], top, sums)
     total = _ZERO
-    for lane in range(_LANES):
-        total += sums[lane]
+    for line in range(_LINES):
+        total += sums[line]
     return total
 
 
@@ -69,7 +59,7 @@ def _weigh_tile(rows, out, log_d, beta, absolute, scores, tile, sums, tops, tota
 
 @njit(parallel=True)
 def _weigh(rows, vectors_out, log_d, beta, absolute, weights, sums, tops, totals):
-    """Fill in weights (tiles, rows · TILE), sums (rows, tiles, lanes), tops and totals (rows, tiles)."""
+    """Fill in weights (tiles, rows · TILE), sums (rows, tiles, lines), tops and totals (rows, tiles)."""
     n_rows, n_vocab = rows.shape[0], vectors_out.shape[0]
     for tile in prange(tops.shape[1]):
         low, high = tile * TILE, min((tile + 1) * TILE, n_vocab)
@@ -91,14 +81,14 @@ def _first_above(running, target):
 
 
 @njit(borrows=True)
-def _search(values, first, every, target):
-    """Go through values[first::every] until their sum exceeds the target; return (where, what is left of it)."""
+def _search(values, first, last, target):
+    """Go through values[first:last] until their sum exceeds the target; return (where, what is left of it)."""
     k = first
-    while k + every < values.shape[0] and target >= values[k]:
+    while k + 1 < last and target >= values[k]:
         target -= values[k]
-        k += every
-    while values[k] == _ZERO and k >= every:  # rounding carried the target past the last weight
-        k -= every
+        k += 1
+    while values[k] == _ZERO and k > first:  # rounding carried the target past the last weight
+        k -= 1
     return k, target
 
 
@@ -133,26 +123,25 @@ def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, 
             tile = _first_above(running, target)
             if tile > 0:
                 target -= running[tile - 1]
-            lane, target = _search(sums[b, tile], 0, 1, target * fast_exp(top - tops[b, tile]))
+            line, target = _search(sums[b, tile], 0, _LINES, target * fast_exp(top - tops[b, tile]))
             low = tile * TILE
             width = min(TILE, n_vocab - low)
-            j, target = _search(weights[tile, b * width : (b + 1) * width], lane, _LANES, target)
+            row = weights[tile, b * width : (b + 1) * width]
+            j, target = _search(row, line * LANES, min((line + 1) * LANES, width), target)
             ids[place, k] = low + j
-            log_q[place, k] = np.float32(fast_log(np.float64(weights[tile, b * width + j]))) + (
-                tops[b, tile] - normaliser
-            )
+            log_q[place, k] = np.float32(fast_log(np.float64(row[j]))) + (tops[b, tile] - normaliser)
 
 
 def scratch_size(rows, n_vocab):
     """Return how many float32 numbers `boltzmann_draws` likes to have for so many distinct centres (int)."""
     rows = min(rows, max(1, _SCORES // n_vocab))
-    return n_tiles(n_vocab) * rows * (min(TILE, n_vocab) + _LANES + 2)
+    return n_tiles(n_vocab) * rows * (min(TILE, n_vocab) + _LINES + 2)
 
 
 def _carve(scratch, rows, n_vocab):
     """Return views (weights, sums, tops, totals) into `scratch`, as `_weigh` asks for them."""
     tiles = n_tiles(n_vocab)
-    shapes = (tiles, rows * min(TILE, n_vocab)), (rows, tiles, _LANES), (rows, tiles), (rows, tiles)
+    shapes = (tiles, rows * min(TILE, n_vocab)), (rows, tiles, _LINES), (rows, tiles), (rows, tiles)
     views, start = [], 0
     for shape in shapes:
         stop = start + math.prod(shape)

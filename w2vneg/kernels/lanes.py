@@ -83,6 +83,13 @@ class _Emitter:
         """Return, lane by lane, a where ``a sign b`` holds, else b."""
         return self.builder.select(self.builder.fcmp_ordered(sign, a, b), a, b)
 
+    def stretches(self, n):
+        """Loop over n places: yield the first of each `LANES`, then each of the rest, with how many they are."""
+        whole = self.builder.and_(n, _PLACE(-LANES))
+        for begin, end, lanes in ((_PLACE(0), whole, LANES), (whole, n, 1)):
+            with cgutils.for_range_slice(self.builder, begin, end, _PLACE(lanes)) as (place, _):
+                yield place, lanes
+
     def multiply_add(self, a, b, c):
         return self.builder.fadd(self.builder.fmul(a, b, flags=["contract"]), c, flags=["contract"])
 
@@ -169,9 +176,28 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, gradient):
     return types.void(dim, matrix, index, steps, n, x, gradient), emit
 
 
+def _exponential(e, exponent, lanes):
+    """Return e^exponent of a vector, relative error below 4e-6; exponents count as at most `LIMIT`, and at least −."""
+    kind, counts = ir.VectorType(_NUMBER, lanes), ir.VectorType(_COUNT, lanes)
+    builder = e.builder
+
+    def every(number):
+        return ir.Constant(kind, [_rounded_to_float(number)] * lanes)
+
+    exponent = e.choose("<", e.choose(">", exponent, every(-LIMIT)), every(LIMIT))
+    power = builder.fmul(exponent, every(LOG2E))
+    whole = e.rounded(power)
+    part = builder.fsub(power, whole)
+    fraction = every(POWERS[-1])
+    for coefficient in reversed(POWERS[:-1]):
+        fraction = e.multiply_add(part, fraction, every(coefficient))
+    biased = builder.add(builder.fptosi(whole, counts), ir.Constant(counts, [127] * lanes))
+    return builder.fmul(builder.bitcast(builder.shl(biased, ir.Constant(counts, [23] * lanes)), kind), fraction)
+
+
 @intrinsic
 def exp_lanes(typing_context, values, n, scale, shift, out):
-    """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n, relative error below 4e-6.
+    """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n, as `_exponential` takes it.
 
     values, out : float32; n : int; scale, shift : float32. `LANES` numbers take as long as one of the rest.
     """
@@ -179,34 +205,35 @@ def exp_lanes(typing_context, values, n, scale, shift, out):
     def emit(context, builder, signature, arguments):
         e = _Emitter(context, builder)
         source, target = e.data(signature.args[0], arguments[0]), e.data(signature.args[4], arguments[4])
-        n = arguments[1]
-
-        def exponentiate(place, lanes):
-            kind, counts = ir.VectorType(_NUMBER, lanes), ir.VectorType(_COUNT, lanes)
-
-            def every(number):
-                return ir.Constant(kind, [_rounded_to_float(number)] * lanes)
-
+        for place, lanes in e.stretches(arguments[1]):
             value = builder.fsub(e.load(source, place, lanes), e.spread(arguments[3], lanes))
             value = builder.fmul(value, e.spread(arguments[2], lanes))
-            value = e.choose("<", e.choose(">", value, every(-LIMIT)), every(LIMIT))
-            power = builder.fmul(value, every(LOG2E))
-            whole = e.rounded(power)
-            part = builder.fsub(power, whole)
-            fraction = every(POWERS[-1])
-            for coefficient in reversed(POWERS[:-1]):
-                fraction = e.multiply_add(part, fraction, every(coefficient))
-            exponent = builder.add(builder.fptosi(whole, counts), ir.Constant(counts, [127] * lanes))
-            two = builder.bitcast(builder.shl(exponent, ir.Constant(counts, [23] * lanes)), kind)
-            e.store(builder.fmul(two, fraction), target, place, lanes)
-
-        whole = builder.and_(n, _PLACE(-LANES))
-        for begin, end, lanes in ((_PLACE(0), whole, LANES), (whole, n, 1)):
-            with cgutils.for_range_slice(builder, begin, end, _PLACE(lanes)) as (place, _):
-                exponentiate(place, lanes)
+            e.store(_exponential(e, value, lanes), target, place, lanes)
         return context.get_dummy_value()
 
     return types.void(values, n, scale, shift, out), emit
+
+
+@intrinsic
+def weigh_lanes(typing_context, values, n, top, sums):
+    """Replace the first n of `values` by e^{value − top}, 0 below e^−80, and add each `LANES` of them to one of `sums`.
+
+    values, sums : float32; n : int; top : float32
+    """
+
+    def emit(context, builder, signature, arguments):
+        e = _Emitter(context, builder)
+        numbers, totals = e.data(signature.args[0], arguments[0]), e.data(signature.args[3], arguments[3])
+        for place, lanes in e.stretches(arguments[1]):
+            exponent = builder.fsub(e.load(numbers, place, lanes), e.spread(arguments[2], lanes))
+            zero, least = (ir.Constant(exponent.type, [number] * lanes) for number in (0.0, -LIMIT))
+            weight = builder.select(builder.fcmp_ordered(">", exponent, least), _exponential(e, exponent, lanes), zero)
+            e.store(weight, numbers, place, lanes)
+            total = builder.gep(totals, [builder.udiv(place, _PLACE(LANES))])
+            builder.store(builder.fadd(builder.load(total), e.total(weight)), total)
+        return context.get_dummy_value()
+
+    return types.void(values, n, top, sums), emit
 
 
 @intrinsic
@@ -253,6 +280,12 @@ if DISABLE_JIT:
     def exp_lanes(values, n, scale, shift, out):
         """The same in plain Python."""
         out[:n] = np.exp(np.clip((values[:n] - shift) * scale, -LIMIT, LIMIT))
+
+    def weigh_lanes(values, n, top, sums):
+        """The same in plain Python."""
+        exponents = values[:n] - top
+        values[:n] = np.where(exponents > -LIMIT, np.exp(np.clip(exponents, -LIMIT, LIMIT)), 0)
+        np.add.at(sums, np.arange(n) // LANES, values[:n])
 
     def rank_lanes(sums, targets, n, ranks):
         """The same in plain Python."""
