@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from w2vneg.dense import boltzmann as dense
+from w2vneg.dense import BoltzmannLaw, draws, exact_draws
+from w2vneg.dense.blas import TILE
 from w2vneg.jit import njit
 from w2vneg.kernels.contracts import draw as draw_one
 from w2vneg.kernels.contracts import log_noise, open_sampler
@@ -36,13 +37,14 @@ def draw(centres, n_draws=50, key=5, beta=1.0, matrices=None):
     vectors_in, vectors_out, log_d = matrices or small()
     ids = np.full((len(centres), n_draws), -7, np.int32)
     log_q = np.full(ids.shape, 99, np.float32)
-    dense.boltzmann_draws(vectors_in, vectors_out, np.array(centres, np.int32), log_d, beta, key, ids, log_q)
+    law = BoltzmannLaw(log_d, np.float32(beta), False)
+    exact_draws(law, vectors_in, vectors_out, np.array(centres, np.int32), key, ids, log_q)
     return ids, log_q
 
 
 def test_draws_follow_the_enumerated_distribution_over_many_blocks_of_targets():
     vectors_in, vectors_out, log_d = small()
-    assert len(vectors_out) > dense.TILE
+    assert len(vectors_out) > TILE
     q = naive.boltzmann(vectors_out.astype(float) @ vectors_in[3], np.exp(log_d.astype(float)), 2.0)
     ids, log_q = draw([3], 5_000, beta=0.5)
     np.testing.assert_allclose(log_q, np.log(q)[ids], atol=1e-4)
@@ -76,7 +78,7 @@ def test_a_places_draws_do_not_depend_on_its_neighbours():
 def test_the_size_of_chunks_changes_nothing(scores, monkeypatch):
     centres = [*range(20), -1, *range(5)]
     whole, whole_log_q = draw(centres)
-    monkeypatch.setattr(dense, "_SCORES", scores)
+    monkeypatch.setattr(draws, "_SCORES", scores)
     chunked, chunked_log_q = draw(centres)
     assert np.array_equal(chunked, whole)
     assert np.array_equal(chunked_log_q, whole_log_q)
@@ -97,7 +99,7 @@ def test_memory_is_bounded_by_the_scores_held_at_a_time(monkeypatch):
     matrices = small(n_vocab=2_000)
     centres = list(range(1_000))
     draw(centres[:2], matrices=matrices)  # compile outside the measurement
-    monkeypatch.setattr(dense, "_SCORES", 40_000)
+    monkeypatch.setattr(draws, "_SCORES", 40_000)
     tracemalloc.start()
     draw(centres, n_draws=5, matrices=matrices)
     peak = tracemalloc.get_traced_memory()[1]
@@ -143,7 +145,7 @@ def test_the_normaliser_gives_the_probability_of_any_target(absolute):
     ids, log_q = np.empty((2, 20), np.int32), np.empty((2, 20), np.float32)
     log_z = np.zeros(2, np.float32)
     centres = np.array([11, 5], np.int32)
-    dense.boltzmann_draws(vectors_in, vectors_out, centres, log_d, 0.7, 1, ids, log_q, log_z, absolute)
+    exact_draws(BoltzmannLaw(log_d, np.float32(0.7), absolute), vectors_in, vectors_out, centres, 1, ids, log_q, log_z)
     for row, centre in enumerate(centres):
         scores = vectors_out.astype(float) @ vectors_in[centre]
         exponents = log_d + 0.7 * (np.abs(scores) if absolute else scores)

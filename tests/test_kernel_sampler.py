@@ -12,7 +12,7 @@ from scipy import stats
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.dense import kernel as dense_kernel
+from w2vneg.dense import draws
 from w2vneg.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.jit import njit
@@ -306,12 +306,12 @@ def test_draws_made_ahead_follow_the_enumerated_kernel(options, kernel):
 @pytest.mark.parametrize("scores", [1, 203, 1_000])
 def test_the_size_of_chunks_changes_no_quartic_draw(scores, monkeypatch):
     centre, matrix = matrices()
-    centres = np.zeros((1, 128), np.int32)
+    inputs, centres = np.outer([1, 2, -3], centre).astype(np.float32), np.arange(128, dtype=np.int32)[None] % 3
     sampler = make(kernel="quartic")
-    sampler.refresh(centre[None], matrix, centres, 5)
+    sampler.refresh(inputs, matrix, centres, 5)
     whole = sampler.ids.copy()
-    monkeypatch.setattr(dense_kernel, "_SCORES", scores)
-    sampler.refresh(centre[None], matrix, centres, 5)
+    monkeypatch.setattr(draws, "_SCORES", scores)
+    sampler.refresh(inputs, matrix, centres, 5)
     assert np.array_equal(sampler.ids, whole)
 
 

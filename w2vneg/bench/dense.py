@@ -10,7 +10,16 @@ import time
 
 import numpy as np
 
-from ..dense import Manner, Workspace, batch_of, boltzmann_draws, one_blas_thread, scratch_size, softmax_step
+from ..dense import (
+    BoltzmannLaw,
+    Manner,
+    Workspace,
+    batch_of,
+    exact_draws,
+    one_blas_thread,
+    scratch_size,
+    softmax_step,
+)
 from ..jit import threads
 from .speed import machine
 
@@ -47,14 +56,14 @@ def contenders(n_vocab, dim, batch, draws, positives=5, seed=0):
     work = Workspace.of(len(centres), n_vocab, dim)
     manner = Manner(np.float32(1e-4), True, False, np.float32(0))
     rows, scores = vectors_in[distinct], np.empty((len(centres), n_vocab), np.float32)
-    log_d = np.full(n_vocab, -np.log(n_vocab), np.float32)
+    law = BoltzmannLaw(np.full(n_vocab, -np.log(n_vocab), np.float32), np.float32(1), False)
     scratch = np.empty(scratch_size(len(centres), n_vocab), np.float32)
 
     def drawing(n):
         ids, log_q = np.empty((len(centres), n), np.int32), np.empty((len(centres), n), np.float32)
 
         def draw():
-            boltzmann_draws(vectors_in, vectors_out, centres, log_d, 1.0, seed, ids, log_q, scratch=scratch)
+            exact_draws(law, vectors_in, vectors_out, centres, seed, ids, log_q, scratch=scratch)
 
         return draw
 

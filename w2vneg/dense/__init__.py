@@ -5,20 +5,22 @@ loops turn them into weights. Memory is bounded by the batch whatever the corpus
 """
 
 from .blas import one_blas_thread
-from .boltzmann import boltzmann_draws, scratch_size
+from .boltzmann import BoltzmannLaw
 from .cost import dense_cost
+from .draws import exact_draws, scratch_size
 from .groups import batch_of, collect_groups
-from .kernel import kernel_draws
+from .kernel import KernelLaw
 from .softmax import Manner, Workspace, softmax_step
 
 __all__ = [
+    "BoltzmannLaw",
+    "KernelLaw",
     "Manner",
     "Workspace",
     "batch_of",
-    "boltzmann_draws",
     "collect_groups",
     "dense_cost",
-    "kernel_draws",
+    "exact_draws",
     "one_blas_thread",
     "scratch_size",
     "softmax_step",

@@ -11,7 +11,7 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
 `sir`
     The same with all M candidates replaced at each centre.
 `exact`
-    All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.boltzmann_draws`).
+    All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.exact_draws`).
 
 log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
 variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/test_samplers.py measures it.
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dense import boltzmann_draws, scratch_size
+from ..dense import BoltzmannLaw, exact_draws, scratch_size
 from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.ahead import hand_out
@@ -113,19 +113,17 @@ class BoltzmannExact(NamedTuple):
         return self.ids.shape[1]
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `dense.boltzmann_draws`."""
+        """Draw for the centres of the next launch; see `dense.exact_draws`."""
         n_draws = self.ids.shape[2]
-        boltzmann_draws(
+        exact_draws(
+            BoltzmannLaw(self.log_d, np.float32(self.inverse_temperature), self.absolute),
             vectors_in,
             vectors_out,
             centre_ids.ravel(),
-            self.log_d,
-            self.inverse_temperature,
             key,
             self.ids.reshape(-1, n_draws),
             self.log_q.reshape(-1, n_draws),
             self.log_z.ravel(),
-            self.absolute,
             self.scratch,
         )
 

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dense import kernel_draws
+from ..dense import KernelLaw, exact_draws, scratch_size
 from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.ahead import hand_out
@@ -104,6 +104,7 @@ class KernelAhead(NamedTuple):
 
     power : int, 2 or 4; alpha : float
     ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log Σ K
+    scratch : float32, memory of the draws
     """
 
     power: int
@@ -111,6 +112,7 @@ class KernelAhead(NamedTuple):
     ids: np.ndarray
     log_q: np.ndarray
     log_z: np.ndarray
+    scratch: np.ndarray
 
     gives_log_q = True
 
@@ -127,18 +129,18 @@ class KernelAhead(NamedTuple):
         return self.ids.shape[1]
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `dense.kernel_draws`."""
+        """Draw for the centres of the next launch; see `dense.exact_draws`."""
         n_draws = self.ids.shape[2]
-        kernel_draws(
+        exact_draws(
+            KernelLaw(self.power, np.float32(self.alpha)),
             vectors_in,
             vectors_out,
-            self.power,
-            self.alpha,
             centre_ids.ravel(),
             key,
             self.ids.reshape(-1, n_draws),
             self.log_q.reshape(-1, n_draws),
-            self.log_z.reshape(-1),
+            self.log_z.ravel(),
+            self.scratch,
         )
 
 
@@ -165,7 +167,8 @@ class KernelFamily:
             power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
             shape = (setting.workers, cls.batch, setting.max_draws)
             arrays = np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape[:2], np.float32)
-            return KernelAhead(power, float(alpha), *arrays)
+            scratch = np.empty(scratch_size(setting.workers * cls.batch, n_vocab), np.float32)
+            return KernelAhead(power, float(alpha), *arrays, scratch)
         if options.tree == "update" and setting.workers > 1:
             raise ConfigError(
                 f"--tree update keeps one tree in step with every change of a row, which {setting.workers} workers "

@@ -1,0 +1,164 @@
+"""Exact draws for a batch of centres from any law of their scores: a matrix product, then short searches.
+
+A law is a NamedTuple that binds the socket
+
+    weigh_row(law, low, scores, sums) -> (top, total)
+
+Turn the scores (float32) of targets low, low + 1, … into weights times e^{−top}, write their sums into `sums` (float32,
+zeroed), one for each `LANES` of them, and return top and the sum of them all (float32; any number and 0 if none may be
+drawn). Weights are kept tile by tile; what shares a cache line is summed together, so that a draw finds its tile among
+the tiles' sums, its line among the tile's, its target in the line.
+"""
+
+import math
+
+import numpy as np
+
+from ..jit import njit, prange
+from ..kernels.contracts import Socket
+from ..kernels.functions import fast_exp, fast_log
+from ..kernels.lanes import LANES
+from ..kernels.rng import mix, next_unit
+from .blas import TILE, n_tiles, one_blas_thread, tile_of
+
+_SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
+_LINES = TILE // LANES  # of a tile
+_ZERO = np.float32(0.0)
+_FAR = np.float32(-80.0)  # a tile below e^−80 of the best counts as 0
+
+_weigh_row = Socket("weigh_row")
+implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
+
+
+@njit
+def _weigh_tile(law, rows, out, low, scores, tile, sums, tops, totals):
+    np.dot(rows, out.T, scores)
+    for b in range(rows.shape[0]):
+        sums[b, tile] = _ZERO
+        tops[b, tile], totals[b, tile] = weigh_row(law, low, scores[b], sums[b, tile])
+
+
+@njit(parallel=True)
+def _weigh(law, rows, vectors_out, weights, sums, tops, totals):
+    """Fill in weights (tiles, rows · TILE), sums (rows, tiles, lines), tops and totals (rows, tiles)."""
+    n_rows, n_vocab = rows.shape[0], vectors_out.shape[0]
+    for tile in prange(tops.shape[1]):
+        low, high = tile * TILE, min((tile + 1) * TILE, n_vocab)
+        scores = tile_of(weights, tile, n_rows, high - low)
+        _weigh_tile(law, rows, vectors_out[low:high], low, scores, tile, sums, tops, totals)
+
+
+@njit(borrows=True)
+def _first_above(running, target):
+    """Return the first k with running[k] > target; where rounding leaves none, the last that adds anything."""
+    below = 0
+    for k in range(running.shape[0]):
+        below += running[k] <= target
+    below = min(below, running.shape[0] - 1)
+    while below > 0 and running[below] == running[below - 1]:
+        below -= 1
+    return below
+
+
+@njit(borrows=True)
+def _search(values, first, last, target):
+    """Go through values[first:last] until their sum exceeds the target; return (where, what is left of it)."""
+    k = first
+    while k + 1 < last and target >= values[k]:
+        target -= values[k]
+        k += 1
+    while values[k] == _ZERO and k > first:  # rounding carried the target past the last weight
+        k -= 1
+    return k, target
+
+
+@njit(borrows=True)
+def _running_shares(tops, totals, running):
+    """Bring the totals of a row's tiles to one scale, e^{−top}, and add them up; return top."""
+    top = tops[0]
+    for tile in range(1, tops.shape[0]):
+        top = max(top, tops[tile])
+    total = _ZERO
+    for tile in range(tops.shape[0]):
+        shifted = tops[tile] - top
+        total += totals[tile] * fast_exp(shifted) if shifted > _FAR else _ZERO
+        running[tile] = total
+    return top
+
+
+@njit(parallel=True)
+def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, log_q, log_z):
+    """Draw for each of the `places` from the weights of its row."""
+    for p in prange(places.shape[0]):
+        b, place = row_of_place[p], places[p]
+        running = np.empty(tops.shape[1], np.float32)
+        top = _running_shares(tops[b], totals[b], running)
+        total = running[-1]
+        normaliser = top + np.float32(fast_log(np.float64(total)))
+        log_z[place] = normaliser
+        rng = np.empty(1, np.uint64)
+        rng[0] = mix(key + np.uint64(place))
+        for k in range(ids.shape[1]):
+            target = next_unit(rng) * total
+            tile = _first_above(running, target)
+            if tile > 0:
+                target -= running[tile - 1]
+            line, target = _search(sums[b, tile], 0, _LINES, target * fast_exp(top - tops[b, tile]))
+            low = tile * TILE
+            width = min(TILE, n_vocab - low)
+            row = weights[tile, b * width : (b + 1) * width]
+            j, target = _search(row, line * LANES, min((line + 1) * LANES, width), target)
+            ids[place, k] = low + j
+            log_q[place, k] = np.float32(fast_log(np.float64(row[j]))) + (tops[b, tile] - normaliser)
+
+
+def scratch_size(rows, n_vocab):
+    """Return how many float32 numbers `exact_draws` likes to have for so many distinct centres (int)."""
+    rows = min(rows, max(1, _SCORES // n_vocab))
+    return n_tiles(n_vocab) * rows * (min(TILE, n_vocab) + _LINES + 2)
+
+
+def _carve(scratch, rows, n_vocab):
+    """Return views (weights, sums, tops, totals) into `scratch`, as `_weigh` asks for them."""
+    tiles = n_tiles(n_vocab)
+    shapes = (tiles, rows * min(TILE, n_vocab)), (rows, tiles, _LINES), (rows, tiles), (rows, tiles)
+    views, start = [], 0
+    for shape in shapes:
+        stop = start + math.prod(shape)
+        views.append(scratch[start:stop].reshape(shape))
+        start = stop
+    return views
+
+
+def exact_draws(law, vectors_in, vectors_out, centre_ids, key, ids, log_q, log_z=None, scratch=None):
+    """Draw from Q_i(j) in proportion to a law's weights of s_ij, exactly, for a batch of centres.
+
+    Equal centres share one row of the product; their draws are independent.
+
+    Parameters
+    ----------
+    law : NamedTuple, see the module
+    vectors_in, vectors_out : float32, (n_vocab, dim)
+    centre_ids : int32, (n_centres,); places with -1 are left alone
+    key : int, names the random stream of this batch
+    ids, log_q : int32 and float32, (n_centres, n_draws); written in place
+    log_z : float32, (n_centres,), optional; gets the logarithm of the sum of all weights
+    scratch : float32, (`scratch_size` of n_centres,), optional; memory that is used again, since fresh pages cost as
+        much time as the product
+    """
+    places = np.flatnonzero(centre_ids >= 0)
+    if len(places) == 0:
+        return
+    n_vocab = len(vectors_out)
+    centres, row_of_place = np.unique(centre_ids[places], return_inverse=True)
+    rows = min(len(centres), max(1, _SCORES // n_vocab))
+    if log_z is None:
+        log_z = np.empty(len(centre_ids), np.float32)
+    if scratch is None:
+        scratch = np.empty(scratch_size(rows, n_vocab), np.float32)
+    room, key = _carve(scratch, rows, n_vocab), np.uint64(key)
+    with one_blas_thread():
+        for start in range(0, len(centres), rows):
+            _weigh(law, vectors_in[centres[start : start + rows]], vectors_out, *room)
+            here = (row_of_place >= start) & (row_of_place < start + rows)
+            _draw(*room, n_vocab, row_of_place[here] - start, places[here], key, ids, log_q, log_z)
