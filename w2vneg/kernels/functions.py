@@ -30,7 +30,7 @@ def exp_into(values, n, scale, shift, out):
 
     As fast for `padded` (n) as for n, where the arrays have room.
     """
-    exp_lanes(values, n, scale, shift, out)
+    exp_lanes(values, n, np.float32(scale), np.float32(shift), out)
 
 
 @njit(borrows=True)

@@ -27,6 +27,11 @@ def _rounded_to_float(number):
     return float(np.float32(number))
 
 
+def _held(*kinds):
+    """Tell whether all are types of contiguous float32 arrays, whose memory may be read straight."""
+    return all(kind.dtype == types.float32 and kind.layout == "C" for kind in kinds)
+
+
 def _pieces(begin, end):
     """Return [(first column, lanes)] that cover [begin, end) with 16, then 8, 4, 2 or 1 lanes."""
     pieces = []
@@ -101,7 +106,7 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
     dim : int, known to the compiler, at least `LANES`; matrix : float32, (rows, dim); index : int64; x : float32,
     (dim,); out : float32. All are contiguous.
     """
-    if not isinstance(dim, types.IntegerLiteral):
+    if not (isinstance(dim, types.IntegerLiteral) and _held(matrix, x, out)):
         return None
     width = dim.literal_value
 
@@ -148,7 +153,7 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, gradient):
     dim : int, known to the compiler; matrix : float32, (rows, dim); index : int64; steps : float32, the c_k
     x, gradient : float32, (dim,). All are contiguous.
     """
-    if not isinstance(dim, types.IntegerLiteral):
+    if not (isinstance(dim, types.IntegerLiteral) and _held(matrix, steps, x, gradient)):
         return None
     width = dim.literal_value
 
@@ -201,6 +206,8 @@ def exp_lanes(typing_context, values, n, scale, shift, out):
 
     values, out : float32; n : int; scale, shift : float32. `LANES` numbers take as long as one of the rest.
     """
+    if not _held(values, out):
+        return None
 
     def emit(context, builder, signature, arguments):
         e = _Emitter(context, builder)
@@ -220,6 +227,8 @@ def weigh_lanes(typing_context, values, n, top, sums):
 
     values, sums : float32; n : int; top : float32
     """
+    if not _held(values, sums):
+        return None
 
     def emit(context, builder, signature, arguments):
         e = _Emitter(context, builder)
@@ -242,6 +251,8 @@ def rank_lanes(typing_context, sums, targets, n, ranks):
 
     sums : float32, (m,); targets : float32 and ranks : int32, both (n rounded up to a multiple of `LANES`,)
     """
+    if not _held(sums, targets):
+        return None
 
     def emit(context, builder, signature, arguments):
         e = _Emitter(context, builder)
