@@ -16,8 +16,7 @@ from w2vneg.jit import njit
 from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
-from w2vneg.kernels.functions import exp_into, fast_log, highest, padded
-from w2vneg.kernels.lanes import rank_lanes
+from w2vneg.kernels.functions import exp_into, fast_log, highest, padded, ranks_into
 from w2vneg.kernels.linalg import AnyWidth, Rows, dot, dots, row_of, step_row, step_rows, width_of
 from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
 from w2vneg.kernels.shard import Plugs, Shape, run_shard
@@ -99,17 +98,12 @@ def test_highest_passes_over_nan(place):
     assert highest(values, 9) == np.nanmax(values)
 
 
-@njit
-def rank_all(sums, targets, n, ranks):
-    rank_lanes(sums, targets, n, ranks)
-
-
 @pytest.mark.parametrize("n", [0, 1, 8, 15, 16, 17, 40])
-def test_rank_lanes_tells_how_many_sums_each_target_has_passed(n):
+def test_ranks_into_tells_how_many_sums_each_target_has_passed(n):
     sums = np.array([0.5, 0.5, 2.0, 3.0], np.float32)  # the second weighs nothing
     targets = np.resize(np.array([0.0, 0.49, 0.5, 1.99, 2.0, 2.99, 3.0, 9.0], np.float32), 64)
     ranks = np.full(64, -9, np.int32)
-    rank_all(sums, targets, n, ranks)
+    ranks_into(sums, targets, n, ranks)
     assert ranks[:n].tolist() == np.resize([0, 0, 2, 2, 3, 3, 4, 4], n).tolist()
     assert (ranks[padded(n) :] == -9).all()
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..jit import LEAF, njit
-from .lanes import LANES, LIMIT, LOG2E, POWERS, exp_lanes
+from .lanes import LANES, LIMIT, LOG2E, POWERS, exp_lanes, rank_lanes
 
 _LOG2E = np.float32(LOG2E)
 _LIMIT = np.float32(LIMIT)
@@ -31,6 +31,15 @@ def exp_into(values, n, scale, shift, out):
     As fast for `padded` (n) as for n, where the arrays have room.
     """
     exp_lanes(values, n, np.float32(scale), np.float32(shift), out)
+
+
+@njit(borrows=True)
+def ranks_into(sums, targets, n, ranks):
+    """Write ``ranks[k]``, how many of `sums` (float32) are at most ``targets[k]``, for k < `padded` (n).
+
+    targets, ranks : float32 and int32, (`padded` (n),) at least
+    """
+    rank_lanes(sums, targets, n, ranks)
 
 
 @njit(borrows=True)

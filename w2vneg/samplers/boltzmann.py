@@ -30,8 +30,7 @@ from ..jit import LEAF, njit
 from ..kernels.ahead import hand_out
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_log_noise, implement_open_sampler
-from ..kernels.functions import exp_into, fast_log, highest, padded
-from ..kernels.lanes import rank_lanes
+from ..kernels.functions import exp_into, fast_log, highest, padded, ranks_into
 from ..kernels.linalg import dots, row_of
 from ..kernels.rng import next_unit
 from ..registry import About
@@ -279,7 +278,7 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     targets, ranks = state.targets, state.ranks
     for k in range(n):
         targets[k] = next_unit(rng) * total
-    rank_lanes(running, targets, n, ranks)
+    ranks_into(running, targets, n, ranks)
     for k in range(n):
         chosen = min(ranks[k], m - 1)  # rounding may leave none above
         ids[k] = candidates[chosen]
