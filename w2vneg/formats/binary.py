@@ -156,4 +156,4 @@ def _read_rows(path, source, n, dim):
         matrix[row] = np.frombuffer(values, dtype="<f4")
     if source.rest().strip():
         raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
-    return Words(words, distinct=True), matrix
+    return Words(words), matrix

@@ -103,7 +103,7 @@ def _read_rows(path, stream, line, expected, dim, capacity):
             f"{path}: the header promises {expected} rows, but there are {len(index)}: the file is cut short "
             "or the header wrong; write it again"
         )
-    return Words(index, distinct=True), matrix[: len(index)], None
+    return Words(index), matrix[: len(index)], None
 
 
 def _take_word(path, line, text, index, first_line):
