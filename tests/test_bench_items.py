@@ -242,7 +242,7 @@ def test_a_contender_without_a_good_setting_is_told(tmp_path):
 
 
 def test_names_and_metrics_and_files_are_checked(tmp_path):
-    with pytest.raises(UnknownNameError, match="did you mean 'bpr'"):
+    with pytest.raises(UnknownNameError, match=r"did you mean 'bpr'\? Known: w2vneg, [^.]*\.$"):
         items.find_contenders(["bprr"])
     assert list(items.find_contenders(["bpr", "w2vneg"])) == ["w2vneg", "bpr"]
     with pytest.raises(ConfigError, match="choose by mpr"):

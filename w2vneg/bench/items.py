@@ -167,9 +167,7 @@ def find_contenders(names):
     """Return the contenders of these names, or all: dict of str -> Contender; UnknownNameError."""
     for name in names:
         if name not in CONTENDERS:
-            raise UnknownNameError(
-                f"unknown contender {name!r}{did_you_mean(name, CONTENDERS)}. Known: {', '.join(CONTENDERS)}"
-            )
+            raise UnknownNameError(f"unknown contender {name!r}{did_you_mean(name, CONTENDERS, shown=len(CONTENDERS))}")
     return {name: one for name, one in CONTENDERS.items() if not names or name in names}
 
 

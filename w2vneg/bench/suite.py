@@ -77,9 +77,7 @@ def grid(long=False, vocabularies=(), dims=(), workers=(), names=()):
     """
     for name in names:
         if name not in CONTENDERS:
-            raise UnknownNameError(
-                f"unknown contender {name!r}{did_you_mean(name, CONTENDERS)}; known: {', '.join(CONTENDERS)}"
-            )
+            raise UnknownNameError(f"unknown contender {name!r}{did_you_mean(name, CONTENDERS, shown=len(CONTENDERS))}")
     threads = available_threads()
     if not (long or vocabularies or dims or workers):
         cells = _short(threads)
