@@ -31,20 +31,12 @@ def _exponents(law, low, scores):
             scores[j] = scores[j] * beta + log_d[low + j]
 
 
-@njit(fastmath=LEAF, borrows=True)
-def _sum(values):
-    total = _ZERO
-    for k in range(values.shape[0]):
-        total += values[k]
-    return total
-
-
 @implement_weigh_row(BoltzmannLaw)
 def weigh_row(law, low, scores, sums):
     _exponents(law, low, scores)
     top = largest(scores)
     if top == -np.inf:  # nothing here may be drawn
         scores[:] = _ZERO
-        return top, _ZERO
-    weigh_lanes(scores, scores.shape[0], top, sums)
-    return top, _sum(sums)
+    else:
+        weigh_lanes(scores, scores.shape[0], top, sums)
+    return top

@@ -2,19 +2,20 @@
 
 A law is a NamedTuple that binds the socket
 
-    weigh_row(law, low, scores, sums) -> (top, total)
+    weigh_row(law, low, scores, sums) -> top
 
 Turn the scores (float32) of targets low, low + 1, … into weights times e^{−top}, write their sums into `sums` (float32,
-zeroed), one for each `LANES` of them, and return top and the sum of them all (float32; any number and 0 if none may be
-drawn). Weights are kept tile by tile; what shares a cache line is summed together, so that a draw finds its tile among
-the tiles' sums, its line among the tile's, its target in the line.
+zeroed), one for each `LANES` of them, and return top (float32).
+
+Weights are kept tile by tile; what shares a cache line is summed together, so that a draw finds its tile among the
+tiles' sums, its line among the tile's, its target in the line.
 """
 
 import math
 
 import numpy as np
 
-from ..jit import njit, prange
+from ..jit import LEAF, njit, prange
 from ..kernels.contracts import Socket
 from ..kernels.functions import fast_exp, fast_log
 from ..kernels.lanes import LANES
@@ -30,12 +31,21 @@ _weigh_row = Socket("weigh_row")
 implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
 
 
+@njit(fastmath=LEAF, borrows=True)
+def _sum(values):
+    total = _ZERO
+    for k in range(values.shape[0]):
+        total += values[k]
+    return total
+
+
 @njit
 def _weigh_tile(law, rows, out, low, scores, tile, sums, tops, totals):
     np.dot(rows, out.T, scores)
     for b in range(rows.shape[0]):
         sums[b, tile] = _ZERO
-        tops[b, tile], totals[b, tile] = weigh_row(law, low, scores[b], sums[b, tile])
+        tops[b, tile] = weigh_row(law, low, scores[b], sums[b, tile])
+        totals[b, tile] = _sum(sums[b, tile])
 
 
 @njit(parallel=True)

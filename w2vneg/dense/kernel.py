@@ -20,27 +20,19 @@ class KernelLaw(NamedTuple):
 
 
 @njit(fastmath=LEAF, borrows=True)
-def _weights(law, scores):
-    power, alpha = law.power, law.alpha
-    for j in range(scores.shape[0]):
+def _weigh(law, scores, sums):
+    power, alpha, n = law.power, law.alpha, scores.shape[0]
+    for j in range(n):
         square = scores[j] * scores[j]
         scores[j] = alpha * (square * square if power == 4 else square) + _ONE
-
-
-@njit(fastmath=LEAF, borrows=True)
-def _sum_lines(weights, sums):
-    """Write the sum of each `LANES` weights into `sums`; return the sum of all."""
-    n, total = weights.shape[0], _ZERO
     for line in range((n + LANES - 1) // LANES):
-        subtotal = _ZERO
+        total = _ZERO
         for j in range(line * LANES, min((line + 1) * LANES, n)):
-            subtotal += weights[j]
-        sums[line] = subtotal
-        total += subtotal
-    return total
+            total += scores[j]
+        sums[line] = total
 
 
 @implement_weigh_row(KernelLaw)
 def weigh_row(law, low, scores, sums):
-    _weights(law, scores)
-    return _ZERO, _sum_lines(scores, sums)
+    _weigh(law, scores, sums)
+    return _ZERO

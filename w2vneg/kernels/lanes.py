@@ -115,10 +115,10 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
         rows, places, centre, products = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 4, 5))
         columns = [*range(0, width - LANES + 1, LANES)]
         centres = [e.load(centre, _PLACE(column), LANES) for column in columns]
-        known = width % LANES
-        if known:  # the last vector begins within the one before it, where the centre's are 0
+        rest = width % LANES
+        if rest:  # the last vector begins within the one before it, where the centre's are 0
             kind = centres[0].type
-            places_of = [LANES] * (LANES - known) + [*range(LANES - known, LANES)]
+            places_of = [LANES] * (LANES - rest) + [*range(LANES - rest, LANES)]
             last = e.load(centre, _PLACE(width - LANES), LANES)
             mask = ir.Constant(ir.VectorType(_COUNT, LANES), places_of)
             columns.append(width - LANES)
@@ -182,7 +182,7 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, gradient):
 
 
 def _exponential(e, exponent, lanes):
-    """Return e^exponent of a vector, relative error below 4e-6; exponents count as at most `LIMIT`, and at least −."""
+    """Return e^exponent of a vector, relative error below 4e-6; exponents beyond ±`LIMIT` count as that."""
     kind, counts = ir.VectorType(_NUMBER, lanes), ir.VectorType(_COUNT, lanes)
     builder = e.builder
 
