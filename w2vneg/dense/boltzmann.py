@@ -22,13 +22,13 @@ class BoltzmannLaw(NamedTuple):
 
 @njit(fastmath=LEAF, borrows=True)
 def _exponents(law, low, scores):
-    log_d, beta = law.log_d, law.beta
+    log_d, beta = law.log_d[low : low + scores.shape[0]], law.beta  # an index low + j would not be vectorised
     if law.absolute:
         for j in range(scores.shape[0]):
-            scores[j] = abs(scores[j]) * beta + log_d[low + j]
+            scores[j] = abs(scores[j]) * beta + log_d[j]
     else:
         for j in range(scores.shape[0]):
-            scores[j] = scores[j] * beta + log_d[low + j]
+            scores[j] = scores[j] * beta + log_d[j]
 
 
 @implement_weigh_row(BoltzmannLaw)
