@@ -299,6 +299,33 @@ def train(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, shared, bo
     return total, pairs
 
 
+def train_windows(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, bounded, alphas, exclude=False):
+    """The same where negatives are shared by windows: groups are (place, word, the words around it), which are the
+    centres; all logits first, then pair by pair.
+    """
+    total, pairs = 0.0, 0
+    for place, word, centres in groups:
+        targets, logs = [word, *drawn[place][:n]], log_q[place][:n]
+        steps = np.empty((len(centres), 1 + n))
+        for k, centre in enumerate(centres):
+            x = inputs[centre]
+            value, *gradients = group_loss(loss, weigher, x, outputs, [word], targets[1:], logs, n, False, exclude)
+            steps[k] = -alphas[place] * np.concatenate(gradients)
+            total += value
+        if bounded:  # neither a target's row nor the centres', were they one, move a logit by more than 1
+            norms, of_word = (inputs[centres] ** 2).sum(axis=1), outputs[word] @ outputs[word]
+            through = [*(np.abs(steps) * norms[:, None]).sum(axis=0), np.abs(steps[:, 0]).sum() * of_word]
+            steps *= min(1.0, 1.0 / max(through))
+        for k, centre in enumerate(centres):
+            x, gradient = inputs[centre].copy(), 0.0
+            for target, step in zip(targets, steps[k], strict=True):
+                gradient = gradient + step * outputs[target]
+                outputs[target] += step * x
+            inputs[centre] += gradient
+        pairs += len(centres)
+    return total, pairs
+
+
 def popularity(counts, exponent):
     """Return Q(j) ∝ count_j^a."""
     weights = np.asarray(counts, np.float64) ** exponent

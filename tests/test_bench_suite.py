@@ -28,7 +28,9 @@ def work(pairs=1000, groups=100, n_vocab=50, **options):
         # 1000 positives and 5000 negatives: 6000 targets, 60 operations each; 80 bytes for them and for 100 centres
         ({"loss": "ns", "negatives": 5}, 360_000, 488_000),
         # 1000 positives, 500 negatives
-        ({"loss": "ns", "negatives": 5, "share_negatives": True}, 90_000, 128_000),
+        ({"loss": "ns", "negatives": 5, "share_negatives": "centre"}, 90_000, 128_000),
+        # as many operations as without sharing; the rows of 1000 words around, of 100 in the middle and 500 negatives
+        ({"loss": "ns", "negatives": 5, "share_negatives": "window"}, 360_000, 128_000),
         # 64 candidates for 100 centres and 1000 positives are scored (20), 6000 targets updated (40); 4 fresh rows
         ({"loss": "relaxed", "negatives": 5}, 20 * 7400 + 40 * 6000, 488_000 + 40 * 400),
         ({"loss": "relaxed", "negatives": 5, "method": "sir"}, 20 * 7400 + 40 * 6000, 488_000 + 40 * 6400),
@@ -100,8 +102,9 @@ def test_the_grid():
     chosen = suite.grid(vocabularies=("1M",), workers=(1, 2), names=("ns shared", "itembed, one thread"))
     assert [(c.vocabulary, c.dim, c.workers) for c in chosen] == [("1M", 100, 1), ("1M", 100, 2)]
     assert [len(c.contenders) for c in chosen] == [2, 1]
-    needed = {"ns shared", "ns per pair", "relaxed shared", "us per pair", "pbs per pair", "css-is per pair"}
-    assert needed | {"selfplay per pair", "cis per pair", REFERENCE} <= set(suite.grid()[0].contenders)
+    needed = {"ns shared", "ns per window", "ns per pair", "relaxed shared", "us per pair", "pbs per pair"}
+    needed |= {"css-is per pair", "selfplay per pair", "cis per pair", REFERENCE}
+    assert needed <= set(suite.grid()[0].contenders)
 
 
 def test_suite_table_takes_shares_and_ratios_within_a_round():

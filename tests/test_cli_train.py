@@ -177,12 +177,13 @@ def test_options_from_a_file_and_the_command_line_wins(folder, run_cli):
     result = run_cli("train", "--corpus", "corpus.txt", "--config", "run.toml", "--dim", "5", "--json")
     assert result.code == 0
     config = json.loads(result.out)["config"]
-    assert (config["loss"], config["dim"], config["epochs"], config["share_negatives"]) == ("ns", 5, 1, True)
+    assert (config["loss"], config["dim"], config["epochs"], config["share_negatives"]) == ("ns", 5, 1, "centre")
     result = run_cli(
-        "train", "--corpus", "corpus.txt", "--config", "run.toml", "--no-share-negatives", "--dynamic-window", "--json"
+        *("train", "--corpus", "corpus.txt", "--config", "run.toml", "--share-negatives", "no"),
+        *("--dynamic-window", "--json"),
     )
     config = json.loads(result.out)["config"]
-    assert (config["dim"], config["share_negatives"], config["dynamic_window"]) == (6, False, True)
+    assert (config["dim"], config["share_negatives"], config["dynamic_window"]) == (6, "no", True)
 
 
 @pytest.mark.parametrize(
@@ -490,7 +491,7 @@ def test_help_shows_every_option_and_its_default(run_cli):
     text = " ".join(result.out.split())
     flags = (
         "--corpus --loss --sampler --temp --degeneracy --method --candidates --noise-exponent --negatives "
-        "--share-negatives --no-share-negatives --dim --window --dynamic-window --fixed-window --min-count --max-vocab "
+        "--share-negatives --dim --window --dynamic-window --fixed-window --min-count --max-vocab "
         "--subsample --epochs --alpha --min-alpha --workers --seed --output --save-model --config --quiet --json"
     )
     assert [flag for flag in flags.split() if flag not in text] == []

@@ -141,7 +141,7 @@ def test_nothing_is_left_open_and_resolving_again_changes_nothing(loss):
 
 
 def test_given_values_win_over_the_preset():
-    given = {"sampler": "uniform", "negatives": 3, "share_negatives": False, "alpha": 0.2, "min_alpha": 0.1}
+    given = {"sampler": "uniform", "negatives": 3, "share_negatives": "centre", "alpha": 0.2, "min_alpha": 0.1}
     config = TrainConfig(loss="relaxed", **given).resolved()
     assert {name: getattr(config, name) for name in given} == given
 
@@ -272,7 +272,7 @@ def test_what_the_help_shows_is_what_resolves():
     assert shown["noise_exponent"] == f"the preset's: ns and relaxed {ns.noise_exponent}, …"
     assert ns.noise_exponent == relaxed.noise_exponent
     assert shown["alpha"] == str(relaxed.alpha) == str(ns.alpha)
-    assert shown["share_negatives"] == "no" and not relaxed.share_negatives and not ns.share_negatives
+    assert shown["share_negatives"] == "the preset's, mostly no" and relaxed.share_negatives == "no"
     assert f"ubs: {TrainConfig(loss='ubs').resolved().temp}" in shown["temp"]
 
 

@@ -16,8 +16,9 @@ from w2vneg.config import TrainConfig
 from w2vneg.encoded import encode_corpus
 from w2vneg.events import RolledBack, RoundDone
 from w2vneg.kernels.exclusion import ExcludeNone
+from w2vneg.kernels.groups import Plugs, Shape
 from w2vneg.kernels.linalg import Rows
-from w2vneg.kernels.shard import Plugs, Shape, run_shard
+from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.losses import LOSSES
 from w2vneg.model import Model

@@ -17,9 +17,10 @@ from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
 from w2vneg.kernels.functions import exp_into, fast_log, highest, padded, ranks_into
+from w2vneg.kernels.groups import Plugs, Shape
 from w2vneg.kernels.linalg import AnyWidth, Rows, dot, dots, row_of, step_row, step_rows, width_of
 from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
-from w2vneg.kernels.shard import Plugs, Shape, run_shard
+from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.losses import LOSSES
 from w2vneg.weighers import WEIGHERS

@@ -13,8 +13,9 @@ from w2vneg.errors import ConfigError
 from w2vneg.jit import njit
 from w2vneg.kernels.contracts import step, step_group
 from w2vneg.kernels.exclusion import ExcludeNone
+from w2vneg.kernels.groups import Plugs, Shape
 from w2vneg.kernels.linalg import Rows
-from w2vneg.kernels.shard import Plugs, Shape, run_shard
+from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.losses import LOSSES
 from w2vneg.weighers import WEIGHERS

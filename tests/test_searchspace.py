@@ -13,18 +13,20 @@ from w2vneg.searchspace import Range, combinations, draws, parse_grid, parse_ran
 
 
 def test_values_of_a_grid_have_the_kind_of_their_option():
-    texts = ["alpha=0.025, 5e-2", "negatives=5,10", "loss=ns,relaxed", "share-negatives=yes,no", "temp=1,inf"]
+    texts = ["alpha=0.025, 5e-2", "negatives=5,10", "loss=ns,relaxed", "share-negatives=no,window", "temp=1,inf"]
+    texts += ["dynamic-window=yes,no"]
     grid = parse_grid(texts)
     assert grid == {
         "alpha": [0.025, 0.05],
         "negatives": [5, 10],
         "loss": ["ns", "relaxed"],
-        "share_negatives": [True, False],
+        "share_negatives": ["no", "window"],
+        "dynamic_window": [True, False],
         "temp": [1.0, "inf"],
     }
     assert type(grid["negatives"][0]) is int
     every = combinations(grid)
-    assert len(every) == 32 == len({str(one) for one in every})
+    assert len(every) == 64 == len({str(one) for one in every})
     assert all(TrainConfig(**one) for one in every)
     assert parse_grid(["--noise-exponent=0.5,0.5,0"]) == {"noise_exponent": [0.5, 0.0]}
 
@@ -40,7 +42,8 @@ def test_values_of_a_grid_have_the_kind_of_their_option():
         ("alpha=0", "--grid alpha=0: alpha must be above 0, got 0.0"),
         ("alpha=nan", "alpha must be a number, not nan"),
         ("negatives=2.5", "'2.5' is not a whole number"),
-        ("share_negatives=maybe", "'maybe' is not true or false"),
+        ("dynamic_window=maybe", "'maybe' is not true or false"),
+        ("share_negatives=windows", "unknown share_negatives 'windows'; did you mean 'window'?"),
         ("method=rollin", "unknown method 'rollin'; did you mean 'rolling'"),
         ("min_count=1,5", "min_count cannot be searched: data are encoded once for all trials"),
         ("lowercase=yes", "lowercase cannot be searched"),

@@ -10,8 +10,8 @@ from .engines.local import LocalEngine, private_rows
 from .errors import ConfigError
 from .events import CostEstimated
 from .exclusions import make_exclusion
-from .kernels.contracts import answers_log_noise
-from .kernels.shard import Plugs, Shape
+from .kernels.contracts import answers_log_noise, regards_groups
+from .kernels.groups import Plugs, Shape, WindowShape
 from .losses import LOSSES
 from .plugins import names_with_log_q
 from .rules import NO_PRIVATE_ROWS, WITHOUT_NEGATIVES, check_plugs
@@ -69,7 +69,8 @@ def assemble(data, config, model):
 def _assemble_sampled(data, config, model):
     counts, walk = data.vocab_out.counts, data.walk(config)
     slots = getattr(SAMPLERS[config.sampler], "slots", lambda options: options.negatives)(config)
-    draws = slots * (1 if config.share_negatives else walk.largest_group)
+    shares = config.share_negatives != "no"
+    draws = slots * (1 if shares else walk.largest_group)
     neighbours = functools.partial(data.counts, config, 1)
     setting = Setting(counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab))
     sampler = SAMPLERS[config.sampler].from_options(config, setting)
@@ -78,10 +79,10 @@ def _assemble_sampled(data, config, model):
     weigher = WEIGHERS[config.weigher].from_options(config, told)
     loss = LOSSES[config.loss].from_options(config, told)
     _check_together(config, loss, weigher, sampler)
-    shape = Shape(
+    shape = (WindowShape if config.share_negatives == "window" else Shape)(
         walk.largest_group,
         slots,
-        config.share_negatives,
+        shares,
         loss.needs_log_q or weigher.needs_log_q,
         config.bounded_steps,
         getattr(loss, "needs_positive_log_q", False),
@@ -130,6 +131,11 @@ def _check_together(config, loss, weigher, sampler):
             f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
             f"{config.sampler!r} does not tell; bind implement_log_noise to it, or choose --sampler popularity"
         )
+    if config.share_negatives == "window" and regards_groups(type(weigher)):
+        raise ConfigError(
+            f"--share-negatives window has several centres, and weigher {config.weigher!r} looks at groups of one; "
+            "take --share-negatives centre or leave it out"
+        )
 
 
 def _private_rows(config, sampler, n_vocab):
@@ -157,5 +163,5 @@ def _estimate(walk, n_vocab, config, model, method, batch, products, remedy):
 def _loop_cost(walk, config):
     """Rough nanoseconds that the loop itself takes for a position, to size rounds well under a second."""
     each = walk.mean_group
-    rows = each * (1 + config.negatives) if not config.share_negatives else each + config.negatives
+    rows = each + config.negatives if config.share_negatives == "centre" else each * (1 + config.negatives)
     return 40 + 0.15 * config.dim * rows

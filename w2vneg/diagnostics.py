@@ -24,9 +24,9 @@ import numpy as np
 
 from .events import Diagnosis
 from .kernels.contracts import answers_log_noise
+from .kernels.groups import Plugs
 from .kernels.linalg import Rows
 from .kernels.observe import Pairs, Seen, enumerate_noise, observe, sample_groups
-from .kernels.shard import Plugs
 from .schedule import stream_key
 
 _PAIRS, _SETS, _BINS = 200, 200, 20

@@ -23,6 +23,7 @@ def option(
     when_used=None,
     infinite=False,
     otherwise=None,
+    alone=None,
 ):
     """Declare one field: its type, default, help and the range that `checked` holds it to.
 
@@ -33,6 +34,7 @@ def option(
     when_used : what a field left at None becomes when one of those is chosen (a dict: by the plug's name); None leaves
     it to the plug
     infinite : bool, a number may be infinite, or the text "inf"
+    alone : str, the value of a text option whose flag stands without one on the command line
     otherwise : function that turns what is no text into the value of a text option, or raises ConfigError
     """
     if kind is int and at_most is None:
@@ -40,7 +42,7 @@ def option(
     limits = {"at_least": at_least, "above": above, "below": below, "at_most": at_most}
     about = {"kind": kind, "help": help, "limits": limits, "off": off, "group": group, "shown": shown}
     about |= {"choices": choices, "used_by": used_by, "when_used": when_used}
-    return field(default=default, metadata=about | {"infinite": infinite, "otherwise": otherwise})
+    return field(default=default, metadata=about | {"infinite": infinite, "otherwise": otherwise, "alone": alone})
 
 
 def flag_of(item, value=True):

@@ -28,7 +28,7 @@ class Preset:
 _COMMON = {
     "weigher": "none",
     "negatives": 5,
-    "share_negatives": False,
+    "share_negatives": "no",
     "alpha": 0.05,
     "exclude": "none",
     "absolute_softmax": False,

@@ -21,7 +21,7 @@ _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss w
     "sampler": None,
     "weigher": "none",
     "negatives": None,
-    "share_negatives": False,
+    "share_negatives": "no",
     "exclude": "none",
     "noise_exponent": None,
     "private_rows": 0,
@@ -193,12 +193,35 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
             f"--weigh-positive has no effect with loss {config.loss!r}, which has the positive in no sum with the "
             "negatives; take a softmax (--loss relaxed) or leave it out"
         )
+    if config.share_negatives == "window":
+        _check_window(config, weigher, sampler)
     if config.private_rows and (config.method == "exact" or config.sampler == "kernel"):
         raise ConfigError(NO_PRIVATE_ROWS)
     if config.tree == "update" and config.workers is not None and config.workers > 1:
         raise ConfigError(
             f"--tree update keeps one tree in step with every change of a row, which {config.workers} workers cannot "
             "share; add --workers 1 or use --tree bulk"
+        )
+
+
+def _check_window(config, weigher, sampler):
+    """Refuse what cannot share negatives by a window: its pairs have several centres, and go both ways."""
+    flag, instead = "--share-negatives window", "take --share-negatives centre or leave it out"
+    if config.source == "pairs":
+        raise ConfigError(f"{flag} is for {_DATA['text']}, {_DATA['baskets']}: a row of pairs is no window; {instead}")
+    if config.ordered:
+        raise ConfigError(f"{flag} takes every pair from its other side, which --ordered forbids; {instead}")
+    if not getattr(sampler, "blind", False):
+        raise ConfigError(
+            f"{flag} draws once for several centres, and sampler {config.sampler!r} draws for one; {instead}, or "
+            "choose --sampler popularity"
+        )
+    if getattr(weigher, "parameters", ()):
+        raise ConfigError(f"{flag} has several centres, and weigher {config.weigher!r} looks at one; {instead}")
+    if config.exclude == "window":
+        raise ConfigError(
+            f"--exclude window has no effect with {flag}, whose one positive is the word in the middle; take --exclude "
+            "target"
         )
 
 

@@ -44,24 +44,26 @@ class Contender:
 REFERENCE = "gensim corpus_file"
 
 
-def _both(name, options):
-    """Return a contender with shared negatives and one with negatives for each pair."""
-    return (
-        Contender(f"{name} shared", options | {"share_negatives": True}),
-        Contender(f"{name} per pair", options | {"share_negatives": False}),
+def _ways(name, options, blind=False):
+    """Return a contender for each way to share negatives, that by windows only for `blind` samplers."""
+    ways = {"shared": "centre", "per window": "window", "per pair": "no"}
+    return tuple(
+        Contender(f"{name} {called}", options | {"share_negatives": way})
+        for called, way in ways.items()
+        if blind or way != "window"
     )
 
 
 CONTENDERS = {
     contender.name: contender
     for contender in (
-        *_both("ns", {"loss": "ns", "negatives": 5}),
-        *_both("relaxed", {"loss": "relaxed", "negatives": 5}),
+        *_ways("ns", {"loss": "ns", "negatives": 5}, blind=True),
+        *_ways("relaxed", {"loss": "relaxed", "negatives": 5}),
         Contender("relaxed, default (n = 10)", {"loss": "relaxed"}),
-        *_both("us", {"loss": "us"}),
-        *_both("pbs", {"loss": "pbs"}),
-        *_both("selfplay", {"loss": "selfplay"}),
-        *_both("css-is", {"loss": "css-is"}),
+        *_ways("us", {"loss": "us"}, blind=True),
+        *_ways("pbs", {"loss": "pbs"}),
+        *_ways("selfplay", {"loss": "selfplay"}),
+        *_ways("css-is", {"loss": "css-is"}, blind=True),
         Contender("cis per pair", {"loss": "cis"}),
         Contender("mle", {"loss": "mle"}, most_tokens=100_000),
         Contender(REFERENCE, rival="gensim"),

@@ -53,7 +53,7 @@ def contenders(histories, dim, folder):
     return {
         "w2vneg ns, drawn pairs": lambda: _ours(pairs, common | drawn | {"loss": "ns"}),
         "w2vneg ns, drawn pairs, shared negatives": lambda: _ours(
-            pairs, common | drawn | {"loss": "ns", "share_negatives": True}
+            pairs, common | drawn | {"loss": "ns", "share_negatives": "centre"}
         ),
         "w2vneg us, drawn pairs": lambda: _ours(pairs, common | drawn | {"loss": "us"}),
         "w2vneg relaxed (n = 10), drawn pairs": lambda: _ours(pairs, common | drawn | {"loss": "relaxed"}),

@@ -20,9 +20,9 @@ Left out: e^x, logarithms, random numbers, and d for adding a centre's gradient 
 that stay empty are not counted.
 
 `moved` is what would go between the core and memory if no row were ever found in a cache: 8 d bytes for each centre,
-positive and negative (read and written back), 4 d for each fresh candidate (`replaced` a centre; all M for sir and
-dns), twice for a discriminator. Caches hold the frequent rows, so a share of the measured rate may well be above 1: it
-says how far the caches help, not how busy memory is.
+positive and negative of a group (read and written back), 4 d for each fresh candidate (`replaced` a centre; all M for
+sir and dns), twice for a discriminator. Caches hold the frequent rows, so a share of the measured rate may well be
+above 1: it says how far the caches help, not how busy memory is.
 """
 
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def work_of(config, n_vocab, pairs, groups):
         return Work(6.0 * d * n_vocab * groups, 0.0)
     if config.sampler == "kernel":
         return None
-    draws = config.negatives * (groups if config.share_negatives else pairs)
+    draws = config.negatives * (groups if config.share_negatives == "centre" else pairs)
     targets = pairs + draws
     dots, updates, fresh = 2.0 * d * targets, 4.0 * d * targets, 0.0
     if config.sampler in ("boltzmann", "selfplay"):
@@ -67,7 +67,10 @@ def work_of(config, n_vocab, pairs, groups):
     elif config.sampler == "dns":
         dots = 2.0 * d * (config.candidates * draws + pairs)
         fresh = config.candidates * draws
-    operations, moved = dots + updates, 8.0 * d * (groups + targets) + 4.0 * d * fresh
+    rows = groups + targets
+    if config.share_negatives == "window":  # the words around, the one in their middle, its negatives
+        rows = pairs + (1 + config.negatives) * groups
+    operations, moved = dots + updates, 8.0 * d * rows + 4.0 * d * fresh
     if config.weigher == "discriminator":
         operations += 6.0 * d * targets
         moved += 8.0 * d * (groups + targets)

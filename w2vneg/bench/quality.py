@@ -19,10 +19,11 @@ from .contenders import head
 from .rivals import train_fasttext, train_gensim, write_sentences
 
 OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
-    "ns-shared": {"loss": "ns", "share_negatives": True},
-    "relaxed-shared": {"loss": "relaxed", "share_negatives": True},
+    "ns-shared": {"loss": "ns", "share_negatives": "centre"},
+    "ns-window": {"loss": "ns", "share_negatives": "window"},
+    "relaxed-shared": {"loss": "relaxed", "share_negatives": "centre"},
     "relaxed-5": {"loss": "relaxed", "negatives": 5},
-    "relaxed-5-shared": {"loss": "relaxed", "negatives": 5, "share_negatives": True},
+    "relaxed-5-shared": {"loss": "relaxed", "negatives": 5, "share_negatives": "centre"},
     "ubs-0.5": {"loss": "ubs", "temp": 0.5},
     "ubs-1": {"loss": "ubs", "temp": 1.0},
     "ubs-3": {"loss": "ubs", "temp": 3.0},

@@ -60,6 +60,7 @@ def config_options(command, names=None):
         declared = f"{flag}/--{about['off']}" if about["kind"] is bool else flag
         kind = None if about["kind"] is bool else about["kind"]
         text = f"{about['help']}  [{readers_of(item)}default: {shown_default(item)}]"
+        valued = {"is_flag": False, "flag_value": about["alone"]} if about["alone"] else {}
         command = click.option(
             declared,
             item.name,
@@ -68,6 +69,7 @@ def config_options(command, names=None):
             type=kind,
             default=None,
             help=text,
+            **valued,
             metavar="|".join(about["choices"]) if about["choices"] else _METAVARS.get(item.name),
         )(command)
     return command

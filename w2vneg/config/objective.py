@@ -6,6 +6,7 @@ from ..errors import ConfigError
 from ..option import option
 from ..rules import DEGENERACIES
 
+SHARINGS = ("no", "centre", "window")
 EXCLUSIONS = ("none", "target", "window", "known")
 METHODS = ("rolling", "sir", "exact")
 TEMP_SCHEDULES = ("constant", "linear", "cosine", "adaptive")
@@ -24,6 +25,13 @@ def _weights(values):
         raise ConfigError(
             f"degeneracy must be {', '.join(DEGENERACIES)}, a file or one weight for each word, not {str(values)[:60]}"
         ) from error
+
+
+def _sharing(value):
+    """Return what true and false stand for."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"share_negatives must be {', '.join(SHARINGS)}, true or false, not {value!r}")
+    return "centre" if value else "no"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,13 +326,17 @@ class ObjectiveOptions:
         group="objective",
         shown="the preset's: ns 5, relaxed 10, …",
     )
-    share_negatives: bool | None = option(
-        bool,
+    share_negatives: str | None = option(
+        str,
         None,
-        "One set of negatives for all positives of a centre: faster, or more negatives in the same time.",
-        off="no-share-negatives",
+        "One set of negatives for all positives of a centre (centre, which the flag alone means): fastest, for fewer "
+        "comparisons; or for all words around a word, each compared with all of them (window): faster, for noise that "
+        "does not depend on the centre.",
+        otherwise=_sharing,
+        alone="centre",
         group="objective",
-        shown="no",
+        shown="the preset's, mostly no",
+        choices=SHARINGS,
     )
     exclude: str | None = option(
         str,

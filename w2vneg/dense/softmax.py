@@ -76,7 +76,7 @@ class Workspace(NamedTuple):
 
 
 class Manner(NamedTuple):
-    """alpha : float32; bounded, absolute : bool, as in `kernels.shard.Shape`; penalty : float32, λ"""
+    """alpha : float32; bounded, absolute : bool, as in `kernels.groups.Shape`; penalty : float32, λ"""
 
     alpha: float
     bounded: bool

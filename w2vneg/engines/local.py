@@ -8,9 +8,9 @@ between rounds their changes are summed into the shared rows. H = 0 is plain Hog
 import numpy as np
 
 from ..jit import threads
+from ..kernels.groups import Plugs
 from ..kernels.linalg import width_of
 from ..kernels.round import fill_round, merge_round, train_round
-from ..kernels.shard import Plugs
 from ..memory import memory_size
 from ..schedule import stream_key
 from .matrices import Matrices

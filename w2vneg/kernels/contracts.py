@@ -26,7 +26,9 @@ draw
     empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
     leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
     `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n. A sampler
-    whose `slots` are more than its draws fills the rest with id -1, which counts for nothing.
+    whose `slots` are more than its draws fills the rest with id -1, which counts for nothing. One that looks neither at
+    `centre_id` nor at `centre` says so by ``blind = True``; where negatives are shared by a window, `centre_id` is the
+    word in its middle and `centre` nobody's.
 log_noise
     Write into `log_q` the log-probability at which `draw`, just called for this group, would give each of the first n
     `ids`, whose dot products with the centre are `logits`. Called for the positives of a loss that reads them.
@@ -176,3 +178,8 @@ implement_follow, follow = _follow.implement, _follow.call
 def answers_log_noise(plug):
     """Tell whether a sampler's class binds `log_noise` itself."""
     return plug in _log_noise.bodies
+
+
+def regards_groups(plug):
+    """Tell whether a weigher's class binds `regard`."""
+    return plug in _regard.bodies

@@ -4,8 +4,9 @@ import numpy as np
 
 from ..jit import njit, prange
 from .contracts import fill
+from .groups import Plugs
 from .linalg import Rows
-from .shard import Plugs, run_shard
+from .shard import run_shard
 
 
 @njit(parallel=True)

@@ -16,8 +16,8 @@ from ..config import TrainConfig
 from ..encoded.walks import Walk
 from ..engines.local import LocalEngine
 from ..kernels.exclusion import ExcludeNone, ExcludeTarget
+from ..kernels.groups import Plugs, Shape
 from ..kernels.pairs import ListedPairs
-from ..kernels.shard import Plugs, Shape
 from ..losses import LOSSES
 from ..model import Model
 from ..samplers import SAMPLERS
@@ -83,7 +83,7 @@ def shape_of(name, rng):
     return along(np.sin(t), np.sign(t) * (np.cos(t) - 1))
 
 
-_PLAIN = {"loss": "relaxed", "share_negatives": False, "exclude": "none", "subsample": 0}
+_PLAIN = {"loss": "relaxed", "share_negatives": "no", "exclude": "none", "subsample": 0}
 _OWN = {"sampler": "selfplay", "method": "sir", "candidates": 256}
 METHODS = {  # name in the paper's table -> options; the softmax's negatives are all targets but the positive
     "FS": {"sampler": "uniform", "exclude": "target"},

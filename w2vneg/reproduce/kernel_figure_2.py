@@ -120,7 +120,7 @@ def train_sampled(task, name, m, alpha, seed):
     word2vec = Word2Vec(
         loss="sampled-softmax",
         negatives=m,
-        share_negatives=True,
+        share_negatives="centre",
         exclude="target",
         alpha=alpha,
         dim=scale.dim,

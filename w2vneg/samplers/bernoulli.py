@@ -74,6 +74,7 @@ class Bernoulli(NamedTuple):
     places: int
 
     gives_log_q = True
+    blind = True
     independent = True
     about = About(
         summary="every target enters by itself with probability b_j, never twice; their number varies",

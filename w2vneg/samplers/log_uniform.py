@@ -32,6 +32,7 @@ class LogUniform(NamedTuple):
     log_p: np.ndarray
 
     gives_log_q = True
+    blind = True
     about = About(
         summary="popularity by rank alone, as Zipf's law has it",
         equation="Q(j) = log((j + 2) / (j + 1)) / log(V + 1), j the rank from 0",

@@ -25,6 +25,7 @@ class Popularity(NamedTuple):
     log_p: np.ndarray
 
     gives_log_q = True
+    blind = True
     about = About(
         summary="in proportion to counts to a power",
         equation="Q(j) ∝ count_j^a, a = noise-exponent",

@@ -19,6 +19,7 @@ class Uniform(NamedTuple):
     log_p: float
 
     gives_log_q = True
+    blind = True
     about = About(
         summary="every word alike",
         equation="Q(j) = 1 / V",

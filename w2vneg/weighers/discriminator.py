@@ -82,7 +82,7 @@ class Discriminator(NamedTuple):
             rate / options.alpha,
             options.weigh_positive,
             options.discriminator_steps == "alternate",
-            options.share_negatives,
+            options.share_negatives == "centre",
             options.bounded_steps,
         )
 

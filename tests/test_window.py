@@ -1,0 +1,218 @@
+"""Negatives shared by a window: the loop against an oracle, and what it may stand beside."""
+
+import math
+from typing import NamedTuple
+
+import naive
+import numpy as np
+import pytest
+from planted import same_topic, two_topics
+from scripted import Scripted
+from test_kernels import plugs_of, seen_by, stream, tall, toy_run
+
+from w2vneg import Word2Vec
+from w2vneg.cli.train import train
+from w2vneg.config import TrainConfig
+from w2vneg.encoded import EncodedCorpus, encode_corpus
+from w2vneg.errors import ConfigError
+from w2vneg.kernels.contracts import implement_regard
+from w2vneg.kernels.groups import WindowShape
+from w2vneg.kernels.linalg import Rows, row_of
+from w2vneg.kernels.shard import run_shard
+from w2vneg.trainer import Trainer
+from w2vneg.vocab import Vocabulary
+from w2vneg.weighers import WEIGHERS
+
+CASES = [  # loss, weigher, negatives, bounded, targets excluded
+    ("ns", "none", 3, False, False),
+    ("ns", "none", 5, True, True),
+    ("relaxed", "importance", 4, True, True),
+    ("blackout", "none", 7, False, True),
+]
+
+
+@pytest.mark.parametrize(("loss", "weigher", "n", "bounded", "exclude"), CASES)
+@pytest.mark.parametrize("n_private", [0, 4])
+@pytest.mark.parametrize("repeats", [False, True])
+def test_run_shard_does_what_the_oracle_does(loss, weigher, n, bounded, exclude, n_private, repeats):
+    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n, repeats)
+    start, end = (1e-3, 2e-4) if repeats else (0.4, 0.1)
+    n_vocab, window = len(inputs), source.window
+    plugs = plugs_of(source, Scripted(drawn, log_q, False), loss, weigher, exclude)
+    needs_log_q = plugs.weigher.needs_log_q or plugs.loss.needs_log_q
+    shape = WindowShape(2 * window, n, True, needs_log_q, bounded, weighed=weigher != "none")
+    rows_in, rows_out = tall(inputs, n_private, 3, 1), tall(outputs, n_private, 3, 1)
+    value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (start, end), stream())
+
+    alphas = start + (end - start) * np.arange(last) / last
+    places = np.flatnonzero(tokens[:last] >= 0)
+    groups = [(places[p], c, t) for p, c, t in naive.groups(source.ids, source.offsets, window)]
+    wide_in, wide_out = inputs.astype(np.float64), outputs.astype(np.float64)
+    options = {"loss": loss, "weigher": weigher, "n": n, "bounded": bounded, "alphas": alphas, "exclude": exclude}
+    expected, expected_pairs = naive.train_windows(groups, drawn, log_q, wide_in, wide_out, **options)
+    assert pairs == expected_pairs
+    assert value == pytest.approx(expected, rel=1e-4)
+    # a word that comes twice may meet its own first step: second order in alpha, far less than a step lost
+    close = {"rtol": 0, "atol": 5e-5} if repeats else {"rtol": 2e-4, "atol": 2e-5}
+    np.testing.assert_allclose(seen_by(rows_in, n_vocab), wide_in, **close)
+    np.testing.assert_allclose(seen_by(rows_out, n_vocab), wide_out, **close)
+    others = np.ones(len(rows_in.matrix), bool)  # rows of nobody, or of other workers, are as they were
+    others[[row_of(rows_in, i) for i in range(n_vocab)]] = False
+    assert np.isnan(rows_in.matrix[others]).all()
+    assert np.isnan(rows_out.matrix[others]).all()
+
+
+def run_one_window(inputs, outputs, source, tokens, drawn, log_q, alpha):
+    rows = Rows(inputs, 0, len(inputs), 0), Rows(outputs, 0, len(inputs), 0)
+    plugs = plugs_of(source, Scripted(drawn, log_q, False), "ns")
+    shape = WindowShape(4, 3, True, False, True, weighed=False)
+    return run_shard(plugs, shape, *rows, tokens, 2, 3, (alpha, alpha), stream())
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_bounded_window_moves_no_logit_by_much_more_than_one_through_a_row(repeated):
+    source, tokens, _, inputs, outputs, drawn, log_q = toy_run(seed=3, scale=3.0)
+    if repeated:
+        tokens[[0, 1, 4]] = tokens[3]  # the word in the middle is at 2
+    target, around = tokens[2], tokens[[0, 1, 3, 4]]
+    before, centres, row = outputs.copy(), inputs[around].copy(), outputs[target].copy()
+    outputs[drawn[2, :3]] = before[drawn[2, :3]] = 0.0  # so that centres move along the target's row alone
+    run_one_window(inputs, outputs, source, tokens, drawn, log_q, 5.0)
+    norms = (centres**2).sum(axis=1)
+    assert np.all(np.abs((outputs - before) @ centres.T) <= np.sqrt(norms / norms.min()) + 1e-3)
+    assert np.abs((inputs[around] - centres) @ row).max() <= 1 + 1e-3
+
+
+def test_an_exploded_centre_gives_a_loss_of_nan():
+    source, tokens, _, inputs, outputs, drawn, log_q = toy_run(seed=4)
+    inputs[tokens[1]] = 1e5
+    value, _ = run_one_window(inputs, outputs, source, tokens, drawn, log_q, 0.1)
+    assert math.isnan(value)
+
+
+OBJECTIVES = {
+    "ns": {"loss": "ns"},
+    "draws that leave places empty": {"loss": "css-bernoulli", "negatives": 5},
+    "a row of its own for each centre": {"loss": "nce", "negatives": 5, "log_z": "learned", "alpha": 0.025},
+    "log q of positives, |s|": {"loss": "large-vocab", "negatives": 5, "absolute_softmax": True},
+    "weighed, known pairs excluded": {"loss": "us", "weigher": "self-adversarial", "exclude": "known"},
+}
+SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 3, "workers": 1}
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return encode_corpus(two_topics(), min_count=1)
+
+
+def trained(corpus, **options):
+    word2vec = Word2Vec(share_negatives="window", **SMALL | options)
+    word2vec.fit(corpus)
+    return word2vec
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
+def test_planted_topics_are_recovered(planted, objective):
+    if "exclude" in objective:  # in two topics of so few words every pair is known
+        assert np.abs(trained(planted, **objective).model.vectors_out).max() > 0.01
+        return
+    word2vec = trained(planted, **objective)
+    assert same_topic(word2vec.vectors) >= 0.95
+    ends = [record for record in word2vec.model.history if record["event"] == "EpochDone"]
+    assert ends[-1]["loss"] < ends[0]["loss"] < ends[0]["untrained"]
+
+
+def test_the_loss_of_an_untrained_model_is_the_reference(planted):
+    history = trained(planted, loss="ns", alpha=1e-12, epochs=1, exclude="none").model.history
+    assert history[-1]["loss"] == pytest.approx(history[-1]["untrained"], rel=1e-4)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_seed_repeats_to_the_bit_and_pairs_are_those_of_a_centre(planted, workers):
+    options = {"loss": "ns", "workers": workers, "dynamic_window": False}
+    first, second = (trained(planted, **options) for _ in range(2))
+    assert first.model.vectors_in.tobytes() == second.model.vectors_in.tobytes()
+    assert first.model.vectors_out.tobytes() == second.model.vectors_out.tobytes()
+    by_centre = Word2Vec(**SMALL | options).fit(planted)
+    assert by_centre.words == first.vectors.words
+    pairs = [record["pairs"] for record in first.model.history if record["event"] == "EpochDone"]
+    assert pairs == [800 * sum(min(i, 3) + min(7 - i, 3) for i in range(8))] * 3
+
+
+def test_baskets_train():
+    rng = np.random.default_rng(3)
+    lists = [rng.choice(np.arange(half, 40, 2), rng.integers(2, 8), replace=False) for half in (0, 1) * 300]
+    offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    ids = np.concatenate(lists).astype(np.int32)
+    vocab = Vocabulary([f"item{i:02}" for i in range(40)], np.sort(np.bincount(ids, minlength=40))[::-1])
+    corpus = EncodedCorpus(ids, offsets, vocab, source="baskets")
+    config = TrainConfig(source="baskets", loss="ns", share_negatives="window", epochs=10, dim=16, workers=1)
+    unit = Trainer(corpus, config).train().vectors_in
+    unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
+    np.fill_diagonal(similar := unit @ unit.T, -1)
+    assert (similar.argmax(axis=1) % 2 == np.arange(40) % 2).mean() >= 0.9
+
+
+class Regarding(NamedTuple):
+    """A weigher from outside that looks at groups."""
+
+    flavour: int = 0
+    needs_log_q = False
+
+    @classmethod
+    def from_options(cls, options, setting):
+        return cls()
+
+
+@pytest.fixture
+def regarding():
+    @implement_regard(Regarding)
+    def regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+        return True
+
+    WEIGHERS.register("regarding")(Regarding)
+    yield
+    WEIGHERS.unregister("regarding")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "relaxed"}, "sampler 'boltzmann' draws for one; take --share-negatives centre"),
+        ({"loss": "ns", "sampler": "bigram"}, "sampler 'bigram' draws for one"),
+        ({"loss": "dns"}, "sampler 'dns' draws for one"),
+        ({"loss": "us", "weigher": "discriminator"}, "weigher 'discriminator' looks at one"),
+        ({"loss": "ns", "weigher": "regarding"}, "weigher 'regarding' looks at groups of one"),
+        ({"loss": "ns", "ordered": True}, "which --ordered forbids"),
+        ({"loss": "ns", "exclude": "window"}, "take --exclude target"),
+        ({"loss": "mle"}, "--share-negatives has no effect with loss 'softmax'"),
+    ],
+)
+def test_what_it_cannot_stand_beside_is_refused_before_any_work(planted, regarding, options, message):
+    with pytest.raises(ConfigError, match=message):
+        trained(planted, **options)
+
+
+def test_pairs_have_no_window(tmp_path, run_cli):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("a\tb\nb\tc\n")
+    result = run_cli("train", "--pairs", path, "--share-negatives", "window", "--output", tmp_path / "v.txt")
+    assert result.code == 1 and "a row of pairs is no window" in result.err
+    assert not (tmp_path / "v.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [((), None), (("--share-negatives",), "centre"), (("--share-negatives", "window", "--dim", "4"), "window")],
+)
+def test_the_flag_alone_means_centre(given, value):
+    with train.make_context("train", ["--loss", "ns", *given]) as context:
+        assert context.params["share_negatives"] == value
+
+
+def test_true_and_false_are_centre_and_no():
+    assert [TrainConfig(share_negatives=value).share_negatives for value in (True, False)] == ["centre", "no"]
+    with pytest.raises(ConfigError, match="no, centre, window, true or false, not 3"):
+        TrainConfig(share_negatives=3)
+    with pytest.raises(ConfigError, match="did you mean 'window'"):
+        TrainConfig(share_negatives="windows")

@@ -1,0 +1,116 @@
+"""The loop where one set of negatives serves a whole window: the word in the middle is the positive of all around it.
+
+The pairs are those of the other loop seen from their other word, which is how word2vec.c goes through a text: as many,
+each as often. So every centre is compared with n negatives by itself, but for all m of them only 1 + n rows of the
+output matrix are fetched (Ji et al. 2016, "Parallelizing word2vec in shared and distributed memory"). The draws must
+not depend on the centre, for there are several.
+"""
+
+import numpy as np
+
+from ..jit import njit
+from .contracts import draw, follow, group, log_noise
+from .functions import exp_into, padded
+from .groups import EXPLODED, find_steps, make_absolute
+from .linalg import dot, dots, fetch_row, row_of, step_rows
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+
+
+def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng):
+    """Train on the windows around ``tokens[first:last]``; arguments and result are those of `shard.run_shard`.
+
+    All logits are taken before any row changes; then the pairs step one after the other.
+    """
+    source, sampler = plugs.source, plugs.sampler
+    sampler_state, weigher_state = states
+    matrix_in, matrix_out = inputs.matrix, out.matrix
+    x, gradient = scratch.x, scratch.gradient
+    dim, width = x.shape[0], out.width
+    n = shape.n_negatives
+    centres, centre_rows, norms = scratch.centres, scratch.centre_rows, scratch.norms
+    positives, positive_rows = scratch.positives, scratch.positive_rows
+    positive_logits, positive_odds = scratch.positive_logits, scratch.positive_odds
+    positive_steps, positive_log_q = scratch.positive_steps, scratch.positive_log_q
+    negatives, negative_rows = scratch.negatives, scratch.negative_rows
+    negative_logits, negative_odds = scratch.negative_logits, scratch.negative_odds
+    negative_steps, negative_log_q = scratch.negative_steps, scratch.negative_log_q
+    start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
+    loss_sum, pairs = 0.0, 0
+    for position in range(first, last):
+        m = group(source, tokens, position, rng, centres)
+        if m == 0:
+            continue
+        word, place = tokens[position], position - first
+        draw(sampler, sampler_state, place, word, x, out, rng, n, negatives, negative_log_q, negative_logits)
+        for j in range(n):
+            negative_rows[j] = row_of(out, max(negatives[j], 0) if shape.gaps else negatives[j])
+            fetch_row(matrix_out, negative_rows[j])
+        following = tokens[position + 1]
+        if following >= 0:
+            fetch_row(matrix_out, row_of(out, following))
+        target_row = row_of(out, word)
+        for k in range(m):
+            positives[k], positive_rows[k] = word, target_row
+            centre_rows[k] = row_of(inputs, centres[k])
+        dots(width, matrix_in, centre_rows, m, matrix_out[target_row], positive_logits)
+        for k in range(m):
+            centre = matrix_in[centre_rows[k]]
+            dots(width, matrix_out, negative_rows, n, centre, negative_logits[k * n :])
+            dots(width, matrix_in, centre_rows[k:], 1, centre, norms[k:])
+            if not (norms[k] < EXPLODED):
+                loss_sum = np.nan
+        if shape.positive_log_q:
+            log_noise(sampler, sampler_state, place, word, m, positives, positive_logits, positive_log_q)
+        if shape.absolute:
+            make_absolute(positive_logits, m, scratch.positive_signs)
+            make_absolute(negative_logits, m * n, scratch.negative_signs)
+        exp_into(positive_logits, padded(m), _ONE, _ZERO, positive_odds)
+        exp_into(negative_logits, padded(m * n), _ONE, _ZERO, negative_odds)
+        alpha = start + slope * np.float32(place)
+        loss_sum += find_steps(plugs, weigher_state, shape, scratch, 1, m, alpha, rng)
+        if shape.absolute:
+            for k in range(m):
+                positive_steps[k] *= scratch.positive_signs[k]
+            for k in range(m * n):
+                negative_steps[k] *= scratch.negative_signs[k]
+        if shape.bounded:
+            target = matrix_out[target_row]
+            _bound_steps(positive_steps, negative_steps, m, n, norms, dot(target, target))
+        for k in range(m):
+            centre = matrix_in[centre_rows[k]]
+            for i in range(dim):
+                gradient[i] = _ZERO
+            step_rows(width, matrix_out, positive_rows, positive_steps[k:], 1, centre, gradient)
+            step_rows(width, matrix_out, negative_rows, negative_steps[k * n :], n, centre, gradient)
+            for i in range(dim):
+                centre[i] += gradient[i]
+        follow(sampler, sampler_state, m, positives, n, negatives, out)
+        pairs += m
+    return loss_sum, pairs
+
+
+@njit(borrows=True)
+def _bound_steps(positive_steps, negative_steps, m, n, norms, target_norm):
+    """Scale a group's steps so that no row moves a logit by much more than 1, as `linalg.bound_steps` does.
+
+    Target j moves by Σ_k c_kj x_k, and so a logit of centres of about one length by Σ_k |c_kj| |x_k|² at most. The
+    centres may be one word, which moves by Σ_k c_k0 y along that in the middle, and their logit by that times |y|².
+    """
+    own = through = _ZERO
+    for k in range(m):
+        through += abs(positive_steps[k])
+        own += abs(positive_steps[k]) * norms[k]
+    reach = max(own, through * target_norm)
+    for j in range(n):
+        of_negative = _ZERO
+        for k in range(m):
+            of_negative += abs(negative_steps[k * n + j]) * norms[k]
+        reach = of_negative if of_negative > reach else reach
+    if reach > _ONE:
+        scale = _ONE / reach
+        for k in range(m):
+            positive_steps[k] *= scale
+        for k in range(m * n):
+            negative_steps[k] *= scale
