@@ -145,7 +145,7 @@ def _values(item):
         ("kernel-quartic", {"sampler": "popularity"}),
         ("bpr", {"margin": 0.5, "exclude": "window"}),
         ("ss", {"correct_positive": False, "noise_exponent": 0.5}),
-        ("css-bernoulli", {"sampler": "uniform", "share_negatives": True}),
+        ("css-bernoulli", {"sampler": "uniform", "share_negatives": "centre"}),
         ("mle", {"batch": 7, "alpha": 0.3}),
     ],
 )

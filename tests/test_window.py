@@ -10,7 +10,7 @@ from planted import same_topic, two_topics
 from scripted import Scripted
 from test_kernels import plugs_of, seen_by, stream, tall, toy_run
 
-from w2vneg import Word2Vec
+from w2vneg import Word2Vec, rules
 from w2vneg.cli.train import train
 from w2vneg.config import TrainConfig
 from w2vneg.encoded import EncodedCorpus, encode_corpus
@@ -19,6 +19,7 @@ from w2vneg.kernels.contracts import implement_regard
 from w2vneg.kernels.groups import WindowShape
 from w2vneg.kernels.linalg import Rows, row_of
 from w2vneg.kernels.shard import run_shard
+from w2vneg.samplers import SAMPLERS
 from w2vneg.trainer import Trainer
 from w2vneg.vocab import Vocabulary
 from w2vneg.weighers import WEIGHERS
@@ -208,6 +209,30 @@ def test_pairs_have_no_window(tmp_path, run_cli):
 def test_the_flag_alone_means_centre(given, value):
     with train.make_context("train", ["--loss", "ns", *given]) as context:
         assert context.params["share_negatives"] == value
+
+
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [
+        ({}, "window"),
+        ({"source": "baskets"}, "window"),
+        ({"sampler": "uniform", "weigher": "self-adversarial", "exclude": "known"}, "window"),
+        ({"source": "pairs"}, "no"),
+        ({"ordered": True}, "no"),
+        ({"exclude": "window"}, "no"),
+        ({"sampler": "boltzmann"}, "no"),
+        ({"weigher": "discriminator"}, "no"),
+        ({"share_negatives": "centre", "sampler": "boltzmann"}, "centre"),
+    ],
+)
+def test_ns_shares_by_windows_where_that_can_be(options, value):
+    config = TrainConfig(loss="ns", **options).resolved()
+    assert config.share_negatives == value
+    assert config.resolved() == config
+
+
+def test_samplers_say_themselves_whether_they_draw_alike_for_every_centre():
+    assert {name for name in SAMPLERS if getattr(SAMPLERS[name], "blind", False)} == set(rules._BLIND)
 
 
 def test_true_and_false_are_centre_and_no():

@@ -27,6 +27,7 @@ _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss w
     "private_rows": 0,
 }
 _NO_COUNTS = ("uniform", "log-uniform", "selfplay", "kernel")  # samplers that have no exponent to give to counts
+_BLIND = ("uniform", "popularity", "log-uniform", "bernoulli")  # samplers that draw alike for every centre
 _DATA = {"text": "text (--corpus)", "baskets": "--baskets and --ratings", "pairs": "--pairs and --cooccurrence"}
 _NEVER_NO = ("ns", "nce")
 _POSITIVE_APART = ("ns", "nce", "ranking", "hinge", "importance")  # losses in whose sum the positive does not stand
@@ -160,6 +161,15 @@ def unread(config, given):
             raise ConfigError(f"--noise-exponent has no effect with {where}; leave it out")
         return values | {"noise_exponent": None}
     return values | ({"noise_exponent": 0.75} if config.noise_exponent is None else {})
+
+
+def own_negatives(config, given):
+    """Return what gives each pair negatives of its own where a preset shares them by windows and that cannot be."""
+    window = config.share_negatives == "window" and given.share_negatives is None
+    fits = config.source != "pairs" and not config.ordered and config.exclude != "window"
+    if window and not (fits and config.sampler in _BLIND and config.weigher != "discriminator"):
+        return {"share_negatives": "no"}
+    return {}
 
 
 def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):

@@ -335,7 +335,7 @@ class ObjectiveOptions:
         otherwise=_sharing,
         alone="centre",
         group="objective",
-        shown="the preset's, mostly no",
+        shown="no, ns: window",
         choices=SHARINGS,
     )
     exclude: str | None = option(

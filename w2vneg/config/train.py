@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..errors import ConfigError, did_you_mean
 from ..option import checked
 from ..presets import PRESETS, preset_of
-from ..rules import at_infinity, check_schedule, for_plugs, unread, without_negatives
+from ..rules import at_infinity, check_schedule, for_plugs, own_negatives, unread, without_negatives
 from .objective import ObjectiveOptions
 from .run import RunOptions
 
@@ -75,6 +75,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         check_schedule(chosen)
         chosen = dataclasses.replace(chosen, **at_infinity(chosen, self))
         chosen = dataclasses.replace(chosen, **unread(chosen, self))
+        chosen = dataclasses.replace(chosen, **own_negatives(chosen, self))
         values = {}
         if chosen.workers is None:
             values["workers"] = cores

@@ -99,6 +99,7 @@ class Scratch(NamedTuple):
     centres: np.ndarray
     centre_rows: np.ndarray
     norms: np.ndarray
+    target_rows: np.ndarray
 
 
 @njit
@@ -134,6 +135,7 @@ def make_scratch(shape, dim):
         np.empty(m, np.int32),
         np.empty(m, np.int64),
         np.empty(m, np.float32),
+        np.empty(1 + n, np.int64),
     )
 
 

@@ -30,13 +30,13 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
     dim, width = x.shape[0], out.width
     n = shape.n_negatives
     centres, centre_rows, norms = scratch.centres, scratch.centre_rows, scratch.norms
-    positives, positive_rows = scratch.positives, scratch.positive_rows
     positive_logits, positive_odds = scratch.positive_logits, scratch.positive_odds
     positive_steps, positive_log_q = scratch.positive_steps, scratch.positive_log_q
-    negatives, negative_rows = scratch.negatives, scratch.negative_rows
+    positives, negatives, target_rows = scratch.positives, scratch.negatives, scratch.target_rows
     negative_logits, negative_odds = scratch.negative_logits, scratch.negative_odds
     negative_steps, negative_log_q = scratch.negative_steps, scratch.negative_log_q
     start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
+    steps = scratch.gradients
     loss_sum, pairs = 0.0, 0
     for position in range(first, last):
         m = group(source, tokens, position, rng, centres)
@@ -45,19 +45,19 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         word, place = tokens[position], position - first
         draw(sampler, sampler_state, place, word, x, out, rng, n, negatives, negative_log_q, negative_logits)
         for j in range(n):
-            negative_rows[j] = row_of(out, max(negatives[j], 0) if shape.gaps else negatives[j])
-            fetch_row(matrix_out, negative_rows[j])
+            target_rows[1 + j] = row_of(out, max(negatives[j], 0) if shape.gaps else negatives[j])
+            fetch_row(matrix_out, target_rows[1 + j])
         following = tokens[position + 1]
         if following >= 0:
             fetch_row(matrix_out, row_of(out, following))
-        target_row = row_of(out, word)
+        target_rows[0] = row_of(out, word)
+        target = matrix_out[target_rows[0]]
         for k in range(m):
-            positives[k], positive_rows[k] = word, target_row
-            centre_rows[k] = row_of(inputs, centres[k])
-        dots(width, matrix_in, centre_rows, m, matrix_out[target_row], positive_logits)
+            positives[k], centre_rows[k] = word, row_of(inputs, centres[k])
+        dots(width, matrix_in, centre_rows, m, target, positive_logits)
         for k in range(m):
             centre = matrix_in[centre_rows[k]]
-            dots(width, matrix_out, negative_rows, n, centre, negative_logits[k * n :])
+            dots(width, matrix_out, target_rows[1:], n, centre, negative_logits[k * n :])
             dots(width, matrix_in, centre_rows[k:], 1, centre, norms[k:])
             if not (norms[k] < EXPLODED):
                 loss_sum = np.nan
@@ -76,14 +76,15 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
             for k in range(m * n):
                 negative_steps[k] *= scratch.negative_signs[k]
         if shape.bounded:
-            target = matrix_out[target_row]
             _bound_steps(positive_steps, negative_steps, m, n, norms, dot(target, target))
         for k in range(m):
             centre = matrix_in[centre_rows[k]]
             for i in range(dim):
                 gradient[i] = _ZERO
-            step_rows(width, matrix_out, positive_rows, positive_steps[k:], 1, centre, gradient)
-            step_rows(width, matrix_out, negative_rows, negative_steps[k * n :], n, centre, gradient)
+            steps[0] = positive_steps[k]
+            for j in range(n):
+                steps[1 + j] = negative_steps[k * n + j]
+            step_rows(width, matrix_out, target_rows, steps, 1 + n, centre, gradient)
             for i in range(dim):
                 centre[i] += gradient[i]
         follow(sampler, sampler_state, m, positives, n, negatives, out)
