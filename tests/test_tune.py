@@ -23,7 +23,16 @@ from w2vneg.events import RoundDone, TrialDone, TrialStarted
 from w2vneg.tuning import tune
 from w2vneg.validation import Metric, Validation
 
-SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1, "loss": "ns"}
+SMALL = {
+    "dim": 8,
+    "window": 3,
+    "subsample": 0,
+    "min_count": 1,
+    "epochs": 2,
+    "workers": 1,
+    "loss": "ns",
+    "share_negatives": "no",
+}
 CONFIG = TrainConfig(**SMALL)
 ALPHAS = [{"alpha": alpha} for alpha in (1e-4, 0.1, 0.02)]
 COMMAND = shlex.split(
