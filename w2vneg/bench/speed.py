@@ -15,6 +15,7 @@ from .contenders import REFERENCE, ratios
 
 CONTENDERS = (
     "ns shared",
+    "ns per window",
     "ns per pair",
     "relaxed shared",
     "relaxed per pair",
