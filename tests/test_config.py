@@ -272,7 +272,7 @@ def test_what_the_help_shows_is_what_resolves():
     assert shown["noise_exponent"] == f"the preset's: ns and relaxed {ns.noise_exponent}, …"
     assert ns.noise_exponent == relaxed.noise_exponent
     assert shown["alpha"] == str(relaxed.alpha) == str(ns.alpha)
-    assert shown["share_negatives"] == f"{relaxed.share_negatives}, ns: {ns.share_negatives}"
+    assert shown["share_negatives"] == f"{relaxed.share_negatives}, ns: {ns.share_negatives}, where it can be"
     assert f"ubs: {TrainConfig(loss='ubs').resolved().temp}" in shown["temp"]
 
 

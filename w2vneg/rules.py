@@ -28,6 +28,7 @@ _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss w
 }
 _NO_COUNTS = ("uniform", "log-uniform", "selfplay", "kernel")  # samplers that have no exponent to give to counts
 _BLIND = ("uniform", "popularity", "log-uniform", "bernoulli")  # samplers that draw alike for every centre
+_PAIR_BY_PAIR = ("none", "importance", "self-adversarial")  # weighers that look at no group
 _DATA = {"text": "text (--corpus)", "baskets": "--baskets and --ratings", "pairs": "--pairs and --cooccurrence"}
 _NEVER_NO = ("ns", "nce")
 _POSITIVE_APART = ("ns", "nce", "ranking", "hinge", "importance")  # losses in whose sum the positive does not stand
@@ -167,7 +168,7 @@ def own_negatives(config, given):
     """Return what gives each pair negatives of its own where a preset shares them by windows and that cannot be."""
     window = config.share_negatives == "window" and given.share_negatives is None
     fits = config.source != "pairs" and not config.ordered and config.exclude != "window"
-    if window and not (fits and config.sampler in _BLIND and config.weigher != "discriminator"):
+    if window and not (fits and config.sampler in _BLIND and config.weigher in _PAIR_BY_PAIR):
         return {"share_negatives": "no"}
     return {}
 
@@ -218,7 +219,7 @@ def _check_window(config, weigher, sampler):
     """Refuse what cannot share negatives by a window: its pairs have several centres, and go both ways."""
     flag, instead = "--share-negatives window", "take --share-negatives centre or leave it out"
     if config.source == "pairs":
-        raise ConfigError(f"{flag} is for {_DATA['text']}, {_DATA['baskets']}: a row of pairs is no window; {instead}")
+        raise ConfigError(f"{flag} is for text and baskets: a row of pairs is no window; {instead}")
     if config.ordered:
         raise ConfigError(f"{flag} takes every pair from its other side, which --ordered forbids; {instead}")
     if not getattr(sampler, "blind", False):

@@ -1,6 +1,7 @@
 """How many floating-point operations training takes, and how many bytes it moves: counted from the algorithm.
 
-A group is a centre with m positives; it has n negatives where they are shared and m n where each pair has its own.
+A group is a centre with m positives; it has n negatives where they are shared and m n where each pair has its own. By
+windows each of the m pairs is compared with all n, which counts as m n, but the rows are those of 1 + n targets.
 Over a run let G be the groups, P the positives (pairs), D the negatives, d the length of a vector, V the vocabulary:
 
     dots of the centre with its targets              2 d (P + D)

@@ -20,7 +20,7 @@ from .rivals import train_fasttext, train_gensim, write_sentences
 
 OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "ns-shared": {"loss": "ns", "share_negatives": "centre"},
-    "ns-window": {"loss": "ns", "share_negatives": "window"},
+    "ns-per-pair": {"loss": "ns", "share_negatives": "no"},
     "relaxed-shared": {"loss": "relaxed", "share_negatives": "centre"},
     "relaxed-5": {"loss": "relaxed", "negatives": 5},
     "relaxed-5-shared": {"loss": "relaxed", "negatives": 5, "share_negatives": "centre"},

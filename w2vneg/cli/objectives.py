@@ -122,8 +122,8 @@ def _preset(name, preset):
     flags = [f"--loss {preset.loss}"]
     for option, item in fields.items():
         value = getattr(config, option)
-        chosen = option in _TOLD or option in preset.values
-        if not chosen or value is None:
+        chosen = option in _TOLD or option in preset.values or (option == "share_negatives" and preset.loss == "ns")
+        if not chosen or value is None or value == "window":  # which ns does by itself, where it can
             continue
         flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {_plain(value)}")
     about = getattr(LOSSES[preset.loss], "about", None) if preset.loss in LOSSES else None

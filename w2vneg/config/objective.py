@@ -320,7 +320,7 @@ class ObjectiveOptions:
     negatives: int | None = option(
         int,
         None,
-        "Negatives for each positive (or for each centre, when shared).",
+        "Negatives for each positive (or for each centre or window, when shared).",
         at_least=1,
         at_most=10000,
         group="objective",
@@ -335,7 +335,7 @@ class ObjectiveOptions:
         otherwise=_sharing,
         alone="centre",
         group="objective",
-        shown="no, ns: window",
+        shown="no, ns: window, where it can be",
         choices=SHARINGS,
     )
     exclude: str | None = option(

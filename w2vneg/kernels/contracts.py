@@ -43,8 +43,9 @@ regard
     to be trained on this group. At alpha 0, which `diagnostics` gives, nothing may change; this holds for `step` too.
 weigh
     Multiply the weights ω with which the targets count into `weights`. They come as 1, or as 0 for a negative that is
-    excluded or an empty slot, which counts neither here nor in `step`. `k` is the place of the positive in the group,
-    `offset` that of its first negative. Return whether any weight was changed.
+    excluded or an empty slot, which counts neither here nor in `step`. `k` is the place of the pair in the group,
+    `offset` that of its first negative among all that the group's positives are compared with. Return whether any
+    weight was changed.
 step
     Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
 weigh_group, step_group

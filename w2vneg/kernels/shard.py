@@ -42,8 +42,11 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
         Sum of the losses of the positives (NaN if a centre's row has exploded), and their number.
     """
     scratch = make_scratch(shape, inputs.matrix.shape[1])
-    n_draws = scratch.negatives.shape[0]
-    states = open_sampler(plugs.sampler, n_draws), open_weigher(plugs.weigher, shape.max_positives, n_draws)
+    n_compared = scratch.negative_steps.shape[0]
+    states = (
+        open_sampler(plugs.sampler, scratch.negatives.shape[0]),
+        open_weigher(plugs.weigher, shape.max_positives, n_compared),
+    )
     return _train(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng)
 
 

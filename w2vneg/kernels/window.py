@@ -94,10 +94,11 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
 
 @njit(borrows=True)
 def _bound_steps(positive_steps, negative_steps, m, n, norms, target_norm):
-    """Scale a group's steps so that no row moves a logit by much more than 1, as `linalg.bound_steps` does.
+    """Scale a group's steps so that no target's row moves a logit by much more than 1, as `linalg.bound_steps` does.
 
     Target j moves by Σ_k c_kj x_k, and so a logit of centres of about one length by Σ_k |c_kj| |x_k|² at most. The
-    centres may be one word, which moves by Σ_k c_k0 y along that in the middle, and their logit by that times |y|².
+    centres may be one word, which moves by Σ_k c_k0 y along that in the middle, and their logit by that times |y|²: as
+    much is counted, too. What moves it along the negatives is not, as in the other loop.
     """
     own = through = _ZERO
     for k in range(m):

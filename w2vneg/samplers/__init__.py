@@ -10,6 +10,8 @@ family of classes, offers `from_options`; the instance it returns has the rest:
                                            work, to size rounds (left out: 0)
     slots(options) -> int                  staticmethod, for a varying number of draws: places for each set of negatives
     gives_log_q : bool                     it fills log q, and answers `log_noise`
+    blind : bool                           no draw depends on the centre, so that a window may share it; it stands on
+                                           what is registered (left out: False)
     log_target(centre_id, logits) -> float64 (n_vocab,)    for diagnosis: what the draws are meant to follow, log, up to
                                        a constant; left out: D e^{s / T} if there are log_d and inverse_temperature,
                                        else what `log_noise` answers
