@@ -118,12 +118,14 @@ def _preset(name, preset):
     from ..option import flag_of
 
     fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
-    config = TrainConfig(loss=name).resolved()
+    config, own = (TrainConfig(loss=called).resolved() for called in (name, preset.loss))
     flags = [f"--loss {preset.loss}"]
     for option, item in fields.items():
         value = getattr(config, option)
-        chosen = option in _TOLD or option in preset.values or (option == "share_negatives" and preset.loss == "ns")
-        if not chosen or value is None or value == "window":  # which ns does by itself, where it can
+        chosen = option in _TOLD or option in preset.values
+        if option == "share_negatives":  # told where the loss's own name would mean another way
+            chosen = value != own.share_negatives
+        if not chosen or value is None:
             continue
         flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {_plain(value)}")
     about = getattr(LOSSES[preset.loss], "about", None) if preset.loss in LOSSES else None
