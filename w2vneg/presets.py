@@ -136,8 +136,8 @@ PRESETS = {
         "negative sampling, word2vec's own: counts to the power .75, 5 negatives",
         "notes eqs. 15–22; CSS eq. 28",
         "CSS divides the negatives' part by their number (--mean-negatives); word2vec and the notes do not. In text "
-        "and baskets negatives are drawn once for all words around a word, which is as good as draws for each pair "
-        "(--share-negatives no), and faster.",
+        "and baskets negatives are drawn once for all words around a word: faster than draws for each pair "
+        "(--share-negatives no), and as good within the noise of seeds.",
     ),
     "blackout": Preset(
         "blackout",
