@@ -13,12 +13,13 @@ TRAIN = """
 import json
 from w2vneg import Word2Vec
 from w2vneg.jit import cache_folder
-from w2vneg.kernels.round import fill_round, train_round
+from w2vneg.kernels.round import fill_block
+from w2vneg.kernels.window import train_windows
 Word2Vec(loss="ns", dim=4, window=1, epochs=1, min_count=1, workers=1, subsample=0).fit([["a", "b", "c"]] * 4)
 print(json.dumps({
     "folder": str(cache_folder()),
-    "hits": [sum(f.stats.cache_hits.values()) for f in (fill_round, train_round)],
-    "misses": [sum(f.stats.cache_misses.values()) for f in (fill_round, train_round)],
+    "hits": [sum(f.stats.cache_hits.values()) for f in (fill_block, train_windows)],
+    "misses": [sum(f.stats.cache_misses.values()) for f in (fill_block, train_windows)],
 }))
 """
 
@@ -96,7 +97,7 @@ def run(places, script, *arguments, paths=("common",), **variables):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_a_second_process_finds_the_compiled_launchers(places):
+def test_a_second_process_finds_the_compiled_loops(places):
     first = run(places, TRAIN)
     assert first["misses"] == [1, 1]
     second = run(places, TRAIN)

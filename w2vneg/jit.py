@@ -10,14 +10,17 @@ import os
 import shutil
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numba
 from numba import prange, types
 from numba.core import cgutils
 from numba.core import config as _numba_config
+from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 from numba.extending import overload as _overload
+from numba.extending import register_jitable as _register_jitable
 
 from .cachedir import cache_dir
 
@@ -32,6 +35,8 @@ __all__ = [
     "compilations",
     "implementation_of",
     "intrinsic",
+    "jitable",
+    "launch",
     "njit",
     "prange",
     "prefetch",
@@ -138,7 +143,15 @@ def watch_plug(plug, function):
             _cache(dispatcher)
 
 
-def njit(function=None, *, fastmath=False, parallel=False, borrows=False, merged=False):
+class _WithoutOverlaps(Compiler):
+    """Numba's compiler, told that no two arguments point to the same memory, as its own loops of `prange` are."""
+
+    def define_pipelines(self):
+        self.state.flags.noalias = True
+        return super().define_pipelines()
+
+
+def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=False):
     """Compile with the house's options: NumPy's division rules, no GIL, and the disk cache described above.
 
     Parameters
@@ -151,18 +164,20 @@ def njit(function=None, *, fastmath=False, parallel=False, borrows=False, merged
         True for a function of the hot loop that allocates nothing: its arrays are only borrowed, so that none of them
         is counted. Two workers that count references to one array wait for each other. It is always inlined: a call
         that hands over some arrays, seven words each, costs as much as a short loop over a row.
-    merged : bool
-        True for a large function with one caller that is to be compiled with it, and not once more by itself.
+    loop : bool
+        True for a hot loop itself, which Python calls: it allocates nothing either, and no two of the arrays that it
+        gets, those within NamedTuples among them, may overlap if one of them is written to (the compiler relies on it).
     """
+    pipeline = {"pipeline_class": _WithoutOverlaps} if loop else {}
 
     def decorate(python_function):
         dispatcher = numba.njit(
             fastmath=fastmath,
             parallel=parallel,
-            _nrt=not borrows,
+            _nrt=not (borrows or loop),
             forceinline=borrows,
-            inline="always" if merged else "never",
             **_OPTIONS,
+            **pipeline,
         )(python_function)
         _dispatchers.append(dispatcher)
         _cache(dispatcher)
@@ -185,6 +200,11 @@ def implementation_of(stub, choose, borrows=True):
         return choose(getattr(args[0], "instance_class", None))
 
     return stub
+
+
+def jitable(function):
+    """Let compiled code call a plain Python function, which stays one: calling it from Python compiles nothing."""
+    return _register_jitable(**_OPTIONS, **_INNER, _nrt=False, forceinline=True)(function)
 
 
 @intrinsic
@@ -248,8 +268,55 @@ def available_threads():
     return numba.config.NUMBA_NUM_THREADS
 
 
+def launch(work, count):
+    """Run ``work(0)`` to ``work(count - 1)`` side by side and return their results, a list in this order.
+
+    On this thread and on others of Python, `available_threads` at most: compiled functions let go of the interpreter. A
+    loop of `prange` around the same would do no more, and takes twice as long to compile: Numba compiles what is inside
+    once for the types and once for the threads, and optimises it in five modules of LLVM, one within the other.
+    Nothing runs any more once an exception leaves here.
+    """
+    todo, results = iter(range(count)), [None] * count
+
+    def some():
+        for k in todo:
+            results[k] = work(k)
+
+    helpers = 0 if DISABLE_JIT else min(count, available_threads()) - 1
+    futures = [_helpers().submit(some) for _ in range(helpers)]
+    try:
+        some()
+    finally:
+        for _ in todo:
+            pass
+        running = [future for future in futures if not future.cancel()]
+        wait(running)
+    for future in running:
+        future.result()
+    return results
+
+
+_pool = None
+
+
+def _helpers():
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(available_threads(), thread_name_prefix="w2vneg")
+    return _pool
+
+
+def _forget_helpers():
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_helpers)  # threads do not survive it
+
+
 class threads:
-    """Context manager: launches inside use `count` threads (at most those available); the former count returns."""
+    """Context manager: loops of `prange` inside use `count` threads, at most those available; then as before."""
 
     def __init__(self, count):
         self.count = max(1, min(count, available_threads()))

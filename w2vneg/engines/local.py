@@ -7,9 +7,8 @@ between rounds their changes are summed into the shared rows. H = 0 is plain Hog
 
 import numpy as np
 
-from ..jit import threads
 from ..kernels.groups import Plugs
-from ..kernels.linalg import width_of
+from ..kernels.linalg import Rows, width_of
 from ..kernels.round import fill_round, merge_round, train_round
 from ..memory import memory_size
 from ..schedule import stream_key
@@ -79,29 +78,22 @@ class LocalEngine(Matrices):
         (loss, pairs) : (float, int)
             loss is NaN if a row left the finite numbers.
         """
-        losses, pairs = np.zeros(self.workers), np.zeros(self.workers, np.int64)
         for worker in range(self.workers):
             self.rngs[worker, 0] = stream_key(*round_keys, worker)
-        with threads(self.workers):
-            fill_round(self.plugs.source, blocks, epoch_key, self.tokens, self.spans)
-            for spans, part_alphas, batch in self._batches(alphas):
-                self._refresh(spans, (*round_keys, batch))
-                train_round(
-                    *self.plugs,
-                    self.shape,
-                    self.width,
-                    self.tall["vectors_in"],
-                    self.tall["vectors_out"],
-                    self.n_private,
-                    self.tokens,
-                    spans,
-                    part_alphas,
-                    self.rngs,
-                    losses,
-                    pairs,
-                )
-            self.merge(alphas[0] * pairs.sum() / self.workers)
-        return float(losses.sum()), int(pairs.sum())
+        fill_round(self.plugs.source, blocks, epoch_key, self.tokens, self.spans)
+        inputs, out = self._rows("vectors_in"), self._rows("vectors_out")
+        loss, pairs = 0.0, 0
+        for spans, part_alphas, batch in self._batches(alphas):
+            self._refresh(spans, (*round_keys, batch))
+            more = train_round(self.plugs, self.shape, inputs, out, self.tokens, spans, part_alphas, self.rngs)
+            loss, pairs = loss + more[0], pairs + more[1]
+        self.merge(alphas[0] * pairs / self.workers)
+        return loss, pairs
+
+    def _rows(self, name):
+        """Return a tall matrix as each worker sees it, a list of `Rows`."""
+        tall, h = self.tall[name], self.n_private
+        return [Rows(tall, h, len(tall) - (self.workers - k) * h, k, self.width) for k in range(self.workers)]
 
     def _batches(self, alphas):
         """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""

@@ -5,7 +5,7 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
 
     fill(source, lo, hi, epoch_key, tokens) -> (first, last)       one block of the data into scratch
     group(source, tokens, position, rng, positives) -> int         one group: its number of positives
-    open_sampler(sampler, n_draws) -> state                        scratch of one shard, made once per launch
+    open_sampler(sampler, n_draws) -> state                        scratch of one shard, made anew for each launch
     draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits) -> bool
     log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
     exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
@@ -69,7 +69,8 @@ then keeps them as it keeps the two matrices (private copies, merge, checks, che
 is of targets' rows, any other of centres'), and `centre_row`, `positive_rows`, `negative_rows` are the rows to use in
 them.
 
-None of these functions may allocate, but the two `open_`: that is what their states are for.
+None of these functions may allocate, but the two `open_`: that is what their states are for. A state is an array, a
+number or a NamedTuple of such. No array of a plug or a state may overlap with another that is written to.
 """
 
 from ..jit import implementation_of, watch_plug

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import LEAF, njit
+from ..jit import LEAF, jitable, njit
 from .lanes import LANES, LIMIT, LOG2E, POWERS, exp_lanes, rank_lanes
 
 _LOG2E = np.float32(LOG2E)
@@ -42,7 +42,7 @@ def ranks_into(sums, targets, n, ranks):
     rank_lanes(sums, targets, n, ranks)
 
 
-@njit(borrows=True)
+@jitable
 def padded(n):
     """Return n rounded up to a multiple of `LANES`: vectors take them all at once, where there is room."""
     return (n + LANES - 1) // LANES * LANES

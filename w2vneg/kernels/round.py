@@ -1,80 +1,55 @@
-"""The launchers: ten lines of prange around one worker's work."""
+"""The launchers: each worker's part of a round on a thread of its own."""
 
 import numpy as np
 
-from ..jit import njit, prange
+from ..jit import launch, njit
 from .contracts import fill
-from .groups import Plugs
-from .linalg import Rows
 from .shard import run_shard
 
 
-@njit(parallel=True)
 def fill_round(source, blocks, epoch_key, tokens, spans):
     """Let each worker read its block: blocks and spans int64 (workers, 2), tokens int32 (workers, capacity)."""
-    for worker in prange(blocks.shape[0]):
-        if blocks[worker, 0] < blocks[worker, 1]:
-            first, last = fill(source, blocks[worker, 0], blocks[worker, 1], epoch_key, tokens[worker])
-        else:
-            first, last = 0, 0
-        spans[worker, 0] = first
-        spans[worker, 1] = last
+    epoch_key = np.uint64(epoch_key)
+
+    def work(worker):
+        lo, hi = blocks[worker]
+        spans[worker] = fill_block(source, lo, hi, epoch_key, tokens[worker]) if lo < hi else 0
+
+    launch(work, len(blocks))
 
 
-@njit(parallel=True)
-def train_round(
-    source,
-    sampler,
-    weigher,
-    loss,
-    exclusion,
-    shape,
-    width,
-    tall_in,
-    tall_out,
-    n_private,
-    tokens,
-    spans,
-    alphas,
-    rngs,
-    losses,
-    pairs,
-):
-    """Let each worker train on ``tokens[worker, spans[worker, 0]:spans[worker, 1]]``.
+@njit(loop=True)
+def fill_block(source, lo, hi, epoch_key, tokens):
+    """Call `contracts.fill` from Python."""
+    return fill(source, lo, hi, epoch_key, tokens)
+
+
+def train_round(plugs, shape, inputs, out, tokens, spans, alphas, rngs):
+    """Let each worker train on ``tokens[worker, spans[worker, 0]:spans[worker, 1]]``; see `run_shard`.
 
     Parameters
     ----------
-    source, sampler, weigher, loss, exclusion : the plugs, NamedTuples of numbers and arrays (a prange takes no
-        nested ones)
-    shape : Shape; width : what `width_of` gives for dim
-    tall_in, tall_out : float32, (n_in + workers * n_private, dim), (n_out + workers * n_private, dim)
-    n_private : int, frequent rows of which each worker has its own copies, in both matrices
+    plugs : Plugs; shape : Shape
+    inputs, out : list of Rows
+        Both matrices as each worker sees them.
     alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
-    losses : float64, (workers,); pairs : int64, (workers,); added to
+
+    Returns
+    -------
+    (loss, pairs) : (float, int), of all workers
     """
-    workers = spans.shape[0]
-    for worker in prange(workers):
-        number = np.int64(worker)  # it is unsigned in one of the two compilations of a prange: the loop's would be two
-        copies = (workers - number) * n_private
-        inputs = Rows(tall_in, n_private, tall_in.shape[0] - copies, number, width)
-        out = Rows(tall_out, n_private, tall_out.shape[0] - copies, number, width)
-        plugs = Plugs(source, sampler, weigher, loss, exclusion)
-        value, n = run_shard(
-            plugs,
-            shape,
-            inputs,
-            out,
-            tokens[worker],
-            spans[worker, 0],
-            spans[worker, 1],
-            (alphas[worker, 0], alphas[worker, 1]),
-            rngs[worker],
+
+    def work(worker):
+        first, last = spans[worker]
+        start, end = alphas[worker]
+        return run_shard(
+            plugs, shape, inputs[worker], out[worker], tokens[worker], first, last, (start, end), rngs[worker]
         )
-        losses[worker] += value
-        pairs[worker] += n
+
+    losses, pairs = zip(*launch(work, len(spans)), strict=True)
+    return sum(losses), sum(pairs)
 
 
-@njit(parallel=True)
 def merge_round(tall, n_private, workers, chunks, pulls):
     """Bring the workers' copies of the first `n_private` rows together.
 
@@ -89,9 +64,8 @@ def merge_round(tall, n_private, workers, chunks, pulls):
     pulls : float64, (n_private,), at least 0
     """
     shared = tall.shape[0] - workers * n_private
-    for chunk in prange(chunks):
-        begin, end = chunk * n_private // chunks, (chunk + 1) * n_private // chunks
-        _merge_rows(tall, shared, n_private, workers, begin, end, pulls)
+    bounds = [chunk * n_private // chunks for chunk in range(chunks + 1)]
+    launch(lambda k: _merge_rows(tall, shared, n_private, workers, bounds[k], bounds[k + 1], pulls), chunks)
 
 
 @njit

@@ -9,9 +9,9 @@ window the loop is that of `window`.
 import numpy as np
 
 from ..jit import njit
-from .contracts import Socket, draw, follow, group, log_noise, open_sampler, open_weigher, regard
+from .contracts import draw, follow, group, log_noise, open_sampler, open_weigher, regard
 from .functions import exp_into, padded
-from .groups import EXPLODED, WindowShape, find_steps, make_absolute, make_scratch
+from .groups import EXPLODED, WindowShape, find_steps, make_absolute, make_scratch, on_own_lines
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
 from .window import train_windows
 
@@ -19,7 +19,6 @@ _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 
 
-@njit(merged=True)
 def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
     """Train on the groups whose centres stand at ``tokens[first:last]``.
 
@@ -38,20 +37,21 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
 
     Returns
     -------
-    (loss, pairs) : (float64, int64)
+    (loss, pairs) : (float, int)
         Sum of the losses of the positives (NaN if a centre's row has exploded), and their number.
     """
-    scratch = make_scratch(shape, inputs.matrix.shape[1])
-    n_compared = scratch.negative_steps.shape[0]
+    scratch = on_own_lines(make_scratch(shape, inputs.matrix.shape[1]))
     states = (
-        open_sampler(plugs.sampler, scratch.negatives.shape[0]),
-        open_weigher(plugs.weigher, shape.max_positives, n_compared),
+        on_own_lines(open_sampler(plugs.sampler, len(scratch.negatives))),
+        on_own_lines(open_weigher(plugs.weigher, shape.max_positives, len(scratch.negative_steps))),
     )
-    return _train(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng)
+    train = train_windows if isinstance(shape, WindowShape) else train_centres
+    return train(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng)
 
 
-def _train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng):
-    """The loop of `run_shard` over centres, apart from all allocation so that no reference is counted in it."""
+@njit(loop=True)
+def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng):
+    """The loop of `run_shard` over centres. All arrays come from outside, so that no reference is counted in it."""
     source, sampler, weigher = plugs.source, plugs.sampler, plugs.weigher
     sampler_state, weigher_state = states
     matrix_in, matrix_out = inputs.matrix, out.matrix
@@ -122,8 +122,3 @@ def _train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, la
         follow(sampler, sampler_state, m, positives, draws, negatives, out)
         pairs += m
     return loss_sum, pairs
-
-
-_loop = Socket("train", default=_train_centres)
-_loop.implement(WindowShape)(train_windows)
-_train = _loop.call

@@ -18,6 +18,7 @@ _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 
 
+@njit(loop=True)
 def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng):
     """Train on the windows around ``tokens[first:last]``; arguments and result are those of `shard.run_shard`.
 
