@@ -312,9 +312,13 @@ def train_windows(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, bo
             value, *gradients = group_loss(loss, weigher, x, outputs, [word], targets[1:], logs, n, False, exclude)
             steps[k] = -alphas[place] * np.concatenate(gradients)
             total += value
-        if bounded:  # neither a target's row nor the centres', were they one, move a logit by more than 1
+        if bounded:  # neither a target's row nor that of a centre which comes again moves a logit by more than 1
             norms, of_word = (inputs[centres] ** 2).sum(axis=1), outputs[word] @ outputs[word]
-            through = [*(np.abs(steps) * norms[:, None]).sum(axis=0), np.abs(steps[:, 0]).sum() * of_word]
+            through = list((np.abs(steps) * norms[:, None]).sum(axis=0))
+            for centre in set(centres):
+                its = [k for k, other in enumerate(centres) if other == centre]
+                if len(its) > 1:
+                    through.append(np.abs(steps[its, 0]).sum() * of_word)
             steps *= min(1.0, 1.0 / max(through))
         for k, centre in enumerate(centres):
             x, gradient = inputs[centre].copy(), 0.0

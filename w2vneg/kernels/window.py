@@ -77,7 +77,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
             for k in range(m * n):
                 negative_steps[k] *= scratch.negative_signs[k]
         if shape.bounded:
-            _bound_steps(positive_steps, negative_steps, m, n, norms, dot(target, target))
+            _bound_steps(positive_steps, negative_steps, m, n, centre_rows, norms, dot(target, target))
         for k in range(m):
             centre = matrix_in[centre_rows[k]]
             for i in range(dim):
@@ -94,18 +94,27 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
 
 
 @njit(borrows=True)
-def _bound_steps(positive_steps, negative_steps, m, n, norms, target_norm):
+def _bound_steps(positive_steps, negative_steps, m, n, centre_rows, norms, target_norm):
     """Scale a group's steps so that no target's row moves a logit by much more than 1, as `linalg.bound_steps` does.
 
-    Target j moves by Σ_k c_kj x_k, and so a logit of centres of about one length by Σ_k |c_kj| |x_k|² at most. The
-    centres may be one word, which moves by Σ_k c_k0 y along that in the middle, and their logit by that times |y|²: as
-    much is counted, too. What moves it along the negatives is not, as in the other loop.
+    Target j moves by Σ_k c_kj x_k, and so a logit of centres of about one length by Σ_k |c_kj| |x_k|² at most. Centres
+    that are one word move it by Σ_k c_k0 y along that in the middle, and their logit by that times |y|²: it is counted,
+    too. The step of a word that comes once is not, nor what moves any along the negatives, as in the other loop.
     """
     own = through = _ZERO
     for k in range(m):
         through += abs(positive_steps[k])
         own += abs(positive_steps[k]) * norms[k]
-    reach = max(own, through * target_norm)
+    reach = own
+    if through * target_norm > _ONE:
+        for k in range(m):
+            together = _ZERO
+            for earlier in range(k):
+                if centre_rows[earlier] == centre_rows[k]:
+                    together += abs(positive_steps[earlier])
+            if together > _ZERO:
+                together = (together + abs(positive_steps[k])) * target_norm
+                reach = together if together > reach else reach
     for j in range(n):
         of_negative = _ZERO
         for k in range(m):

@@ -1,0 +1,67 @@
+"""Work on threads: every part once, results in order, nothing left running, whatever happens."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from w2vneg.jit import available_threads, launch
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 40])
+def test_every_part_runs_once_and_results_come_in_order(count):
+    ran = []
+
+    def work(k):
+        ran.append(k)
+        return k * k
+
+    assert launch(work, count) == [k * k for k in range(count)]
+    assert sorted(ran) == list(range(count))
+
+
+@pytest.mark.skipif(available_threads() < 2, reason="needs two cores")
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="plain Python runs one after the other")
+def test_two_parts_run_side_by_side():
+    meeting = threading.Barrier(2, timeout=30)
+    launch(lambda k: meeting.wait(), 2)  # either alone would wait in vain
+
+
+@pytest.mark.parametrize("bad", [0, 1, 5])
+def test_an_error_comes_out_when_nothing_runs_any_more(bad):
+    running = []
+
+    def work(k):
+        running.append(k)
+        time.sleep(0.01)
+        running.remove(k)
+        if k == bad:
+            raise ValueError(f"part {k}")
+
+    with pytest.raises(ValueError, match=f"part {bad}"):
+        launch(work, 6)
+    assert running == []
+
+
+def test_a_launch_within_a_launch_comes_to_an_end():
+    assert launch(lambda k: sum(launch(lambda j: j, 3)), 2 * available_threads()) == [3] * (2 * available_threads())
+
+
+FORK = """
+import os
+from w2vneg.jit import launch
+launch(abs, 2)
+child = os.fork()
+if child == 0:
+    os._exit(0 if launch(abs, 2) == [0, 1] else 1)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_has_threads_of_its_own():
+    done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
