@@ -7,7 +7,7 @@ between rounds their changes are summed into the shared rows. H = 0 is plain Hog
 
 import numpy as np
 
-from ..kernels.groups import Plugs
+from ..kernels.groups import Plugs, make_scratch
 from ..kernels.linalg import Rows, width_of
 from ..kernels.round import fill_round, merge_round, train_round
 from ..memory import memory_size
@@ -55,6 +55,7 @@ class LocalEngine(Matrices):
         }
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
         self.plugs = Plugs(*(self._with_tall(plug) for plug in plugs))
+        self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
         self.tokens = np.empty((workers, walk.room(block)), np.int32)
         self.spans = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)
@@ -85,7 +86,9 @@ class LocalEngine(Matrices):
         loss, pairs = 0.0, 0
         for spans, part_alphas, batch in self._batches(alphas):
             self._refresh(spans, (*round_keys, batch))
-            more = train_round(self.plugs, self.shape, inputs, out, self.tokens, spans, part_alphas, self.rngs)
+            more = train_round(
+                self.plugs, self.shape, self.scratches, inputs, out, self.tokens, spans, part_alphas, self.rngs
+            )
             loss, pairs = loss + more[0], pairs + more[1]
         self.merge(alphas[0] * pairs / self.workers)
         return loss, pairs

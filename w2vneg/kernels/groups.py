@@ -102,12 +102,40 @@ class Scratch(NamedTuple):
     target_rows: np.ndarray
 
 
+_LINE = 64  # bytes
+
+
+def on_own_lines(state):
+    """Return a state, an array or a NamedTuple of arrays and numbers, with its arrays copied to cache lines of its own.
+
+    What two workers write to must not share a line, which would go from core to core at each store.
+    """
+    if isinstance(state, np.ndarray):
+        return _on_own_lines([state])[0]
+    if not isinstance(state, tuple):
+        return state
+    arrays = iter(_on_own_lines([part for part in state if isinstance(part, np.ndarray)]))
+    return type(state)(*(next(arrays) if isinstance(part, np.ndarray) else part for part in state))
+
+
+def _on_own_lines(arrays):
+    sizes = [-(-array.nbytes // _LINE) * _LINE for array in arrays]
+    buffer = np.empty(sum(sizes) + _LINE, np.uint8)
+    first, moved = -buffer.ctypes.data % _LINE, []
+    for array, size in zip(arrays, sizes, strict=True):
+        own = np.ndarray(array.shape, array.dtype, buffer, first)
+        own[...] = array
+        moved.append(own)
+        first += size
+    return moved
+
+
 def make_scratch(shape, dim):
-    """Return the `Scratch` of a shard."""
+    """Return a `Scratch`, on cache lines of its own."""
     m, n = shape.max_positives, shape.n_negatives
     draws, drawn = n * m if apart(shape) else n, n if shape.shared else n * m
     log_q = shape.needs_log_q
-    return Scratch(
+    scratch = Scratch(
         np.empty(m, np.int32),
         np.empty(m, np.int64),
         np.zeros(padded(m), np.float32),
@@ -137,34 +165,7 @@ def make_scratch(shape, dim):
         np.empty(m, np.float32),
         np.empty(1 + n, np.int64),
     )
-
-
-_LINE = 64  # bytes
-
-
-def on_own_lines(state):
-    """Return a state, an array or a NamedTuple of arrays and numbers, with its arrays copied to cache lines of its own.
-
-    What two workers write to must not share a line, which would go from core to core at each store.
-    """
-    if isinstance(state, np.ndarray):
-        return _on_own_lines([state])[0]
-    if not isinstance(state, tuple):
-        return state
-    arrays = iter(_on_own_lines([part for part in state if isinstance(part, np.ndarray)]))
-    return type(state)(*(next(arrays) if isinstance(part, np.ndarray) else part for part in state))
-
-
-def _on_own_lines(arrays):
-    sizes = [-(-array.nbytes // _LINE) * _LINE for array in arrays]
-    buffer = np.empty(sum(sizes) + _LINE, np.uint8)
-    first, moved = -buffer.ctypes.data % _LINE, []
-    for array, size in zip(arrays, sizes, strict=True):
-        own = np.ndarray(array.shape, array.dtype, buffer, first)
-        own[...] = array
-        moved.append(own)
-        first += size
-    return moved
+    return on_own_lines(scratch)
 
 
 @njit(borrows=True)

@@ -24,14 +24,14 @@ def fill_block(source, lo, hi, epoch_key, tokens):
     return fill(source, lo, hi, epoch_key, tokens)
 
 
-def train_round(plugs, shape, inputs, out, tokens, spans, alphas, rngs):
+def train_round(plugs, shape, scratches, inputs, out, tokens, spans, alphas, rngs):
     """Let each worker train on ``tokens[worker, spans[worker, 0]:spans[worker, 1]]``; see `run_shard`.
 
     Parameters
     ----------
     plugs : Plugs; shape : Shape
-    inputs, out : list of Rows
-        Both matrices as each worker sees them.
+    scratches : list of Scratch; inputs, out : list of Rows
+        Each worker's own, and both matrices as it sees them.
     alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
 
     Returns
@@ -42,9 +42,9 @@ def train_round(plugs, shape, inputs, out, tokens, spans, alphas, rngs):
     def work(worker):
         first, last = spans[worker]
         start, end = alphas[worker]
-        return run_shard(
-            plugs, shape, inputs[worker], out[worker], tokens[worker], first, last, (start, end), rngs[worker]
-        )
+        rows = inputs[worker], out[worker]
+        rng, scratch = rngs[worker], scratches[worker]
+        return run_shard(plugs, shape, *rows, tokens[worker], first, last, (start, end), rng, scratch)
 
     losses, pairs = zip(*launch(work, len(spans)), strict=True)
     return sum(losses), sum(pairs)

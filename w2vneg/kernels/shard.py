@@ -19,7 +19,7 @@ _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 
 
-def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
+def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scratch=None):
     """Train on the groups whose centres stand at ``tokens[first:last]``.
 
     Parameters
@@ -34,13 +34,15 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng):
     alphas : (float, float)
         Learning rate at `first` and at `last`; linear between them.
     rng : uint64, (1,)
+    scratch : Scratch, optional
+        This worker's; nothing in it outlasts a group.
 
     Returns
     -------
     (loss, pairs) : (float, int)
         Sum of the losses of the positives (NaN if a centre's row has exploded), and their number.
     """
-    scratch = on_own_lines(make_scratch(shape, inputs.matrix.shape[1]))
+    scratch = scratch or make_scratch(shape, inputs.matrix.shape[1])
     states = (
         on_own_lines(open_sampler(plugs.sampler, len(scratch.negatives))),
         on_own_lines(open_weigher(plugs.weigher, shape.max_positives, len(scratch.negative_steps))),
