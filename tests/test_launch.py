@@ -5,9 +5,13 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
+from planted import as_text, two_topics
 
+from w2vneg import Word2Vec
 from w2vneg.jit import available_threads, launch
 
 
@@ -65,3 +69,17 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_a_forked_process_has_threads_of_its_own():
     done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_two_runs_at_once_give_what_each_gives_alone():
+    sentences = as_text(two_topics()).splitlines()[:100]
+
+    def train(seed):
+        options = {"loss": "ns", "dim": 8, "min_count": 1, "epochs": 2, "workers": 2, "subsample": 0}
+        return Word2Vec(seed=seed, **options).fit([line.split() for line in sentences]).matrix
+
+    alone = [train(seed) for seed in (1, 2)]
+    with ThreadPoolExecutor(2) as both:
+        together = list(both.map(train, (1, 2)))
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
