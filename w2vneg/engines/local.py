@@ -7,6 +7,7 @@ between rounds their changes are summed into the shared rows. H = 0 is plain Hog
 
 import numpy as np
 
+from ..jit import threads
 from ..kernels.groups import Plugs, make_scratch
 from ..kernels.linalg import Rows, width_of
 from ..kernels.round import fill_round, merge_round, train_round
@@ -118,7 +119,8 @@ class LocalEngine(Matrices):
         centres = np.full((self.workers, sampler.batch_groups), -1, np.int32)
         for worker, (first, last) in enumerate(spans):
             centres[worker, : last - first] = self.tokens[worker, first:last]
-        sampler.refresh(self.vectors_in, self.vectors_out, centres, stream_key(*keys))
+        with threads(self.workers):
+            sampler.refresh(self.vectors_in, self.vectors_out, centres, stream_key(*keys))
 
     def merge(self, work):
         """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`).
