@@ -1,18 +1,21 @@
 """Work on threads: every part once, results in order, nothing left running, whatever happens."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import numba
 import numpy as np
 import pytest
 from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.jit import available_threads, launch
+from w2vneg.samplers.boltzmann import BoltzmannExact
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 40])
@@ -54,6 +57,48 @@ def test_a_launch_within_a_launch_comes_to_an_end():
     assert launch(lambda k: sum(launch(lambda j: j, 3)), 2 * available_threads()) == [3] * (2 * available_threads())
 
 
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="plain Python runs one after the other")
+@pytest.mark.skipif(available_threads() < 2, reason="needs two cores")
+def test_ctrl_c_comes_out_when_nothing_runs_any_more():
+    begun, done = threading.Event(), []
+
+    def work(k):
+        if threading.current_thread() is threading.main_thread():
+            begun.wait(30)
+        else:
+            begun.set()
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.3)
+            done.append(k)
+
+    with pytest.raises(KeyboardInterrupt):
+        launch(work, 2)
+    assert len(done) == 1
+
+
+def test_without_further_threads_this_one_does_it_all(monkeypatch):
+    def refuse():
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("w2vneg.jit._helpers", refuse)
+    assert launch(lambda k: (k, threading.current_thread()), 3) == [(k, threading.current_thread()) for k in range(3)]
+
+
+LATE = """
+import threading, time
+from w2vneg.jit import launch
+def work():
+    threading.main_thread().join()
+    print(launch(abs, 3))
+threading.Thread(target=work).start()
+"""
+
+
+def test_a_thread_that_outlives_the_main_one_goes_on():
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "[0, 1, 2]\n"), done.stderr
+
+
 FORK = """
 import os
 from w2vneg.jit import launch
@@ -83,3 +128,16 @@ def test_two_runs_at_once_give_what_each_gives_alone():
         together = list(both.map(train, (1, 2)))
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_draws_made_ahead_take_as_many_threads_as_there_are_workers(monkeypatch):
+    refresh, seen = BoltzmannExact.refresh, set()
+
+    def watched(*args):
+        seen.add(numba.get_num_threads())
+        refresh(*args)
+
+    monkeypatch.setattr(BoltzmannExact, "refresh", watched)
+    options = {"method": "exact", "dim": 8, "min_count": 1, "epochs": 1, "workers": 1, "subsample": 0}
+    Word2Vec(**options).fit([line.split() for line in as_text(two_topics()).splitlines()[:20]])
+    assert seen == {1}

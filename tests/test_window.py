@@ -17,9 +17,10 @@ from w2vneg.encoded import EncodedCorpus, encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.kernels.contracts import implement_regard
 from w2vneg.kernels.exclusion import ExcludeKnown
-from w2vneg.kernels.groups import WindowShape
+from w2vneg.kernels.groups import WindowShape, make_scratch
 from w2vneg.kernels.linalg import AnyWidth, Rows, width_of
 from w2vneg.kernels.shard import run_shard
+from w2vneg.kernels.window import _largest_repeated_step
 from w2vneg.samplers import SAMPLERS
 from w2vneg.trainer import Trainer
 from w2vneg.vocab import Vocabulary
@@ -115,6 +116,17 @@ def test_a_bounded_window_moves_no_logit_by_much_more_than_one_through_a_row(rep
         assert moved[around == tokens[3]].max() <= 1 + 1e-3
     else:  # a word that comes once may step further, as the centre of the other loop may
         assert moved.max() > 1
+
+
+@pytest.mark.parametrize("rows", [[7], [3, 3], [5, 21, 5, 37, 21, 5], [0, 16, 32, 48, 0, 64, 80, 16]])
+def test_steps_of_centres_that_come_again_are_summed(rows):
+    """The table has 16 or 32 places, so that many of these rows fall on the same."""
+    steps = np.linspace(-1.0, 0.5, len(rows)).astype(np.float32)
+    scratch = make_scratch(WindowShape(len(rows), 1, True, False, True), 4)
+    scratch.centre_rows[:], scratch.positive_steps[:] = rows, steps
+    sums = {row: np.abs(steps[np.equal(rows, row)]).sum() for row in rows if rows.count(row) > 1}
+    found = _largest_repeated_step(scratch, len(rows))
+    assert found == pytest.approx(max(sums.values(), default=0.0), rel=1e-6)
 
 
 def test_an_exploded_centre_gives_a_loss_of_nan():

@@ -274,7 +274,7 @@ def launch(work, count):
     On this thread and on others of Python, `available_threads` at most: compiled functions let go of the interpreter. A
     loop of `prange` around the same would do no more, and takes twice as long to compile: Numba compiles what is inside
     once for the types and once for the threads, and optimises it in five modules of LLVM, one within the other.
-    Nothing runs any more once an exception leaves here.
+    Nothing runs any more once an exception leaves here, Ctrl-C among them.
     """
     todo, results = iter(range(count)), [None] * count
 
@@ -282,18 +282,34 @@ def launch(work, count):
         for k in todo:
             results[k] = work(k)
 
-    helpers = 0 if DISABLE_JIT else min(count, available_threads()) - 1
-    futures = [_helpers().submit(some) for _ in range(helpers)]
+    futures = []
     try:
+        for _ in range(0 if DISABLE_JIT else min(count, available_threads()) - 1):
+            try:
+                futures.append(_helpers().submit(some))
+            except RuntimeError:  # no more threads, or the interpreter is about to end: this one does it all
+                break
         some()
     finally:
         for _ in todo:
             pass
         running = [future for future in futures if not future.cancel()]
-        wait(running)
+        _wait_for(running)
     for future in running:
         future.result()
     return results
+
+
+def _wait_for(futures):
+    """Wait until all are done; only then a Ctrl-C that came meanwhile counts."""
+    interrupt = None
+    while not all(future.done() for future in futures):
+        try:
+            wait(futures)
+        except KeyboardInterrupt as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 _pool = None

@@ -131,7 +131,7 @@ class LocalEngine(Matrices):
         if self.n_private:
             for name, tall in self.tall.items():
                 pulls = _PULL * work * self._shares[name][: self.n_private]
-                merge_round(tall, self.n_private, self.workers, 4 * self.workers, pulls)
+                merge_round(tall, self.n_private, self.workers, self.workers, pulls)
 
 
 def _shares(weights):

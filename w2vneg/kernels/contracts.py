@@ -69,8 +69,10 @@ then keeps them as it keeps the two matrices (private copies, merge, checks, che
 is of targets' rows, any other of centres'), and `centre_row`, `positive_rows`, `negative_rows` are the rows to use in
 them.
 
-None of these functions may allocate, but the two `open_`: that is what their states are for. A state is an array, a
-number or a NamedTuple of such. No array of a plug or a state may overlap with another that is written to.
+None of these functions may allocate, but the two `open_`: that is what their states are for. These run as plain Python
+for training, and compiled for `diagnostics`. A state is an array, a number or a NamedTuple of such; its arrays are
+copied to cache lines of their own, so what is to outlast a launch belongs into the plug. No array of a plug or a state
+may overlap with another that is written to.
 """
 
 from ..jit import implementation_of, watch_plug

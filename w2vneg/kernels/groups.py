@@ -69,7 +69,8 @@ apart = _apart.call  # whether each pair has its own logits of negatives
 
 class Scratch(NamedTuple):
     """Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q, signs, ω), of one pair, of
-    the group's centres (only the first, where they are one).
+    the group's centres (only the first, where they are one); slots and their sums for a table of a window's centres, a
+    power of two of them and more than twice as many as it can have.
     """
 
     positives: np.ndarray
@@ -100,13 +101,15 @@ class Scratch(NamedTuple):
     centre_rows: np.ndarray
     norms: np.ndarray
     target_rows: np.ndarray
+    slots: np.ndarray
+    slot_sums: np.ndarray
 
 
 _LINE = 64  # bytes
 
 
 def on_own_lines(state):
-    """Return a state, an array or a NamedTuple of arrays and numbers, with its arrays copied to cache lines of its own.
+    """Return a state, an array or a tuple of arrays and numbers, with its arrays copied to cache lines of its own.
 
     What two workers write to must not share a line, which would go from core to core at each store.
     """
@@ -115,7 +118,8 @@ def on_own_lines(state):
     if not isinstance(state, tuple):
         return state
     arrays = iter(_on_own_lines([part for part in state if isinstance(part, np.ndarray)]))
-    return type(state)(*(next(arrays) if isinstance(part, np.ndarray) else part for part in state))
+    make = getattr(state, "_make", tuple)
+    return make(next(arrays) if isinstance(part, np.ndarray) else part for part in state)
 
 
 def _on_own_lines(arrays):
@@ -135,6 +139,7 @@ def make_scratch(shape, dim):
     m, n = shape.max_positives, shape.n_negatives
     draws, drawn = n * m if apart(shape) else n, n if shape.shared else n * m
     log_q = shape.needs_log_q
+    slots = 1 << (m.bit_length() + 1) if isinstance(shape, WindowShape) else 1
     scratch = Scratch(
         np.empty(m, np.int32),
         np.empty(m, np.int64),
@@ -164,6 +169,8 @@ def make_scratch(shape, dim):
         np.empty(m, np.int64),
         np.empty(m, np.float32),
         np.empty(1 + n, np.int64),
+        np.empty(slots, np.int64),
+        np.empty(slots, np.float32),
     )
     return on_own_lines(scratch)
 

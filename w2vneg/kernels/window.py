@@ -77,7 +77,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
             for k in range(m * n):
                 negative_steps[k] *= scratch.negative_signs[k]
         if shape.bounded:
-            _bound_steps(positive_steps, negative_steps, m, n, centre_rows, norms, dot(target, target))
+            _bound_steps(scratch, m, n, dot(target, target))
         for k in range(m):
             centre = matrix_in[centre_rows[k]]
             for i in range(dim):
@@ -94,27 +94,22 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
 
 
 @njit(borrows=True)
-def _bound_steps(positive_steps, negative_steps, m, n, centre_rows, norms, target_norm):
+def _bound_steps(scratch, m, n, target_norm):
     """Scale a group's steps so that no target's row moves a logit by much more than 1, as `linalg.bound_steps` does.
 
     Target j moves by Σ_k c_kj x_k, and so a logit of centres of about one length by Σ_k |c_kj| |x_k|² at most. Centres
     that are one word move it by Σ_k c_k0 y along that in the middle, and their logit by that times |y|²: it is counted,
     too. The step of a word that comes once is not, nor what moves any along the negatives, as in the other loop.
     """
+    positive_steps, negative_steps, norms = scratch.positive_steps, scratch.negative_steps, scratch.norms
     own = through = _ZERO
     for k in range(m):
         through += abs(positive_steps[k])
         own += abs(positive_steps[k]) * norms[k]
     reach = own
     if through * target_norm > _ONE:
-        for k in range(m):
-            together = _ZERO
-            for earlier in range(k):
-                if centre_rows[earlier] == centre_rows[k]:
-                    together += abs(positive_steps[earlier])
-            if together > _ZERO:
-                together = (together + abs(positive_steps[k])) * target_norm
-                reach = together if together > reach else reach
+        again = _largest_repeated_step(scratch, m) * target_norm
+        reach = again if again > reach else reach
     for j in range(n):
         of_negative = _ZERO
         for k in range(m):
@@ -126,3 +121,24 @@ def _bound_steps(positive_steps, negative_steps, m, n, centre_rows, norms, targe
             positive_steps[k] *= scale
         for k in range(m * n):
             negative_steps[k] *= scale
+
+
+@njit(borrows=True)
+def _largest_repeated_step(scratch, m):
+    """Return the largest Σ_k |c_k0| of a centre that comes more than once in the window; 0 if none does."""
+    centre_rows, positive_steps = scratch.centre_rows, scratch.positive_steps
+    slots, sums = scratch.slots, scratch.slot_sums
+    last = slots.shape[0] - 1
+    for slot in range(last + 1):
+        slots[slot] = -1
+    longest = _ZERO
+    for k in range(m):
+        row, slot = centre_rows[k], centre_rows[k] & last
+        while slots[slot] >= 0 and slots[slot] != row:
+            slot = (slot + 1) & last
+        if slots[slot] < 0:
+            slots[slot], sums[slot] = row, abs(positive_steps[k])
+        else:
+            sums[slot] += abs(positive_steps[k])
+            longest = sums[slot] if sums[slot] > longest else longest
+    return longest
