@@ -61,6 +61,7 @@ def merge_round(tall, n_private, workers, chunks, pulls):
 
     nearly 1 for a row that has hardly moved, 1 / k for one that each of them has settled, which else would overshoot.
 
+    chunks : int, parts of the rows that are merged side by side
     pulls : float64, (n_private,), at least 0
     """
     shared = tall.shape[0] - workers * n_private
