@@ -96,7 +96,6 @@ class Scratch(NamedTuple):
     weights: np.ndarray
     gradients: np.ndarray
     x: np.ndarray
-    gradient: np.ndarray
     centres: np.ndarray
     centre_rows: np.ndarray
     norms: np.ndarray
@@ -163,7 +162,6 @@ def make_scratch(shape, dim):
         np.zeros(1 + n if log_q else 0, np.float32),
         np.ones(1 + n, np.float32),
         np.empty(1 + n, np.float32),
-        np.empty(dim, np.float32),
         np.empty(dim, np.float32),
         np.empty(m, np.int32),
         np.empty(m, np.int64),

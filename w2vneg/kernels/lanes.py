@@ -1,9 +1,9 @@
 """What is held in vector registers: what LLVM's own vectoriser leaves on the table where arrays might overlap.
 
-A loop over target rows that also adds to the centre's gradient must, for all the compiler knows, write the gradient
-back before it reads the next row. Here the centre and its gradient stay in registers, 128 numbers of them at a time,
-while the rows go by; and sixteen draws with their counts, while the sums they are compared with go by. Vectors have 16
-lanes; LLVM splits them where a machine's registers are narrower.
+A loop over target rows that also adds to the centre's row must, for all the compiler knows, write that row back before
+it reads the next one. Here the centre and what is to be added to it stay in registers, up to 128 numbers of them at a
+time, while the rows go by; and sixteen draws with their counts, while the sums they are compared with go by. Vectors
+have 16 lanes; LLVM splits them where a machine's registers are narrower.
 """
 
 import llvmlite.ir as ir
@@ -11,7 +11,8 @@ import numpy as np
 
 from ..jit import DISABLE_JIT, cgutils, intrinsic, types
 
-_BLOCK = 128  # columns at a time: eight registers for the centre, eight for the gradient, of 32
+_BLOCK = 128  # columns at a time: eight registers for the centre, eight for its sum, of 32
+_SMALL_BLOCK = 64  # the same where the number of columns is not known before
 _NUMBER = ir.FloatType()
 _PLACE = ir.IntType(64)
 _COUNT = ir.IntType(32)
@@ -71,8 +72,25 @@ class _Emitter:
 
     def total(self, vector):
         """Return the sum of a vector's lanes."""
-        arguments = [_NUMBER(0.0), vector]
+        arguments = [_NUMBER(-0.0), vector]
         return self._intrinsic("vector.reduce.fadd", vector, _NUMBER, arguments, fastmath=["reassoc"])
+
+    def totals(self, vectors):
+        """Return the sums of the lanes of four vectors of `LANES` as one vector of four, with a third of the work."""
+        a, b, c, d = vectors
+        sums = self._folded(LANES // 4, self._folded(LANES // 2, a, b), self._folded(LANES // 2, c, d))
+        return self._folded(1, self._folded(2, sums))
+
+    def _folded(self, lanes, a, b=None):
+        """Add the second half of each 2 · `lanes` lanes of a and b to the first; return what is left, side by side."""
+        places = range(a.type.count * (1 if b is None else 2))
+        b = ir.Constant(a.type, ir.Undefined) if b is None else b
+        halves = []
+        for half in (0, 1):
+            chosen = [place for place in places if place // lanes % 2 == half]
+            mask = ir.Constant(ir.VectorType(_COUNT, len(chosen)), chosen)
+            halves.append(self.builder.shuffle_vector(a, b, mask))
+        return self.builder.fadd(*halves)
 
     def rounded(self, vector):
         """Return the whole numbers nearest to a vector's lanes."""
@@ -132,8 +150,10 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
                 for k, begin in enumerate(begins):
                     value = e.load(rows, builder.add(begin, _PLACE(column)), LANES)
                     sums[k] = e.multiply_add(value, here, sums[k]) if sums[k] else builder.fmul(value, here)
-            for k, total in zip(at, sums, strict=True):
-                builder.store(e.total(total), builder.gep(products, [k]))
+            if n_rows == 4:
+                builder.store(e.totals(sums), e.at(products, first, 4), align=4)
+            else:
+                builder.store(e.total(sums[0]), builder.gep(products, [first]))
 
         n = arguments[3]
         whole = builder.and_(n, _PLACE(-4))
@@ -147,38 +167,50 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
 
 
 @intrinsic
-def step_lanes(typing_context, dim, matrix, index, steps, n, x, gradient):
-    """Do ``gradient += c_k · row_k; row_k += c_k · x`` for the rows ``index[:n]`` of `matrix`, one after the other.
+def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
+    """Do ``total += c_k · row_k; row_k += c_k · x`` for the rows ``index[:n]`` of `matrix`, one after the other.
 
-    dim : int, known to the compiler; matrix : float32, (rows, dim); index : int64; steps : float32, the c_k
-    x, gradient : float32, (dim,). All are contiguous.
+    dim : int, best known to the compiler; matrix : float32, (rows, dim); index : int64; steps : float32, the c_k
+    x, total : float32, (dim,), apart from the rows; they may be one. All are contiguous.
     """
-    if not (isinstance(dim, types.IntegerLiteral) and _held(matrix, steps, x, gradient)):
+    if not (isinstance(dim, types.Integer) and _held(matrix, steps, x, total)):
         return None
-    width = dim.literal_value
 
     def emit(context, builder, signature, arguments):
         e = _Emitter(context, builder)
-        rows, places, sizes, centre, slope = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 3, 5, 6))
-        for begin in range(0, width, _BLOCK):
-            pieces = _pieces(begin, min(begin + _BLOCK, width))
-            centres = [e.load(centre, _PLACE(column), lanes) for column, lanes in pieces]
-            slopes = [
-                cgutils.alloca_once_value(builder, e.load(slope, _PLACE(column), lanes)) for column, lanes in pieces
-            ]
+        rows, places, sizes, centre, sum_ = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 3, 5, 6))
+        width = _PLACE(dim.literal_value) if isinstance(dim, types.IntegerLiteral) else arguments[0]
+
+        def step_columns(pieces):
+            """Let the rows go by for some columns; pieces : list of (first column, lanes)."""
+            centres = [e.load(centre, column, lanes) for column, lanes in pieces]
+            sums = [cgutils.alloca_once_value(builder, e.spread(_NUMBER(0.0), lanes)) for _, lanes in pieces]
             with cgutils.for_range(builder, arguments[4]) as loop:
                 size = builder.load(builder.gep(sizes, [loop.index]))
-                row = builder.mul(builder.load(builder.gep(places, [loop.index])), _PLACE(width))
-                before = [e.load(rows, builder.add(row, _PLACE(column)), lanes) for column, lanes in pieces]
-                for (column, lanes), value, here, total in zip(pieces, before, centres, slopes, strict=True):
+                row = builder.mul(builder.load(builder.gep(places, [loop.index])), width)
+                before = [e.load(rows, builder.add(row, column), lanes) for column, lanes in pieces]
+                for (column, lanes), value, here, sum_here in zip(pieces, before, centres, sums, strict=True):
                     step = e.spread(size, lanes)
-                    builder.store(e.multiply_add(step, value, builder.load(total)), total)
-                    e.store(e.multiply_add(step, here, value), rows, builder.add(row, _PLACE(column)), lanes)
-            for (column, lanes), total in zip(pieces, slopes, strict=True):
-                e.store(builder.load(total), slope, _PLACE(column), lanes)
+                    builder.store(e.multiply_add(step, value, builder.load(sum_here)), sum_here)
+                    e.store(e.multiply_add(step, here, value), rows, builder.add(row, column), lanes)
+            for (column, lanes), sum_here in zip(pieces, sums, strict=True):
+                e.store(builder.fadd(e.load(sum_, column, lanes), builder.load(sum_here)), sum_, column, lanes)
+
+        if isinstance(dim, types.IntegerLiteral):
+            for begin in range(0, dim.literal_value, _BLOCK):
+                pieces = _pieces(begin, min(begin + _BLOCK, dim.literal_value))
+                step_columns([(_PLACE(column), lanes) for column, lanes in pieces])
+        else:
+            begin = _PLACE(0)
+            for block in (_SMALL_BLOCK, LANES, 1):
+                end = builder.and_(width, _PLACE(-block))
+                with cgutils.for_range_slice(builder, begin, end, _PLACE(block)) as (column, _):
+                    pieces = _pieces(0, block)
+                    step_columns([(builder.add(column, _PLACE(first)), lanes) for first, lanes in pieces])
+                begin = end
         return context.get_dummy_value()
 
-    return types.void(dim, matrix, index, steps, n, x, gradient), emit
+    return types.void(dim, matrix, index, steps, n, x, total), emit
 
 
 def _exponential(e, exponent, lanes):
@@ -281,12 +313,14 @@ if DISABLE_JIT:
         """The same in plain Python."""
         out[:n] = matrix[index[:n]] @ x
 
-    def step_lanes(dim, matrix, index, steps, n, x, gradient):
+    def step_lanes(dim, matrix, index, steps, n, x, total):
         """The same in plain Python."""
+        added = np.zeros_like(x)
         for k in range(n):
             before = matrix[index[k]].copy()
             matrix[index[k]] += steps[k] * x
-            gradient += steps[k] * before
+            added += steps[k] * before
+        total += added
 
     def exp_lanes(values, n, scale, shift, out):
         """The same in plain Python."""

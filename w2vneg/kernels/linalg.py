@@ -23,25 +23,9 @@ class AnyWidth(NamedTuple):
     flavour: int = 0
 
 
-def _run_time(width, x):
-    return x.shape[0]
-
-
-_dimension = Socket("dimension", default=_run_time)
-dimension = _dimension.call
-
-
-def _compile_time(dim):
-    def body(width, x):
-        return dim
-
-    return body
-
-
 _WIDTHS = {}  # int -> class; a loop whose length the compiler knows is up to 1.6 times as fast
 for _dim in (50, 64, 100, 128, 150, 200, 256, 300):
     _WIDTHS[_dim] = globals()[f"Width{_dim}"] = namedtuple(f"Width{_dim}", "flavour", defaults=[0], module=__name__)
-    _dimension.implement(_WIDTHS[_dim])(_compile_time(_dim))
 
 
 def width_of(dim):
@@ -130,51 +114,22 @@ _dots = Socket("dots", default=_dots_any)
 dots = _dots.call  # ``out[k] = matrix[index[k]] · x`` for k < n
 
 
-@njit(fastmath=LEAF, borrows=True)
-def step_row(width, matrix, row, coefficient, x, gradient):
-    """``gradient += c · row; row += c · x``: one target's update and its part of the centre's, in one pass."""
-    for i in range(dimension(width, x)):
-        v = matrix[row, i]
-        gradient[i] += coefficient * v
-        matrix[row, i] = v + coefficient * x[i]
+def _step_any(width, matrix, index, steps, n, x, total):
+    step_lanes(x.shape[0], matrix, index, steps, n, x, total)
 
 
-@njit(fastmath=LEAF, borrows=True)
-def _step_two_by_two(width, matrix, index, steps, n, x, gradient):
-    """Two rows at a time: half the loads and stores of the gradient."""
-    k = 0
-    while k + 2 <= n:
-        r0, r1 = index[k], index[k + 1]
-        if r0 == r1:  # side by side one of the two steps would be lost
-            step_row(width, matrix, r0, steps[k] + steps[k + 1], x, gradient)
-        else:
-            c0, c1 = steps[k], steps[k + 1]
-            for i in range(dimension(width, x)):
-                v0, v1 = matrix[r0, i], matrix[r1, i]
-                gradient[i] += c0 * v0 + c1 * v1
-                matrix[r0, i] = v0 + c0 * x[i]
-                matrix[r1, i] = v1 + c1 * x[i]
-        k += 2
-    if k < n:
-        step_row(width, matrix, index[k], steps[k], x, gradient)
-
-
-def _step_any(width, matrix, index, steps, n, x, gradient):
-    _step_two_by_two(width, matrix, index, steps, n, x, gradient)
-
-
-def _step_in_registers(dim):
-    def body(width, matrix, index, steps, n, x, gradient):
-        step_lanes(dim, matrix, index, steps, n, x, gradient)
+def _step_known(dim):
+    def body(width, matrix, index, steps, n, x, total):
+        step_lanes(dim, matrix, index, steps, n, x, total)
 
     return body
 
 
 _step_rows = Socket("step_rows", default=_step_any)
-step_rows = _step_rows.call  # `step_row` for the rows ``index[:n]``
+step_rows = _step_rows.call  # ``total += c · row; row += c · x`` for the rows ``index[:n]``; total may be x
 for _dim, _width in _WIDTHS.items():
     _dots.implement(_width)(_dots_in_registers(_dim))
-    _step_rows.implement(_width)(_step_in_registers(_dim))
+    _step_rows.implement(_width)(_step_known(_dim))
 
 
 @njit(borrows=True)

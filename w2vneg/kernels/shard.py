@@ -57,7 +57,7 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
     source, sampler, weigher = plugs.source, plugs.sampler, plugs.weigher
     sampler_state, weigher_state = states
     matrix_in, matrix_out = inputs.matrix, out.matrix
-    x, gradient = scratch.x, scratch.gradient
+    x = scratch.x
     dim, width = x.shape[0], out.width
     n = shape.n_negatives
     positives, positive_rows = scratch.positives, scratch.positive_rows
@@ -74,10 +74,10 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
             continue
         centre_id, place = tokens[position], position - first
         centre_row = row_of(inputs, centre_id)
+        centre = matrix_in[centre_row]
         scratch.centres[0], scratch.centre_rows[0] = centre_id, centre_row
         for i in range(dim):
-            x[i] = matrix_in[centre_row, i]
-            gradient[i] = _ZERO
+            x[i] = centre[i]
         following = tokens[position + 1]
         if following >= 0:
             fetch_row(matrix_in, row_of(inputs, following))
@@ -117,10 +117,8 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
                 negative_steps[k] *= scratch.negative_signs[k]
         if shape.bounded:
             bound_steps(positive_steps, m, negative_steps, draws, norm2)
-        step_rows(width, matrix_out, positive_rows, positive_steps, m, x, gradient)
-        step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, gradient)
-        for i in range(dim):
-            matrix_in[centre_row, i] += gradient[i]
+        step_rows(width, matrix_out, positive_rows, positive_steps, m, x, centre)
+        step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, centre)
         follow(sampler, sampler_state, m, positives, draws, negatives, out)
         pairs += m
     return loss_sum, pairs

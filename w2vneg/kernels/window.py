@@ -27,8 +27,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
     source, sampler = plugs.source, plugs.sampler
     sampler_state, weigher_state = states
     matrix_in, matrix_out = inputs.matrix, out.matrix
-    x, gradient = scratch.x, scratch.gradient
-    dim, width = x.shape[0], out.width
+    x, width = scratch.x, out.width
     n = shape.n_negatives
     centres, centre_rows, norms = scratch.centres, scratch.centre_rows, scratch.norms
     positive_logits, positive_odds = scratch.positive_logits, scratch.positive_odds
@@ -76,26 +75,22 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
                 positive_steps[k] *= scratch.positive_signs[k]
             for k in range(m * n):
                 negative_steps[k] *= scratch.negative_signs[k]
-        if shape.bounded:
-            _bound_steps(scratch, m, n, dot(target, target))
+        scale = _bounding_scale(scratch, m, n, dot(target, target)) if shape.bounded else _ONE
         for k in range(m):
             centre = matrix_in[centre_rows[k]]
-            for i in range(dim):
-                gradient[i] = _ZERO
-            steps[0] = positive_steps[k]
+            steps[0] = scale * positive_steps[k]
             for j in range(n):
-                steps[1 + j] = negative_steps[k * n + j]
-            step_rows(width, matrix_out, target_rows, steps, 1 + n, centre, gradient)
-            for i in range(dim):
-                centre[i] += gradient[i]
+                steps[1 + j] = scale * negative_steps[k * n + j]
+            step_rows(width, matrix_out, target_rows, steps, 1 + n, centre, centre)
         follow(sampler, sampler_state, m, positives, n, negatives, out)
         pairs += m
     return loss_sum, pairs
 
 
 @njit(borrows=True)
-def _bound_steps(scratch, m, n, target_norm):
-    """Scale a group's steps so that no target's row moves a logit by much more than 1, as `linalg.bound_steps` does.
+def _bounding_scale(scratch, m, n, target_norm):
+    """Return by what to scale a group's steps so that no target's row moves a logit by much more than 1, as
+    `linalg.bound_steps` does; 1 for most groups.
 
     Target j moves by Σ_k c_kj x_k, and so a logit of centres of about one length by Σ_k |c_kj| |x_k|² at most. Centres
     that are one word move it by Σ_k c_k0 y along that in the middle, and their logit by that times |y|²: it is counted,
@@ -115,12 +110,7 @@ def _bound_steps(scratch, m, n, target_norm):
         for k in range(m):
             of_negative += abs(negative_steps[k * n + j]) * norms[k]
         reach = of_negative if of_negative > reach else reach
-    if reach > _ONE:
-        scale = _ONE / reach
-        for k in range(m):
-            positive_steps[k] *= scale
-        for k in range(m * n):
-            negative_steps[k] *= scale
+    return _ONE / reach if reach > _ONE else _ONE
 
 
 @njit(borrows=True)

@@ -88,15 +88,14 @@ class Discriminator(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row and
-    its gradient (dim,); turn int64 (1,), 1 if the next group is a d-step."""
+    """Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row as
+    it was (dim,); turn int64 (1,), 1 if the next group is a d-step."""
 
     positive_weights: np.ndarray
     positive_steps: np.ndarray
     negative_weights: np.ndarray
     negative_steps: np.ndarray
     x: np.ndarray
-    gradient: np.ndarray
     turn: np.ndarray
 
 
@@ -109,7 +108,6 @@ def open_judgement(weigher, max_positives, n_draws):
         np.zeros(padded(n_draws), np.float32),
         np.zeros(padded(n_draws), np.float32),
         np.empty(dim, np.float32),
-        np.empty(dim, np.float32),
         np.zeros(1, np.int64),
     )
 
@@ -117,14 +115,13 @@ def open_judgement(weigher, max_positives, n_draws):
 @implement_regard(Discriminator)
 def regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
     inputs, out = weigher.discriminator_in, weigher.discriminator_out
-    x, gradient = state.x, state.gradient
+    x, centre = state.x, inputs[centre_row]
     positive_weights, negative_weights = state.positive_weights, state.negative_weights
     positive_steps, negative_steps = state.positive_steps, state.negative_steps
     for k in range(n):
         fetch_row(out, negative_rows[k])
     for i in range(x.shape[0]):
-        x[i] = inputs[centre_row, i]
-        gradient[i] = _ZERO
+        x[i] = centre[i]
     # σ(−D) = 1 / (1 + e^D), of all targets in one pass
     dots(width, out, positive_rows, m, x, positive_steps)
     dots(width, out, negative_rows, n, x, negative_steps)
@@ -148,10 +145,8 @@ def regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows
         negative_steps[k] = negative_rate * (negative_weights[k] - _ONE) if negatives[k] >= 0 else _ZERO
     if weigher.bounded:
         bound_steps(positive_steps, m, negative_steps, n, dot(x, x))
-    step_rows(width, out, positive_rows, positive_steps, m, x, gradient)
-    step_rows(width, out, negative_rows, negative_steps, n, x, gradient)
-    for i in range(x.shape[0]):
-        inputs[centre_row, i] += gradient[i]
+    step_rows(width, out, positive_rows, positive_steps, m, x, centre)
+    step_rows(width, out, negative_rows, negative_steps, n, x, centre)
     return not weigher.alternate
 
 
