@@ -136,8 +136,8 @@ def step_all(width, matrix, index, steps, x, total):
 
 @given(
     index=st.lists(st.integers(0, 4), max_size=9),
-    # pieces of 16 to 2 numbers, and blocks of 128; else 64, 16 and 1 at a time
-    dim=st.integers(1, 20) | st.sampled_from([50, 100, 300, 63, 64, 65, 80, 145]),
+    # pieces of 16 to 2 numbers in blocks of 128; else 64, 16, 8, 4, 2 and 1 at a time
+    dim=st.integers(1, 20) | st.sampled_from([50, 100, 128, 150, 300, 63, 64, 65, 80, 145]),
     seed=st.integers(0, 1000),
     in_place=st.booleans(),
 )
@@ -146,7 +146,8 @@ def test_step_rows_moves_rows_and_centre_one_target_after_the_other(index, dim, 
     rng = np.random.default_rng(seed)
     matrix, x = rng.normal(size=(5, dim)).astype(np.float32), rng.normal(size=dim).astype(np.float32)
     steps = rng.normal(size=len(index)).astype(np.float32)
-    total = x if in_place else rng.normal(size=dim).astype(np.float32)
+    room = np.full(dim + 1, 99, np.float32)
+    total = x if in_place else room[:dim]
     rows, centre, expected = matrix.astype(np.float64), x.astype(np.float64), total.astype(np.float64)
     step_all(width_of(dim), matrix, np.array(index, np.int64), steps, x, total)
     for i, step in zip(index, steps.astype(np.float64), strict=True):  # some come twice
@@ -154,6 +155,7 @@ def test_step_rows_moves_rows_and_centre_one_target_after_the_other(index, dim, 
         rows[i] += step * centre
     np.testing.assert_allclose(matrix, rows, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(total, expected, rtol=1e-4, atol=1e-3)
+    assert room[dim] == 99
     assert in_place or np.array_equal(x, centre.astype(np.float32))
 
 

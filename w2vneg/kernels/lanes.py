@@ -33,6 +33,11 @@ def _held(*kinds):
     return all(kind.dtype == types.float32 and kind.layout == "C" for kind in kinds)
 
 
+def _places(kind):
+    """The same of an array of row numbers, contiguous int64."""
+    return kind.dtype == types.int64 and kind.layout == "C"
+
+
 def _pieces(begin, end):
     """Return [(first column, lanes)] that cover [begin, end) with 16, then 8, 4, 2 or 1 lanes."""
     pieces = []
@@ -52,6 +57,11 @@ class _Emitter:
     def data(self, kind, value):
         """Return the address of an array's first element."""
         return self.context.make_array(kind)(self.context, self.builder, value).data
+
+    def length(self, kind, value):
+        """Return how many numbers an array of one dimension has."""
+        shape = self.context.make_array(kind)(self.context, self.builder, value).shape
+        return cgutils.unpack_tuple(self.builder, shape)[0]
 
     def at(self, base, offset, lanes, kind=_NUMBER):
         address = self.builder.gep(base, [offset])
@@ -124,7 +134,7 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
     dim : int, known to the compiler, at least `LANES`; matrix : float32, (rows, dim); index : int64; x : float32,
     (dim,); out : float32. All are contiguous.
     """
-    if not (isinstance(dim, types.IntegerLiteral) and _held(matrix, x, out)):
+    if not (isinstance(dim, types.IntegerLiteral) and _held(matrix, x, out) and _places(index)):
         return None
     width = dim.literal_value
 
@@ -170,16 +180,18 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
 def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
     """Do ``total += c_k · row_k; row_k += c_k · x`` for the rows ``index[:n]`` of `matrix`, one after the other.
 
-    dim : int, best known to the compiler; matrix : float32, (rows, dim); index : int64; steps : float32, the c_k
+    dim : int, known to the compiler, or None: found at run time, with more passes over the rows
+    matrix : float32, (rows, dim); index : int64; steps : float32, the c_k
     x, total : float32, (dim,), apart from the rows; they may be one. All are contiguous.
     """
-    if not (isinstance(dim, types.Integer) and _held(matrix, steps, x, total)):
+    known = isinstance(dim, types.IntegerLiteral)
+    if not (known or isinstance(dim, types.NoneType)) or not (_held(matrix, steps, x, total) and _places(index)):
         return None
 
     def emit(context, builder, signature, arguments):
         e = _Emitter(context, builder)
         rows, places, sizes, centre, sum_ = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 3, 5, 6))
-        width = _PLACE(dim.literal_value) if isinstance(dim, types.IntegerLiteral) else arguments[0]
+        width = _PLACE(dim.literal_value) if known else e.length(signature.args[5], arguments[5])
 
         def step_columns(pieces):
             """Let the rows go by for some columns; pieces : list of (first column, lanes)."""
@@ -196,13 +208,13 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
             for (column, lanes), sum_here in zip(pieces, sums, strict=True):
                 e.store(builder.fadd(e.load(sum_, column, lanes), builder.load(sum_here)), sum_, column, lanes)
 
-        if isinstance(dim, types.IntegerLiteral):
+        if known:
             for begin in range(0, dim.literal_value, _BLOCK):
                 pieces = _pieces(begin, min(begin + _BLOCK, dim.literal_value))
                 step_columns([(_PLACE(column), lanes) for column, lanes in pieces])
         else:
             begin = _PLACE(0)
-            for block in (_SMALL_BLOCK, LANES, 1):
+            for block in (_SMALL_BLOCK, 16, 8, 4, 2, 1):
                 end = builder.and_(width, _PLACE(-block))
                 with cgutils.for_range_slice(builder, begin, end, _PLACE(block)) as (column, _):
                     pieces = _pieces(0, block)
@@ -289,9 +301,7 @@ def rank_lanes(typing_context, sums, targets, n, ranks):
     def emit(context, builder, signature, arguments):
         e = _Emitter(context, builder)
         steps, goals, counts = (e.data(signature.args[k], arguments[k]) for k in (0, 1, 3))
-        n_sums = cgutils.unpack_tuple(
-            builder, context.make_array(signature.args[0])(context, builder, arguments[0]).shape
-        )[0]
+        n_sums = e.length(signature.args[0], arguments[0])
         kind = ir.VectorType(_COUNT, LANES)
         with cgutils.for_range_slice(builder, _PLACE(0), arguments[2], _PLACE(LANES)) as (block, _):
             goal = e.load(goals, block, LANES)

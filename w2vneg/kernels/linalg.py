@@ -115,7 +115,7 @@ dots = _dots.call  # ``out[k] = matrix[index[k]] · x`` for k < n
 
 
 def _step_any(width, matrix, index, steps, n, x, total):
-    step_lanes(x.shape[0], matrix, index, steps, n, x, total)
+    step_lanes(None, matrix, index, steps, n, x, total)
 
 
 def _step_known(dim):
