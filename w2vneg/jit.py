@@ -219,15 +219,7 @@ def prefetch(typing_context, array, row, column):
 
         kind = signature.args[0]
         matrix = context.make_array(kind)(context, builder, arguments[0])
-        place = cgutils.get_item_pointer2(
-            context,
-            builder,
-            matrix.data,
-            [],
-            cgutils.unpack_tuple(builder, matrix.strides),
-            kind.layout,
-            [arguments[1], arguments[2]],
-        )
+        place = cgutils.get_item_pointer(context, builder, kind, matrix, [arguments[1], arguments[2]])
         pointer = builder.bitcast(place, ir.IntType(8).as_pointer())
         number = ir.IntType(32)
         kind_of = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
