@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..jit import LEAF, njit
 from ..kernels.contracts import implement_step, implement_step_group
 from ..kernels.functions import fast_log
 from ..registry import About
@@ -83,32 +84,36 @@ def step_group(
 ):
     if loss.penalty > 0.0 or not loss.positive_in:
         return False, 0.0
-    for j in range(n if shared else m * n):  # ω e^s, for now
-        negatives[j] = negative_odds[j] * negative_weights[j] if weighed else negative_odds[j]
     value, ratio = 0.0, 1.0  # one logarithm for up to four quotients Z / e^{s₀}
-    noise = shares = _ZERO
+    noise = _weighed_sum(negative_odds, negative_weights, 0, n, weighed)
+    shares = _ZERO
     for k in range(m):
         if k % 4 == 3:
             value += fast_log(ratio)
             ratio = 1.0
-        if k == 0 or not shared:
-            offset = 0 if shared else k * n
-            noise = _ZERO
-            for j in range(offset, offset + n):
-                noise += negatives[j]
+        if k > 0 and not shared:
+            noise = _weighed_sum(negative_odds, negative_weights, k * n, n, weighed)
         positive = positive_odds[k] * positive_weights[k] if weighed else positive_odds[k]
         total = positive + noise
-        if total == _ZERO:
-            positives[k] = _ZERO
-            continue
-        scale = _ONE / total
+        scale = _ONE / total if total != _ZERO else _ZERO
         positives[k] = -noise * scale
         shares += scale
         if not shared:
-            for j in range(offset, offset + n):
-                negatives[j] *= scale
-        ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_odds[k])
+            for j in range(n):
+                o = negative_odds[k * n + j]
+                negatives[k * n + j] = scale * (o * negative_weights[k * n + j] if weighed else o)
+        if total != _ZERO:
+            ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_odds[k])
     if shared:
         for j in range(n):
-            negatives[j] *= shares
+            negatives[j] = shares * (negative_odds[j] * negative_weights[j] if weighed else negative_odds[j])
     return True, value + fast_log(ratio)
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _weighed_sum(odds, weights, first, n, weighed):
+    """Return Σ ω e^s of n negatives from the `first` on."""
+    total = _ZERO
+    for j in range(n):
+        total += odds[first + j] * weights[first + j] if weighed else odds[first + j]
+    return total
