@@ -2,8 +2,10 @@
 
 import math
 import os
+import re
 
 import naive
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from scipy import stats
 from scripted import Scripted
 
 from w2vneg.config import TrainConfig
-from w2vneg.jit import njit
+from w2vneg.jit import njit, prefetch
 from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
@@ -162,6 +164,22 @@ def test_step_rows_moves_rows_and_centre_one_target_after_the_other(index, dim, 
 def test_row_of_sends_frequent_ids_to_the_workers_copies():
     rows = Rows(np.zeros((14, 1), np.float32), 2, 12, 1)
     assert [row_of(rows, i) for i in range(4)] == [12, 13, 2, 3]
+
+
+@pytest.mark.skipif(SLOW, reason="nothing is prefetched without the JIT")
+def test_a_prefetch_is_of_the_row_and_column_it_is_asked_for():
+    def fetch(matrix, row, column):
+        prefetch(matrix, row, column)
+
+    compiled = numba.njit(fetch)
+    compiled(np.zeros((3, 100), np.float32), 2, 5)
+    (code,) = compiled.inspect_llvm().values()
+    (address,) = re.findall(r"call void @llvm\.prefetch\S*\(\S+ (%\S+),", code)
+    parts = [address]  # what the address is made of, all the way back to the arguments
+    for name in parts:
+        for line in re.findall(rf"^\s*{re.escape(name)} = (.*)", code, re.MULTILINE):
+            parts += [part for part in re.findall(r"%[\w.]+", line) if part not in parts]
+    assert {"%arg.row", "%arg.column"} <= set(parts)
 
 
 @njit
