@@ -209,10 +209,7 @@ def jitable(function):
 
 @intrinsic
 def prefetch(typing_context, array, row, column):
-    """Start loading the cache line that holds ``array[row, column]``.
-
-    It is asked for as if to be read only: asking for the right to write as well made the whole loop 5 % slower.
-    """
+    """Start loading the cache line that holds ``array[row, column]``, as if it were to be read only."""
 
     def emit(context, builder, signature, arguments):
         import llvmlite.ir as ir
