@@ -114,8 +114,13 @@ _dots = Socket("dots", default=_dots_any)
 dots = _dots.call  # ``out[k] = matrix[index[k]] · x`` for k < n
 
 
-def _step_any(width, matrix, index, steps, n, x, total):
+@njit(borrows=True)
+def _step_at_run_time(matrix, index, steps, n, x, total):
     step_lanes(None, matrix, index, steps, n, x, total)
+
+
+def _step_any(width, matrix, index, steps, n, x, total):  # diagnostics call it as plain Python
+    _step_at_run_time(matrix, index, steps, n, x, total)
 
 
 def _step_known(dim):
