@@ -18,8 +18,9 @@ from w2vneg.jit import njit, prefetch
 from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
-from w2vneg.kernels.functions import exp_into, fast_log, highest, padded, ranks_into
+from w2vneg.kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from w2vneg.kernels.groups import Plugs, Shape
+from w2vneg.kernels.lanes import stretch_lanes
 from w2vneg.kernels.linalg import Rows, dot, dots, row_of, step_rows, width_of
 from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
 from w2vneg.kernels.shard import run_shard
@@ -85,6 +86,32 @@ def test_fast_log_is_within_its_bound_over_the_whole_range():
     near_one = np.linspace(0.5, 2.0, count)
     for x in np.concatenate([wide, near_one, [1.0, math.sqrt(2), 1e-35, 1e35]]):
         assert abs(fast_log(x) - math.log(x)) < 1e-7
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 63, 64, 1000])
+def test_accumulate_gives_running_sums(n):
+    values = np.random.default_rng(n).uniform(0, 1, n).astype(np.float32)
+    expected = np.cumsum(values.astype(np.float64))
+    total = accumulate(values)
+    np.testing.assert_allclose(values, expected, rtol=1e-5)
+    assert total == values[-1]
+    assert (np.diff(values) >= 0).all()
+
+
+@njit
+def _stretch(values, n, scale, added):
+    return stretch_lanes(values, n, scale, added)
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 40])
+def test_stretched_values_and_the_largest_of_them(n):
+    values, added = np.random.default_rng(n).normal(0, 3, (2, 40)).astype(np.float32)
+    values[2], values[20], added[4] = np.nan, np.nan, -np.inf
+    expected = np.where(np.arange(40) < n, values * np.float32(0.5) + added, values)
+    top = _stretch(values, n, np.float32(0.5), added)
+    np.testing.assert_allclose(values, expected, rtol=1e-6)
+    counted = values[:n][~np.isnan(values[:n])]
+    assert top == (counted.max() if counted.size else -np.inf)
 
 
 @given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=40), st.data())

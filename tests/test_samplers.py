@@ -27,7 +27,6 @@ from w2vneg.cooccurrence import pair_counts
 from w2vneg.errors import ConfigError
 from w2vneg.kernels.linalg import Rows, row_of
 from w2vneg.samplers import SAMPLERS, popularity
-from w2vneg.samplers.boltzmann import accumulate
 from w2vneg.samplers.log_uniform import rank_at
 from w2vneg.setting import Setting
 
@@ -63,16 +62,6 @@ def test_log_q_is_left_out_when_nobody_reads_it(name):
     with_log_q, _, _ = draws(make(name), 100, n=4)
     without, _, _ = draws(make(name), 100, n=4, log_q=False)
     assert np.array_equal(with_log_q, without)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 63, 64, 1000])
-def test_accumulate_gives_running_sums(n):
-    values = np.random.default_rng(n).uniform(0, 1, n).astype(np.float32)
-    expected = np.cumsum(values.astype(np.float64))
-    total = accumulate(values)
-    np.testing.assert_allclose(values, expected, rtol=1e-5)
-    assert total == values[-1]
-    assert (np.diff(values) >= 0).all()
 
 
 def exact_draws(sd, temp, degeneracy, n=2_000, seed=3):

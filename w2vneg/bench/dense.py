@@ -25,6 +25,7 @@ from .speed import machine
 
 PRODUCT = "plain product of this shape"
 _SQUARE = 1024
+_PAUSE = 0.1  # seconds; threads of the contender before, BLAS's or ours, wait for more work on a core for a while
 SQUARE = f"plain product, {_SQUARE} cubed"
 
 
@@ -82,25 +83,27 @@ def contenders(n_vocab, dim, batch, draws, positives=5, seed=0):
 
 
 def measure(n_vocab, dim, batch, draws, workers, repeats):
-    """Time all contenders `repeats` times, interleaved, after one untimed round; return a list of Timing.
+    """Time all contenders `repeats` times, interleaved; return a list of Timing.
+
+    Each timed run comes after a pause and an untimed run, so that it meets its own threads awake and nobody else's.
 
     The plain products have NumPy's BLAS with as many threads as there are workers; the others bring their own.
     """
     runs = contenders(n_vocab, dim, batch, draws)
     timings = []
     with threads(workers) as count:
-        for repeat in range(-1, repeats):
+        for repeat in range(repeats):
             for name, (run, operations) in runs.items():
-                seconds = _seconds(run, count)
-                if repeat >= 0:
-                    timings.append(Timing(name, repeat, seconds, operations))
+                timings.append(Timing(name, repeat, _seconds(run, count), operations))
     return timings
 
 
 def _seconds(run, count):
     from threadpoolctl import threadpool_limits
 
+    time.sleep(_PAUSE)
     with threadpool_limits(limits=count, user_api="blas"):
+        run()
         begun = time.perf_counter()
         run()
         return time.perf_counter() - begun

@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import LEAF, njit
-from ..kernels.lanes import weigh_lanes
-from .blas import largest
+from ..jit import njit
+from ..kernels.lanes import stretch_lanes, weigh_lanes
 from .draws import implement_weigh_row
 
 _ZERO = np.float32(0.0)
@@ -20,23 +19,20 @@ class BoltzmannLaw(NamedTuple):
     absolute: bool
 
 
-@njit(fastmath=LEAF, borrows=True)
-def _exponents(law, low, scores):
-    log_d, beta = law.log_d[low : low + scores.shape[0]], law.beta  # an index low + j would not be vectorised
-    if law.absolute:
-        for j in range(scores.shape[0]):
-            scores[j] = abs(scores[j]) * beta + log_d[j]
-    else:
-        for j in range(scores.shape[0]):
-            scores[j] = scores[j] * beta + log_d[j]
+@njit(borrows=True)
+def _make_absolute(scores):
+    for j in range(scores.shape[0]):
+        scores[j] = abs(scores[j])
 
 
 @implement_weigh_row(BoltzmannLaw)
 def weigh_row(law, low, scores, sums):
-    _exponents(law, low, scores)
-    top = largest(scores)
+    n = scores.shape[0]
+    if law.absolute:
+        _make_absolute(scores)
+    top = stretch_lanes(scores, n, np.float32(law.beta), law.log_d[low : low + n])
     if top == -np.inf:  # nothing here may be drawn
         scores[:] = _ZERO
     else:
-        weigh_lanes(scores, scores.shape[0], top, sums)
+        weigh_lanes(scores, n, top, sums)
     return top

@@ -8,16 +8,16 @@ Turn the scores (float32) of targets low, low + 1, … into weights times e^{−
 zeroed), one for each `LANES` of them, and return top (float32).
 
 Weights are kept tile by tile; what shares a cache line is summed together, so that a draw finds its tile among the
-tiles' sums, its line among the tile's, its target in the line.
+tiles' running sums, its line among the tile's, its target in the line.
 """
 
 import math
 
 import numpy as np
 
-from ..jit import LEAF, njit, prange
+from ..jit import njit, prange, prefetch
 from ..kernels.contracts import Socket
-from ..kernels.functions import fast_exp, fast_log
+from ..kernels.functions import accumulate, fast_exp, fast_log
 from ..kernels.lanes import LANES
 from ..kernels.rng import mix, next_unit
 from .blas import TILE, n_tiles, one_blas_thread, tile_of
@@ -31,26 +31,18 @@ _weigh_row = Socket("weigh_row")
 implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
 
 
-@njit(fastmath=LEAF, borrows=True)
-def _sum(values):
-    total = _ZERO
-    for k in range(values.shape[0]):
-        total += values[k]
-    return total
-
-
 @njit
 def _weigh_tile(law, rows, out, low, scores, tile, sums, tops, totals):
     np.dot(rows, out.T, scores)
     for b in range(rows.shape[0]):
         sums[b, tile] = _ZERO
         tops[b, tile] = weigh_row(law, low, scores[b], sums[b, tile])
-        totals[b, tile] = _sum(sums[b, tile])
+        totals[b, tile] = accumulate(sums[b, tile])
 
 
 @njit(parallel=True)
 def _weigh(law, rows, vectors_out, weights, sums, tops, totals):
-    """Fill in weights (tiles, rows · TILE), sums (rows, tiles, lines), tops and totals (rows, tiles)."""
+    """Fill in weights (tiles, rows · TILE), running sums (rows, tiles, lines), tops and totals (rows, tiles)."""
     n_rows, n_vocab = rows.shape[0], vectors_out.shape[0]
     for tile in prange(tops.shape[1]):
         low, high = tile * TILE, min((tile + 1) * TILE, n_vocab)
@@ -71,15 +63,14 @@ def _first_above(running, target):
 
 
 @njit(borrows=True)
-def _search(values, first, last, target):
-    """Go through values[first:last] until their sum exceeds the target; return (where, what is left of it)."""
-    k = first
-    while k + 1 < last and target >= values[k]:
+def _first_beyond(values, target):
+    """Return the first k with values[0] + … + values[k] > target; the last above 0 where rounding leaves none."""
+    last = k = 0
+    while k < values.shape[0] and target >= values[k]:
+        last = k if values[k] > _ZERO else last
         target -= values[k]
         k += 1
-    while values[k] == _ZERO and k > first:  # rounding carried the target past the last weight
-        k -= 1
-    return k, target
+    return k if k < values.shape[0] else last
 
 
 @njit(borrows=True)
@@ -96,30 +87,49 @@ def _running_shares(tops, totals, running):
     return top
 
 
+@njit(borrows=True)
+def _width(tile, n_vocab):
+    return min(TILE, n_vocab - tile * TILE)
+
+
+@njit(borrows=True)
+def _find_line(running, sums, target, top, tops):
+    """Return (tile, line, what is left of the target) of a draw in a row; only numbers that are near are read."""
+    tile = _first_above(running, target)
+    if tile > 0:
+        target -= running[tile - 1]
+    target *= fast_exp(top - tops[tile])
+    line = _first_above(sums[tile], target)
+    if line > 0:
+        target -= sums[tile, line - 1]
+    return tile, line, target
+
+
 @njit(parallel=True)
 def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, log_q, log_z):
-    """Draw for each of the `places` from the weights of its row."""
+    """Draw for each of the `places` from the weights of its row: all lines first, since each comes from far away."""
+    n = ids.shape[1]
     for p in prange(places.shape[0]):
         b, place = row_of_place[p], places[p]
-        running = np.empty(tops.shape[1], np.float32)
+        running, rests = np.empty(tops.shape[1], np.float32), np.empty(n, np.float32)
+        tiles, begins = np.empty(n, np.int64), np.empty(n, np.int64)
         top = _running_shares(tops[b], totals[b], running)
         total = running[-1]
         normaliser = top + np.float32(fast_log(np.float64(total)))
         log_z[place] = normaliser
         rng = np.empty(1, np.uint64)
         rng[0] = mix(key + np.uint64(place))
-        for k in range(ids.shape[1]):
-            target = next_unit(rng) * total
-            tile = _first_above(running, target)
-            if tile > 0:
-                target -= running[tile - 1]
-            line, target = _search(sums[b, tile], 0, _LINES, target * fast_exp(top - tops[b, tile]))
-            low = tile * TILE
-            width = min(TILE, n_vocab - low)
-            row = weights[tile, b * width : (b + 1) * width]
-            j, target = _search(row, line * LANES, min((line + 1) * LANES, width), target)
-            ids[place, k] = low + j
-            log_q[place, k] = np.float32(fast_log(np.float64(row[j]))) + (tops[b, tile] - normaliser)
+        for k in range(n):
+            tile, line, rests[k] = _find_line(running, sums[b], next_unit(rng) * total, top, tops[b])
+            tiles[k], begins[k] = tile, line * LANES
+            prefetch(weights, tile, b * _width(tile, n_vocab) + begins[k])
+        for k in range(n):
+            tile, begin = tiles[k], begins[k]
+            width = _width(tile, n_vocab)
+            line = weights[tile, b * width + begin : b * width + min(begin + LANES, width)]
+            j = _first_beyond(line, rests[k])
+            ids[place, k] = tile * TILE + begin + j
+            log_q[place, k] = np.float32(fast_log(np.float64(line[j]))) + (tops[b, tile] - normaliser)
 
 
 def scratch_size(rows, n_vocab):

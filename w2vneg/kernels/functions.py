@@ -67,6 +67,31 @@ def highest(values, n):
     return c if c > a else a
 
 
+@njit(fastmath=LEAF, borrows=True)
+def accumulate(values):
+    """Replace values by their running sums, four stretches side by side; return the total."""
+    n = values.shape[0]
+    quarter = n // 4
+    a = b = c = d = _ZERO
+    for k in range(quarter):
+        a += values[k]
+        b += values[quarter + k]
+        c += values[2 * quarter + k]
+        d += values[3 * quarter + k]
+        values[k], values[quarter + k], values[2 * quarter + k], values[3 * quarter + k] = a, b, c, d
+    b += a
+    c += b
+    d += c
+    for k in range(quarter):
+        values[quarter + k] += a
+        values[2 * quarter + k] += b
+        values[3 * quarter + k] += c
+    for k in range(4 * quarter, n):
+        d += values[k]
+        values[k] = d
+    return d
+
+
 _BITS = np.int64(52)
 _BIAS = np.int64(1023)
 _MANTISSA = np.int64(0x000FFFFFFFFFFFFF)

@@ -102,6 +102,10 @@ class _Emitter:
             halves.append(self.builder.shuffle_vector(a, b, mask))
         return self.builder.fadd(*halves)
 
+    def highest(self, vector):
+        """Return the largest of a vector's lanes, none of which is NaN."""
+        return self._intrinsic("vector.reduce.fmax", vector, _NUMBER, [vector], fastmath=["nnan"])
+
     def rounded(self, vector):
         """Return the whole numbers nearest to a vector's lanes."""
         return self._intrinsic("rint", vector, vector.type, [vector])
@@ -266,6 +270,30 @@ def exp_lanes(typing_context, values, n, scale, shift, out):
 
 
 @intrinsic
+def stretch_lanes(typing_context, values, n, scale, added):
+    """Replace the first n of `values` by ``values * scale + added``; return the largest (−∞ if none), NaN passed over.
+
+    values, added : float32; n : int; scale : float32
+    """
+    if not _held(values, added):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        e = _Emitter(context, builder)
+        numbers, summands = e.data(signature.args[0], arguments[0]), e.data(signature.args[3], arguments[3])
+        tops = {lanes: cgutils.alloca_once_value(builder, e.spread(_NUMBER(-np.inf), lanes)) for lanes in (LANES, 1)}
+        for place, lanes in e.stretches(arguments[1]):
+            value, summand = e.load(numbers, place, lanes), e.load(summands, place, lanes)
+            value = e.multiply_add(value, e.spread(arguments[2], lanes), summand)
+            e.store(value, numbers, place, lanes)
+            builder.store(e.choose(">", value, builder.load(tops[lanes])), tops[lanes])
+        of_whole, of_rest = (e.highest(builder.load(tops[lanes])) for lanes in (LANES, 1))
+        return e.choose(">", of_whole, of_rest)
+
+    return types.float32(values, n, scale, added), emit
+
+
+@intrinsic
 def weigh_lanes(typing_context, values, n, top, sums):
     """Replace the first n of `values` by e^{value − top}, 0 below e^−80, and add each `LANES` of them to one of `sums`.
 
@@ -335,6 +363,11 @@ if DISABLE_JIT:
     def exp_lanes(values, n, scale, shift, out):
         """The same in plain Python."""
         out[:n] = np.exp(np.clip((values[:n] - shift) * scale, -LIMIT, LIMIT))
+
+    def stretch_lanes(values, n, scale, added):
+        """The same in plain Python."""
+        values[:n] = values[:n] * scale + added[:n]
+        return np.fmax.reduce(values[:n], initial=np.float32(-np.inf))
 
     def weigh_lanes(values, n, top, sums):
         """The same in plain Python."""

@@ -26,11 +26,11 @@ import numpy as np
 
 from ..dense import BoltzmannLaw, exact_draws, scratch_size
 from ..errors import ConfigError
-from ..jit import LEAF, njit
+from ..jit import njit
 from ..kernels.ahead import hand_out
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_log_noise, implement_open_sampler
-from ..kernels.functions import exp_into, fast_log, highest, padded, ranks_into
+from ..kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from ..kernels.linalg import dots, row_of
 from ..kernels.rng import next_unit
 from ..registry import About
@@ -233,31 +233,6 @@ def _replace(sampler, state, out, rng):
         if place == sampler.n_candidates:
             place = 0
     state.place[0] = place
-
-
-@njit(fastmath=LEAF, borrows=True)
-def accumulate(values):
-    """Replace values by their running sums, four stretches side by side; return the total."""
-    n = values.shape[0]
-    quarter = n // 4
-    a = b = c = d = _ZERO
-    for k in range(quarter):
-        a += values[k]
-        b += values[quarter + k]
-        c += values[2 * quarter + k]
-        d += values[3 * quarter + k]
-        values[k], values[quarter + k], values[2 * quarter + k], values[3 * quarter + k] = a, b, c, d
-    b += a
-    c += b
-    d += c
-    for k in range(quarter):
-        values[quarter + k] += a
-        values[2 * quarter + k] += b
-        values[3 * quarter + k] += c
-    for k in range(4 * quarter, n):
-        d += values[k]
-        values[k] = d
-    return d
 
 
 @implement_draw(Boltzmann)
