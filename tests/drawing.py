@@ -50,10 +50,11 @@ def _draw_often(sampler, centre_id, centre, out, rng, n, ids, log_q, logits, ask
 @njit
 def _draw_and_watch(sampler, centre, out, rng, n, ids, log_q, logits, candidates):
     state = open_sampler(sampler, n)
+    draw(sampler, state, 0, 0, centre, out, rng, n, ids[0], log_q[0], logits[0])
     for group in range(ids.shape[0]):
-        draw(sampler, state, group, 0, centre, out, rng, n, ids[group], log_q[group], logits[group])
-        for k in range(candidates.shape[1]):
+        for k in range(candidates.shape[1]):  # they are replaced behind each draw
             candidates[group, k] = state.ids[k]
+        draw(sampler, state, group, 0, centre, out, rng, n, ids[group], log_q[group], logits[group])
 
 
 def make(name, counts=COUNTS, max_draws=10, workers=1, **options):

@@ -122,7 +122,7 @@ def test_relaxed_alone_means_boltzmann_over_popularity_at_temperature_one():
         preset_of("relaxed").values["negatives"],
         preset_of("relaxed").values["share_negatives"],
     )
-    assert (config.candidates, config.replaced) == (64, 4)
+    assert (config.candidates, config.replaced) == (64, 2)
 
 
 def test_ns_alone_means_word2vec():

@@ -25,6 +25,9 @@ from drawing import (
 from w2vneg.config import TrainConfig
 from w2vneg.cooccurrence import pair_counts
 from w2vneg.errors import ConfigError
+from w2vneg.jit import njit
+from w2vneg.kernels.ahead import pick
+from w2vneg.kernels.contracts import draw, fetches, open_sampler
 from w2vneg.kernels.linalg import Rows, row_of
 from w2vneg.samplers import SAMPLERS, popularity
 from w2vneg.samplers.log_uniform import rank_at
@@ -55,6 +58,36 @@ def test_popularity_draws_follow_counts_to_the_exponent(exponent):
 def test_popularity_survives_huge_counts_and_exponents():
     log_p = popularity.log_popularity(np.array([2**62, 2**31, 1]), 5.0)
     np.testing.assert_allclose(log_p, [0, -5 * 31 * math.log(2), -5 * 62 * math.log(2)], atol=1e-12)
+
+
+@njit
+def _pick_and_draw(sampler, sizes, out, straight, handed_out, ids, none):
+    rng = np.full(1, 5, np.uint64)
+    for k in range(straight.shape[0]):
+        straight[k] = pick(sampler, rng)
+    rng[0] = 5
+    state, done = open_sampler(sampler, ids.shape[0]), 0
+    for n in sizes:
+        draw(sampler, state, 0, 0, none, out, rng, n, ids, none, none)
+        handed_out[done : done + n] = ids[:n]
+        done += n
+
+
+@pytest.mark.parametrize("name", ["uniform", "popularity", "log-uniform"])
+@pytest.mark.parametrize("most", [1, 3, 8, 30])
+def test_independent_draws_are_handed_out_in_the_order_they_were_picked(name, most):
+    sampler = make(name)
+    sizes = np.random.default_rng(most).integers(0, most + 1, 50)
+    straight, handed_out = np.zeros((2, sizes.sum()), np.int32)
+    none = np.empty(0, np.float32)
+    _pick_and_draw(sampler, sizes, Rows(model(1.0)[1], 0, V, 0), straight, handed_out, np.empty(most, np.int32), none)
+    assert len(set(straight)) > 1
+    assert np.array_equal(straight, handed_out)
+
+
+def test_who_picks_fetches():
+    assert all(fetches(make(name)) for name in ("uniform", "popularity", "log-uniform"))
+    assert not any(fetches(make(name)) for name in ("bigram", "bernoulli", "boltzmann"))
 
 
 @pytest.mark.parametrize("name", ["uniform", "popularity"])
@@ -219,7 +252,7 @@ def test_rolling_replaces_its_candidates_a_few_at_a_time_in_turn(m, replaced):
     draws(sampler, groups, 2, centre, Rows(matrix, 0, n_vocab, 0), watch=seen)
     renewed = 0
     for group in range(1, groups):
-        turn = {place % m for place in range((group - 1) * replaced, group * replaced)}
+        turn = {place % m for place in range(group * replaced, (group + 1) * replaced)}
         changed = set(np.flatnonzero(seen[group] != seen[group - 1]))
         assert changed <= turn
         renewed += len(changed)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from walking import GUARD, KEY, groups, wrapping_integers  # noqa: F401, a fixture of every test here
 
-from w2vneg.kernels.contracts import fill
+from w2vneg.kernels.contracts import entering, fill, group
 from w2vneg.kernels.rng import kept_at
 from w2vneg.kernels.walk import SEPARATOR, TextWindows, sentence_at
 from w2vneg.schedule import keep_thresholds
@@ -72,6 +72,18 @@ def test_a_dropped_token_lets_its_neighbours_meet():
     ids, offsets = np.array([0, 1, 2, 1, 3], np.int32), np.array([0, 5])
     source = source_of(ids, offsets, 1, keep=[ALL, 0, ALL, ALL])
     assert walk(source) == [(0, [2]), (2, [0, 3]), (3, [2])]
+
+
+def test_what_enters_is_the_last_positive_of_the_next_centre():
+    source = source_of(*text([9, 1, 4]), 2)
+    tokens = np.full(20, -1, np.int32)
+    first, _ = fill(source, 0, 14, np.uint64(1), tokens)
+    positives = np.empty(4, np.int32)
+    for position in range(first, first + 6):
+        m = group(source, tokens, position + 1, np.ones(1, np.uint64), positives)
+        assert entering(source, tokens, position) == positives[m - 1]
+    assert entering(source, tokens, first + 6) == SEPARATOR
+    assert entering(source, tokens, 19) == -1  # nothing is looked at beyond the scratch
 
 
 texts = st.builds(

@@ -141,9 +141,9 @@ class ObjectiveOptions:
         "Candidates that rolling replaces at each centre.",
         at_least=1,
         group="objective",
-        shown="4",
+        shown="2",
         used_by={"sampler": _BOLTZMANNS},
-        when_used=4,
+        when_used=2,
     )
     noise_exponent: float | None = option(
         float,

@@ -1,6 +1,66 @@
-"""Handing out draws that were made ahead, between launches, for a whole batch of centres."""
+"""Draws made ahead of their use: a few, so that their rows are on their way; or a batch of centres', between launches.
+
+A sampler whose draws are independent of each other and of everything else binds one socket instead of `draw`:
+
+    pick(sampler, rng) -> int       one draw
+
+What it picks is handed out up to `_DRAWS` draws later, and its row is fetched meanwhile.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
 
 from ..jit import njit
+from .contracts import Socket, implement_draw, implement_fetches, implement_open_sampler, log_noise
+from .linalg import fetch_row, row_of
+
+_DRAWS = 8  # more would be in the way of the rows that are used now, where each pair has draws of its own
+
+_pick = Socket("pick")
+pick = _pick.call
+
+
+class Upcoming(NamedTuple):
+    """Scratch of one shard: ids int32, a ring of draws; place int64 (1,), of the oldest, −1 while there are none."""
+
+    ids: np.ndarray
+    place: np.ndarray
+
+
+def open_upcoming(sampler, n_draws):
+    return Upcoming(np.empty(min(n_draws, _DRAWS), np.int32), np.full(1, -1, np.int64))
+
+
+def draw_upcoming(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    ring, place = state.ids, state.place[0]
+    if place < 0:
+        place = 0
+        for k in range(ring.shape[0]):
+            ring[k] = pick(sampler, rng)
+    for k in range(n):
+        ids[k] = ring[place]
+        ring[place] = pick(sampler, rng)
+        fetch_row(out.matrix, row_of(out, ring[place]))
+        place += 1
+        if place == ring.shape[0]:
+            place = 0
+    state.place[0] = place
+    if log_q.shape[0] > 0:
+        log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
+    return False
+
+
+def _fetches_all(sampler):
+    return True
+
+
+def implement_pick(plug):
+    """Return a decorator that binds a function to a sampler as its `pick`, and with it a `draw` that uses it."""
+    implement_open_sampler(plug)(open_upcoming)
+    implement_draw(plug)(draw_upcoming)
+    implement_fetches(plug)(_fetches_all)
+    return _pick.implement(plug)
 
 
 @njit(borrows=True)

@@ -5,8 +5,10 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
 
     fill(source, lo, hi, epoch_key, tokens) -> (first, last)       one block of the data into scratch
     group(source, tokens, position, rng, positives) -> int         one group: its number of positives
+    entering(source, tokens, position) -> int                      what the next groups may meet for the first time
     open_sampler(sampler, n_draws) -> state                        scratch of one shard, made anew for each launch
     draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits) -> bool
+    fetches(sampler) -> bool                                       whether `draw` starts loading the rows of its draws
     log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
     exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
     open_weigher(weigher, max_positives, n_draws) -> state         scratch of one shard
@@ -21,6 +23,9 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
 fill, group
     ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
     block's length and what `LocalEngine` adds for context, and returns between which places the centres stand.
+entering
+    The id of a target that comes into reach behind this group, negative if there is none: the loop fetches its row. An
+    id that never comes wastes that fetch and no more. A source without it has none.
 draw
     Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
     empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
@@ -28,7 +33,8 @@ draw
     `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n. A sampler
     whose `slots` are more than its draws fills the rest with id -1, which counts for nothing. One that looks neither at
     `centre_id` nor at `centre` says so by ``blind = True``; where negatives are shared by a window, `centre_id` is the
-    word in its middle and `centre` nobody's.
+    word in its middle and `centre` nobody's. Where it leaves the dot products to the loop, the loop starts loading the
+    rows, unless the sampler `fetches` them itself.
 log_noise
     Write into `log_q` the log-probability at which `draw`, just called for this group, would give each of the first n
     `ids`, whose dot products with the centre are `logits`. Called for the positives of a loss that reads them.
@@ -119,8 +125,16 @@ class Socket:
         return body
 
 
+def _nothing_enters(source, tokens, position):
+    return -1
+
+
 def _no_sampler_state(sampler, n_draws):
     return n_draws
+
+
+def _fetches_nothing(sampler):
+    return False
 
 
 def _unknown_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
@@ -152,8 +166,10 @@ def _no_follow(sampler, state, m, positives, n, negatives, out):
 
 _fill = Socket("fill")
 _group = Socket("group")
+_entering = Socket("entering", default=_nothing_enters)
 _open_sampler = Socket("open_sampler", default=_no_sampler_state, allocates=True)
 _draw = Socket("draw")
+_fetches = Socket("fetches", default=_fetches_nothing)
 _log_noise = Socket("log_noise", default=_unknown_noise)
 _exclude = Socket("exclude")
 _open_weigher = Socket("open_weigher", default=_no_weigher_state, allocates=True)
@@ -166,8 +182,10 @@ _follow = Socket("follow", default=_no_follow)
 
 implement_fill, fill = _fill.implement, _fill.call
 implement_group, group = _group.implement, _group.call
+implement_entering, entering = _entering.implement, _entering.call
 implement_open_sampler, open_sampler = _open_sampler.implement, _open_sampler.call
 implement_draw, draw = _draw.implement, _draw.call
+implement_fetches, fetches = _fetches.implement, _fetches.call
 implement_log_noise, log_noise = _log_noise.implement, _log_noise.call
 implement_exclude, exclude = _exclude.implement, _exclude.call
 implement_open_weigher, open_weigher = _open_weigher.implement, _open_weigher.call

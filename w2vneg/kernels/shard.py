@@ -9,7 +9,7 @@ window the loop is that of `window`.
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, follow, group, log_noise, open_sampler, open_weigher, regard
+from .contracts import draw, entering, fetches, follow, group, log_noise, open_sampler, open_weigher, regard
 from .functions import exp_into, padded
 from .groups import EXPLODED, WindowShape, find_steps, make_absolute, make_scratch, on_own_lines
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
@@ -81,6 +81,9 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         following = tokens[position + 1]
         if following >= 0:
             fetch_row(matrix_in, row_of(inputs, following))
+        coming = entering(source, tokens, position)
+        if coming >= 0:
+            fetch_row(matrix_out, row_of(out, coming))
         draws = n if shape.shared else n * m
         known = draw(
             sampler, sampler_state, place, centre_id, x, out, rng, draws, negatives, negative_log_q, negative_logits
@@ -89,7 +92,7 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):
             negative_rows[k] = row_of(out, max(negatives[k], 0) if shape.gaps else negatives[k])
-            if not known:  # else the sampler has just looked at it
+            if not (known or fetches(sampler)):  # else the sampler has looked at it
                 fetch_row(matrix_out, negative_rows[k])
         dots(width, matrix_out, positive_rows, m, x, positive_logits)
         if not known:

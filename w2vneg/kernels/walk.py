@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import implement_fill, implement_group
+from .contracts import implement_entering, implement_fill, implement_group
 from .rng import kept_at, next_below
 
 
@@ -114,3 +114,8 @@ def group(source, tokens, position, rng, positives):
         n += 1
         k += 1
     return n
+
+
+@implement_entering(TextWindows)
+def entering(source, tokens, position):
+    return tokens[min(position + source.window + 1, tokens.shape[0] - 1)]

@@ -9,7 +9,7 @@ not depend on the centre, for there are several.
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, follow, group, log_noise
+from .contracts import draw, entering, fetches, follow, group, log_noise
 from .functions import exp_into, padded
 from .groups import EXPLODED, find_steps, make_absolute
 from .linalg import dot, dots, fetch_row, row_of, step_rows
@@ -46,10 +46,14 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         draw(sampler, sampler_state, place, word, x, out, rng, n, negatives, negative_log_q, negative_logits)
         for j in range(n):
             target_rows[1 + j] = row_of(out, max(negatives[j], 0) if shape.gaps else negatives[j])
-            fetch_row(matrix_out, target_rows[1 + j])
+            if not fetches(sampler):
+                fetch_row(matrix_out, target_rows[1 + j])
         following = tokens[position + 1]
         if following >= 0:
             fetch_row(matrix_out, row_of(out, following))
+        coming = entering(source, tokens, position)
+        if coming >= 0:
+            fetch_row(matrix_in, row_of(inputs, coming))
         target_rows[0] = row_of(out, word)
         target = matrix_out[target_rows[0]]
         for k in range(m):

@@ -31,7 +31,7 @@ from ..kernels.ahead import hand_out
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_log_noise, implement_open_sampler
 from ..kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
-from ..kernels.linalg import dots, row_of
+from ..kernels.linalg import dots, fetch_row, row_of
 from ..kernels.rng import next_unit
 from ..registry import About
 from . import SAMPLERS
@@ -220,15 +220,14 @@ def open_candidates(sampler, n_draws):
 
 
 @njit(borrows=True)
-def _replace(sampler, state, out, rng):
-    """Draw `replaced` new candidates in turn; all of them at a shard's first centre."""
+def _replace(sampler, state, out, rng, n):
+    """Draw n new candidates in place of the oldest, and start loading their rows: they are for the next centre."""
     table, ids, rows = sampler.table, state.ids, state.rows
-    place, n = state.place[0], sampler.replaced
-    if place < 0:
-        place, n = 0, sampler.n_candidates
+    place = state.place[0]
     for _ in range(n):
         ids[place] = alias_draw(table, rng)
         rows[place] = row_of(out, ids[place])
+        fetch_row(out.matrix, rows[place])
         place += 1
         if place == sampler.n_candidates:
             place = 0
@@ -237,7 +236,9 @@ def _replace(sampler, state, out, rng):
 
 @implement_draw(Boltzmann)
 def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    _replace(sampler, state, out, rng)
+    if state.place[0] < 0:
+        state.place[0] = 0
+        _replace(sampler, state, out, rng, sampler.n_candidates)
     candidates, scores, running = state.ids, state.scores, state.running
     m = sampler.n_candidates
     beta = np.float32(sampler.inverse_temperature)
@@ -265,6 +266,7 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         for k in range(n):
             strength = abs(logits[k]) if sampler.absolute else logits[k]
             log_q[k] = log_d[ids[k]] + strength * beta - log_z
+    _replace(sampler, state, out, rng, sampler.replaced)
     return True
 
 

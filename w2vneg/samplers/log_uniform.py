@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from ..kernels.contracts import implement_draw, implement_log_noise
+from ..kernels.ahead import implement_pick
+from ..kernels.contracts import implement_log_noise
 from ..kernels.rng import next_double
 from ..registry import About
 from . import SAMPLERS
@@ -56,13 +57,9 @@ def rank_at(u, log_range, n_vocab):
     return min(rank, n_vocab - 1)  # the largest u may round up to V + 1
 
 
-@implement_draw(LogUniform)
-def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    for k in range(n):
-        ids[k] = rank_at(next_double(rng), sampler.log_range, sampler.n_vocab)
-    for k in range(min(n, log_q.shape[0])):
-        log_q[k] = sampler.log_p[ids[k]]
-    return False
+@implement_pick(LogUniform)
+def pick(sampler, rng):
+    return rank_at(next_double(rng), sampler.log_range, sampler.n_vocab)
 
 
 @implement_log_noise(LogUniform)

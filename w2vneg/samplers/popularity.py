@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels.ahead import implement_pick
 from ..kernels.alias import alias_draw, alias_table
-from ..kernels.contracts import implement_draw, implement_log_noise
+from ..kernels.contracts import implement_log_noise
 from ..registry import About
 from . import SAMPLERS
 
@@ -40,14 +41,9 @@ class Popularity(NamedTuple):
         return cls(alias_table(np.exp(log_p)), log_p.astype(np.float32))
 
 
-@implement_draw(Popularity)
-def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    table = sampler.table
-    for k in range(n):
-        ids[k] = alias_draw(table, rng)
-    for k in range(min(n, log_q.shape[0])):
-        log_q[k] = sampler.log_p[ids[k]]
-    return False
+@implement_pick(Popularity)
+def pick(sampler, rng):
+    return alias_draw(sampler.table, rng)
 
 
 @implement_log_noise(Popularity)

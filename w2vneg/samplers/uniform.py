@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contracts import implement_draw, implement_log_noise
+from ..kernels.ahead import implement_pick
+from ..kernels.contracts import implement_log_noise
 from ..kernels.rng import next_below
 from ..registry import About
 from . import SAMPLERS
@@ -33,13 +34,9 @@ class Uniform(NamedTuple):
         return cls(len(setting.counts), -math.log(len(setting.counts)))
 
 
-@implement_draw(Uniform)
-def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    for k in range(n):
-        ids[k] = next_below(rng, sampler.n_vocab)
-    for k in range(min(n, log_q.shape[0])):
-        log_q[k] = np.float32(sampler.log_p)
-    return False
+@implement_pick(Uniform)
+def pick(sampler, rng):
+    return next_below(rng, sampler.n_vocab)
 
 
 @implement_log_noise(Uniform)
