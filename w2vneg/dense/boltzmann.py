@@ -1,4 +1,7 @@
-"""Boltzmann noise, the law D(j) e^{s/T} of exact draws: kept as e^{log D + s/T − t}, t a tile's largest exponent."""
+"""Boltzmann noise, the law D(j) e^{s/T} of exact draws: kept as e^{log D + s/T − t}, t a tile's largest exponent.
+
+A score that is NaN weighs nothing.
+"""
 
 from typing import NamedTuple
 

@@ -93,13 +93,14 @@ def _width(tile, n_vocab):
 
 
 @njit(borrows=True)
-def _find_line(running, sums, target, top, tops):
+def _find_line(running, sums, target, top, tops, n_vocab):
     """Return (tile, line, what is left of the target) of a draw in a row; only numbers that are near are read."""
     tile = _first_above(running, target)
     if tile > 0:
         target -= running[tile - 1]
     target *= fast_exp(top - tops[tile])
-    line = _first_above(sums[tile], target)
+    n_lines = (_width(tile, n_vocab) + LANES - 1) // LANES
+    line = _first_above(sums[tile, :n_lines], target)
     if line > 0:
         target -= sums[tile, line - 1]
     return tile, line, target
@@ -120,7 +121,7 @@ def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, 
         rng = np.empty(1, np.uint64)
         rng[0] = mix(key + np.uint64(place))
         for k in range(n):
-            tile, line, rests[k] = _find_line(running, sums[b], next_unit(rng) * total, top, tops[b])
+            tile, line, rests[k] = _find_line(running, sums[b], next_unit(rng) * total, top, tops[b], n_vocab)
             tiles[k], begins[k] = tile, line * LANES
             prefetch(weights, tile, b * _width(tile, n_vocab) + begins[k])
         for k in range(n):

@@ -4,7 +4,8 @@ A sampler whose draws are independent of each other and of everything else binds
 
     pick(sampler, rng) -> int       one draw
 
-What it picks is handed out up to `_DRAWS` draws later, and its row is fetched meanwhile.
+What it picks is handed out up to `_DRAWS` draws later, and its row is fetched meanwhile. log q, if it gives one, comes
+from its `log_noise`.
 """
 
 from typing import NamedTuple

@@ -24,8 +24,9 @@ fill, group
     ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
     block's length and what `LocalEngine` adds for context, and returns between which places the centres stand.
 entering
-    The id of a target that comes into reach behind this group, negative if there is none: the loop fetches its row. An
-    id that never comes wastes that fetch and no more. A source without it has none.
+    The id of what comes into reach of the groups after this one, negative if there is nothing: the loop starts loading
+    its row, a target's or, where windows share negatives, a centre's. Nothing is read there, so a wrong one does no
+    harm: `tokens` may hold anything behind what `fill` has written. A source without it has none.
 draw
     Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
     empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to

@@ -5,11 +5,11 @@
 D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 the hardest target. Three methods:
 
 `rolling`
-    A shard keeps M candidates drawn from D and replaces a few of them at each centre, so that their rows stay in the
-    nearest cache; it scores all M and draws among them with weights e^{s/T} (they already follow D). This is
+    A shard keeps M candidates drawn from D and replaces a few of them behind each centre, so that their rows stay in
+    the nearest cache; it scores all M and draws among them with weights e^{s/T} (they already follow D). This is
     sampling-importance-resampling (Rubin 1988) in which neighbouring centres share proposals. No table, any V.
 `sir`
-    The same with all M candidates replaced at each centre.
+    The same with all M candidates replaced behind each centre.
 `exact`
     All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.exact_draws`).
 
