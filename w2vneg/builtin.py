@@ -182,7 +182,9 @@ def _docstrings_compiled_in():
     visited = set()  # ids of objects
     for name in sorted(sys.builtin_module_names):
         try:
-            module = import_module(name)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # some Pythons have modules built in that are on their way out
+                module = import_module(name)
         except ImportError:
             continue
         yield from _docstrings_of_object(module, 2, visited)

@@ -41,6 +41,9 @@ _CSS = {"sampler": "popularity", "negatives": 20, **_NOT_ITSELF}
 _KERNEL = {"sampler": "kernel", "negatives": 20, "absolute_softmax": True, **_NOT_ITSELF}
 
 _AMONG = "Draws are made among 64 rolling candidates; --method exact scores every word, as the paper does."
+_NO_SIGN = (
+    "A vector turned round has the same |s|, so cosines between words mean nothing: for ranking, not for similarity."
+)
 _DRAWN_ONCE = "TensorFlow's function, which the paper names, draws without replacement; here draws may repeat."
 
 _MLE = Preset(
@@ -188,14 +191,14 @@ PRESETS = {
         "kernel eqs. 8–11, §4.1.2",
         "The paper learns with 10, 20, 40, … negatives; 20 is our choice. Sums are rebuilt between launches; --tree "
         "update follows every step as the paper does, --tree none scores all classes by a matrix product, "
-        "which is sooner done at 15,000 words.",
+        f"which is sooner done at 15,000 words. {_NO_SIGN}",
     ),
     "kernel-quartic": Preset(
         "sampled-softmax",
         _KERNEL | {"kernel": "quartic"},
         "sampled softmax of |s| with negatives in proportion to s⁴ + 1",
         "kernel eq. 8, figure 2",
-        "The paper learns with 10, 20, 40, … negatives; 20 is our choice.",
+        f"The paper learns with 10, 20, 40, … negatives; 20 is our choice. {_NO_SIGN}",
     ),
     "dns": Preset(
         "ns",
