@@ -10,7 +10,7 @@ from scipy import stats
 from w2vneg.config import TrainConfig
 from w2vneg.cooccurrence import pair_counts
 from w2vneg.jit import njit
-from w2vneg.kernels.contracts import draw, log_noise, open_sampler
+from w2vneg.kernels.contracts import draw, foresee, log_noise, open_sampler
 from w2vneg.kernels.linalg import Rows
 from w2vneg.samplers import SAMPLERS
 from w2vneg.setting import Setting
@@ -40,7 +40,9 @@ TEXT = _text()
 def _draw_often(sampler, centre_id, centre, out, rng, n, ids, log_q, logits, asked, asked_logits, noise):
     state = open_sampler(sampler, n)
     known = False
+    inputs = centre.reshape((1, -1))
     for group in range(ids.shape[0]):
+        foresee(sampler, state, inputs, 0, 0, out)  # as in training, the next centre is known: here the same
         known = draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
         if asked.shape[0] > 0:
             log_noise(sampler, state, group, centre_id, asked.shape[0], asked, asked_logits, noise[group])

@@ -21,7 +21,17 @@ from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
 from w2vneg.kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from w2vneg.kernels.groups import Plugs, Shape
 from w2vneg.kernels.lanes import stretch_lanes
-from w2vneg.kernels.linalg import Rows, dot, dots, row_of, step_rows, width_of
+from w2vneg.kernels.linalg import (
+    Rows,
+    dot,
+    dots,
+    dots_of_two,
+    row_of,
+    step_rows,
+    width_of,
+    window_products,
+    window_steps,
+)
 from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
@@ -186,6 +196,105 @@ def test_step_rows_moves_rows_and_centre_one_target_after_the_other(index, dim, 
     np.testing.assert_allclose(total, expected, rtol=1e-4, atol=1e-3)
     assert room[dim] == 99
     assert in_place or np.array_equal(x, centre.astype(np.float32))
+
+
+@njit
+def dot_all_of_two(width, matrix, index, n, x, y, out_x, out_y):
+    dots_of_two(width, matrix, index, n, x, y, out_x, out_y)
+
+
+@pytest.mark.parametrize("dim", [7, 50, 64, 100])
+@pytest.mark.parametrize("n", [0, 1, 4, 11])
+def test_dots_of_two_are_those_of_each_to_the_bit(dim, n):
+    rng = np.random.default_rng(dim + n)
+    matrix, (x, y) = rng.normal(size=(9, dim)).astype(np.float32), rng.normal(size=(2, dim)).astype(np.float32)
+    index, found, expected = (
+        rng.integers(0, 9, n),
+        np.full((2, n + 1), 9, np.float32),
+        np.full((2, n + 1), 9, np.float32),
+    )
+    dot_all_of_two(width_of(dim), matrix, index, n, x, y, *found)
+    for vector, out in zip((x, y), expected, strict=True):
+        dot_all(width_of(dim), matrix, index, n, vector, out)
+    assert found.tolist() == expected.tolist()
+
+
+@njit
+def multiply_window(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
+    window_products(width, matrix, index, m, targets, target_index, n, positives, negatives, norms)
+
+
+@njit
+def step_window(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
+    window_steps(width, matrix, index, m, targets, target_index, n, positives, negatives, steps)
+
+
+WINDOWS = given(
+    dim=st.integers(1, 20) | st.sampled_from([50, 64, 100, 128, 300]),
+    index=st.lists(st.integers(0, 5), max_size=11),
+    target_index=st.lists(st.integers(0, 19), min_size=1, max_size=14),
+    seed=st.integers(0, 1000),
+)
+
+
+def random_window(dim, seed):
+    rng = np.random.default_rng(seed)
+    return rng, *(rng.normal(size=(rows, dim)).astype(np.float32) / np.float32(dim**0.5) for rows in (6, 20))
+
+
+@WINDOWS
+@settings(deadline=None, max_examples=200)
+def test_window_products_are_dot_products(dim, index, target_index, seed):
+    _, matrix, targets = random_window(dim, seed)
+    m, n = len(index), len(target_index) - 1
+    positives, negatives, norms = (np.full(size + 1, 99, np.float32) for size in (m, m * n, m))
+    places = np.array(index, np.int64), m, targets, np.array(target_index, np.int64), n
+    multiply_window(width_of(dim), matrix, *places, positives, negatives, norms)
+    wide = matrix[index].astype(np.float64)
+    expected = wide @ targets[target_index].astype(np.float64).T
+    np.testing.assert_allclose(positives[:m], expected[:, 0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(negatives[:-1].reshape(m, n), expected[:, 1:], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(norms[:m], (wide**2).sum(1), rtol=1e-5)
+    assert positives[m] == norms[m] == 99
+    assert negatives[-1] == 99
+
+
+@WINDOWS
+@settings(deadline=None, max_examples=200)
+def test_window_steps_move_each_centre_and_all_targets_along_each_other(dim, index, target_index, seed):
+    rng, matrix, targets = random_window(dim, seed)
+    m, n = len(index), len(target_index) - 1
+    steps = rng.normal(0, 1e-3, (m, 1 + n)).astype(np.float32)
+    rows, others = matrix.astype(np.float64), targets.astype(np.float64)
+    for centre, sizes in zip(index, steps.astype(np.float64), strict=True):  # some come twice, and so do targets
+        x = rows[centre].copy()
+        for target, size in zip(target_index, sizes, strict=True):
+            rows[centre] += size * others[target]
+            others[target] += size * x
+    places = np.array(index, np.int64), m, targets, np.array(target_index, np.int64), n
+    positives, negatives = steps[:, 0].copy(), steps[:, 1:].ravel()
+    before = matrix.copy(), targets.copy()
+    step_window(width_of(dim), matrix, *places, positives, negatives, np.empty(1 + n, np.float32))
+    # the order of steps along a row that others have moved is of second order: a millionth
+    np.testing.assert_allclose(matrix - before[0], rows - before[0], rtol=0, atol=2e-5)
+    np.testing.assert_allclose(targets - before[1], others - before[1], rtol=0, atol=2e-5)
+    if m:
+        assert np.abs(matrix - before[0]).max() > 0
+
+
+@pytest.mark.parametrize("dim", [50, 100])
+def test_a_tile_of_targets_steps_as_its_rows_do_one_by_one(dim):
+    _, matrix, targets = random_window(dim, 3)
+    rng, m, n = np.random.default_rng(4), 5, 5
+    index, target_index = np.array([0, 3, 1, 3, 5]), np.arange(2, 8)
+    steps = rng.normal(0, 0.3, (m, 1 + n)).astype(np.float32)
+    rows, others = matrix.copy(), targets.copy()
+    for centre, sizes in zip(index, steps, strict=True):
+        step_all(width_of(dim), others, target_index, sizes, rows[centre], rows[centre])
+    args = index, m, targets, target_index, n, steps[:, 0].copy(), steps[:, 1:].ravel(), np.empty(1 + n, np.float32)
+    step_window(width_of(dim), matrix, *args)
+    np.testing.assert_allclose(matrix, rows, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(targets, others, rtol=1e-5, atol=1e-6)
 
 
 def test_row_of_sends_frequent_ids_to_the_workers_copies():

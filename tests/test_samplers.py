@@ -1,6 +1,7 @@
 """Every sampler's draws against probabilities got by enumeration. Runs with and without the JIT (fewer draws)."""
 
 import math
+from itertools import pairwise
 
 import naive
 import numpy as np
@@ -27,8 +28,8 @@ from w2vneg.cooccurrence import pair_counts
 from w2vneg.errors import ConfigError
 from w2vneg.jit import njit
 from w2vneg.kernels.ahead import pick
-from w2vneg.kernels.contracts import draw, fetches, open_sampler
-from w2vneg.kernels.linalg import Rows, row_of
+from w2vneg.kernels.contracts import draw, fetches, foresee, open_sampler
+from w2vneg.kernels.linalg import Rows, row_of, width_of
 from w2vneg.samplers import SAMPLERS, popularity
 from w2vneg.samplers.log_uniform import rank_at
 from w2vneg.setting import Setting
@@ -165,6 +166,47 @@ def test_candidate_draws_come_nearer_to_the_enumerated_distribution_as_m_grows(m
     count = np.bincount(ids.ravel(), minlength=V)
     mean_q = np.bincount(ids.ravel(), np.exp(log_q.astype(np.float64)).ravel(), V) / np.maximum(count, 1)
     np.testing.assert_allclose(mean_q[count > 2000], q[count > 2000], rtol=0.05)
+
+
+@njit
+def _draw_for_each(sampler, order, inputs, out, rng, ids, log_q, logits, candidates):
+    state = open_sampler(sampler, ids.shape[1])
+    for k in range(order.shape[0] - 1):
+        row = order[k]
+        if row < 0:
+            continue
+        foresee(sampler, state, inputs, row, order[k + 1], out)
+        if k > 0:
+            for c in range(candidates.shape[1]):
+                candidates[k, c] = state.ids[c]
+        draw(sampler, state, k, row, inputs[row], out, rng, ids.shape[1], ids[k], log_q[k], logits[k])
+
+
+@pytest.mark.parametrize("dim", [DIM, 50])
+def test_candidates_are_scored_for_two_centres_at_a_time_and_replaced_behind_both(dim):
+    rng = np.random.default_rng(8)
+    inputs, matrix = (rng.normal(size=(rows, dim)).astype(np.float32) / 4 for rows in (3, V))
+    order = np.array([0, 1, 2, 0, 0, 2, 1, -1, 1, 0, 2, -1], np.int64)  # -1: nobody knows who comes
+    places = np.flatnonzero(order >= 0)
+    n, m, replaced = 4, 16, 3
+    sampler = boltzmann("rolling", 0.5, "popularity", candidates=m, replaced=replaced)
+    ids = np.full((len(order), n), -2, np.int32)
+    log_q, logits = (np.full(ids.shape, np.nan, np.float32) for _ in range(2))
+    candidates = np.zeros((len(order), m), np.int32)
+    out = Rows(matrix, 0, V, 0, width_of(dim))
+    _draw_for_each(sampler, order, inputs, out, np.array([3], np.uint64), ids, log_q, logits, candidates)
+
+    watched = places[1:]  # the first ones are drawn by the first draw
+    changed = [int((a != b).sum()) for a, b in pairwise(candidates[watched])]
+    log_d = np.log(DEGENERACIES["popularity"])
+    for k in watched:
+        scores = matrix[candidates[k]].astype(np.float64) @ inputs[order[k]]
+        assert set(ids[k]) <= set(candidates[k])
+        np.testing.assert_allclose(logits[k], matrix[ids[k]] @ inputs[order[k]], rtol=1e-5, atol=1e-5)
+        log_z = np.log(np.mean(np.exp(scores / 0.5)))
+        np.testing.assert_allclose(log_q[k], log_d[ids[k]] + logits[k] / 0.5 - log_z, rtol=1e-4, atol=1e-4)
+    assert 0 in changed
+    assert replaced < max(changed) <= 2 * replaced
 
 
 @compiled_only

@@ -7,6 +7,7 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
     group(source, tokens, position, rng, positives) -> int         one group: its number of positives
     entering(source, tokens, position) -> int                      what the next groups may meet for the first time
     open_sampler(sampler, n_draws) -> state                        scratch of one shard, made anew for each launch
+    foresee(sampler, state, inputs, centre_row, following_row, out)  this group's centre and the next one's
     draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits) -> bool
     fetches(sampler) -> bool                                       whether `draw` starts loading the rows of its draws
     log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
@@ -27,6 +28,10 @@ entering
     The id of what comes into reach of the groups after this one, negative if there is nothing: the loop starts loading
     its row, a target's or, where windows share negatives, a centre's. Nothing is read there, so a wrong one does no
     harm: `tokens` may hold anything behind what `fill` has written. A source without it has none.
+foresee
+    Called before `draw`, unless negatives are shared by windows, for a sampler that does work for two centres at once:
+    their rows in `inputs` (float32 matrix), the second -1 where none is known. The next group may have another centre
+    after all, or there may be none.
 draw
     Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
     empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
@@ -134,6 +139,10 @@ def _no_sampler_state(sampler, n_draws):
     return n_draws
 
 
+def _no_foresight(sampler, state, inputs, centre_row, following_row, out):
+    pass
+
+
 def _fetches_nothing(sampler):
     return False
 
@@ -169,6 +178,7 @@ _fill = Socket("fill")
 _group = Socket("group")
 _entering = Socket("entering", default=_nothing_enters)
 _open_sampler = Socket("open_sampler", default=_no_sampler_state, allocates=True)
+_foresee = Socket("foresee", default=_no_foresight)
 _draw = Socket("draw")
 _fetches = Socket("fetches", default=_fetches_nothing)
 _log_noise = Socket("log_noise", default=_unknown_noise)
@@ -185,6 +195,7 @@ implement_fill, fill = _fill.implement, _fill.call
 implement_group, group = _group.implement, _group.call
 implement_entering, entering = _entering.implement, _entering.call
 implement_open_sampler, open_sampler = _open_sampler.implement, _open_sampler.call
+implement_foresee, foresee = _foresee.implement, _foresee.call
 implement_draw, draw = _draw.implement, _draw.call
 implement_fetches, fetches = _fetches.implement, _fetches.call
 implement_log_noise, log_noise = _log_noise.implement, _log_noise.call

@@ -13,9 +13,9 @@ from ..jit import DISABLE_JIT, cgutils, intrinsic, types
 
 _BLOCK = 128  # columns at a time: eight registers for the centre, eight for its sum, of 32
 _SMALL_BLOCK = 64  # the same where the number of columns is not known before
-_NUMBER = ir.FloatType()
-_PLACE = ir.IntType(64)
-_COUNT = ir.IntType(32)
+NUMBER = ir.FloatType()
+PLACE = ir.IntType(64)
+COUNT = ir.IntType(32)
 LANES = 16
 LIMIT = 80.0  # exponents count as ±80 beyond, so that sums of thousands stay finite
 LOG2E = 1.4426950408889634
@@ -28,17 +28,17 @@ def _rounded_to_float(number):
     return float(np.float32(number))
 
 
-def _held(*kinds):
+def holds_numbers(*kinds):
     """Tell whether all are types of contiguous float32 arrays, whose memory may be read straight."""
     return all(kind.dtype == types.float32 and kind.layout == "C" for kind in kinds)
 
 
-def _places(kind):
+def holds_places(kind):
     """The same of an array of row numbers, contiguous int64."""
     return kind.dtype == types.int64 and kind.layout == "C"
 
 
-def _pieces(begin, end):
+def pieces_of(begin, end):
     """Return [(first column, lanes)] that cover [begin, end) with 16, then 8, 4, 2 or 1 lanes."""
     pieces = []
     while begin < end:
@@ -48,7 +48,16 @@ def _pieces(begin, end):
     return pieces
 
 
-class _Emitter:
+def whole_columns(width):
+    """Return [(first column, lanes that are in none before)]: vectors of `LANES` that cover a row of as many or more.
+
+    The last one begins within the one before it.
+    """
+    columns = [(column, LANES) for column in range(0, width - LANES + 1, LANES)]
+    return [*columns, (width - LANES, width % LANES)] if width % LANES else columns
+
+
+class Emitter:
     """Loads, stores and multiply-adds of one function."""
 
     def __init__(self, context, builder):
@@ -63,27 +72,36 @@ class _Emitter:
         shape = self.context.make_array(kind)(self.context, self.builder, value).shape
         return cgutils.unpack_tuple(self.builder, shape)[0]
 
-    def at(self, base, offset, lanes, kind=_NUMBER):
+    def at(self, base, offset, lanes, kind=NUMBER):
         address = self.builder.gep(base, [offset])
         return self.builder.bitcast(address, ir.VectorType(kind, lanes).as_pointer())
 
     def load(self, base, offset, lanes):
         return self.builder.load(self.at(base, offset, lanes), align=4)
 
+    def load_once(self, base, begin, column, new):
+        """Return `LANES` numbers from ``begin + column`` on, 0 but for the last `new`; see `whole_columns`."""
+        value = self.load(base, self.builder.add(begin, PLACE(column)), LANES)
+        if new == LANES:
+            return value
+        places = [LANES] * (LANES - new) + [*range(LANES - new, LANES)]
+        mask = ir.Constant(ir.VectorType(COUNT, LANES), places)
+        return self.builder.shuffle_vector(value, ir.Constant(value.type, [0.0] * LANES), mask)
+
     def store(self, value, base, offset, lanes):
         self.builder.store(value, self.at(base, offset, lanes), align=4)
 
     def spread(self, number, lanes):
         """Return a vector of `lanes` times the same number."""
-        kind = ir.VectorType(_NUMBER, lanes)
+        kind = ir.VectorType(NUMBER, lanes)
         one = self.builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.IntType(32)(0))
         places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
         return self.builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), places)
 
     def total(self, vector):
         """Return the sum of a vector's lanes."""
-        arguments = [_NUMBER(-0.0), vector]
-        return self._intrinsic("vector.reduce.fadd", vector, _NUMBER, arguments, fastmath=["reassoc"])
+        arguments = [NUMBER(-0.0), vector]
+        return self._intrinsic("vector.reduce.fadd", vector, NUMBER, arguments, fastmath=["reassoc"])
 
     def totals(self, vectors):
         """Return the sums of the lanes of four vectors of `LANES` as one vector of four, with a third of the work."""
@@ -98,13 +116,13 @@ class _Emitter:
         halves = []
         for half in (0, 1):
             chosen = [place for place in places if place // lanes % 2 == half]
-            mask = ir.Constant(ir.VectorType(_COUNT, len(chosen)), chosen)
+            mask = ir.Constant(ir.VectorType(COUNT, len(chosen)), chosen)
             halves.append(self.builder.shuffle_vector(a, b, mask))
         return self.builder.fadd(*halves)
 
     def highest(self, vector):
         """Return the largest of a vector's lanes, none of which is NaN."""
-        return self._intrinsic("vector.reduce.fmax", vector, _NUMBER, [vector], fastmath=["nnan"])
+        return self._intrinsic("vector.reduce.fmax", vector, NUMBER, [vector], fastmath=["nnan"])
 
     def rounded(self, vector):
         """Return the whole numbers nearest to a vector's lanes."""
@@ -122,13 +140,48 @@ class _Emitter:
 
     def stretches(self, n):
         """Loop over n places: yield the first of each `LANES`, then each of the rest, with how many they are."""
-        whole = self.builder.and_(n, _PLACE(-LANES))
-        for begin, end, lanes in ((_PLACE(0), whole, LANES), (whole, n, 1)):
-            with cgutils.for_range_slice(self.builder, begin, end, _PLACE(lanes)) as (place, _):
+        whole = self.builder.and_(n, PLACE(-LANES))
+        for begin, end, lanes in ((PLACE(0), whole, LANES), (whole, n, 1)):
+            with cgutils.for_range_slice(self.builder, begin, end, PLACE(lanes)) as (place, _):
                 yield place, lanes
 
     def multiply_add(self, a, b, c):
         return self.builder.fadd(self.builder.fmul(a, b, flags=["contract"]), c, flags=["contract"])
+
+
+def _emit_products(context, builder, signature, arguments, n_vectors):
+    """Emit ``out[k] = matrix[index[k]] · x`` for `n_vectors` of x and out, which share the loads of four rows."""
+    e = Emitter(context, builder)
+    width = signature.args[0].literal_value
+    rows, places, *rest = (e.data(signature.args[k], arguments[k]) for k in (1, 2, *range(4, 4 + 2 * n_vectors)))
+    columns, outs = whole_columns(width), rest[n_vectors:]
+    vectors = [[e.load_once(x, PLACE(0), column, new) for column, new in columns] for x in rest[:n_vectors]]
+
+    def products_of(first, n_rows):
+        at = [builder.add(first, PLACE(k)) for k in range(n_rows)]
+        begins = [builder.mul(builder.load(builder.gep(places, [k])), PLACE(width)) for k in at]
+        sums = [[None] * n_rows for _ in vectors]
+        for c, (column, _) in enumerate(columns):
+            for k, begin in enumerate(begins):
+                value = e.load(rows, builder.add(begin, PLACE(column)), LANES)
+                for vector, of_vector in zip(vectors, sums, strict=True):
+                    before = of_vector[k]
+                    of_vector[k] = (
+                        e.multiply_add(value, vector[c], before) if before else builder.fmul(value, vector[c])
+                    )
+        for out, of_vector in zip(outs, sums, strict=True):
+            if n_rows == 4:
+                builder.store(e.totals(of_vector), e.at(out, first, 4), align=4)
+            else:
+                builder.store(e.total(of_vector[0]), builder.gep(out, [first]))
+
+    n = arguments[3]
+    whole = builder.and_(n, PLACE(-4))
+    with cgutils.for_range_slice(builder, PLACE(0), whole, PLACE(4)) as (first, _):
+        products_of(first, 4)
+    with cgutils.for_range_slice(builder, whole, n, PLACE(1)) as (first, _):
+        products_of(first, 1)
+    return context.get_dummy_value()
 
 
 @intrinsic
@@ -138,46 +191,27 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
     dim : int, known to the compiler, at least `LANES`; matrix : float32, (rows, dim); index : int64; x : float32,
     (dim,); out : float32. All are contiguous.
     """
-    if not (isinstance(dim, types.IntegerLiteral) and _held(matrix, x, out) and _places(index)):
+    if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, x, out) and holds_places(index)):
         return None
-    width = dim.literal_value
 
     def emit(context, builder, signature, arguments):
-        e = _Emitter(context, builder)
-        rows, places, centre, products = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 4, 5))
-        columns = [*range(0, width - LANES + 1, LANES)]
-        centres = [e.load(centre, _PLACE(column), LANES) for column in columns]
-        rest = width % LANES
-        if rest:  # the last vector begins within the one before it, where the centre's are 0
-            kind = centres[0].type
-            places_of = [LANES] * (LANES - rest) + [*range(LANES - rest, LANES)]
-            last = e.load(centre, _PLACE(width - LANES), LANES)
-            mask = ir.Constant(ir.VectorType(_COUNT, LANES), places_of)
-            columns.append(width - LANES)
-            centres.append(builder.shuffle_vector(last, ir.Constant(kind, [0.0] * LANES), mask))
-
-        def products_of(first, n_rows):
-            at = [builder.add(first, _PLACE(k)) for k in range(n_rows)]
-            begins = [builder.mul(builder.load(builder.gep(places, [k])), _PLACE(width)) for k in at]
-            sums = [None] * n_rows
-            for column, here in zip(columns, centres, strict=True):
-                for k, begin in enumerate(begins):
-                    value = e.load(rows, builder.add(begin, _PLACE(column)), LANES)
-                    sums[k] = e.multiply_add(value, here, sums[k]) if sums[k] else builder.fmul(value, here)
-            if n_rows == 4:
-                builder.store(e.totals(sums), e.at(products, first, 4), align=4)
-            else:
-                builder.store(e.total(sums[0]), builder.gep(products, [first]))
-
-        n = arguments[3]
-        whole = builder.and_(n, _PLACE(-4))
-        with cgutils.for_range_slice(builder, _PLACE(0), whole, _PLACE(4)) as (first, _):
-            products_of(first, 4)
-        with cgutils.for_range_slice(builder, whole, n, _PLACE(1)) as (first, _):
-            products_of(first, 1)
-        return context.get_dummy_value()
+        return _emit_products(context, builder, signature, arguments, 1)
 
     return types.void(dim, matrix, index, n, x, out), emit
+
+
+@intrinsic
+def dot_two_lanes(typing_context, dim, matrix, index, n, x, y, out_x, out_y):
+    """The same for two vectors at once, to the bit: each row is loaded once for both."""
+    if not (
+        isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, x, y, out_x, out_y) and holds_places(index)
+    ):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        return _emit_products(context, builder, signature, arguments, 2)
+
+    return types.void(dim, matrix, index, n, x, y, out_x, out_y), emit
 
 
 @intrinsic
@@ -189,18 +223,20 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
     x, total : float32, (dim,), apart from the rows; they may be one. All are contiguous.
     """
     known = isinstance(dim, types.IntegerLiteral)
-    if not (known or isinstance(dim, types.NoneType)) or not (_held(matrix, steps, x, total) and _places(index)):
+    if not (known or isinstance(dim, types.NoneType)):
+        return None
+    if not (holds_numbers(matrix, steps, x, total) and holds_places(index)):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = _Emitter(context, builder)
+        e = Emitter(context, builder)
         rows, places, sizes, centre, sum_ = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 3, 5, 6))
-        width = _PLACE(dim.literal_value) if known else e.length(signature.args[5], arguments[5])
+        width = PLACE(dim.literal_value) if known else e.length(signature.args[5], arguments[5])
 
         def step_columns(pieces):
             """Let the rows go by for some columns; pieces : list of (first column, lanes)."""
             centres = [e.load(centre, column, lanes) for column, lanes in pieces]
-            sums = [cgutils.alloca_once_value(builder, e.spread(_NUMBER(0.0), lanes)) for _, lanes in pieces]
+            sums = [cgutils.alloca_once_value(builder, e.spread(NUMBER(0.0), lanes)) for _, lanes in pieces]
             with cgutils.for_range(builder, arguments[4]) as loop:
                 size = builder.load(builder.gep(sizes, [loop.index]))
                 row = builder.mul(builder.load(builder.gep(places, [loop.index])), width)
@@ -214,15 +250,15 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
 
         if known:
             for begin in range(0, dim.literal_value, _BLOCK):
-                pieces = _pieces(begin, min(begin + _BLOCK, dim.literal_value))
-                step_columns([(_PLACE(column), lanes) for column, lanes in pieces])
+                pieces = pieces_of(begin, min(begin + _BLOCK, dim.literal_value))
+                step_columns([(PLACE(column), lanes) for column, lanes in pieces])
         else:
-            begin = _PLACE(0)
+            begin = PLACE(0)
             for block in (_SMALL_BLOCK, 16, 8, 4, 2, 1):
-                end = builder.and_(width, _PLACE(-block))
-                with cgutils.for_range_slice(builder, begin, end, _PLACE(block)) as (column, _):
-                    pieces = _pieces(0, block)
-                    step_columns([(builder.add(column, _PLACE(first)), lanes) for first, lanes in pieces])
+                end = builder.and_(width, PLACE(-block))
+                with cgutils.for_range_slice(builder, begin, end, PLACE(block)) as (column, _):
+                    pieces = pieces_of(0, block)
+                    step_columns([(builder.add(column, PLACE(first)), lanes) for first, lanes in pieces])
                 begin = end
         return context.get_dummy_value()
 
@@ -231,7 +267,7 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
 
 def _exponential(e, exponent, lanes):
     """Return e^exponent of a vector, relative error below 4e-6; exponents beyond ±`LIMIT` count as that."""
-    kind, counts = ir.VectorType(_NUMBER, lanes), ir.VectorType(_COUNT, lanes)
+    kind, counts = ir.VectorType(NUMBER, lanes), ir.VectorType(COUNT, lanes)
     builder = e.builder
 
     def every(number):
@@ -254,11 +290,11 @@ def exp_lanes(typing_context, values, n, scale, shift, out):
 
     values, out : float32; n : int; scale, shift : float32. `LANES` numbers take as long as one of the rest.
     """
-    if not _held(values, out):
+    if not holds_numbers(values, out):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = _Emitter(context, builder)
+        e = Emitter(context, builder)
         source, target = e.data(signature.args[0], arguments[0]), e.data(signature.args[4], arguments[4])
         for place, lanes in e.stretches(arguments[1]):
             value = builder.fsub(e.load(source, place, lanes), e.spread(arguments[3], lanes))
@@ -275,13 +311,13 @@ def stretch_lanes(typing_context, values, n, scale, added):
 
     values, added : float32; n : int; scale : float32
     """
-    if not _held(values, added):
+    if not holds_numbers(values, added):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = _Emitter(context, builder)
+        e = Emitter(context, builder)
         numbers, summands = e.data(signature.args[0], arguments[0]), e.data(signature.args[3], arguments[3])
-        tops = {lanes: cgutils.alloca_once_value(builder, e.spread(_NUMBER(-np.inf), lanes)) for lanes in (LANES, 1)}
+        tops = {lanes: cgutils.alloca_once_value(builder, e.spread(NUMBER(-np.inf), lanes)) for lanes in (LANES, 1)}
         for place, lanes in e.stretches(arguments[1]):
             value, summand = e.load(numbers, place, lanes), e.load(summands, place, lanes)
             value = e.multiply_add(value, e.spread(arguments[2], lanes), summand)
@@ -299,18 +335,18 @@ def weigh_lanes(typing_context, values, n, top, sums):
 
     values, sums : float32; n : int; top : float32
     """
-    if not _held(values, sums):
+    if not holds_numbers(values, sums):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = _Emitter(context, builder)
+        e = Emitter(context, builder)
         numbers, totals = e.data(signature.args[0], arguments[0]), e.data(signature.args[3], arguments[3])
         for place, lanes in e.stretches(arguments[1]):
             exponent = builder.fsub(e.load(numbers, place, lanes), e.spread(arguments[2], lanes))
             zero, least = (ir.Constant(exponent.type, [number] * lanes) for number in (0.0, -LIMIT))
             weight = builder.select(builder.fcmp_ordered(">", exponent, least), _exponential(e, exponent, lanes), zero)
             e.store(weight, numbers, place, lanes)
-            total = builder.gep(totals, [builder.udiv(place, _PLACE(LANES))])
+            total = builder.gep(totals, [builder.udiv(place, PLACE(LANES))])
             builder.store(builder.fadd(builder.load(total), e.total(weight)), total)
         return context.get_dummy_value()
 
@@ -323,15 +359,15 @@ def rank_lanes(typing_context, sums, targets, n, ranks):
 
     sums : float32, (m,); targets : float32 and ranks : int32, both (n rounded up to a multiple of `LANES`,)
     """
-    if not _held(sums, targets):
+    if not holds_numbers(sums, targets):
         return None
 
     def emit(context, builder, signature, arguments):
-        e = _Emitter(context, builder)
+        e = Emitter(context, builder)
         steps, goals, counts = (e.data(signature.args[k], arguments[k]) for k in (0, 1, 3))
         n_sums = e.length(signature.args[0], arguments[0])
-        kind = ir.VectorType(_COUNT, LANES)
-        with cgutils.for_range_slice(builder, _PLACE(0), arguments[2], _PLACE(LANES)) as (block, _):
+        kind = ir.VectorType(COUNT, LANES)
+        with cgutils.for_range_slice(builder, PLACE(0), arguments[2], PLACE(LANES)) as (block, _):
             goal = e.load(goals, block, LANES)
             count = cgutils.alloca_once_value(builder, ir.Constant(kind, [0] * LANES))
             with cgutils.for_range(builder, n_sums) as loop:
@@ -339,7 +375,7 @@ def rank_lanes(typing_context, sums, targets, n, ranks):
                     "<=", e.spread(builder.load(builder.gep(steps, [loop.index])), LANES), goal
                 )
                 builder.store(builder.add(builder.load(count), builder.zext(passed, kind)), count)
-            builder.store(builder.load(count), e.at(counts, block, LANES, _COUNT), align=4)
+            builder.store(builder.load(count), e.at(counts, block, LANES, COUNT), align=4)
         return context.get_dummy_value()
 
     return types.void(sums, targets, n, ranks), emit
@@ -350,6 +386,11 @@ if DISABLE_JIT:
     def dot_lanes(dim, matrix, index, n, x, out):
         """The same in plain Python."""
         out[:n] = matrix[index[:n]] @ x
+
+    def dot_two_lanes(dim, matrix, index, n, x, y, out_x, out_y):
+        """The same in plain Python."""
+        dot_lanes(dim, matrix, index, n, x, out_x)
+        dot_lanes(dim, matrix, index, n, y, out_y)
 
     def step_lanes(dim, matrix, index, steps, n, x, total):
         """The same in plain Python."""

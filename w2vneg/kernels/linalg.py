@@ -11,7 +11,8 @@ import numpy as np
 
 from ..jit import LEAF, njit, prefetch
 from .contracts import Socket
-from .lanes import dot_lanes, step_lanes
+from .lanes import dot_lanes, dot_two_lanes, step_lanes
+from .tiles import NEGATIVES, tile_products, tile_steps
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -114,6 +115,22 @@ _dots = Socket("dots", default=_dots_any)
 dots = _dots.call  # ``out[k] = matrix[index[k]] · x`` for k < n
 
 
+def _dots_of_two_any(width, matrix, index, n, x, y, out_x, out_y):
+    _dots_four_by_four(matrix, index, n, x, out_x)
+    _dots_four_by_four(matrix, index, n, y, out_y)
+
+
+def _dots_of_two_in_registers(dim):
+    def body(width, matrix, index, n, x, y, out_x, out_y):
+        dot_two_lanes(dim, matrix, index, n, x, y, out_x, out_y)
+
+    return body
+
+
+_dots_of_two = Socket("dots_of_two", default=_dots_of_two_any)
+dots_of_two = _dots_of_two.call  # the same for x and y at once
+
+
 @njit(borrows=True)
 def _step_at_run_time(matrix, index, steps, n, x, total):
     step_lanes(None, matrix, index, steps, n, x, total)
@@ -132,9 +149,87 @@ def _step_known(dim):
 
 _step_rows = Socket("step_rows", default=_step_any)
 step_rows = _step_rows.call  # ``total += c · row; row += c · x`` for the rows ``index[:n]``; total may be x
+
+
+@njit(borrows=True)
+def _products_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
+    dots(width, matrix, index, m, targets[target_index[0]], positives)
+    for k in range(m):
+        x = matrix[index[k]]
+        dots(width, targets, target_index[1:], n, x, negatives[k * n :])
+        dots(width, matrix, index[k:], 1, x, norms[k:])
+
+
+def _products_any(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
+    _products_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, norms)
+
+
+def _products_in_tiles(dim):
+    def body(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
+        if n < NEGATIVES:
+            _products_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, norms)
+            return
+        tile_products(dim, matrix, index, m, targets, target_index, n, positives, negatives, norms)
+        if n > NEGATIVES:
+            for k in range(m):
+                x, first = matrix[index[k]], k * n + NEGATIVES
+                dots(width, targets, target_index[1 + NEGATIVES :], n - NEGATIVES, x, negatives[first:])
+
+    return body
+
+
+@njit(borrows=True)
+def _steps_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
+    for k in range(m):
+        x = matrix[index[k]]
+        steps[0] = positives[k]
+        for j in range(n):
+            steps[1 + j] = negatives[k * n + j]
+        step_rows(width, targets, target_index, steps, 1 + n, x, x)
+
+
+def _steps_any(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
+    _steps_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, steps)
+
+
+@njit(borrows=True)
+def _repeats(index, n):
+    """Tell whether any of the first n of `index` comes twice."""
+    for j in range(1, n):
+        for i in range(j):
+            if index[i] == index[j]:
+                return True
+    return False
+
+
+def _steps_in_tiles(dim):
+    def body(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
+        if n < NEGATIVES or _repeats(target_index, 1 + NEGATIVES):
+            _steps_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, steps)
+            return
+        tile_steps(dim, matrix, index, m, targets, target_index, n, positives, negatives)
+        if n > NEGATIVES:
+            for k in range(m):
+                x, first = matrix[index[k]], k * n + NEGATIVES
+                step_rows(width, targets, target_index[1 + NEGATIVES :], negatives[first:], n - NEGATIVES, x, x)
+
+    return body
+
+
+# A window's m centres are ``matrix[index[k]]``, its targets the positive ``targets[target_index[0]]`` and n negatives.
+# Their dot products go to `positives` and `negatives`, (m,) and (m · n,), each centre's n side by side, |centre|² to
+# `norms`; and steps come from the former two, centre by centre, all targets along the centre as it was before them or,
+# from the sixth negative on, as the first targets left it. `steps`, (1 + n,), is scratch.
+_window_products = Socket("window_products", default=_products_any)
+window_products = _window_products.call
+_window_steps = Socket("window_steps", default=_steps_any)
+window_steps = _window_steps.call
 for _dim, _width in _WIDTHS.items():
     _dots.implement(_width)(_dots_in_registers(_dim))
+    _dots_of_two.implement(_width)(_dots_of_two_in_registers(_dim))
     _step_rows.implement(_width)(_step_known(_dim))
+    _window_products.implement(_width)(_products_in_tiles(_dim))
+    _window_steps.implement(_width)(_steps_in_tiles(_dim))
 
 
 @njit(borrows=True)

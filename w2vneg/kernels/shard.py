@@ -9,7 +9,7 @@ window the loop is that of `window`.
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, entering, fetches, follow, group, log_noise, open_sampler, open_weigher, regard
+from .contracts import draw, entering, fetches, follow, foresee, group, log_noise, open_sampler, open_weigher, regard
 from .functions import exp_into, padded
 from .groups import EXPLODED, WindowShape, find_steps, make_absolute, make_scratch, on_own_lines
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
@@ -79,12 +79,14 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         for i in range(dim):
             x[i] = centre[i]
         following = tokens[position + 1]
+        following_row = row_of(inputs, following) if following >= 0 else -1
         if following >= 0:
-            fetch_row(matrix_in, row_of(inputs, following))
+            fetch_row(matrix_in, following_row)
         coming = entering(source, tokens, position)
         if coming >= 0:
             fetch_row(matrix_out, row_of(out, coming))
         draws = n if shape.shared else n * m
+        foresee(sampler, sampler_state, matrix_in, centre_row, following_row, out)
         known = draw(
             sampler, sampler_state, place, centre_id, x, out, rng, draws, negatives, negative_log_q, negative_logits
         )

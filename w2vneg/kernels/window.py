@@ -12,7 +12,7 @@ from ..jit import njit
 from .contracts import draw, entering, fetches, follow, group, log_noise
 from .functions import exp_into, padded
 from .groups import EXPLODED, find_steps, make_absolute
-from .linalg import dot, dots, fetch_row, row_of, step_rows
+from .linalg import dot, fetch_row, row_of, window_products, window_steps
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -36,7 +36,6 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
     negative_logits, negative_odds = scratch.negative_logits, scratch.negative_odds
     negative_steps, negative_log_q = scratch.negative_steps, scratch.negative_log_q
     start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
-    steps = scratch.gradients
     loss_sum, pairs = 0.0, 0
     for position in range(first, last):
         m = group(source, tokens, position, rng, centres)
@@ -58,11 +57,19 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         target = matrix_out[target_rows[0]]
         for k in range(m):
             positives[k], centre_rows[k] = word, row_of(inputs, centres[k])
-        dots(width, matrix_in, centre_rows, m, target, positive_logits)
+        window_products(
+            width,
+            matrix_in,
+            centre_rows,
+            m,
+            matrix_out,
+            target_rows,
+            n,
+            positive_logits,
+            negative_logits,
+            norms,
+        )
         for k in range(m):
-            centre = matrix_in[centre_rows[k]]
-            dots(width, matrix_out, target_rows[1:], n, centre, negative_logits[k * n :])
-            dots(width, matrix_in, centre_rows[k:], 1, centre, norms[k:])
             if not (norms[k] < EXPLODED):
                 loss_sum = np.nan
         if shape.positive_log_q:
@@ -80,12 +87,23 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
             for k in range(m * n):
                 negative_steps[k] *= scratch.negative_signs[k]
         scale = _bounding_scale(scratch, m, n, dot(target, target)) if shape.bounded else _ONE
-        for k in range(m):
-            centre = matrix_in[centre_rows[k]]
-            steps[0] = scale * positive_steps[k]
-            for j in range(n):
-                steps[1 + j] = scale * negative_steps[k * n + j]
-            step_rows(width, matrix_out, target_rows, steps, 1 + n, centre, centre)
+        if scale < _ONE:
+            for k in range(m):
+                positive_steps[k] *= scale
+            for k in range(m * n):
+                negative_steps[k] *= scale
+        window_steps(
+            width,
+            matrix_in,
+            centre_rows,
+            m,
+            matrix_out,
+            target_rows,
+            n,
+            positive_steps,
+            negative_steps,
+            scratch.gradients,
+        )
         follow(sampler, sampler_state, m, positives, n, negatives, out)
         pairs += m
     return loss_sum, pairs

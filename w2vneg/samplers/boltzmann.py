@@ -29,9 +29,9 @@ from ..errors import ConfigError
 from ..jit import njit
 from ..kernels.ahead import hand_out
 from ..kernels.alias import alias_draw, alias_table
-from ..kernels.contracts import implement_draw, implement_log_noise, implement_open_sampler
+from ..kernels.contracts import implement_draw, implement_foresee, implement_log_noise, implement_open_sampler
 from ..kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
-from ..kernels.linalg import dots, fetch_row, row_of
+from ..kernels.linalg import dots, dots_of_two, fetch_row, row_of
 from ..kernels.rng import next_unit
 from ..registry import About
 from . import SAMPLERS
@@ -190,13 +190,21 @@ class Selfplay:
 
 
 class Candidates(NamedTuple):
-    """Scratch of one shard: ids int32, rows int64, scores and running weight float32, all (M,); targets float32 and
-    ranks int32, where each draw falls among the weights (n_draws and some); place int64 (1,); log_z float32 (1,), log
-    of the mean of e^{s/T} over the candidates of the latest draw."""
+    """Scratch of one shard.
+
+    ids : int32, rows : int64, scores, next_scores and running weight : float32, all (M,)
+    scored : int64, (2,), the rows of the centres that `scores` and `next_scores` are of, -1 for none; the latter is
+        that of the next group
+    targets : float32, ranks : int32, where each draw falls among the weights (n_draws and some)
+    place : int64, (1,), which candidate is the oldest
+    log_z : float32, (1,), log of the mean of e^{s/T} over the candidates of the latest draw
+    """
 
     ids: np.ndarray
     rows: np.ndarray
     scores: np.ndarray
+    next_scores: np.ndarray
+    scored: np.ndarray
     running: np.ndarray
     targets: np.ndarray
     ranks: np.ndarray
@@ -211,6 +219,8 @@ def open_candidates(sampler, n_draws):
         np.empty(m, np.int32),
         np.empty(m, np.int64),
         np.empty(m, np.float32),
+        np.empty(m, np.float32),
+        np.full(2, -1, np.int64),
         np.empty(m, np.float32),
         np.zeros(room, np.float32),
         np.empty(room, np.int32),
@@ -234,15 +244,32 @@ def _replace(sampler, state, out, rng, n):
     state.place[0] = place
 
 
+@implement_foresee(Boltzmann)
+def foresee(sampler, state, inputs, centre_row, following_row, out):
+    """Score the candidates for two centres at a time: that they are loaded is what it costs."""
+    scores, next_scores, scored, m = state.scores, state.next_scores, state.scored, sampler.n_candidates
+    if scored[1] == centre_row:
+        for k in range(m):
+            scores[k] = next_scores[k]
+        scored[0], scored[1] = centre_row, -1
+    elif following_row >= 0 and state.place[0] >= 0 and sampler.replaced < m:
+        centre, following = inputs[centre_row], inputs[following_row]
+        dots_of_two(out.width, out.matrix, state.rows, m, centre, following, scores, next_scores)
+        scored[0], scored[1] = centre_row, following_row
+    else:
+        scored[0] = scored[1] = -1
+
+
 @implement_draw(Boltzmann)
 def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
     if state.place[0] < 0:
         state.place[0] = 0
         _replace(sampler, state, out, rng, sampler.n_candidates)
-    candidates, scores, running = state.ids, state.scores, state.running
+    candidates, scores, running, scored = state.ids, state.scores, state.running, state.scored
     m = sampler.n_candidates
     beta = np.float32(sampler.inverse_temperature)
-    dots(out.width, out.matrix, state.rows, m, centre, scores)
+    if scored[0] < 0:
+        dots(out.width, out.matrix, state.rows, m, centre, scores)
     strengths = scores
     if sampler.absolute:
         strengths = running
@@ -266,7 +293,9 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         for k in range(n):
             strength = abs(logits[k]) if sampler.absolute else logits[k]
             log_q[k] = log_d[ids[k]] + strength * beta - log_z
-    _replace(sampler, state, out, rng, sampler.replaced)
+    if scored[1] < 0:  # else the next centre is scored with these
+        _replace(sampler, state, out, rng, sampler.replaced if scored[0] < 0 else 2 * sampler.replaced)
+    scored[0] = -1
     return True
 
 
