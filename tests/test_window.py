@@ -233,9 +233,9 @@ def regarding():
         ({"loss": "mle"}, "--share-negatives has no effect with loss 'softmax'"),
     ],
 )
-def test_what_it_cannot_stand_beside_is_refused_before_any_work(planted, regarding, options, message):
+def test_what_it_cannot_stand_beside_is_refused_before_any_work(regarding, options, message):
     with pytest.raises(ConfigError, match=message):
-        trained(planted, **options)
+        Word2Vec(share_negatives="window", **options).check()
 
 
 def test_pairs_have_no_window(tmp_path, run_cli):

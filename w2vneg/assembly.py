@@ -14,7 +14,7 @@ from .kernels.contracts import answers_log_noise, regards_groups
 from .kernels.groups import Plugs, Shape, WindowShape
 from .losses import LOSSES
 from .plugins import names_with_log_q
-from .rules import NO_PRIVATE_ROWS, WITHOUT_NEGATIVES, check_plugs
+from .rules import NO_PRIVATE_ROWS, WITHOUT_NEGATIVES, check_plugs, check_windows
 from .samplers import SAMPLERS
 from .schedule import block_size
 from .setting import Setting
@@ -131,11 +131,7 @@ def _check_together(config, loss, weigher, sampler):
             f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
             f"{config.sampler!r} does not tell; bind implement_log_noise to it, or choose --sampler popularity"
         )
-    if config.share_negatives == "window" and regards_groups(type(weigher)):
-        raise ConfigError(
-            f"--share-negatives window has several centres, and weigher {config.weigher!r} looks at groups of one; "
-            "take --share-negatives centre or leave it out"
-        )
+    check_windows(config, regards_groups(type(weigher)))
 
 
 def _private_rows(config, sampler, n_vocab):

@@ -173,6 +173,15 @@ def own_negatives(config, given):
     return {}
 
 
+def check_windows(config, regards):
+    """Refuse windows that share negatives where the weigher `regards` groups, which have one centre for it."""
+    if config.share_negatives == "window" and regards:
+        raise ConfigError(
+            f"--share-negatives window has several centres, and weigher {config.weigher!r} looks at groups of one; "
+            "take --share-negatives centre or leave it out"
+        )
+
+
 def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
     """Refuse plugs that do not go together.
 

@@ -17,10 +17,11 @@ from .encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .errors import ConfigError, InputError
 from .inputs import Input, encode_input
 from .jit import available_threads
+from .kernels.contracts import regards_groups
 from .losses import LOSSES
 from .model import Model
 from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
-from .rules import check_diagnose, check_plugs
+from .rules import check_diagnose, check_plugs, check_windows
 from .samplers import SAMPLERS
 from .setting import Setting
 from .trainer import Trainer
@@ -151,6 +152,7 @@ class Word2Vec:
         if config.sampler is not None:
             loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
             check_plugs(config, loss, weigher, sampler, names_with_log_q())
+            check_windows(config, regards_groups(weigher))
         if _is_file_of_weights(config.degeneracy):
             _weights_by_word(config.degeneracy)
 
