@@ -40,9 +40,10 @@ TEXT = _text()
 def _draw_often(sampler, centre_id, centre, out, rng, n, ids, log_q, logits, asked, asked_logits, noise):
     state = open_sampler(sampler, n)
     known = False
-    inputs = centre.reshape((1, -1))
+    inputs = np.empty((2, centre.shape[0]), np.float32)
+    inputs[0], inputs[1] = centre, centre
     for group in range(ids.shape[0]):
-        foresee(sampler, state, inputs, 0, 0, out)  # as in training, the next centre is known: here the same
+        foresee(sampler, state, inputs, group % 2, (group + 1) % 2, out)  # as in training, the next centre is known
         known = draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
         if asked.shape[0] > 0:
             log_noise(sampler, state, group, centre_id, asked.shape[0], asked, asked_logits, noise[group])

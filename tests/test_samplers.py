@@ -1,7 +1,6 @@
 """Every sampler's draws against probabilities got by enumeration. Runs with and without the JIT (fewer draws)."""
 
 import math
-from itertools import pairwise
 
 import naive
 import numpy as np
@@ -169,44 +168,68 @@ def test_candidate_draws_come_nearer_to_the_enumerated_distribution_as_m_grows(m
 
 
 @njit
-def _draw_for_each(sampler, order, inputs, out, rng, ids, log_q, logits, candidates):
+def _draw_for_each(sampler, groups, inputs, out, rng, ids, log_q, logits, candidates, places):
     state = open_sampler(sampler, ids.shape[1])
-    for k in range(order.shape[0] - 1):
-        row = order[k]
-        if row < 0:
-            continue
-        foresee(sampler, state, inputs, row, order[k + 1], out)
-        if k > 0:
-            for c in range(candidates.shape[1]):
-                candidates[k, c] = state.ids[c]
+    for k in range(groups.shape[0]):
+        row, following = groups[k]
+        foresee(sampler, state, inputs, row, following, out)
+        for c in range(candidates.shape[1]):
+            candidates[k, c] = state.ids[c]
         draw(sampler, state, k, row, inputs[row], out, rng, ids.shape[1], ids[k], log_q[k], logits[k])
+        places[k] = state.place[0]
+
+
+FORESEEN = [  # row of the centre, row of the next one as far as known, candidates replaced behind it
+    (0, 1, 3),  # the first draw: there were no candidates to score ahead
+    (1, 2, 0),
+    (2, 0, 6),  # scored with the one before
+    (0, 0, 3),  # a row that comes again has moved by then
+    (0, 2, 0),
+    (1, 2, 6),  # not the one that was foreseen
+    (2, 1, 0),
+    (1, -1, 6),
+    (1, -1, 3),
+    (0, 2, 0),
+    (0, 2, 6),
+    (2, -1, 3),
+    (0, 1, 0),
+    (2, 1, 6),
+    (0, 1, 0),
+]
 
 
 @pytest.mark.parametrize("dim", [DIM, 50])
 def test_candidates_are_scored_for_two_centres_at_a_time_and_replaced_behind_both(dim):
     rng = np.random.default_rng(8)
     inputs, matrix = (rng.normal(size=(rows, dim)).astype(np.float32) / 4 for rows in (3, V))
-    order = np.array([0, 1, 2, 0, 0, 2, 1, -1, 1, 0, 2, -1], np.int64)  # -1: nobody knows who comes
-    places = np.flatnonzero(order >= 0)
-    n, m, replaced = 4, 16, 3
-    sampler = boltzmann("rolling", 0.5, "popularity", candidates=m, replaced=replaced)
-    ids = np.full((len(order), n), -2, np.int32)
+    *groups, replaced = np.array(FORESEEN, np.int64).T
+    groups = np.ascontiguousarray(np.transpose(groups))
+    n, m = 4, 16
+    sampler = boltzmann("rolling", 0.5, "popularity", candidates=m, replaced=3)
+    ids = np.full((len(groups), n), -2, np.int32)
     log_q, logits = (np.full(ids.shape, np.nan, np.float32) for _ in range(2))
-    candidates = np.zeros((len(order), m), np.int32)
+    candidates, places = np.zeros((len(groups), m), np.int32), np.zeros(len(groups), np.int64)
     out = Rows(matrix, 0, V, 0, width_of(dim))
-    _draw_for_each(sampler, order, inputs, out, np.array([3], np.uint64), ids, log_q, logits, candidates)
+    _draw_for_each(sampler, groups, inputs, out, np.array([3], np.uint64), ids, log_q, logits, candidates, places)
 
-    watched = places[1:]  # the first ones are drawn by the first draw
-    changed = [int((a != b).sum()) for a, b in pairwise(candidates[watched])]
+    assert places.tolist() == (np.cumsum(replaced) % m).tolist()
     log_d = np.log(DEGENERACIES["popularity"])
-    for k in watched:
-        scores = matrix[candidates[k]].astype(np.float64) @ inputs[order[k]]
+    for k in range(1, len(groups)):  # the first candidates are drawn by the first draw
+        centre = inputs[groups[k, 0]].astype(np.float64)
         assert set(ids[k]) <= set(candidates[k])
-        np.testing.assert_allclose(logits[k], matrix[ids[k]] @ inputs[order[k]], rtol=1e-5, atol=1e-5)
-        log_z = np.log(np.mean(np.exp(scores / 0.5)))
+        np.testing.assert_allclose(logits[k], matrix[ids[k]] @ centre, rtol=1e-5, atol=1e-5)
+        log_z = np.log(np.mean(np.exp(matrix[candidates[k]] @ centre / 0.5)))
         np.testing.assert_allclose(log_q[k], log_d[ids[k]] + logits[k] / 0.5 - log_z, rtol=1e-4, atol=1e-4)
-    assert 0 in changed
-    assert replaced < max(changed) <= 2 * replaced
+
+
+def test_no_more_candidates_are_replaced_than_there_are():
+    _, matrix, _ = model(1.0)
+    sampler, order = boltzmann("rolling", candidates=16, replaced=15), np.array([[0, 1], [1, 2], [2, 0], [0, 1]])
+    ids, places = np.zeros((4, 1), np.int32), np.zeros(4, np.int64)
+    log_q, logits, candidates = np.zeros((4, 0), np.float32), np.zeros((4, 1), np.float32), np.zeros((4, 16), np.int32)
+    out = Rows(matrix, 0, V, 0)
+    _draw_for_each(sampler, order, matrix[:3], out, np.array([3], np.uint64), ids, log_q, logits, candidates, places)
+    assert places.tolist() == [15, 15, 15, 15]  # 15, none, all 16, none
 
 
 @compiled_only

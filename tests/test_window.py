@@ -227,7 +227,7 @@ def regarding():
         ({"loss": "ns", "sampler": "bigram"}, "sampler 'bigram' draws for one"),
         ({"loss": "dns"}, "sampler 'dns' draws for one"),
         ({"loss": "us", "weigher": "discriminator"}, "weigher 'discriminator' looks at one"),
-        ({"loss": "ns", "weigher": "regarding"}, "weigher 'regarding' looks at groups of one"),
+        ({"loss": "ns", "weigher": "regarding"}, "weigher 'regarding' looks at one"),
         ({"loss": "ns", "ordered": True}, "which --ordered forbids"),
         ({"loss": "ns", "exclude": "window"}, "take --exclude target"),
         ({"loss": "mle"}, "--share-negatives has no effect with loss 'softmax'"),
@@ -236,6 +236,11 @@ def regarding():
 def test_what_it_cannot_stand_beside_is_refused_before_any_work(regarding, options, message):
     with pytest.raises(ConfigError, match=message):
         Word2Vec(share_negatives="window", **options).check()
+
+
+def test_a_trainer_by_itself_refuses_a_weigher_that_looks_at_groups(planted, regarding):
+    with pytest.raises(ConfigError, match="weigher 'regarding' looks at one"):
+        Trainer(planted, TrainConfig(loss="ns", weigher="regarding", share_negatives="window"))
 
 
 def test_pairs_have_no_window(tmp_path, run_cli):

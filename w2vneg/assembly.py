@@ -14,7 +14,7 @@ from .kernels.contracts import answers_log_noise, regards_groups
 from .kernels.groups import Plugs, Shape, WindowShape
 from .losses import LOSSES
 from .plugins import names_with_log_q
-from .rules import NO_PRIVATE_ROWS, WITHOUT_NEGATIVES, check_plugs, check_windows
+from .rules import NO_PRIVATE_ROWS, WITHOUT_NEGATIVES, check_plugs
 from .samplers import SAMPLERS
 from .schedule import block_size
 from .setting import Setting
@@ -125,13 +125,12 @@ def _assemble_dense(data, config, model):
 
 
 def _check_together(config, loss, weigher, sampler):
-    check_plugs(config, loss, weigher, sampler, names_with_log_q())
+    check_plugs(config, loss, weigher, sampler, names_with_log_q(), regards_groups(type(weigher)))
     if getattr(loss, "needs_positive_log_q", False) and not answers_log_noise(type(sampler)):
         raise ConfigError(
             f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
             f"{config.sampler!r} does not tell; bind implement_log_noise to it, or choose --sampler popularity"
         )
-    check_windows(config, regards_groups(type(weigher)))
 
 
 def _private_rows(config, sampler, n_vocab):

@@ -173,16 +173,7 @@ def own_negatives(config, given):
     return {}
 
 
-def check_windows(config, regards):
-    """Refuse windows that share negatives where the weigher `regards` groups, which have one centre for it."""
-    if config.share_negatives == "window" and regards:
-        raise ConfigError(
-            f"--share-negatives window has several centres, and weigher {config.weigher!r} looks at groups of one; "
-            "take --share-negatives centre or leave it out"
-        )
-
-
-def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
+def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=(), regards=False):
     """Refuse plugs that do not go together.
 
     Parameters
@@ -190,6 +181,7 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
     config : TrainConfig, resolved
     loss, weigher, sampler : the plugs, or their classes; of a class only what holds whatever the options is looked at
     samplers_with_log_q : sequence of str, the remedy to name
+    regards : bool, the weigher looks at whole groups
     """
     for kind, plug in (("loss", loss), ("weigher", weigher)):
         if getattr(plug, "needs_log_q", False) is True and getattr(sampler, "gives_log_q", None) is False:
@@ -214,7 +206,7 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
             "negatives; take a softmax (--loss relaxed) or leave it out"
         )
     if config.share_negatives == "window":
-        _check_window(config, weigher, sampler)
+        _check_window(config, weigher, sampler, regards)
     if config.private_rows and (config.method == "exact" or config.sampler == "kernel"):
         raise ConfigError(NO_PRIVATE_ROWS)
     if config.tree == "update" and config.workers is not None and config.workers > 1:
@@ -224,7 +216,7 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
         )
 
 
-def _check_window(config, weigher, sampler):
+def _check_window(config, weigher, sampler, regards):
     """Refuse what cannot share negatives by a window: its pairs have several centres, and go both ways."""
     flag, instead = "--share-negatives window", "take --share-negatives centre or leave it out"
     if config.source == "pairs":
@@ -236,7 +228,7 @@ def _check_window(config, weigher, sampler):
             f"{flag} draws once for several centres, and sampler {config.sampler!r} draws for one; {instead}, or "
             "choose --sampler popularity"
         )
-    if getattr(weigher, "parameters", ()):
+    if regards or getattr(weigher, "parameters", ()):
         raise ConfigError(f"{flag} has several centres, and weigher {config.weigher!r} looks at one; {instead}")
     if config.exclude == "window":
         raise ConfigError(

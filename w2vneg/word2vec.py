@@ -21,7 +21,7 @@ from .kernels.contracts import regards_groups
 from .losses import LOSSES
 from .model import Model
 from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
-from .rules import check_diagnose, check_plugs, check_windows
+from .rules import check_diagnose, check_plugs
 from .samplers import SAMPLERS
 from .setting import Setting
 from .trainer import Trainer
@@ -151,8 +151,7 @@ class Word2Vec:
             check_diagnose(config)
         if config.sampler is not None:
             loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
-            check_plugs(config, loss, weigher, sampler, names_with_log_q())
-            check_windows(config, regards_groups(weigher))
+            check_plugs(config, loss, weigher, sampler, names_with_log_q(), regards_groups(weigher))
         if _is_file_of_weights(config.degeneracy):
             _weights_by_word(config.degeneracy)
 

@@ -138,7 +138,7 @@ class ObjectiveOptions:
     replaced: int | None = option(
         int,
         None,
-        "Candidates that rolling replaces at each centre.",
+        "Candidates that rolling replaces for each centre.",
         at_least=1,
         group="objective",
         shown="2",

@@ -23,24 +23,25 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
 
 fill, group
     ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
-    block's length and what `LocalEngine` adds for context, and returns between which places the centres stand.
+    block's length and what `LocalEngine` adds for context, and returns between which places the centres stand. What it
+    writes behind the last of them is an id or negative, too: it is taken for the centre that comes next.
 entering
     The id of what comes into reach of the groups after this one, negative if there is nothing: the loop starts loading
     its row, a target's or, where windows share negatives, a centre's. Nothing is read there, so a wrong one does no
     harm: `tokens` may hold anything behind what `fill` has written. A source without it has none.
 foresee
-    Called before `draw`, unless negatives are shared by windows, for a sampler that does work for two centres at once:
-    their rows in `inputs` (float32 matrix), the second -1 where none is known. The next group may have another centre
-    after all, or there may be none.
+    For a sampler that does work for two centres at once: their rows in `inputs` (float32 matrix; numbers of rows, not
+    ids), the second -1 where none is known. The next group may have another centre after all, or there may be none.
+    Called before `draw` in training, unless negatives are shared by windows; `draw` must do without it elsewhere.
 draw
     Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
-    empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
-    leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
-    `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n. A sampler
-    whose `slots` are more than its draws fills the rest with id -1, which counts for nothing. One that looks neither at
-    `centre_id` nor at `centre` says so by ``blind = True``; where negatives are shared by a window, `centre_id` is the
-    word in its middle and `centre` nobody's. Where it leaves the dot products to the loop, the loop starts loading the
-    rows, unless the sampler `fetches` them itself.
+    empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,); as they are
+    now, or were when `foresee` was called for the group before), False to leave that to the loop. `out` is the `Rows`
+    of the output matrix, `group` the place of the group in its launch, `rng` the stream of the shard. Draws never see
+    which targets are true. The arrays may be longer than n. A sampler whose `slots` are more than its draws fills the
+    rest with id -1, which counts for nothing. One that looks neither at `centre_id` nor at `centre` says so by ``blind
+    = True``; where negatives are shared by a window, `centre_id` is the word in its middle and `centre` nobody's. Where
+    it leaves the dot products to the loop, the loop starts loading the rows, unless the sampler `fetches` them itself.
 log_noise
     Write into `log_q` the log-probability at which `draw`, just called for this group, would give each of the first n
     `ids`, whose dot products with the centre are `logits`. Called for the positives of a loss that reads them.

@@ -218,8 +218,8 @@ def _steps_in_tiles(dim):
 
 # A window's m centres are ``matrix[index[k]]``, its targets the positive ``targets[target_index[0]]`` and n negatives.
 # Their dot products go to `positives` and `negatives`, (m,) and (m · n,), each centre's n side by side, |centre|² to
-# `norms`; and steps come from the former two, centre by centre, all targets along the centre as it was before them or,
-# from the sixth negative on, as the first targets left it. `steps`, (1 + n,), is scratch.
+# `norms`; and steps come from the former two. Centre by centre, all targets step along it as it was before them; in
+# tiles the sixth negative and those behind it do so in a second pass over the centres. `steps`, (1 + n,), is scratch.
 _window_products = Socket("window_products", default=_products_any)
 window_products = _window_products.call
 _window_steps = Socket("window_steps", default=_steps_any)

@@ -1,6 +1,6 @@
 """The hot loop: one worker's share of one round.
 
-    walk a group -> draw -> dots -> regard -> exclude -> weigh -> step -> bound -> update
+    walk a group -> foresee -> draw -> dots -> regard -> exclude -> weigh -> step -> bound -> update
 
 Every objective goes through here; what differs is behind the sockets of `contracts`. Where negatives are shared by a
 window the loop is that of `window`.

@@ -1,10 +1,12 @@
-"""Tiles: six rows of one matrix with any number of rows of another, as small matrix products in vector registers.
+"""Tiles: a positive and five negatives with all centres of a window, as small matrix products in vector registers.
 
 A window's targets are few and its centres come by one after the other. Row by row, each pair would load a target for
-the product and load and store it again for the step; here the six stay in registers, and each centre is loaded, and
+the product and load and store it again for the step; here the targets stay in registers, and each centre is loaded, and
 stored, once. How much fits there is a matter of the machine: with 32 registers of 512 bits two centres share the loads
-of a product, and 48 columns are stepped at a time.
+of a product, and 48 columns are stepped at a time; else one centre, and 8 columns.
 
+Where workers share rows, a target's row is written back when all centres of the window are through, not after each: of
+two workers' steps on it at one time, those of one are lost a little more often.
 """
 
 import numpy as np

@@ -22,7 +22,7 @@ _ONE = np.float32(1.0)
 def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng):
     """Train on the windows around ``tokens[first:last]``; arguments and result are those of `shard.run_shard`.
 
-    All logits are taken before any row changes; then the pairs step one after the other.
+    All logits are taken before any row changes; then the centres' pairs step one after the other (`linalg`).
     """
     source, sampler = plugs.source, plugs.sampler
     sampler_state, weigher_state = states

@@ -5,9 +5,11 @@
 D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 the hardest target. Three methods:
 
 `rolling`
-    A shard keeps M candidates drawn from D and replaces a few of them behind each centre, so that their rows stay in
-    the nearest cache; it scores all M and draws among them with weights e^{s/T} (they already follow D). This is
+    A shard keeps M candidates drawn from D and replaces a few of them for each centre, so that their rows stay in the
+    nearest cache; it scores all M and draws among them with weights e^{s/T} (they already follow D). This is
     sampling-importance-resampling (Rubin 1988) in which neighbouring centres share proposals. No table, any V.
+    Candidates are scored for two neighbours at once and replaced behind the second, whose scores, and the logits of
+    its negatives, are therefore from before the first one's step.
 `sir`
     The same with all M candidates replaced behind each centre.
 `exact`
@@ -60,7 +62,7 @@ class Boltzmann(NamedTuple):
 
     table : uint64, (n_vocab,), of `kernels.alias`, for D; log_d : float32, (n_vocab,)
     inverse_temperature : float, 1 / T
-    n_candidates : int, M; replaced : int, candidates replaced at each centre (M: `sir`)
+    n_candidates : int, M; replaced : int, candidates replaced for each centre (M: `sir`)
     absolute : bool, the logit is |x · y|
     """
 
@@ -196,7 +198,7 @@ class Candidates(NamedTuple):
     scored : int64, (2,), the rows of the centres that `scores` and `next_scores` are of, -1 for none; the latter is
         that of the next group
     targets : float32, ranks : int32, where each draw falls among the weights (n_draws and some)
-    place : int64, (1,), which candidate is the oldest
+    place : int64, (2,), which candidate is the oldest, -1 before there are any; how many are due to be replaced
     log_z : float32, (1,), log of the mean of e^{s/T} over the candidates of the latest draw
     """
 
@@ -224,14 +226,14 @@ def open_candidates(sampler, n_draws):
         np.empty(m, np.float32),
         np.zeros(room, np.float32),
         np.empty(room, np.int32),
-        np.full(1, -1, np.int64),
+        np.array([-1, 0], np.int64),
         np.empty(1, np.float32),
     )
 
 
 @njit(borrows=True)
 def _replace(sampler, state, out, rng, n):
-    """Draw n new candidates in place of the oldest, and start loading their rows: they are for the next centre."""
+    """Draw n new candidates in place of the oldest, and start loading their rows: they are for the next centres."""
     table, ids, rows = sampler.table, state.ids, state.rows
     place = state.place[0]
     for _ in range(n):
@@ -246,13 +248,18 @@ def _replace(sampler, state, out, rng, n):
 
 @implement_foresee(Boltzmann)
 def foresee(sampler, state, inputs, centre_row, following_row, out):
-    """Score the candidates for two centres at a time: that they are loaded is what it costs."""
+    """Score the candidates for two centres at a time: that they are loaded is what it costs.
+
+    Where another centre comes than was foreseen it is scored alone, so that what is due is replaced.
+    """
     scores, next_scores, scored, m = state.scores, state.next_scores, state.scored, sampler.n_candidates
     if scored[1] == centre_row:
         for k in range(m):
             scores[k] = next_scores[k]
         scored[0], scored[1] = centre_row, -1
-    elif following_row >= 0 and state.place[0] >= 0 and sampler.replaced < m:
+        return
+    alone = scored[1] >= 0 or following_row < 0 or following_row == centre_row
+    if not alone and state.place[0] >= 0 and sampler.replaced < m:
         centre, following = inputs[centre_row], inputs[following_row]
         dots_of_two(out.width, out.matrix, state.rows, m, centre, following, scores, next_scores)
         scored[0], scored[1] = centre_row, following_row
@@ -293,8 +300,10 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         for k in range(n):
             strength = abs(logits[k]) if sampler.absolute else logits[k]
             log_q[k] = log_d[ids[k]] + strength * beta - log_z
+    state.place[1] += sampler.replaced
     if scored[1] < 0:  # else the next centre is scored with these
-        _replace(sampler, state, out, rng, sampler.replaced if scored[0] < 0 else 2 * sampler.replaced)
+        _replace(sampler, state, out, rng, min(state.place[1], m))
+        state.place[1] = 0
     scored[0] = -1
     return True
 
