@@ -21,9 +21,9 @@ Left out: e^x, logarithms, random numbers, and d for adding a centre's gradient 
 that stay empty are not counted.
 
 `moved` is what would go between the core and memory if no row were ever found in a cache: 8 d bytes for each centre,
-positive and negative of a group (read and written back), 4 d for each fresh candidate (`replaced` for each centre; all
-M for sir and dns), twice for a discriminator. Caches hold the frequent rows, so a share of the measured rate may well be
-above 1: it says how far the caches help, not how busy memory is.
+positive and negative of a group (read and written back), 4 d for each fresh candidate (`replaced` for each centre;
+all M for sir and dns), twice for a discriminator. Caches hold the frequent rows, so a share of the measured rate may
+well be above 1: it says how far the caches help, not how busy memory is.
 """
 
 from dataclasses import dataclass
