@@ -58,7 +58,8 @@ def _draw_often(sampler, centre, out, rng, ids, log_q, everyone, noise):
 @njit
 def _follow(sampler, positives, negatives, out):
     state = open_sampler(sampler, 1)
-    follow(sampler, state, positives.shape[0], positives, negatives.shape[0], negatives, out)
+    steps = np.zeros(negatives.shape[0], np.float32)  # of no interest to it
+    follow(sampler, state, positives.shape[0], positives, negatives.shape[0], negatives, steps, out)
 
 
 def make(n_vocab=V, dim=DIM, workers=1, max_draws=20, **options):

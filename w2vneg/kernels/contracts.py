@@ -19,7 +19,7 @@ A plug is a NamedTuple of numbers and arrays; its class alone decides which code
     weigh_group(weigher, state, m, n, positive_weights, negative_weights) -> bool
     step_group(loss, shared, weighed, m, n, positive_odds, negative_odds, positive_weights, negative_weights,
                positives, negatives) -> (bool, float64)
-    follow(sampler, state, m, positives, n, negatives, out)
+    follow(sampler, state, m, positives, n, negatives, steps, out)
 
 fill, group
     ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
@@ -35,13 +35,13 @@ foresee
     Called before `draw` in training, unless negatives are shared by windows; `draw` must do without it elsewhere.
 draw
     Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
-    empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,); as they are
-    now, or were when `foresee` was called for the group before), False to leave that to the loop. `out` is the `Rows`
-    of the output matrix, `group` the place of the group in its launch, `rng` the stream of the shard. Draws never see
-    which targets are true. The arrays may be longer than n. A sampler whose `slots` are more than its draws fills the
-    rest with id -1, which counts for nothing. One that looks neither at `centre_id` nor at `centre` says so by ``blind
-    = True``; where negatives are shared by a window, `centre_id` is the word in its middle and `centre` nobody's. Where
-    it leaves the dot products to the loop, the loop starts loading the rows, unless the sampler `fetches` them itself.
+    empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
+    leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
+    `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n. A sampler
+    whose `slots` are more than its draws fills the rest with id -1, which counts for nothing. One that looks neither at
+    `centre_id` nor at `centre` says so by ``blind = True``; where negatives are shared by a window, `centre_id` is the
+    word in its middle and `centre` nobody's. Where it leaves the dot products to the loop, the loop starts loading the
+    rows, unless the sampler `fetches` them itself.
 log_noise
     Write into `log_q` the log-probability at which `draw`, just called for this group, would give each of the first n
     `ids`, whose dot products with the centre are `logits`. Called for the positives of a loss that reads them.
@@ -70,7 +70,8 @@ weigh_group, step_group
     negatives summed over the pairs, and returns True and the sum of L; or (False, 0.0), as a loss without it.
 follow
     Look at the rows of a group's m positives and n negatives (ids, int32) in `out` once they are updated, for a sampler
-    that keeps track of them.
+    that keeps track of them. Each negative's row has moved by its step (float32, (n,)) times the centre as it was; not
+    so where negatives are shared by windows, where `steps` are those of all centres.
 
 For weigh and step all arrays have 1 + n places, the positive first: ids int32, the others float32. odds[k] is
 e^logits[k], taken once for a whole group where it can be vectorised, and always positive and finite: logits beyond ±80
@@ -171,7 +172,7 @@ def _step_pair_by_pair(
     return False, 0.0
 
 
-def _no_follow(sampler, state, m, positives, n, negatives, out):
+def _no_follow(sampler, state, m, positives, n, negatives, steps, out):
     pass
 
 

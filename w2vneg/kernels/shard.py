@@ -124,6 +124,6 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
             bound_steps(positive_steps, m, negative_steps, draws, norm2)
         step_rows(width, matrix_out, positive_rows, positive_steps, m, x, centre)
         step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, centre)
-        follow(sampler, sampler_state, m, positives, draws, negatives, out)
+        follow(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

@@ -104,7 +104,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
             negative_steps,
             scratch.gradients,
         )
-        follow(sampler, sampler_state, m, positives, n, negatives, out)
+        follow(sampler, sampler_state, m, positives, n, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs
 

@@ -8,8 +8,8 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
     A shard keeps M candidates drawn from D and replaces a few of them for each centre, so that their rows stay in the
     nearest cache; it scores all M and draws among them with weights e^{s/T} (they already follow D). This is
     sampling-importance-resampling (Rubin 1988) in which neighbouring centres share proposals. No table, any V.
-    Candidates are scored for two neighbours at once and replaced behind the second, whose scores, and the logits of
-    its negatives, are therefore from before the first one's step.
+    Candidates are scored for two neighbours at once and replaced behind the second, whose scores are corrected for what
+    the first one's step has moved its negatives.
 `sir`
     The same with all M candidates replaced behind each centre.
 `exact`
@@ -31,9 +31,15 @@ from ..errors import ConfigError
 from ..jit import njit
 from ..kernels.ahead import hand_out
 from ..kernels.alias import alias_draw, alias_table
-from ..kernels.contracts import implement_draw, implement_foresee, implement_log_noise, implement_open_sampler
+from ..kernels.contracts import (
+    implement_draw,
+    implement_follow,
+    implement_foresee,
+    implement_log_noise,
+    implement_open_sampler,
+)
 from ..kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
-from ..kernels.linalg import dots, dots_of_two, fetch_row, row_of
+from ..kernels.linalg import dot, dots, dots_of_two, fetch_row, row_of
 from ..kernels.rng import next_unit
 from ..registry import About
 from . import SAMPLERS
@@ -197,6 +203,7 @@ class Candidates(NamedTuple):
     ids : int32, rows : int64, scores, next_scores and running weight : float32, all (M,)
     scored : int64, (2,), the rows of the centres that `scores` and `next_scores` are of, -1 for none; the latter is
         that of the next group
+    overlap : float32, (1,), the dot product of these two centres
     targets : float32, ranks : int32, where each draw falls among the weights (n_draws and some)
     place : int64, (2,), which candidate is the oldest, -1 before there are any; how many are due to be replaced
     log_z : float32, (1,), log of the mean of e^{s/T} over the candidates of the latest draw
@@ -207,6 +214,7 @@ class Candidates(NamedTuple):
     scores: np.ndarray
     next_scores: np.ndarray
     scored: np.ndarray
+    overlap: np.ndarray
     running: np.ndarray
     targets: np.ndarray
     ranks: np.ndarray
@@ -223,6 +231,7 @@ def open_candidates(sampler, n_draws):
         np.empty(m, np.float32),
         np.empty(m, np.float32),
         np.full(2, -1, np.int64),
+        np.empty(1, np.float32),
         np.empty(m, np.float32),
         np.zeros(room, np.float32),
         np.empty(room, np.int32),
@@ -262,6 +271,7 @@ def foresee(sampler, state, inputs, centre_row, following_row, out):
     if not alone and state.place[0] >= 0 and sampler.replaced < m:
         centre, following = inputs[centre_row], inputs[following_row]
         dots_of_two(out.width, out.matrix, state.rows, m, centre, following, scores, next_scores)
+        state.overlap[0] = dot(centre, following)
         scored[0], scored[1] = centre_row, following_row
     else:
         scored[0] = scored[1] = -1
@@ -290,7 +300,7 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         targets[k] = next_unit(rng) * total
     ranks_into(running, targets, n, ranks)
     for k in range(n):
-        chosen = min(ranks[k], m - 1)  # rounding may leave none above
+        chosen = ranks[k] = min(ranks[k], m - 1)  # rounding may leave none above
         ids[k] = candidates[chosen]
         logits[k] = scores[chosen]
     if log_q.shape[0] > 0:
@@ -306,6 +316,15 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
         state.place[1] = 0
     scored[0] = -1
     return True
+
+
+@implement_follow(Boltzmann)
+def follow(sampler, state, m, positives, n, negatives, steps, out):
+    """Bring the scores for the next centre up to date: row j has moved by c · x, so its score by c · x · x'."""
+    if state.scored[1] >= 0:
+        next_scores, ranks, overlap = state.next_scores, state.ranks, state.overlap[0]
+        for k in range(n):
+            next_scores[ranks[k]] += steps[k] * overlap
 
 
 @implement_log_noise(Boltzmann)

@@ -329,7 +329,7 @@ def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
 
 
 @implement_follow(FollowingTree)
-def follow(sampler, state, m, positives, n, negatives, out):
+def follow(sampler, state, m, positives, n, negatives, steps, out):
     for k in range(m):
         propagate(sampler.sums, sampler.rows, positives[k], out.matrix, row_of(out, positives[k]), state.change)
     for k in range(n):
