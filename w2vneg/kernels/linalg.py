@@ -152,44 +152,51 @@ step_rows = _step_rows.call  # ``total += c · row; row += c · x`` for the rows
 
 
 @njit(borrows=True)
-def _products_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
-    dots(width, matrix, index, m, targets[target_index[0]], positives)
+def _products_with_rest(width, matrix, index, m, targets, target_index, n, first, negatives):
+    """Take the products of the negatives from number `first` on."""
+    if n > first:
+        for k in range(m):
+            dots(width, targets, target_index[1 + first :], n - first, matrix[index[k]], negatives[k * n + first :])
+
+
+@njit(borrows=True)
+def _products_with_positive(matrix, index, m, target, positives, norms):
     for k in range(m):
         x = matrix[index[k]]
-        dots(width, targets, target_index[1:], n, x, negatives[k * n :])
-        dots(width, matrix, index[k:], 1, x, norms[k:])
+        positives[k], norms[k] = dot(x, target), dot(x, x)
 
 
 def _products_any(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
-    _products_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, norms)
+    _products_with_positive(matrix, index, m, targets[target_index[0]], positives, norms)
+    _products_with_rest(width, matrix, index, m, targets, target_index, n, 0, negatives)
 
 
 def _products_in_tiles(dim):
     def body(width, matrix, index, m, targets, target_index, n, positives, negatives, norms):
-        if n < NEGATIVES:
-            _products_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, norms)
-            return
-        tile_products(dim, matrix, index, m, targets, target_index, n, positives, negatives, norms)
-        if n > NEGATIVES:
-            for k in range(m):
-                x, first = matrix[index[k]], k * n + NEGATIVES
-                dots(width, targets, target_index[1 + NEGATIVES :], n - NEGATIVES, x, negatives[first:])
+        first = 0
+        if n >= NEGATIVES:
+            tile_products(dim, matrix, index, m, targets, target_index, n, positives, negatives, norms)
+            first = NEGATIVES
+        else:
+            _products_with_positive(matrix, index, m, targets[target_index[0]], positives, norms)
+        _products_with_rest(width, matrix, index, m, targets, target_index, n, first, negatives)
 
     return body
 
 
 @njit(borrows=True)
-def _steps_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
-    for k in range(m):
-        x = matrix[index[k]]
-        steps[0] = positives[k]
-        for j in range(n):
-            steps[1 + j] = negatives[k * n + j]
-        step_rows(width, targets, target_index, steps, 1 + n, x, x)
+def _step_along_rest(width, matrix, index, m, targets, target_index, n, first, positives, negatives, steps):
+    """Step along the targets from number `first` on, of which 0 is the positive, row by row."""
+    if n >= first:
+        for k in range(m):
+            x = matrix[index[k]]
+            for j in range(first, 1 + n):
+                steps[j - first] = positives[k] if j == 0 else negatives[k * n + j - 1]
+            step_rows(width, targets, target_index[first:], steps, 1 + n - first, x, x)
 
 
 def _steps_any(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
-    _steps_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, steps)
+    _step_along_rest(width, matrix, index, m, targets, target_index, n, 0, positives, negatives, steps)
 
 
 @njit(borrows=True)
@@ -204,14 +211,11 @@ def _repeats(index, n):
 
 def _steps_in_tiles(dim):
     def body(width, matrix, index, m, targets, target_index, n, positives, negatives, steps):
-        if n < NEGATIVES or _repeats(target_index, 1 + NEGATIVES):
-            _steps_row_by_row(width, matrix, index, m, targets, target_index, n, positives, negatives, steps)
-            return
-        tile_steps(dim, matrix, index, m, targets, target_index, n, positives, negatives)
-        if n > NEGATIVES:
-            for k in range(m):
-                x, first = matrix[index[k]], k * n + NEGATIVES
-                step_rows(width, targets, target_index[1 + NEGATIVES :], negatives[first:], n - NEGATIVES, x, x)
+        first = 0
+        if n >= NEGATIVES and not _repeats(target_index, 1 + NEGATIVES):
+            tile_steps(dim, matrix, index, m, targets, target_index, n, positives, negatives)
+            first = 1 + NEGATIVES
+        _step_along_rest(width, matrix, index, m, targets, target_index, n, first, positives, negatives, steps)
 
     return body
 
