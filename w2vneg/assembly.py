@@ -10,7 +10,7 @@ from .engines.local import LocalEngine, private_rows
 from .errors import ConfigError
 from .events import CostEstimated
 from .exclusions import make_exclusion
-from .kernels.contracts import answers_log_noise, regards_groups
+from .kernels.contracts import answers_log_noise
 from .kernels.groups import Plugs, Shape, WindowShape
 from .losses import LOSSES
 from .plugins import names_with_log_q
@@ -19,7 +19,7 @@ from .samplers import SAMPLERS
 from .schedule import block_size
 from .setting import Setting
 from .temperature import make_schedule
-from .weighers import WEIGHERS
+from .weighers import WEIGHERS, regards_groups
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,7 +17,6 @@ from .encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .errors import ConfigError, InputError
 from .inputs import Input, encode_input
 from .jit import available_threads
-from .kernels.contracts import regards_groups
 from .losses import LOSSES
 from .model import Model
 from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
@@ -25,7 +24,7 @@ from .rules import check_diagnose, check_plugs
 from .samplers import SAMPLERS
 from .setting import Setting
 from .trainer import Trainer
-from .weighers import WEIGHERS
+from .weighers import WEIGHERS, regards_groups
 
 
 class Word2Vec:

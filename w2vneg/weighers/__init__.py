@@ -5,7 +5,10 @@ The class offers ``from_options(options, setting) -> instance`` (classmethod), `
 (`registry.About`), and ``parameters`` (tuple of str) if it trains rows of its own.
 """
 
+from ..kernels.contracts import regards_groups
 from ..registry import Registry
+
+__all__ = ["WEIGHERS", "regards_groups"]
 
 WEIGHERS = Registry("weigher")
 
