@@ -234,7 +234,7 @@ def step_window(width, matrix, index, m, targets, target_index, n, positives, ne
 
 
 WINDOWS = given(
-    dim=st.sampled_from([3, 17, 50, 64, 100, 128, 150, 200, 256, 300]),
+    dim=st.sampled_from([3, 17, 50, 100, 150]),
     index=st.lists(st.integers(0, 5), max_size=11),
     target_index=st.lists(st.integers(0, 19), min_size=1, max_size=14)
     | st.lists(st.integers(0, 19), min_size=6, max_size=14, unique=True),
@@ -287,7 +287,7 @@ def test_window_steps_move_each_centre_and_all_targets_along_each_other(dim, ind
         assert np.abs(matrix - before[0]).max() > 0
 
 
-@pytest.mark.parametrize("dim", [50, 64, 100, 128, 150, 200, 256, 300])
+@pytest.mark.parametrize("dim", [50, 64, 100, 150, 300])
 @pytest.mark.parametrize("index", [[], [4], [0, 3, 1, 3], [0, 3, 1, 3, 5]], ids=len)
 def test_a_tile_of_targets_steps_as_its_rows_do_one_by_one(dim, index):
     rng, matrix, targets = random_window(dim, 3)
