@@ -25,7 +25,7 @@ def _wrapping_integers():
         yield
 
 
-def small(n_vocab=700, dim=4, seed=1):
+def small(n_vocab=900, dim=4, seed=1):
     """Return (vectors_in, vectors_out, log_d) of small whole numbers: products are exact whatever the order of sums."""
     rng = np.random.default_rng(seed)
     vectors_in, vectors_out = rng.integers(-2, 3, (2, n_vocab, dim)).astype(np.float32)
@@ -107,6 +107,16 @@ def test_memory_is_bounded_by_the_scores_held_at_a_time(monkeypatch):
     assert peak < 3 * 40_000 * 4  # all scores at once would take 8 MB
 
 
+def test_a_row_far_from_scale_changes_no_draw_of_the_others():
+    vectors_in, vectors_out, log_d = small()
+    alone, _ = draw([5, 6, 7], 30, matrices=(vectors_in, vectors_out, log_d))
+    vectors_in[6] *= 300
+    beside, log_q = draw([5, 6, 7], 30, matrices=(vectors_in, vectors_out, log_d))
+    assert np.array_equal(beside[[0, 2]], alone[[0, 2]])
+    exponents = log_d + vectors_out.astype(float) @ vectors_in[6]
+    np.testing.assert_allclose(log_q[1], special.log_softmax(exponents)[beside[1]], atol=1e-4)
+
+
 @pytest.mark.parametrize("far", [-150.0, 150.0])
 def test_targets_far_below_the_best_are_never_drawn(far):
     vectors_in = np.array([[far]], np.float32)
@@ -117,7 +127,7 @@ def test_targets_far_below_the_best_are_never_drawn(far):
 
 
 def test_zero_degeneracy_is_never_drawn_even_at_the_ends():
-    log_d = np.full(700, -np.inf, np.float32)
+    log_d = np.full(900, -np.inf, np.float32)
     log_d[[300, 301]] = 0
     ids, _ = draw([0, 1, 2], 300, matrices=(*small()[:2], log_d))
     assert set(ids.ravel()) <= {300, 301}
@@ -125,7 +135,7 @@ def test_zero_degeneracy_is_never_drawn_even_at_the_ends():
 
 def test_at_temperature_one_and_uniform_degeneracy_draws_follow_the_softmax():
     rng = np.random.default_rng(3)
-    n_vocab = 1_300  # three tiles, the last one short
+    n_vocab = 1_800  # three tiles, the last one short
     vectors_in, vectors_out = rng.normal(0, 1, (2, n_vocab, 3)).astype(np.float32)
     log_d = np.full(n_vocab, -np.log(n_vocab), np.float32)
     ids, log_q = draw([7] * 4, 5_000, matrices=(vectors_in, vectors_out, log_d))
@@ -164,7 +174,7 @@ def _log_noise(sampler, worker, group, centre, ids, logits, log_q):
 @pytest.mark.parametrize("absolute", [False, True])
 def test_exact_sampler_tells_the_positives_probability(absolute):
     vectors_in, vectors_out, log_d = small()
-    sampler = BoltzmannExact.of(log_d, 0.5, 4, Setting(np.ones(700), workers=2, max_draws=3), absolute)
+    sampler = BoltzmannExact.of(log_d, 0.5, 4, Setting(np.ones(900), workers=2, max_draws=3), absolute)
     sampler.refresh(vectors_in, vectors_out, np.array([[1, 2, -1, -1], [3, 9, 8, -1]], np.int32), 3)
     ids = np.array([0, 699, 350], np.int32)
     scores = vectors_out.astype(float) @ vectors_in[9]
@@ -179,4 +189,4 @@ def test_scores_that_are_not_numbers_still_give_ids():
     vectors_in[3] = np.nan
     vectors_out[600] = np.inf
     ids, _ = draw([3, 4], 20, matrices=(vectors_in, vectors_out, log_d))
-    assert ((ids >= 0) & (ids < 700)).all()
+    assert ((ids >= 0) & (ids < 900)).all()

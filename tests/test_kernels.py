@@ -24,7 +24,7 @@ from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
 from w2vneg.kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from w2vneg.kernels.groups import Plugs, Shape
-from w2vneg.kernels.lanes import stretch_lanes
+from w2vneg.kernels.lanes import count_lanes, count_sums_lanes, weigh_lanes
 from w2vneg.kernels.linalg import (
     Rows,
     dot,
@@ -113,19 +113,42 @@ def test_accumulate_gives_running_sums(n):
 
 
 @njit
-def _stretch(values, n, scale, added):
-    return stretch_lanes(values, n, scale, added)
+def _weigh(values, n, scale, added, top, sums):
+    return weigh_lanes(values, n, scale, added, top, sums)
 
 
-@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 40])
-def test_stretched_values_and_the_largest_of_them(n):
-    values, added = np.random.default_rng(n).normal(0, 3, (2, 40)).astype(np.float32)
-    values[2], values[20], added[4] = np.nan, np.nan, -np.inf
-    expected = np.where(np.arange(40) < n, values * np.float32(0.5) + added, values)
-    top = _stretch(values, n, np.float32(0.5), added)
-    np.testing.assert_allclose(values, expected, rtol=1e-6)
-    counted = values[:n][~np.isnan(values[:n])]
-    assert top == (counted.max() if counted.size else -np.inf)
+def _scores(n):
+    values, added = np.random.default_rng(n).normal(0, 3, (2, 150)).astype(np.float32)
+    values[2], values[20], values[90], added[4] = np.nan, np.nan, -60, -np.inf
+    return values, added
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 15, 16, 17, 40, 64, 65, 150])
+def test_weights_of_stretched_values_and_their_sums_by_lines(n):
+    values, added = _scores(n)
+    exponents = 2 * values[:n].astype(float) + (added[:n] - 3)
+    with np.errstate(invalid="ignore"):
+        weights = np.where(exponents > -80, np.exp(exponents), 0)
+    rest, sums = values[n:].copy(), np.zeros(11, np.float32)
+    largest = _weigh(values, n, np.float32(2), added, np.float32(3), sums)
+    assert largest == pytest.approx(np.nanmax(exponents) if n else -np.inf, rel=1e-5)
+    np.testing.assert_allclose(values[:n], weights, rtol=2e-5)
+    assert (values[:n] == 0).sum() == (weights == 0).sum()
+    np.testing.assert_array_equal(values[n:], rest)
+    in_lines = np.pad(weights, (0, 176 - n)).reshape(11, 16).sum(1)
+    np.testing.assert_allclose(sums, in_lines, rtol=2e-5)
+
+
+@njit
+def _counts(values, begin, target):
+    return count_lanes(values, begin, target), count_sums_lanes(values, begin, target)
+
+
+@pytest.mark.parametrize("target", [-1, 0, 0.5, 1, 7.25, 10, 99])
+def test_how_many_of_sixteen_numbers_and_of_their_running_sums_are_at_most_a_target(target):
+    values = np.tile(np.array([0, 1, 0.5, 2, 0, 0.25, 4, 8], np.float32), 3)
+    expected = [(numbers <= target).sum() for numbers in (values[3:19], values[3:19].cumsum())]
+    assert [*_counts(values, 3, np.float32(target))] == expected
 
 
 @given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=40), st.data())
@@ -269,7 +292,7 @@ def test_window_products_are_dot_products(dim, index, target_index, seed):
 def test_window_steps_move_each_centre_and_all_targets_along_each_other(dim, index, target_index, seed):
     rng, matrix, targets = random_window(dim, seed)
     m, n = len(index), len(target_index) - 1
-    steps = rng.normal(0, 1e-3, (m, 1 + n)).astype(np.float32)
+    steps = rng.normal(0, 1e-4, (m, 1 + n)).astype(np.float32)
     rows, others = matrix.astype(np.float64), targets.astype(np.float64)
     for centre, sizes in zip(index, steps.astype(np.float64), strict=True):  # some come twice, and so do targets
         x = rows[centre].copy()
@@ -280,9 +303,9 @@ def test_window_steps_move_each_centre_and_all_targets_along_each_other(dim, ind
     positives, negatives = steps[:, 0].copy(), steps[:, 1:].ravel()
     before = matrix.copy(), targets.copy()
     step_window(width_of(dim), matrix, *places, positives, negatives, np.empty(1 + n, np.float32))
-    # the order of steps along a row that others have moved is of second order: a millionth
-    np.testing.assert_allclose(matrix - before[0], rows - before[0], rtol=0, atol=2e-5)
-    np.testing.assert_allclose(targets - before[1], others - before[1], rtol=0, atol=2e-5)
+    # the order of steps along a row that others have moved is of second order: some ten-millionths
+    np.testing.assert_allclose(matrix - before[0], rows - before[0], rtol=0, atol=2e-6)
+    np.testing.assert_allclose(targets - before[1], others - before[1], rtol=0, atol=2e-6)
     if m:
         assert np.abs(matrix - before[0]).max() > 0
 

@@ -1,17 +1,12 @@
-"""Boltzmann noise, the law D(j) e^{s/T} of exact draws: kept as e^{log D + s/T − t}, t a tile's largest exponent.
-
-A score that is NaN weighs nothing.
-"""
+"""Boltzmann noise, the law D(j) e^{s/T} of exact draws. A score that is NaN weighs nothing."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from ..jit import njit
-from ..kernels.lanes import stretch_lanes, weigh_lanes
+from ..kernels.lanes import weigh_lanes
 from .draws import implement_weigh_row
-
-_ZERO = np.float32(0.0)
 
 
 class BoltzmannLaw(NamedTuple):
@@ -29,13 +24,8 @@ def _make_absolute(scores):
 
 
 @implement_weigh_row(BoltzmannLaw)
-def weigh_row(law, low, scores, sums):
+def weigh_row(law, low, scores, top, sums):
     n = scores.shape[0]
     if law.absolute:
         _make_absolute(scores)
-    top = stretch_lanes(scores, n, np.float32(law.beta), law.log_d[low : low + n])
-    if top == -np.inf:  # nothing here may be drawn
-        scores[:] = _ZERO
-    else:
-        weigh_lanes(scores, n, top, sums)
-    return top
+    return weigh_lanes(scores, n, np.float32(law.beta), law.log_d[low : low + n], top, sums)

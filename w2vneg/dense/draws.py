@@ -2,10 +2,11 @@
 
 A law is a NamedTuple that binds the socket
 
-    weigh_row(law, low, scores, sums) -> top
+    weigh_row(law, low, scores, top, sums) -> largest
 
-Turn the scores (float32) of targets low, low + 1, … into weights times e^{−top}, write their sums into `sums` (float32,
-zeroed), one for each `LANES` of them, and return top (float32).
+Turn the scores (float32) of targets low, low + 1, … into weights times e^{−top}; write their sums into `sums` (float32,
+zeroed), one for each `LANES` of them; return the logarithm of the largest weight, as it is then (float32). A law whose
+weights need no scale leaves `top` alone and returns 0.
 
 Weights are kept tile by tile; what shares a cache line is summed together, so that a draw finds its tile among the
 tiles' running sums, its line among the tile's, its target in the line.
@@ -17,14 +18,16 @@ import numpy as np
 
 from ..jit import njit, prange, prefetch
 from ..kernels.contracts import Socket
-from ..kernels.functions import accumulate, fast_exp, fast_log
-from ..kernels.lanes import LANES
+from ..kernels.functions import accumulate, fast_exp, fast_log, padded, ranks_into
+from ..kernels.lanes import count_lanes, count_sums_lanes
 from ..kernels.rng import mix, next_unit
+from ..kernels.vectors import LANES
 from .blas import TILE, n_tiles, one_blas_thread, tile_of
 
 _SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
 _LINES = TILE // LANES  # of a tile
 _ZERO = np.float32(0.0)
+_NEAR = np.float32(40.0)  # a scale so far from the largest weight, as a logarithm, loses nothing
 _FAR = np.float32(-80.0)  # a tile below e^−80 of the best counts as 0
 
 _weigh_row = Socket("weigh_row")
@@ -32,11 +35,27 @@ implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
 
 
 @njit
-def _weigh_tile(law, rows, out, low, scores, tile, sums, tops, totals):
-    np.dot(rows, out.T, scores)
-    for b in range(rows.shape[0]):
+def _weigh_rows(law, low, scores, tops, tile, sums):
+    """Weigh a tile's scores row by row; where a top is far from the largest weight, mend it and say so: weigh again."""
+    again = False
+    for b in range(scores.shape[0]):
         sums[b, tile] = _ZERO
-        tops[b, tile] = weigh_row(law, low, scores[b], sums[b, tile])
+        largest = weigh_row(law, low, scores[b], tops[b, tile], sums[b, tile])
+        if largest != -np.inf and not abs(largest) < _NEAR:
+            tops[b, tile] += largest
+            again = True
+    return again
+
+
+@njit
+def _weigh_tile(law, rows, out, low, scores, tile, sums, tops, totals):
+    """Weigh one tile for all rows, with tops of 0 if that will do."""
+    np.dot(rows, out.T, scores)
+    tops[:, tile] = _ZERO
+    if _weigh_rows(law, low, scores, tops, tile, sums):
+        np.dot(rows, out.T, scores)
+        _weigh_rows(law, low, scores, tops, tile, sums)
+    for b in range(rows.shape[0]):
         totals[b, tile] = accumulate(sums[b, tile])
 
 
@@ -51,26 +70,36 @@ def _weigh(law, rows, vectors_out, weights, sums, tops, totals):
 
 
 @njit(borrows=True)
-def _first_above(running, target):
-    """Return the first k with running[k] > target; where rounding leaves none, the last that adds anything."""
-    below = 0
-    for k in range(running.shape[0]):
-        below += running[k] <= target
-    below = min(below, running.shape[0] - 1)
-    while below > 0 and running[below] == running[below - 1]:
-        below -= 1
-    return below
+def _held_back(running, k):
+    """Return k, or the last place of running sums that adds anything where rounding has led beyond it."""
+    k = min(k, running.shape[0] - 1)
+    while k > 0 and running[k] == running[k - 1]:
+        k -= 1
+    return k
 
 
 @njit(borrows=True)
-def _first_beyond(values, target):
-    """Return the first k with values[0] + … + values[k] > target; the last above 0 where rounding leaves none."""
-    last = k = 0
-    while k < values.shape[0] and target >= values[k]:
+def _first_above(running, target):
+    """Return the first k with running[k] > target, `_held_back`; their number is a multiple of `LANES`."""
+    below = 0
+    for begin in range(0, running.shape[0], LANES):
+        below += count_lanes(running, begin, target)
+    return _held_back(running, below)
+
+
+@njit(borrows=True)
+def _first_beyond(values, begin, end, target):
+    """Return the first k with values[begin] + … + values[k] > target; the last above 0 where rounding leaves none."""
+    if begin + LANES <= end:
+        k = begin + count_sums_lanes(values, begin, target)
+        if k < end and values[k] > _ZERO:
+            return k
+    last = k = begin
+    while k < end and target >= values[k]:
         last = k if values[k] > _ZERO else last
         target -= values[k]
         k += 1
-    return k if k < values.shape[0] else last
+    return k if k < end else last
 
 
 @njit(borrows=True)
@@ -93,44 +122,54 @@ def _width(tile, n_vocab):
 
 
 @njit(borrows=True)
-def _find_line(running, sums, target, top, tops, n_vocab):
-    """Return (tile, line, what is left of the target) of a draw in a row; only numbers that are near are read."""
-    tile = _first_above(running, target)
-    if tile > 0:
-        target -= running[tile - 1]
-    target *= fast_exp(top - tops[tile])
-    n_lines = (_width(tile, n_vocab) + LANES - 1) // LANES
-    line = _first_above(sums[tile, :n_lines], target)
-    if line > 0:
-        target -= sums[tile, line - 1]
-    return tile, line, target
+def _find_tiles(n, sums, tops, top, running, rng, tiles, rests):
+    """Find each draw's tile and what is left of its random number there, on the tile's scale; touch the tile's sums."""
+    total = running[-1]
+    for k in range(n):
+        rests[k] = next_unit(rng) * total
+    ranks_into(running, rests, n, tiles)
+    for k in range(n):
+        tile = tiles[k] = _held_back(running, tiles[k])
+        rests[k] = (rests[k] - (running[tile - 1] if tile > 0 else _ZERO)) * fast_exp(top - tops[tile])
+        for line in range(0, _LINES, LANES):
+            prefetch(sums, tile, line)
+
+
+@njit(borrows=True)
+def _find_lines(n, weights, sums, b, n_vocab, tiles, rests, begins):
+    """Find where each draw's line begins in the row's weights of its tile, and what is left there; touch the line."""
+    for k in range(n):
+        tile = tiles[k]
+        width = _width(tile, n_vocab)
+        line = _first_above(sums[tile], rests[k])
+        rests[k] -= sums[tile, line - 1] if line > 0 else _ZERO
+        begins[k] = line * LANES
+        prefetch(weights, tile, b * width + begins[k])
 
 
 @njit(parallel=True)
 def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, log_q, log_z):
-    """Draw for each of the `places` from the weights of its row: all lines first, since each comes from far away."""
-    n = ids.shape[1]
+    """Draw for each of the `places` from the weights of its row, all draws step by step: each reads from far away."""
+    n, room = ids.shape[1], padded(ids.shape[1])
     for p in prange(places.shape[0]):
         b, place = row_of_place[p], places[p]
-        running, rests = np.empty(tops.shape[1], np.float32), np.empty(n, np.float32)
-        tiles, begins = np.empty(n, np.int64), np.empty(n, np.int64)
+        running, rests = np.empty(tops.shape[1], np.float32), np.empty(room, np.float32)
+        tiles, begins = np.empty(room, np.int32), np.empty(n, np.int64)
         top = _running_shares(tops[b], totals[b], running)
-        total = running[-1]
-        normaliser = top + np.float32(fast_log(np.float64(total)))
+        normaliser = top + np.float32(fast_log(np.float64(running[-1])))
         log_z[place] = normaliser
         rng = np.empty(1, np.uint64)
         rng[0] = mix(key + np.uint64(place))
+        _find_tiles(n, sums[b], tops[b], top, running, rng, tiles, rests)
+        _find_lines(n, weights, sums[b], b, n_vocab, tiles, rests, begins)
         for k in range(n):
-            tile, line, rests[k] = _find_line(running, sums[b], next_unit(rng) * total, top, tops[b], n_vocab)
-            tiles[k], begins[k] = tile, line * LANES
-            prefetch(weights, tile, b * _width(tile, n_vocab) + begins[k])
-        for k in range(n):
-            tile, begin = tiles[k], begins[k]
+            tile = tiles[k]
             width = _width(tile, n_vocab)
-            line = weights[tile, b * width + begin : b * width + min(begin + LANES, width)]
-            j = _first_beyond(line, rests[k])
-            ids[place, k] = tile * TILE + begin + j
-            log_q[place, k] = np.float32(fast_log(np.float64(line[j]))) + (tops[b, tile] - normaliser)
+            row = weights[tile, b * width : (b + 1) * width]
+            j = _first_beyond(row, begins[k], min(begins[k] + LANES, width), rests[k])
+            ids[place, k], rests[k] = tile * TILE + j, row[j]
+        for k in range(n):
+            log_q[place, k] = np.float32(fast_log(np.float64(rests[k]))) + (tops[b, tiles[k]] - normaliser)
 
 
 def scratch_size(rows, n_vocab):

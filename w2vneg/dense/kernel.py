@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import LEAF, njit
-from ..kernels.lanes import LANES
+from ..kernels.vectors import LANES
 from .draws import implement_weigh_row
 
 _ZERO = np.float32(0.0)
@@ -33,6 +33,6 @@ def _weigh(law, scores, sums):
 
 
 @implement_weigh_row(KernelLaw)
-def weigh_row(law, low, scores, sums):
+def weigh_row(law, low, scores, top, sums):
     _weigh(law, scores, sums)
     return _ZERO

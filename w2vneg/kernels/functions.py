@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..jit import LEAF, jitable, njit
-from .lanes import LANES, LIMIT, LOG2E, POWERS, exp_lanes, rank_lanes
+from .lanes import exp_lanes, rank_lanes
+from .vectors import LANES, LIMIT, LOG2E, POWERS
 
 _LOG2E = np.float32(LOG2E)
 _LIMIT = np.float32(LIMIT)
@@ -92,21 +93,18 @@ def accumulate(values):
     return d
 
 
-_BITS = np.int64(52)
-_BIAS = np.int64(1023)
-_MANTISSA = np.int64(0x000FFFFFFFFFFFFF)
-_EXPONENT_OF_ONE = np.int64(0x3FF0000000000000)
+_BITS = np.int64(52)  # of a float64's fraction
+_HALF_ROOT = np.int64(0x3FE6A09E667F3BCD)  # 1/√2 as a float64
 
 
 @njit(borrows=True)
 def fast_log(x):
     """Return log x as float64 for a positive normal float64, absolute error below 1e-7."""
     bits = np.float64(x).view(np.int64)
-    power = np.float64((bits >> _BITS) - _BIAS)
-    m = np.int64((bits & _MANTISSA) | _EXPONENT_OF_ONE).view(np.float64)
-    if m > 1.4142135623730951:
-        m *= 0.5
-        power += 1.0
+    power = (bits - _HALF_ROOT) >> _BITS  # x = 2^power · m, m from 1/√2 to √2: no branch that would wait for x
+    m = np.int64(bits - (power << _BITS)).view(np.float64)
     z = (m - 1.0) / (m + 1.0)
     z2 = z * z
-    return power * 0.6931471805599453 + 2.0 * z * (1.0 + z2 * (1 / 3 + z2 * (1 / 5 + z2 * (1 / 7 + z2 * (1 / 9)))))
+    return np.float64(power) * 0.6931471805599453 + 2.0 * z * (
+        1.0 + z2 * (1 / 3 + z2 * (1 / 5 + z2 * (1 / 7 + z2 * (1 / 9))))
+    )
