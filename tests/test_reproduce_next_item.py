@@ -60,7 +60,7 @@ def test_nothing_is_chosen_by_the_test_part(task, few):
     lines = []
     with pytest.raises(AttributeError, match="centres"):  # the first look at the test part is at a baseline's row
         next_item.measure(blind, SCALE, 1, lines.append)
-    valid = next_item.Validation(next_item._sampled(task.valid, 1), metric="prec@15", patience=2)
+    valid = next_item.Validation(next_item._sampled(task.valid, 1), metric="prec@15")
     common = TrainConfig(source="pairs", pairs_per_epoch=5000, dim=8, epochs=2, workers=1)
     chosen = next_item._chosen(blind, common, {"loss": "pbs"}, SCALE, valid, True)
     assert chosen == {"loss": "pbs", "alpha": 0.2, "temp": 3.0}

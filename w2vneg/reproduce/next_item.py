@@ -2,8 +2,9 @@
 
 Every method trains on the same pairs with counts as weights, drawn in proportion to them. Its learning rate, its
 temperature where it has one, and the number of epochs are chosen on the validation part, by Precision@15 on the pairs
-of a random sample of centres; then several seeds train with what was chosen, stop where validation is best, and are
-judged on the whole test part. Ranking is by raw dot products.
+of a random sample of centres; then several seeds train with what was chosen, and their epoch that validation finds best
+is judged on the whole test part. No run stops early: while alpha is high, a run may get worse before it gets better.
+Ranking is by raw dot products.
 
 Two splits. By user: baskets, histories or lines of text that training has not seen; a pair of theirs may have occurred
 in training. By pair: the distinct pairs are dealt out, and those trained on are left out of each centre's catalogue.
@@ -106,7 +107,7 @@ def measure(task, scale, seed, tell):
         seed=seed,
     )
     known = task.train if task.by == "pair" else None
-    valid = Validation(_sampled(task.valid, seed), metric=_METRIC, patience=2, known=_as_held(known))
+    valid = Validation(_sampled(task.valid, seed), metric=_METRIC, known=_as_held(known))
     rows = [_baseline_row(task, known, name) for name in ("popularity", "item-item co-occurrence")]
     for name, options in METHODS.items():
         chosen = _chosen(task, common, options, scale, valid, name in _WARM)
