@@ -133,6 +133,19 @@ def test_zero_degeneracy_is_never_drawn_even_at_the_ends():
     assert set(ids.ravel()) <= {300, 301}
 
 
+@pytest.mark.parametrize("begin", [0, 800])
+@pytest.mark.parametrize("far", [-200.0, -79.0, 0.0, 85.0])
+def test_a_tile_that_weighs_nothing_hides_no_other(begin, far):
+    n_vocab, some = 2_000, np.arange(100)
+    assert n_vocab > 2 * TILE
+    log_d = np.full(n_vocab, -np.inf, np.float32)
+    log_d[begin + some] = -np.log(100)
+    vectors_in, vectors_out = np.array([[far]], np.float32), np.ones((n_vocab, 1), np.float32)
+    ids, log_q = draw([0], 400, matrices=(vectors_in, vectors_out, log_d))
+    assert set(ids[0]) <= set(begin + some)
+    np.testing.assert_allclose(log_q, -np.log(100), atol=1e-4)
+
+
 def test_at_temperature_one_and_uniform_degeneracy_draws_follow_the_softmax():
     rng = np.random.default_rng(3)
     n_vocab = 1_800  # three tiles, the last one short

@@ -5,8 +5,9 @@ A law is a NamedTuple that binds the socket
     weigh_row(law, low, scores, top, sums) -> largest
 
 Turn the scores (float32) of targets low, low + 1, … into weights times e^{−top}; write their sums into `sums` (float32,
-zeroed), one for each `LANES` of them; return the logarithm of the largest weight, as it is then (float32). A law whose
-weights need no scale leaves `top` alone and returns 0.
+zeroed), one for each `LANES` of them; return the logarithm of the largest weight, as it is then (float32; −∞ if there
+is none). Where that is beyond ±40 the weights may be nonsense: the row is called for again, with fresh scores and a
+better top. A law whose weights need no scale leaves `top` alone and returns 0.
 
 Weights are kept tile by tile; what shares a cache line is summed together, so that a draw finds its tile among the
 tiles' running sums, its line among the tile's, its target in the line.
@@ -27,8 +28,10 @@ from .blas import TILE, n_tiles, one_blas_thread, tile_of
 _SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
 _LINES = TILE // LANES  # of a tile
 _ZERO = np.float32(0.0)
-_NEAR = np.float32(40.0)  # a scale so far from the largest weight, as a logarithm, loses nothing
-_FAR = np.float32(-80.0)  # a tile below e^−80 of the best counts as 0
+_NEAR = np.float32(
+    40.0
+)  # a scale may be so far from the largest weight, as a logarithm: what is lost is too small to add
+_FAR = np.float32(-80.0)  # a tile whose scale is below e^−80 of the best counts as 0
 
 _weigh_row = Socket("weigh_row")
 implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
@@ -36,14 +39,14 @@ implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
 
 @njit
 def _weigh_rows(law, low, scores, tops, tile, sums):
-    """Weigh a tile's scores row by row; where a top is far from the largest weight, mend it and say so: weigh again."""
+    """Weigh a tile's scores row by row; where a top is far from the largest weight, mend it and ask for a second go."""
     again = False
     for b in range(scores.shape[0]):
         sums[b, tile] = _ZERO
         largest = weigh_row(law, low, scores[b], tops[b, tile], sums[b, tile])
-        if largest != -np.inf and not abs(largest) < _NEAR:
+        if not abs(largest) < _NEAR:
             tops[b, tile] += largest
-            again = True
+            again |= largest != -np.inf  # a row without any weight is done
     return again
 
 
@@ -141,7 +144,7 @@ def _find_lines(n, weights, sums, b, n_vocab, tiles, rests, begins):
     for k in range(n):
         tile = tiles[k]
         width = _width(tile, n_vocab)
-        line = _first_above(sums[tile], rests[k])
+        line = min(_first_above(sums[tile], rests[k]), (width - 1) // LANES)
         rests[k] -= sums[tile, line - 1] if line > 0 else _ZERO
         begins[k] = line * LANES
         prefetch(weights, tile, b * width + begins[k])

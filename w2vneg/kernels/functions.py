@@ -99,7 +99,7 @@ _HALF_ROOT = np.int64(0x3FE6A09E667F3BCD)  # 1/√2 as a float64
 
 @njit(borrows=True)
 def fast_log(x):
-    """Return log x as float64 for a positive normal float64, absolute error below 1e-7."""
+    """Return log x as float64 for a positive normal float64, absolute error below 1e-7; nonsense below 0."""
     bits = np.float64(x).view(np.int64)
     power = (bits - _HALF_ROOT) >> _BITS  # x = 2^power · m, m from 1/√2 to √2: no branch that would wait for x
     m = np.int64(bits - (power << _BITS)).view(np.float64)

@@ -172,7 +172,7 @@ def weigh_lanes(typing_context, values, n, scale, added, top, sums):
     An x that is NaN or below −80 weighs 0; where one is above 80, nonsense is written. Return the largest x, NaN passed
     over (−∞ if none).
 
-    values, added, sums : float32; n : int; scale, top : float32
+    values, added : float32; sums : float32, zeros; n : int; scale, top : float32
     """
     if not holds_numbers(values, added, sums):
         return None
@@ -298,7 +298,7 @@ if DISABLE_JIT:
 
     def weigh_lanes(values, n, scale, added, top, sums):
         """The same in plain Python."""
-        exponents = values[:n] * scale + (added[:n] - top)
+        exponents = values[:n] * scale + added[:n] - top
         values[:n] = np.where(exponents > -LIMIT, np.exp(np.clip(exponents, -LIMIT, LIMIT)), 0)
         np.add.at(sums, np.arange(n) // LANES, values[:n])
         return np.fmax.reduce(exponents, initial=np.float32(-np.inf))

@@ -12,7 +12,7 @@ NUMBER = ir.FloatType()
 PLACE = ir.IntType(64)
 COUNT = ir.IntType(32)
 LANES = 16
-LIMIT = 80.0  # exponents count as ±80 beyond, so that sums of thousands stay finite
+LIMIT = 80.0  # of exponents: sums of thousands of e^80 stay finite, and e^−80 is still a normal number
 LOG2E = 1.4426950408889634
 _NEAREST = 1.5 * 2.0**23 + 127  # what is added to it is rounded to whole numbers; its last bits are then 127 + that
 POWERS = 1.0, 0.693147004, 0.240222424, 0.0555073358, 0.00967151299, 0.00132647273
@@ -54,7 +54,7 @@ def whole_columns(width):
 
 
 class Emitter:
-    """Loads, stores and multiply-adds of one function."""
+    """What one function says in vectors: loads and stores, sums of lanes, loops over places, e^x."""
 
     def __init__(self, context, builder):
         self.context, self.builder = context, builder
