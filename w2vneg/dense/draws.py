@@ -28,9 +28,7 @@ from .blas import TILE, n_tiles, one_blas_thread, tile_of
 _SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
 _LINES = TILE // LANES  # of a tile
 _ZERO = np.float32(0.0)
-_NEAR = np.float32(
-    40.0
-)  # a scale may be so far from the largest weight, as a logarithm: what is lost is too small to add
+_NEAR = np.float32(40.0)  # a scale e^±40 from the largest weight will do: what is lost is too small to add
 _FAR = np.float32(-80.0)  # a tile whose scale is below e^−80 of the best counts as 0
 
 _weigh_row = Socket("weigh_row")
