@@ -113,15 +113,15 @@ def test_suite_table_takes_shares_and_ratios_within_a_round():
         Timing("ns shared", repeat, seconds, 1_000_000, 3_000_000, 8e9, 2e9, 500_000_000, 100_000_000)
         for repeat, seconds in enumerate((1.0, 2.0))
     ]
-    timings += [Timing(REFERENCE, repeat, 8.0, 1_000_000, 0) for repeat in range(2)]
+    timings += [Timing(REFERENCE, repeat, seconds, 1_000_000, 0) for repeat, seconds in enumerate((8.0, 4.0))]
     gauges = [Gauge(0, 80e9, 10e9, 4e9), Gauge(1, 40e9, 10e9, 2e9)]
     lines = suite.table(suite.Measured(cell, 70, gauges, suite.with_expected_pairs(timings))).splitlines()
     assert lines[0] == "### 70 words (whole), 100 numbers, 1 worker"
     assert lines[2] == ("product GFLOP/s 60 (40–80), memory GB/s in order 10.0 (10.0–10.0), by rows 3.0 (2.0–4.0)")
     assert (
-        lines[-2] == "| ns shared | 750 (500–1,000) | 2.25 | 6.0 | 0.100 | 0.15 | 0.50 | 500 (100) | 6.00 (4.00–8.00) |"
+        lines[-2] == "| ns shared | 750 (500–1,000) | 2.25 | 6.0 | 0.100 | 0.15 | 0.50 | 500 (100) | 5.00 (2.00–8.00) |"
     )
-    assert lines[-1] == f"| {REFERENCE} | 125 (125–125) | 0.38 | – | – | – | – | – | 1.00 (1.00–1.00) |"
+    assert lines[-1] == f"| {REFERENCE} | 188 (125–250) | 0.56 | – | – | – | – | – | 1.00 (1.00–1.00) |"
 
 
 def test_suite_command(run_cli, tmp_path, monkeypatch):

@@ -481,6 +481,7 @@ def test_resuming_finds_the_corpus_again_from_anywhere(train, folder, run_cli, m
     monkeypatch.chdir(folder / "elsewhere")
     result = run_cli("train", "--resume", folder / "model")
     assert result.code == 0, result.err
+    assert not (folder / "elsewhere" / "vectors.txt").exists()  # they go where they were to go
     (folder / "corpus.txt").unlink()
     assert_one_message(run_cli("train", "--resume", folder / "model"), "no such file")
 

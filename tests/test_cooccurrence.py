@@ -60,3 +60,14 @@ def test_pairs_that_do_not_fit_are_refused_as_soon_as_that_is_seen(monkeypatch):
         pair_counts(ids, offsets, 1000, 2, memory=needed // 2)
     assert "100%" not in str(refused.value)
     assert pair_counts(ids, offsets, 1000, 2, memory=3 * needed).nnz
+
+
+def test_one_basket_far_longer_than_a_piece(monkeypatch):
+    monkeypatch.setattr(cooccurrence, "_PAIRS", 50)
+    ids = np.random.default_rng(3).integers(0, 7, 60).astype(np.int32)
+    found = pair_counts(ids, np.array([0, 60]), 7, None, ordered=True).toarray()
+    expected = np.zeros((7, 7), int)
+    for i in range(60):
+        for j in range(i + 1, 60):
+            expected[ids[i], ids[j]] += 1
+    assert np.array_equal(found, expected)

@@ -63,7 +63,7 @@ class TestPairs:
         assert pairs.matrix.dtype == np.float32
         assert pairs.matrix.has_canonical_format
         assert (pairs.report.rows, pairs.report.kept, pairs.report.items) == (4, 3, 3)
-        assert "4 rows: 3 pairs of 3 items; left out: nothing" in pairs.report.line()
+        assert "4 rows (column 1, column 2, column 3): 3 pairs of 3 items; left out: nothing" in pairs.report.line()
 
     def test_equal_counts_stand_in_the_order_of_bytes(self, file):
         assert encode_pairs(file("é,z", "Z,10", "9,a")).vocab.words == ["10", "9", "Z", "a", "z", "é"]
@@ -244,7 +244,10 @@ class TestRatings:
         assert not corpus.ids.flags.writeable
         report = corpus.report
         assert (report.rows, report.kept, report.groups, report.items) == (6, 5, 2, 3)
-        assert "6 rows: 5 items in 2 histories of 3 items; left out: 1 users with fewer than two items" in report.line()
+        assert (
+            "6 rows (column 1, column 2): 5 items in 2 histories of 3 items; "
+            "left out: 1 users with fewer than two items" in report.line()
+        )
 
     def test_low_ratings_are_left_out(self, file):
         corpus = encode_ratings(file("user,item,rating", *(row.rpartition(",")[0] for row in self.ROWS)), min_rating=4)
@@ -256,6 +259,10 @@ class TestRatings:
             encode_ratings(file("u,a,1", "u,b,2", "u,c,good"), min_rating=1)
         with pytest.raises(InputError, match=r"there is no column 3 \(--rating-col\), only 2"):
             encode_ratings(file("u,a", "u,b"), min_rating=1)
+        with pytest.raises(InputError, match=r":3: in 'rating' \(--rating-col\) 'five' is no number"):
+            encode_ratings(file("user,item,rating", "u,a,4", "u,b,five"), min_rating=1)
+        with pytest.raises(ConfigError, match="min_rating must be a finite number, not nan"):
+            encode_ratings(file(*self.ROWS), min_rating=float("nan"))
         with pytest.raises(ConfigError, match="give --min-rating too"):
             encode_ratings(file(*self.ROWS), rating_col=3)
 
@@ -281,6 +288,8 @@ class TestRatings:
     def test_dates(self, file):
         rows = ("user,item,at", "u,a,2021-02-03 10:00:00", "u,b,2020-12-31 23:59:59", "u,c,2021-02-03 09:59:59")
         assert histories(encode_ratings(file(*rows), time_col="at")) == [["b", "c", "a"]]
+        rows = ("u,a,2021-02-03T10:00:00.25", "u,b,2021-02-03T10:00:00", "u,c,2021-02-03T09:00:00")
+        assert histories(encode_ratings(file(*rows), time_col=3)) == [["c", "b", "a"]]
 
     def test_users_without_a_name_have_no_history(self, file):
         corpus = encode_ratings(file("u,a,1", ",b,1", "u,b,1", " ,a,1"))
@@ -386,6 +395,13 @@ class TestBaskets:
     def test_names_that_become_one(self, file):
         with pytest.raises(InputError, match="the names 'a b' and 'a_b' would both become 'a_b'"):
             encode_baskets(file("a b,c", "a_b,c"), delimiter=",")
+
+    @pytest.mark.parametrize("line", ['"a, b",c', 'c,"a, b"', '",b'])
+    def test_quotes_that_would_cut_a_name_in_two(self, file, line):
+        with pytest.raises(InputError, match=r"data:2: the item '\"a?' begins with a quote that it does not close"):
+            encode_baskets(file("c,d", line), delimiter=",")
+        kept = encode_baskets(file('"a",b', '5" pipe,"a"'), delimiter=",")
+        assert sorted(kept.vocab.words) == ['"a"', '5"_pipe', "b"]
 
     def test_options_and_mistakes(self, file):
         corpus = encode_baskets(file("a b", "a c", "A b"), min_count=2)

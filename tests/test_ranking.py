@@ -204,6 +204,14 @@ def test_a_model_and_both_baselines_are_scored_alike():
     assert seen.mpr == pytest.approx(1 - 1 / 5)  # as often as 3, which is more popular
 
 
+def test_cooccurrence_ranks_by_weight_then_by_popularity_whatever_weights_are():
+    known = np.array([[0, 2.0, 2.1, 1.0, 2.1], [0, 0, 0, 0, 0], [0, 9.0, 1.0, 0, 1e18]])
+    scores = cooccurrence_scores(scipy.sparse.csr_matrix(known), known.sum(axis=0))(np.arange(3))
+    assert np.argsort(-scores[0]).tolist() == [4, 2, 1, 3, 0]
+    assert np.argsort(-scores[1]).tolist()[:3] == [4, 1, 2]
+    assert np.argsort(-scores[2]).tolist()[:3] == [4, 1, 2]
+
+
 def test_nothing_to_rank_and_bad_ks_are_told():
     with pytest.raises(InputError, match="no held-out pair"):
         evaluate_ranking(fixed([[1, 2]]), ([], [], []), 2)

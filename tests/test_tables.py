@@ -65,8 +65,8 @@ def test_delimiter_and_header_are_found_out(read, sign, header, end):
 
 
 def test_the_header_may_be_told(read):
-    text = "item,target\nanna,bob\n"
-    assert read(text)[:2] == (["item", "anna"], ["target", "bob"])  # nothing tells it from a row
+    text = "left,right\nanna,bob\n"
+    assert read(text)[:2] == (["left", "anna"], ["right", "bob"])  # nothing tells it from a row
     assert read(text, header=True)[:2] == (["anna"], ["bob"])
     assert read("a,b,w\n1,2,3\n2,1,4\n")[0] == ["1", "2"]
     assert read("1,2\n3,4\n", header=True)[0] == ["3"]
@@ -84,6 +84,31 @@ def test_third_column_is_a_weight_only_if_it_is_a_number(read):
     assert read("a,b,words\nc,d,more\n")[2] is None
     assert read("a,b\nc,d\n")[2] is None
     assert read("a,b,1,x\nc,d,2,y\n")[2] == [1, 2]
+    assert read("i,j,title\n1,2,1984\n1,3,Dune\n2,3,Emma\n")[2] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,target,weight\na,b,\na,c,5\nb,a,5\n", r":2: in 'weight' .* a cell is empty"),
+        ("item,target,weight\na,b,NA\na,c,5\nb,a,5\n", r":2: in 'weight' .*'NA' is no number"),
+        ("a,b,2\nb,c,good\n", r":2: in column 3 .*'good' is no number"),
+        ("item,target,count\na,b,two\n", r":2: in 'count' .*'two' is no number"),
+        ("item;target;weight\na;b;1,5\na;c;2,5\n", r"'1,5' is no number \(write decimals with a point"),
+        ("x;y;w\na;b;1,5\na;c;2,5\n", r":2: in 'w' .*'1,5' is no number"),
+        ("item\ttarget\tweight\n", "no row below the header"),
+    ],
+)
+def test_weights_are_never_dropped_for_an_odd_cell(read, text, message):
+    with pytest.raises(InputError, match=message):
+        read(text)
+
+
+def test_usual_names_are_a_header_over_columns_of_text(read):
+    assert read("user,item\nu1,ABC\n") == (["u1"], ["ABC"], None)
+    assert read("userId,movie_id,title\nu1,ABC,x\n")[0] == ["u1"]
+    assert read("item,b\nc,d\n")[0] == ["item", "c"]
+    assert read("user,item\nu1,ABC\n", header=False)[0] == ["user", "u1"]
 
 
 def test_quotes_commas_and_lines_inside_cells(read):
@@ -319,11 +344,11 @@ class _Cells:
 
 def test_names_that_become_one_word_are_refused():
     names = Names()
-    assert names.number(_Cells("a b", " a b", "c"), "f").tolist() == [0, 0, 1]
+    assert names.number(_Cells("a b", " a b", "c"), "f:{}".format).tolist() == [0, 0, 1]
     with pytest.raises(InputError, match=r"f:3: the names 'a b' and 'a_b' would both become 'a_b'"):
-        names.number(_Cells("a_b"), "f:3")
+        names.number(_Cells("c", "d", "e", "a_b"), "f:{}".format)
     lower = Names(lowercase=True)
-    assert lower.number(_Cells("A b", "a B", "C"), "f").tolist() == [0, 0, 1]
+    assert lower.number(_Cells("A b", "a B", "C"), "f:{}".format).tolist() == [0, 0, 1]
     assert lower.words == ["a_b", "c"]
 
 
@@ -364,6 +389,8 @@ class TestParquet:
             list(Tables(write(u=["a", None], i=["c", "d"]), PAIRS))
         with pytest.raises(InputError, match=r"t.parquet: row 2: in 'w' .* the weight -1 is below 0"):
             list(Tables(write(u=["a", "b"], i=["c", "d"], w=[1.0, -1.0]), PAIRS))
+        with pytest.raises(InputError, match=r"row 1: in 'weight' .*'two' is no number"):
+            list(Tables(write(u=["a"], i=["c"], weight=["two"]), PAIRS))
         with pytest.raises(InputError, match=r"no column is called 'x'.*The columns are: u, i"):
             list(Tables(write(u=["a"], i=["c"]), [Column("a", "--item-col", "name", "x")]))
         broken = tmp_path / "broken"

@@ -129,15 +129,13 @@ def _pieces(ids, offsets, n_vocab, window):
 
 def _keys(ids, here, reach, n_vocab):
     """Return the keys of the pairs of each token of `here` with the `reach` tokens after it."""
-    stretch = np.asarray(ids[here[0] : here[-1] + 1 + reach.max()]) if len(here) else ids[:0]
-    places = np.arange(len(here))
-    keys = []
-    for distance in range(1, int(reach.max(initial=0)) + 1):
-        further = reach[places] >= distance
-        if not further.all():
-            places = places[further]
-        keys.append(stretch[places].astype(np.int64) * n_vocab + stretch[places + distance])
-    return np.concatenate(keys) if keys else np.empty(0, np.int64)
+    if not len(here):
+        return np.empty(0, np.int64)
+    stretch = np.asarray(ids[here[0] : here[-1] + 1 + reach.max()])
+    ends = np.cumsum(reach)
+    first = np.repeat(np.arange(len(here)), reach)
+    second = np.arange(ends[-1]) + np.repeat(np.arange(1, len(here) + 1) - (ends - reach), reach)
+    return stretch[first].astype(np.int64) * n_vocab + stretch[second]
 
 
 def _counted(keys, n_vocab, kind):

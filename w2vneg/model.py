@@ -39,12 +39,14 @@ class Origin:
     """What a run trains on: n_tokens kept tokens, or different pairs.
 
     input : dict, the files and how they were read (`inputs.Input.as_dict`); empty if it was no file
+    output : str, where the vectors were to be written; empty if nowhere
     fingerprint : int, of the first and last million numbers of each array
     """
 
     n_tokens: int = 0
     fingerprint: int = 0
     input: dict = field(default_factory=dict)
+    output: str = ""
 
     @classmethod
     def of(cls, data):
@@ -256,9 +258,12 @@ def _read_origin(path):
     if isinstance(values, dict) and isinstance(values.get("sources"), list):  # folders of text from before items
         files = values.pop("sources")
         values["input"] = {"kind": "corpus", "files": files} if files else {}
-    fits = isinstance(values, dict) and set(values) == {"n_tokens", "fingerprint", "input"}
-    if not fits or type(values["n_tokens"]) is not int or not isinstance(values["input"], dict):
-        raise InputError(f"{path}: not the origin of a run (expected n_tokens, fingerprint and input)")
+    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str}
+    if isinstance(values, dict):
+        values.setdefault("output", "")  # folders from before it was kept
+    fits = isinstance(values, dict) and values.keys() == kinds.keys()
+    if not fits or any(type(values[name]) is not kind for name, kind in kinds.items()):
+        raise InputError(f"{path}: not the origin of a run (expected {', '.join(kinds)})")
     return Origin(**values)
 
 

@@ -29,8 +29,10 @@ def _on_terminal(stream):
 def _figures(event, unit):
     seconds = max(event.seconds, 1e-9)
     gone_through = f"{event.tokens / seconds / 1e3:,.0f}k {unit}/s, " if unit else ""
+    rate = event.pairs / seconds
+    pairs = f"{rate / 1e6:.2f}M" if rate >= 1e5 else f"{rate / 1e3:.1f}k"
     return (
-        f"{gone_through}{event.pairs / seconds / 1e6:.2f}M pairs/s, "
+        f"{gone_through}{pairs} pairs/s, "
         f"alpha {event.alpha:.5f}, loss {event.loss:.4f} (untrained {event.untrained:.4f})"
     )
 

@@ -50,7 +50,7 @@ def recommend(model, seeds, k=10, known=None):
 
 
 def _id(model, name):
-    vocab, word = model.vocab, as_word(name.lower() if model.config.lowercase else name)
+    vocab, word = model.vocab, as_word(name, model.config.lowercase)
     if word in vocab:
         return vocab.id(word)
     near = near_spellings(name, vocab.words)

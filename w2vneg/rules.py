@@ -29,7 +29,11 @@ _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss w
 _NO_COUNTS = ("uniform", "log-uniform", "selfplay", "kernel")  # samplers that have no exponent to give to counts
 _BLIND = ("uniform", "popularity", "log-uniform", "bernoulli")  # samplers that draw alike for every centre
 _PAIR_BY_PAIR = ("none", "importance", "self-adversarial")  # weighers that look at no group
-_DATA = {"text": "text (--corpus)", "baskets": "--baskets and --ratings", "pairs": "--pairs and --cooccurrence"}
+_DATA = {
+    "text": "text (--corpus)",
+    "baskets": "--baskets and --ratings without --rectangular",
+    "pairs": "--pairs and --cooccurrence",
+}
 _NEVER_NO = ("ns", "nce")
 _POSITIVE_APART = ("ns", "nce", "ranking", "hinge", "importance")  # losses in whose sum the positive does not stand
 _SELFPLAY = ("temp", "temp_schedule", "temp_end", "effective_candidates", "degeneracy")  # what it is by definition

@@ -46,8 +46,8 @@ class Metric:
         found = re.fullmatch(r"(prec|recall|ndcg)@([1-9]\d{0,8})", text)
         if found is None:
             known = f"{', '.join(METRICS)} with a whole number above 0 for K"
-            example = f"; write {text}@15" if text in ("prec", "recall", "ndcg") else did_you_mean(text, METRICS, 0)
-            raise ConfigError(f"unknown metric {text!r}{example.rstrip('.')}. Known: {known}")
+            example = f"; write {text}@15." if text in ("prec", "recall", "ndcg") else did_you_mean(text, METRICS, 0)
+            raise ConfigError(f"unknown metric {text!r}{example} Known: {known}")
         return cls(text, int(found[2]))
 
     def figures(self, result):

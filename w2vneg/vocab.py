@@ -214,9 +214,9 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
     if not words:
         raise InputError(f"no token reaches min_count={min_count} (largest count is {largest}); lower --min-count.")
     if len(words) == 1:
+        remedy = "lower --min-count or give more text" if min_count > 1 else "give more data"
         raise InputError(
-            f"only one word ({words[0][:60]!r}) reaches min_count={min_count}; training needs at least two: "
-            "lower --min-count or give more text."
+            f"only one word ({words[0][:60]!r}) reaches min_count={min_count}; training needs at least two: {remedy}."
         )
     by_bytes = np.array(sorted(range(len(words)), key=words.__getitem__))  # code points sort as UTF-8 does
     order = by_bytes[np.argsort(-counts[by_bytes], kind="stable")][:max_vocab]

@@ -54,6 +54,12 @@ def _ways(name, options, blind=False):
     )
 
 
+PER_PAIR = (  # presets
+    *("cis", "ps", "ubs", "pops", "ss", "is", "nce", "blackout", "css-bernoulli", "large-vocab"),
+    *("ranking", "hinge", "bpr", "dns"),
+)
+DEAR = ("mle", "kernel-quadratic", "kernel-quartic")  # presets whose time grows with the vocabulary, or nearly so
+
 CONTENDERS = {
     contender.name: contender
     for contender in (
@@ -64,8 +70,8 @@ CONTENDERS = {
         *_ways("pbs", {"loss": "pbs"}),
         *_ways("selfplay", {"loss": "selfplay"}),
         *_ways("css-is", {"loss": "css-is"}, blind=True),
-        Contender("cis per pair", {"loss": "cis"}),
-        Contender("mle", {"loss": "mle"}, most_tokens=100_000),
+        *(Contender(f"{name} per pair", {"loss": name, "share_negatives": "no"}) for name in PER_PAIR),
+        *(Contender(name, {"loss": name}, most_tokens=100_000) for name in DEAR),
         Contender(REFERENCE, rival="gensim"),
         Contender("fastText maxn=0", rival="fasttext", most_tokens=2_000_000),
         Contender("itembed, one thread", rival="itembed", most_tokens=1_000_000, one_thread=True),

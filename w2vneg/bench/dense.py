@@ -5,7 +5,6 @@ Every contender runs once in each round, so that a noisy machine hits all alike;
 
 import dataclasses
 import json
-import statistics
 import time
 
 import numpy as np
@@ -21,6 +20,7 @@ from ..dense import (
     softmax_step,
 )
 from ..jit import threads
+from .contenders import spread
 from .speed import machine
 
 PRODUCT = "plain product of this shape"
@@ -115,15 +115,10 @@ def table(timings):
     lines = [f"| | GFLOP/s, median (range) | share of the {PRODUCT} | share of the {SQUARE} |", "|---|---|---|---|"]
     for name in dict.fromkeys(t.contender for t in timings):
         own = [t for t in timings if t.contender == name]
-        rates = _spread([t.rate / 1e9 for t in own], "{:.0f}")
-        shares = [_spread([t.rate / rate[t.repeat] for t in own], "{:.2f}") for rate in references]
+        rates = spread([t.rate / 1e9 for t in own], ".0f")
+        shares = [spread([t.rate / rate[t.repeat] for t in own], ".2f") for rate in references]
         lines.append(f"| {name} | {rates} | {' | '.join(shares)} |")
     return "\n".join(lines)
-
-
-def _spread(values, form):
-    low, middle, high = (form.format(value) for value in (min(values), statistics.median(values), max(values)))
-    return f"{middle} ({low}–{high})"
 
 
 def as_json(timings):

@@ -26,6 +26,7 @@ from ..evaluators import evaluate_analogy, evaluate_similarity
 from ..formats import load, save
 from ..jit import available_threads
 from ..readers.sources import Source
+from .contenders import spread
 from .speed import machine
 
 _TEXT_LIMIT = 100_000_000  # bytes of the corpus that are read
@@ -217,19 +218,15 @@ def table(timings):
     seconds = {(timing.task, timing.repeat): timing.seconds for timing in timings}
     for name in dict.fromkeys(timing.task for timing in timings):
         own = [timing for timing in timings if timing.task == name]
-        rates = _spread([timing.amount / timing.seconds for timing in own], ".4g")
+        rates = spread([timing.amount / timing.seconds for timing in own], ".4g")
         rival = own[0].rival
         ratios = [seconds[rival, t.repeat] / t.seconds for t in own if rival]
-        ratio = f"{_spread(ratios, '.2f')} × {rival}" if ratios else "–"
+        ratio = f"{spread(ratios, '.2f')} × {rival}" if ratios else "–"
         cores = statistics.median(timing.core_seconds for timing in own)
         lines.append(
-            f"| {name} | {_spread([t.seconds for t in own], '.3f')} | {cores:.2f} | {rates} {own[0].unit}/s | {ratio} |"
+            f"| {name} | {spread([t.seconds for t in own], '.3f')} | {cores:.2f} | {rates} {own[0].unit}/s | {ratio} |"
         )
     return "\n".join(lines)
-
-
-def _spread(values, form):
-    return f"{statistics.median(values):{form}} ({min(values):{form}}–{max(values):{form}})"
 
 
 def as_json(timings, sizes):

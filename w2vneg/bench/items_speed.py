@@ -23,6 +23,7 @@ from ..errors import require
 from ..events import EpochDone
 from ..jit import available_threads
 from ..trainer import Trainer
+from .contenders import spread
 from .item_rivals import fit, in_new_orders, user_items, window_pairs
 from .item_trainers import counted_pairs
 from .rivals import train_gensim, write_sentences
@@ -116,13 +117,8 @@ def table(timings):
     ]
     for name in dict.fromkeys(t.contender for t in timings):
         own = [t for t in timings if t.contender == name]
-        rates = _spread([t.pairs / t.seconds / 1e6 for t in own], 2)
+        rates = spread([t.pairs / t.seconds / 1e6 for t in own], ".2f")
         scores = statistics.median(t.scores / t.seconds / 1e6 for t in own)
-        ratios = _spread([t.pairs / t.seconds / reference[t.repeat] for t in own], 1)
+        ratios = spread([t.pairs / t.seconds / reference[t.repeat] for t in own], ".1f")
         lines.append(f"| {name} | {rates} | {scores:.1f} | {ratios} |")
     return "\n".join(lines)
-
-
-def _spread(values, digits):
-    middle, low, high = (f"{f(values):.{digits}f}" for f in (statistics.median, min, max))
-    return f"{middle} ({low}–{high})"

@@ -15,7 +15,6 @@ from .quality import DEV, RIVALS, objective_options
 from .speed import machine
 from .time_to_quality import mean_and_range
 
-WORKERS = (1, 2, 4, 8, 16, 32)
 DECIDING = "mean-dev"
 
 

@@ -14,7 +14,7 @@ from itertools import product
 
 from ..errors import ConfigError, UnknownNameError, did_you_mean
 from ..jit import available_threads
-from .contenders import CONTENDERS, REFERENCE, interleaved, ratios, spread, zipf_text
+from .contenders import CONTENDERS, DEAR, PER_PAIR, REFERENCE, interleaved, ratios, spread, zipf_text
 from .gauges import measure_machine
 from .speed import machine
 
@@ -23,10 +23,12 @@ DIMS = (100, 300)
 WINDOW = 5
 _ZIPF = 1_000_000, 20_000_000  # words, tokens
 _CHIEF = ("ns shared", "ns per window", "ns per pair", "relaxed shared", "relaxed per pair", REFERENCE)
-_NAMES = tuple(name for name in CONTENDERS if name != "relaxed, default (n = 10)")
+_NAMES = tuple(CONTENDERS)
 _LEFT_OUT = (  # of the short form
     *("us shared", "us per window", "pbs shared", "selfplay shared", "css-is shared", "css-is per window"),
-    "mle",
+    *(f"{name} per pair" for name in PER_PAIR if name != "cis"),
+    *DEAR,
+    "relaxed, default (n = 10)",
 )
 _SHORT_TOKENS, _LONG_TOKENS = 800_000, 8_000_000
 
@@ -123,7 +125,7 @@ def _with_suitable(cell, long, asked):
         if asked:
             return True
         too_many_words = contender.rival == "fasttext" and cell.vocabulary == "1M"  # it has the words it has read
-        too_dear = name == "mle" and (cell.vocabulary != "15k" or not long)
+        too_dear = name in DEAR and (cell.vocabulary != "15k" or not long)
         return not (too_many_words or too_dear)
 
     return dataclasses.replace(cell, contenders=tuple(filter(suits, cell.contenders)))

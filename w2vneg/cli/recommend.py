@@ -37,6 +37,7 @@ def recommend(model, items, k, titles, titles_cols, exclude_known, mirror, as_js
     """
     from ..judgement import read_known
     from ..model import Model
+    from ..readers.names import as_word
     from ..recommend import recommend as best
 
     columns = _columns(titles, titles_cols)
@@ -46,23 +47,24 @@ def recommend(model, items, k, titles, titles_cols, exclude_known, mirror, as_js
         from ..inputs import locate
         from ..readers.titles import read_titles
 
-        names = read_titles(locate(titles, mirror, "items"), columns)
+        names = read_titles(locate(titles, mirror, "items"), columns, loaded.config.lowercase)
     known = read_known(exclude_known, loaded)
     seeds_named = names if loaded.vocab_out is loaded.vocab else {}  # else seeds are users: titles are not theirs
+    words = [as_word(item, loaded.config.lowercase) for item in items]
     try:
         found = best(loaded, items, k, known)
     except UnknownNameError as error:
-        raise _with_titles(error, items, loaded.vocab, seeds_named) from None
+        raise _with_titles(error, zip(items, words, strict=True), loaded.vocab, seeds_named) from None
     if as_json:
         document = {
             "model": model,
-            "items": [_entry(item, seeds_named) for item in items],
+            "items": [_entry(word, seeds_named) for word in words],
             "known_left_out": bool(exclude_known),
             "recommended": [_entry(item, names) | {"score": score} for item, score in found],
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    click.echo(", ".join(f"{item} ({seeds_named[item]})" if item in seeds_named else item for item in items))
+    click.echo(", ".join(f"{word} ({seeds_named[word]})" if word in seeds_named else word for word in words))
     width = max((len(item) for item, _ in found), default=0)
     for item, score in found:
         click.echo(f"  {item.ljust(width)}  {score:8.3f}  {names.get(item, '')}".rstrip())
@@ -85,6 +87,6 @@ def _entry(item, names):
 
 def _with_titles(error, items, vocab, names):
     """Return the error, with items that are called what was asked for."""
-    wanted = next(item for item in items if item not in vocab).lower()
+    wanted = next(item for item, word in items if word not in vocab).lower()
     called = [f"{item!r} ({title})" for item, title in names.items() if wanted in title.lower() and item in vocab][:3]
     return UnknownNameError(f"{error} Items are named by id; so called: {', '.join(called)}.") if called else error

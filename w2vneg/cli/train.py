@@ -16,7 +16,9 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 
 @click.command(cls=GroupedCommand, short_help="Train vectors on a corpus.")
 @input_options
-@click.option("--output", metavar="PATH", default="vectors.txt", show_default=True, help="Vectors, as word2vec text.")
+@click.option(
+    "--output", metavar="PATH", help="Vectors, as word2vec text; resuming, where they went.  [default: vectors.txt]"
+)
 @click.option("--save-model", metavar="DIR", help="Keep matrices, vocabulary, options, history; saved each epoch.")
 @click.option("--resume", metavar="DIR", help="Go on with a model folder of an interrupted run.")
 @vocabulary_options
@@ -42,8 +44,9 @@ def train(output, save_model, resume, config_path, mirror, diagnose, dry_run, qu
     read = input_of(given, needed=False)
     judged, fixed = check_valid(given, resume), fixed_of(given)
     config, model = _starting_point(resume, config_path, given)
-    if not output:
+    if output == "":
         raise click.UsageError("--output needs the name of a file")
+    output = output or (_as_before(model) if model is not None else None) or "vectors.txt"
     from ..readers.sources import find_files
     from ..word2vec import Word2Vec
 
@@ -70,6 +73,7 @@ def train(output, save_model, resume, config_path, mirror, diagnose, dry_run, qu
         done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
         note(f"The run in {resume} is complete ({done}); nothing is left to train.")
     trainer.model.origin.input = read.lasting().as_dict()
+    trainer.model.origin.output = os.path.abspath(output)
     _run(trainer, save_model or resume, quiet, note)
     word2vec.model = trainer.model
     _write(word2vec, output, save_model or resume, note)
@@ -80,6 +84,12 @@ def train(output, save_model, resume, config_path, mirror, diagnose, dry_run, qu
         what = "those trained so far" if validation is None else "the best of those trained so far"
         note(f"Interrupted: the vectors written are {what}{hint}.")
         sys.exit(130)
+
+
+def _as_before(model):
+    """Return where a run to be resumed was to write its vectors, by a short name if that is below this folder."""
+    output = model.origin.output
+    return os.path.relpath(output) if output.startswith(os.getcwd() + os.sep) else output
 
 
 def _tell_estimate(word2vec, encoded, model, validation, as_json, note):

@@ -1,6 +1,6 @@
 """Pairs from a file in the ids of a model's vocabularies: held out for judging, or known and to be left out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,6 +9,8 @@ from ..readers.names import as_word
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
 from .items import pair_columns
+
+_COLUMNS = [replace(column, option=f"the {column.key}s") for column in pair_columns()]  # no option names them here
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     Parameters
     ----------
     path : path
-        A table as `encode_pairs` reads it without being told more: the columns 1 and 2, and 3 if there is a number.
+        A table as `encode_pairs` reads it without being told more: the columns 1 and 2, and 3 if it holds weights.
         UTF-8, or else Latin-1.
     vocab, vocab_out : Vocabulary
         Names of centres and of targets.
@@ -62,7 +64,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     InputError
         If the file is missing, empty or no such table, with file and line; or if no pair is left.
     """
-    tables = Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))
+    tables = Tables(path, _COLUMNS, encoding=utf8_or_latin_1(path))
     parts = []
     n_unknown = 0
     weight_read = 0.0
@@ -88,5 +90,5 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
 
 def _ids(column, vocab, lowercase):
     """Return the ids of a column's names (ndarray, int64, (n_rows,)), -1 for unknown ones."""
-    names = (name.lower() for name in column.names) if lowercase else column.names
-    return vocab.words.find_all(map(as_word, names)).astype(np.int64)[column.codes]
+    words = [as_word(name, lowercase) for name in column.names]
+    return vocab.words.find_all(words).astype(np.int64)[column.codes]

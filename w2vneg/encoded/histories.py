@@ -4,6 +4,7 @@ Ten million rows of user and item (164 MB of CSV, 100 000 users, 50 000 items) t
 Baskets are encoded as text is, into the cache, and may be larger than memory.
 """
 
+import math
 import time
 from dataclasses import replace
 
@@ -162,6 +163,8 @@ def encode_ratings(
 def _check(max_history, min_rating, rating_col):
     if max_history is not None and max_history < 2:
         raise ConfigError(f"max_history must be at least 2, not {max_history}: one item has no other beside it")
+    if min_rating is not None and not math.isfinite(min_rating):
+        raise ConfigError(f"min_rating must be a finite number, not {min_rating}")
     if rating_col is not None and min_rating is None:
         raise ConfigError("a column of ratings is of use only with a least rating; give --min-rating too")
 
@@ -174,8 +177,8 @@ def _events(tables, users, items, min_rating, left_out):
     for batch in tables:
         read = batch.columns
         user, item, when = (
-            users.number(read["user"], batch.place),
-            items.number(read["item"], batch.place),
+            users.number(read["user"], batch.where),
+            items.number(read["item"], batch.where),
             read["time"],
         )
         kept = user >= 0

@@ -55,8 +55,8 @@ def encode_pairs(
     source : path or list of paths
         As for `readers.sources.find_files`; delimited text, packed or not, or Parquet.
     item_col, target_col, weight_col : str or int, optional
-        Names of columns, or numbers from 1 on. By default 1 and 2, and for the weight 3 if there is a number in it;
-        without a weight each row counts 1.
+        Names of columns, or numbers from 1 on. By default 1 and 2, and for the weight 3 if its header says so or half
+        of its first cells or more are numbers; without a weight each row counts 1.
     delimiter : str, optional
         A sign, or one of the words of `readers.layout.DELIMITERS`; found out by the first lines if None.
     header : bool, optional
@@ -100,8 +100,8 @@ def encode_pairs(
     names_out = Names(lowercase) if rectangular else names
     parts = []
     for batch in tables:
-        row = names.number(batch.columns["item"], batch.place)
-        column = names_out.number(batch.columns["target"], batch.place)
+        row = names.number(batch.columns["item"], batch.where)
+        column = names_out.number(batch.columns["target"], batch.where)
         weight = batch.columns["weight"]
         parts.append((row, column, np.ones(batch.n_rows) if weight is None else weight))
     gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
@@ -216,4 +216,7 @@ def _words_of(matrix, path, files, words, rectangular):
 
 def report_of(kind, tables, rectangular=False):
     """Return the ItemsReport of tables that were read, with what comes later still empty."""
-    return ItemsReport(kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, rectangular=rectangular)
+    columns = tuple(tables.labels.values())
+    return ItemsReport(
+        kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, rectangular=rectangular, columns=columns
+    )

@@ -88,11 +88,16 @@ class RawPairs:
             If too few items or no pair are left, or a sum of weights is past float32.
         """
         left_out = dict(report.left_out)
+        if not self.weights.sum(dtype=np.longdouble) <= np.finfo(np.float32).max:
+            raise InputError("the weights sum to more than can be counted; scale them down")
         left_out["rows of weight 0"] = self._keep(self.weights > 0)
         if not rectangular:
             left_out["pairs of an item with itself"] = self._keep(self.rows != self.columns)
         if not len(self.rows):
-            raise InputError("no pair is left: all have weight 0 or are of an item with itself")
+            raise InputError(
+                "no pair is left: all have weight 0 or are of an item with itself; name other files or columns "
+                "(--weight-col), or give --rectangular if items and targets are two kinds of things"
+            )
         vocab, vocab_out, ids, ids_out, n_out = self._choose(choice, rectangular)
         fixed = choice.vocab is not None or choice.vocab_out is not None
         which = "unknown items" if fixed else "rare items"
@@ -105,15 +110,17 @@ class RawPairs:
         matrix = scipy.sparse.coo_matrix(
             (self.weights[known], (rows[known], columns[known])), (len(vocab), len(vocab_out))
         ).tocsr()  # sums what is there twice
+        single = _single(matrix)
+        left_out["pairs whose weight is below what float32 holds"] = matrix.nnz - single.nnz
         report = replace(
             report,
             items=len(vocab),
             targets=len(vocab_out),
-            kept=matrix.nnz,
+            kept=single.nnz,
             left_out=left_out,
             seconds=time.perf_counter() - started,
         )
-        return EncodedPairs(_single(matrix), vocab, vocab_out, report)
+        return EncodedPairs(single, vocab, vocab_out, report)
 
     def _keep(self, kept):
         """Keep some rows and return how many others there were."""
@@ -144,4 +151,8 @@ def _single(matrix):
             f"the weights of a pair sum to {matrix.data.max():g}, past what float32 holds; scale them down"
         )
     single.eliminate_zeros()
+    if not single.nnz:
+        raise InputError(
+            f"the largest weight, {matrix.data.max():g}, is below what float32 holds (1.4e-45); scale weights up"
+        )
     return single

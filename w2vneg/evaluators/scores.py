@@ -38,6 +38,8 @@ def popularity_scores(counts):
 def cooccurrence_scores(known, counts):
     """Return the scoring function of item-item counts: how often j was seen with i, equal ones by popularity; float64.
 
+    Scores are the places of these numbers among all that occur: what counts is their order.
+
     Parameters
     ----------
     known : scipy.sparse matrix, (V_in, V)
@@ -45,12 +47,13 @@ def cooccurrence_scores(known, counts):
     counts : (V,)
         How often each target was seen.
     """
-    known, share = scipy.sparse.csr_matrix(known, dtype=np.float64), _shares(counts)
-    unit = known.data.min() if known.nnz else 1.0  # shares stay below it, so that they only decide ties
+    known, share = scipy.sparse.csr_matrix(known, dtype=np.float64, copy=True), _shares(counts)
+    known.eliminate_zeros()
+    known.data = np.unique(known.data, return_inverse=True)[1] + 1.0  # places; shares, below 1, only decide ties
 
     def score(centres):
         scores = known[centres].toarray()
-        scores += unit * share
+        scores += share
         return scores
 
     return score

@@ -10,6 +10,7 @@ from .text import read_text
 
 _WHITE = bytes([9, 11, 12, 13, 28, 29, 30, 31, 32])  # ASCII white space but the line feed
 _UNICODE_WHITE = re.compile(r"[^\S\x00-\x7f]")
+_OPENED = re.compile(rb'(?:^|[ \n])("(?:[^ \n]*[^ \n"])?)(?=[ \n]|$)')
 _BESIDE = re.compile(rb"(?<!\0)\0+(?=[ \n])|(?<=[ \n])\0+")  # NUL stands for a blank; text has none of its own
 
 
@@ -41,10 +42,13 @@ def basket_reader(delimiter):
 def read_baskets(source, *, delimiter, encoding="utf-8", lowercase=False):
     """Yield baskets as text: the delimiter becomes a blank, a blank inside a name ``_``, blanks beside names vanish.
 
+    Quotes are part of names: they do not keep a delimiter inside a name.
+
     Raises
     ------
     InputError
-        As the text reader's; or if two names of the file become one that way.
+        As the text reader's; or if two names of the file become one that way, or one begins with a quote that it does
+        not close.
     """
     table = bytearray(range(256))
     for byte in _WHITE:
@@ -71,6 +75,7 @@ class _Names:
     def __init__(self, file, table):
         self._file, self._table = file, table
         self._forms = {}  # word -> the name with NUL for blanks
+        self._lines = 0  # before the present text
 
     def joined(self, text):
         """Return whole names, each with its delimiter or line feed, with single blanks between them."""
@@ -79,6 +84,15 @@ class _Names:
         text = text.translate(self._table)
         if b"\0" in text:
             text = _BESIDE.sub(b"", b"\n" + text)[1:]
+        opened = _OPENED.search(text) if b'"' in text else None
+        if opened:
+            line = self._lines + text.count(b"\n", 0, opened.end()) + 1
+            name = opened[1].replace(b"\0", b" ").decode()
+            raise InputError(
+                f"{self._file}:{line}: the item {name[:60]!r} begins with a quote that it does not close; in baskets "
+                "quotes do not keep a delimiter inside a name: set items apart by another sign, or take the quote out"
+            )
+        self._lines += text.count(b"\n")
         if b"\0" in text or b"_" in text:
             for name in set(text.replace(b"\n", b" ").split(b" ")):
                 if b"\0" in name or b"_" in name:

@@ -100,7 +100,7 @@ class Times:
             self.form = self._form_of(cells, column, label, where)
         if self.form == "number":
             return as_numbers(cells, column, label, where)
-        times = pd.to_datetime(pd.Series(cells), format=self.form, errors="coerce", utc=True)
+        times = pd.to_datetime(pd.Series(cells), format=self._pandas_form(), errors="coerce", utc=True)
         if times.isna().any():
             row = int(np.argmax(times.isna()))
             raise InputError(
@@ -108,6 +108,10 @@ class Times:
                 f"first one is ({self.form}); write all as numbers or as YYYY-MM-DD HH:MM:SS"
             )
         return times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
+
+    def _pandas_form(self):
+        """Return the form for pandas: ISO 8601 may have fractions of a second in one row and not in the next."""
+        return "ISO8601" if self.form.startswith("%Y-%m-%d") and "%S" in self.form else self.form
 
     def _form_of(self, cells, column, label, where):
         """Return the form of the first time; where day and month can be told apart, by all cells."""

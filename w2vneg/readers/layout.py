@@ -12,6 +12,13 @@ DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": "
 STAND_IN = "\x1f"  # the unit separator takes the place of `::`, as parsers know delimiters of one byte only
 _SAMPLE_ROWS = 100
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
+_COMMA = re.compile(r"[-+]?\d+,\d+")
+_WEIGHT = re.compile(r"weights?|counts?|freq|frequency|plays", re.IGNORECASE)
+_USUAL = re.compile(
+    r"((item|target|user|customer|movie|film|product|track|song|artist|book|query|session)[ _-]?(id|name|[ij12])?)"
+    r"|ratings?|timestamp|" + _WEIGHT.pattern,
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,7 @@ class Column:
     kind : "name" (text), "number", "weight" (0 or more) or "time"
     asked : str or int, its name in the header or its number from 1 on; None for `default`
     default : int, a number from 1 on, or None for a column that need not be there
-    if_number : bool, `default` holds only if there is such a column and its first cell is a number
+    if_number : bool, `default` holds only if there is such a column and numbers stand in it
     may_be_empty : bool, whether a name may be empty
     """
 
@@ -111,8 +118,9 @@ def find_layout(name, sample, columns, delimiter=None, header=None):
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
     head = [cell.strip() for cell in rows[0]]
-    below = rows[1:2] if has_header else rows[:1]
-    places = find_columns(where, columns, head, [is_number(cell) for row in below for cell in row])
+    below = [row for row in rows[has_header:] if len(row) == len(head)]
+    numeric = [_mostly_numbers(cells) or (has_header and is_weight(head[i])) for i, cells in _columns_of(below, head)]
+    places = find_columns(where, columns, head, numeric)
     labels = {
         key: repr(head[place]) if has_header else f"column {place + 1}"
         for key, place in places.items()
@@ -184,21 +192,40 @@ def is_number(cell):
     return True
 
 
+def is_weight(name):
+    """Return whether a column of this name holds weights."""
+    return _WEIGHT.fullmatch(name.strip()) is not None
+
+
+def _columns_of(rows, head):
+    """Return (place, cells that are not blank) of each column."""
+    return [(i, [cell for row in rows if (cell := row[i].strip())]) for i in range(len(head))]
+
+
+def _mostly_numbers(cells):
+    """Return whether at least half of these cells are numbers, or are meant to be: with a comma before decimals."""
+    numbers = sum(is_number(cell) or _COMMA.fullmatch(cell) is not None for cell in cells)
+    return bool(cells) and 2 * numbers >= len(cells)
+
+
 def _has_header(rows, names):
-    """Return whether the first row is a header: it has the names asked for, or no number where below most are."""
+    """Return whether the first row is a header: it has the names asked for, or two that are usual for columns and no
+    number, or no number where below most are.
+    """
     first = [cell.strip() for cell in rows[0]]
     if names and set(names) <= set(first):
         return True
     if any(map(_is_figures, first)):
         return False
-    below = [row for row in rows[1:] if len(row) == len(first)]
-    columns = [[cell for row in below if (cell := row[i].strip())] for i in range(len(first))]
-    return any(sum(map(_is_figures, cells)) > len(cells) / 2 for cells in columns)
+    if sum(_USUAL.fullmatch(cell) is not None for cell in first) >= 2:
+        return True
+    columns = _columns_of([row for row in rows[1:] if len(row) == len(first)], first)
+    return any(sum(map(_is_figures, cells)) > len(cells) / 2 for _, cells in columns)
 
 
 def _is_figures(cell):
     """Return whether a cell is a number or a date written in digits."""
-    return is_number(cell) or _DATE.fullmatch(cell) is not None
+    return is_number(cell) or _COMMA.fullmatch(cell) is not None or _DATE.fullmatch(cell) is not None
 
 
 def find_columns(where, columns, head, numeric):
@@ -212,7 +239,7 @@ def find_columns(where, columns, head, numeric):
     head : list of str
         The columns' names.
     numeric : list of bool
-        Whether each holds a number in the first row; may be shorter than `head`.
+        Whether each holds numbers.
 
     Raises
     ------
@@ -245,7 +272,7 @@ def _place(where, column, head, numeric):
         return head.index(asked)
     place = int(asked) - 1
     if column.if_number and column.asked is None:
-        return place if place < len(head) and any(numeric[place : place + 1]) else None
+        return place if place < len(head) and numeric[place] else None
     if not 0 <= place < len(head):
         raise InputError(
             f"{where}: there is no column {asked} ({column.option}), only {len(head)}: {shown}; "

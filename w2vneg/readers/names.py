@@ -11,9 +11,9 @@ from .text import read_text
 _WHITE = re.compile(r"\s")
 
 
-def as_word(name):
+def as_word(name, lowercase=False):
     """Return `name` without white space at its ends, and each white space inside turned into ``_`` (str)."""
-    return _WHITE.sub("_", name.strip())
+    return _WHITE.sub("_", (name.lower() if lowercase else name).strip())
 
 
 class Names:
@@ -39,14 +39,14 @@ class Names:
     def __len__(self):
         return len(self.words)
 
-    def number(self, column, place):
+    def number(self, column, where):
         """Return the numbers of a column's names, new ones for those not met before.
 
         Parameters
         ----------
         column : cells.NameColumn
-        place : str
-            Where they stand, for messages.
+        where : callable
+            The number of a row to words like ``file:line``, for messages.
 
         Returns
         -------
@@ -59,11 +59,16 @@ class Names:
             If two names become one word; the message gives both.
         """
         known = self._numbers
-        numbers = [known[name] if name in known else self.enter(name, place) for name in column.names]
+        numbers = []
+        for code, name in enumerate(column.names):
+            number = known.get(name)
+            if number is None:
+                number = self.enter(name, lambda code=code: where(int(np.argmax(column.codes == code))))
+            numbers.append(number)
         return np.array([*numbers, -1], np.int32)[column.codes]  # code -1 takes the last
 
     def enter(self, name, place):
-        """Return the number of one name (int), -1 if it is blank; see `number`."""
+        """Return the number of one name (int), -1 if it is blank; see `number`. place : callable, tells where it is."""
         plain = name.strip().lower() if self._lowercase else name.strip()
         word = as_word(plain)
         if not word:
@@ -71,8 +76,8 @@ class Names:
         number, first = self._by_word.setdefault(word, (len(self.words), plain))
         if first != plain:
             raise InputError(
-                f"{place}: the names {first!r} and {plain!r} would both become {word!r}, as white space inside a name "
-                "becomes '_'; rename one of them"
+                f"{place()}: the names {first!r} and {plain!r} would both become {word!r}, as white space inside a "
+                "name becomes '_'; rename one of them"
             )
         if number == len(self.words):
             self.words.append(word)
@@ -99,7 +104,7 @@ def read_names(path, *, encoding="utf-8", lowercase=False):
     lines = text.removesuffix("\n").split("\n")
     for i, line in enumerate(lines):
         place = f"{source.name}:{i + 1}"
-        number = names.enter(line, place)
+        number = names.enter(line, lambda place=place: place)
         if number < 0:
             raise InputError(f"{place}: the line is empty; give one name a line, as many as the matrix has rows")
         if number < i:

@@ -6,13 +6,13 @@ import numpy as np
 
 from ..errors import InputError, require
 from .cells import NameColumn, as_names, as_numbers
-from .layout import find_columns
+from .layout import find_columns, is_weight
 
 _ROWS = 1 << 19  # at a time
 
 
 def read_parquet(source, pieces, columns, times):
-    """Yield (place, number of rows, columns) of a Parquet file.
+    """Yield (where, number of rows, columns, labels) of pieces of a Parquet file, as `readers.tables.Batch` has them.
 
     Parameters
     ----------
@@ -38,15 +38,18 @@ def read_parquet(source, pieces, columns, times):
     try:
         with pa.parquet.ParquetFile(place) as file:
             names = file.schema_arrow.names
-            found = find_columns(
-                source.name, columns, names, [_is_numeric(pa, kind) for kind in file.schema_arrow.types]
-            )
+            numeric = [
+                is_weight(name) or _is_numeric(pa, kind)
+                for name, kind in zip(names, file.schema_arrow.types, strict=True)
+            ]
+            found = find_columns(source.name, columns, names, numeric)
             wanted = [names[at] for at in dict.fromkeys(found.values()) if at is not None]
             first_row = 1
             for batch in file.iter_batches(_ROWS, columns=wanted):
                 if batch.num_rows:
                     where = _Rows(source.name, first_row)
-                    yield where(0), batch.num_rows, _read(pa, batch, columns, found, names, times, where)
+                    labels = {key: repr(names[at]) for key, at in found.items() if at is not None}
+                    yield where, batch.num_rows, _read(pa, batch, columns, found, names, times, where), labels
                 first_row += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: cannot be read as Parquet ({error})") from error

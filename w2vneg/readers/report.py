@@ -46,6 +46,7 @@ class ItemsReport:
     lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one kind of
     things). `kept` counts distinct pairs, or items in histories and baskets; `groups` are these, 0 for pairs.
     `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
+    `columns` are the columns of a table that were read.
     """
 
     kind: str
@@ -60,10 +61,14 @@ class ItemsReport:
     left_out: dict = field(default_factory=dict)
     rectangular: bool = False
     cached: bool = False
+    columns: tuple = ()
 
     def line(self):
         """Return the report as one line for people (str)."""
         how = "from the cache" if self.cached else f"in {self.seconds:.1f} s"
+        columns = f" ({', '.join(self.columns)})" if self.columns else ""
+        if len(self.columns) == 2 and self.kind != "ratings":
+            columns = f" ({', '.join(self.columns)}; no weights)"
         things = f"{self.items:,} items"
         if self.rectangular:
             things = f"{self.items:,} centres and {self.targets:,} targets"
@@ -72,7 +77,7 @@ class ItemsReport:
             what = "pairs"
         out = "; ".join(f"{number:,} {why}" for why, number in self.left_out.items() if number)
         return (
-            f"{self.rows:,} {_ROWS[self.kind]}: {self.kept:,} {what.format(self.groups)} of {things}; "
+            f"{self.rows:,} {_ROWS[self.kind]}{columns}: {self.kept:,} {what.format(self.groups)} of {things}; "
             f"left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {how}"
         )
 

@@ -26,14 +26,16 @@ _ALL = np.iinfo(np.int64).max
 class Batch(NamedTuple):
     """Some rows of one file.
 
-    place : str, file and first line, for messages
+    where : callable, the number of a row, from 0 on, to words like ``file:line``, for messages
     n_rows : int
     columns : dict, key -> cells.NameColumn, ndarray float64 (n_rows,), or None for a column that is not there
+    labels : dict, key -> what messages call the column
     """
 
-    place: str
+    where: object
     n_rows: int
     columns: dict
+    labels: dict
 
 
 class Tables:
@@ -56,6 +58,8 @@ class Tables:
     ----------
     n_files, bytes, n_rows : int
         What has been read so far; bytes are those of the text, unpacked.
+    labels : dict, key -> str
+        What the columns that are read are called in the first file.
 
     Raises
     ------
@@ -73,6 +77,7 @@ class Tables:
         self._progress = progress or (lambda done, total: None)
         self._times = Times()
         self.n_files = self.bytes = self.n_rows = 0
+        self.labels = {}
 
     def __iter__(self):
         done = 0
@@ -80,6 +85,7 @@ class Tables:
             rows_before = self.n_rows
             with Source(path) as source:
                 for batch in self._batches(source):
+                    self.labels = self.labels or batch.labels
                     self.n_rows += batch.n_rows
                     yield batch
                     self._progress(done + source.position, self._total)
@@ -96,8 +102,8 @@ class Tables:
         if begun.first.startswith(b"PAR1"):
             from .parquet import read_parquet
 
-            for place, n_rows, columns in read_parquet(source, begun.pieces(), self._columns, self._times):
-                yield Batch(place, n_rows, columns)
+            for batch in read_parquet(source, begun.pieces(), self._columns, self._times):
+                yield Batch(*batch)
             return
         blocks = _whole_lines(source.name, read_text(begun, encoding=self._encoding))
         first = next(blocks, b"")
@@ -106,7 +112,7 @@ class Tables:
         sample = first[: first.find(b"\n", min(_SAMPLE, len(first)) - 1) + 1].decode()
         layout = find_layout(source.name, sample, self._columns, self._delimiter, self._header)
         for block in _whole_rows(source.name, _chain(first, blocks), layout):
-            yield Batch(block.where(0), block.n_rows, block.read(self._columns, self._times))
+            yield Batch(block.where, block.n_rows, block.read(self._columns, self._times), layout.labels)
 
 
 class _Begun(NamedTuple):

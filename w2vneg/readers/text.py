@@ -20,7 +20,7 @@ def codec_name(encoding):
         from encodings.aliases import aliases
 
         hint = did_you_mean(encoding, sorted({*aliases, *aliases.values()}), shown=-1)
-        raise ConfigError(f"unknown encoding {encoding!r}{hint}") from None
+        raise ConfigError(f"unknown encoding {encoding!r}{hint} Python's names of encodings hold, as latin-1") from None
     if not info._is_text_encoding:
         raise ConfigError(f"{encoding!r} does not turn bytes into text; name a text encoding, as utf-8")
     return "utf-8" if info.name == "utf-8-sig" else info.name

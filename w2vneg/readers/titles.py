@@ -6,7 +6,7 @@ from .tables import Tables
 from .text import utf8_or_latin_1
 
 
-def read_titles(path, columns=(1, 2)):
+def read_titles(path, columns=(1, 2), lowercase=False):
     """Read what items are called.
 
     Parameters
@@ -15,6 +15,8 @@ def read_titles(path, columns=(1, 2)):
         A table as `Tables` reads them; UTF-8, or else Latin-1.
     columns : (int or str, int or str)
         Numbers from 1 on, or names, of the columns with ids and with titles.
+    lowercase : bool
+        Whether the vocabulary is of ids that were lower-cased.
 
     Returns
     -------
@@ -34,7 +36,7 @@ def read_titles(path, columns=(1, 2)):
     titles = {}
     for batch in Tables(str(path), wanted, encoding=utf8_or_latin_1(path)):
         ids, texts = batch.columns["id"], batch.columns["title"]
-        words, shown = [as_word(name) for name in ids.names], [text.strip() for text in texts.names]
+        words, shown = [as_word(name, lowercase) for name in ids.names], [text.strip() for text in texts.names]
         for word, title in sorted(set(zip(ids.codes.tolist(), texts.codes.tolist(), strict=True))):
             if word >= 0 and title >= 0:
                 titles.setdefault(words[word], shown[title])

@@ -9,7 +9,7 @@ from .common import keep, say
 @click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME")
 @click.option("--long", is_flag=True, help="The whole grid, eight million tokens a timing; hours.")
 @click.option("--repeats", type=click.IntRange(1), help="Rounds of each cell.  [default: 2, --long: 3]")
-@click.option("--tokens", type=click.IntRange(1), help="Tokens of a timing.  [default: 1 million, --long: 8 million]")
+@click.option("--tokens", type=click.IntRange(1), help="Tokens of a timing.  [default: 800,000, --long: 8 million]")
 @click.option("--vocab", "vocabularies", type=click.Choice(["15k", "whole", "1M"]), multiple=True, help="Repeatable.")
 @click.option("--dim", "dims", type=click.IntRange(1), multiple=True, help="Length of the vectors; repeatable.")
 @click.option("--workers", type=click.IntRange(1, 1024), multiple=True, help="Repeatable.")
