@@ -13,6 +13,7 @@ from w2vneg.evaluators import evaluate_ranking
 from w2vneg.model import Model
 from w2vneg.reproduce import STUDIES, next_item
 from w2vneg.reproduce.item_tasks import INPUTS, SHARES, load_task, make_task
+from w2vneg.reproduce.next_item_papers import PAPERS, beside_papers
 from w2vneg.splits import users_of
 from w2vneg.tuning import Search
 from w2vneg.vocab import Vocabulary
@@ -33,7 +34,8 @@ def few(monkeypatch):
 
 def test_there_is_a_study_for_every_data_set_and_split():
     named = {name for name in STUDIES if name.startswith("next-")}
-    assert len(named) == 2 * len(INPUTS)
+    assert len(named) == 2 * len(INPUTS) + 1
+    assert set(PAPERS) == set(INPUTS)
     assert {"next-item-belgian", "next-item-ml-1m-by-pair", "next-word-15k"} <= named
     assert STUDIES["next-word-12k"].__doc__.startswith("Next word: all methods of RS table 2")
 
@@ -86,9 +88,23 @@ def test_the_table_in_small(task, few):
     counts = np.asarray(task.train.matrix.sum(axis=0)).ravel()
     hits = np.isin(task.test.targets, np.argsort(-counts, kind="stable")[:15])
     assert best["popularity"] == pytest.approx(task.test.weights @ hits / task.test.weights.sum(), abs=0.02)
+    beside = beside_papers("uk", table).set_index("method")
+    assert list(beside.index) == ["US (UniS)"]
+    assert beside["P@1, CIS"].tolist() == ["2.4"]
+    assert float(beside["P@1, here"].iloc[0]) == pytest.approx(100 * table["P@1"].iloc[2][0], abs=0.006)
+    beside = beside_papers("ml-1m", table).set_index("method")
+    assert beside.loc["PS + log Q", ["MPR, RS", "P@1, CIS"]].tolist() == ["–", "–"]
+    assert beside.loc["PBS", "P@50, RS"] == "7.3"
     shown = next_item.printed(table)
     assert "±" in shown["P@1"].iloc[2]
     assert "±" not in shown["P@1"].iloc[0]
+
+
+def test_every_temperature_is_judged_with_one_alpha(task):
+    table = next_item.measure_temperatures(task, SCALE, 1, lambda line: None)
+    assert list(table["method"]) == ["UBS", "UBS", "PBS", "PBS + log Q", "PBS", "PBS + log Q"]
+    assert table["T"].tolist() == [3.0, math.inf, 3.0, 3.0, math.inf, math.inf]
+    assert set(table["alpha"]) == {0.2}
 
 
 def test_by_pair_leaves_out_what_was_trained_on(few):

@@ -64,7 +64,7 @@ class Sizes:
 
     @classmethod
     def long(cls):
-        return cls(text=_TEXT_LIMIT, exported=200_000, judged=70_000, searched=1_000_000)
+        return cls(text=_TEXT_LIMIT, exported=1_000_000, judged=70_000, searched=1_000_000)
 
 
 def interleaved(tasks, repeats, tell=lambda text: None):

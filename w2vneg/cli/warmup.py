@@ -27,7 +27,7 @@ from .options import GroupedCommand, config_options, read_config
 def warmup(every, sources, config_path, quiet, as_json, **given):
     """Compile what 'w2vneg train' with the same options will need, and keep it in the cache.
 
-    Without this the first run compiles, for 10 to 20 seconds; later ones find the code again. What matters is the
+    Without this the first run compiles, for some 20 seconds; later ones find the code again. What matters is the
     objective, --dim where it is one of the usual ones, and whether one or several workers train.
     """
     config = read_config(config_path, given)

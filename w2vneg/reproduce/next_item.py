@@ -39,6 +39,7 @@ from ..validation import Validation
 from ..vocab import Vocabulary
 from . import STUDIES, Study
 from .item_tasks import INPUTS, load_task, make_task
+from .next_item_papers import beside_papers
 
 METHODS = {  # name -> options; FS, UniS, PopS, SP and CIS are CIS's names, the others RS's
     "FS (MLE)": {"loss": "mle"},
@@ -96,6 +97,18 @@ def measure(task, scale, seed, tell):
     DataFrame
         A row for each method and each baseline; figures of the test part as (mean, half of a 95 % interval over seeds).
     """
+    common, known, valid = _setting(task, scale, seed)
+    rows = [_baseline_row(task, known, name) for name in ("popularity", "item-item co-occurrence")]
+    for name, options in METHODS.items():
+        chosen = _chosen(task, common, options, scale, valid, name in _WARM)
+        models = [_trained(task, common, chosen, seed + k, valid) for k in range(scale.seeds)]
+        rows += _rows(name, chosen, task, known, models)
+        tell(f"{task.name}: {name} {_shown(chosen)}: P@15 {100 * rows[-1]['P@15'][0]:.2f}")
+    return pd.DataFrame(rows)
+
+
+def _setting(task, scale, seed):
+    """Return (options that all have, EncodedPairs that are left out of the ranking or None, Validation)."""
     common = TrainConfig(
         source="pairs",
         pair_weights="sample",
@@ -106,17 +119,16 @@ def measure(task, scale, seed, tell):
         seed=seed,
     )
     known = task.train if task.by == "pair" else None
-    valid = Validation(_sampled(task.valid, seed), metric=_METRIC, known=_as_held(known))
-    rows = [_baseline_row(task, known, name) for name in ("popularity", "item-item co-occurrence")]
-    for name, options in METHODS.items():
-        chosen = _chosen(task, common, options, scale, valid, name in _WARM)
-        models = [_trained(task, common, chosen, seed + k, valid) for k in range(scale.seeds)]
-        rows.append(_row(name, chosen, [_figures(task, known, _scores(model)) for model in models]))
-        if noise_of(models[0]) is not None:
-            corrected = [_figures(task, known, corrected_scores(model)) for model in models]
-            rows.append(_row(f"{name} + log Q", chosen, corrected))
-        tell(f"{task.name}: {name} {_shown(chosen)}: P@15 {100 * rows[-1]['P@15'][0]:.2f}")
-    return pd.DataFrame(rows)
+    return common, known, Validation(_sampled(task.valid, seed), metric=_METRIC, known=_as_held(known))
+
+
+def _rows(name, chosen, task, known, models):
+    """Return the row of a method, and that of the same models with log Q where their noise has one."""
+    rows = [_row(name, chosen, [_figures(task, known, _scores(model)) for model in models])]
+    if noise_of(models[0]) is not None:
+        corrected = [_figures(task, known, corrected_scores(model)) for model in models]
+        rows.append(_row(f"{name} + log Q", chosen, corrected))
+    return rows
 
 
 def _chosen(task, common, options, scale, valid, warm):
@@ -246,11 +258,34 @@ def communities(seed, n_items=60, n_baskets=3000):
     return EncodedCorpus(np.argsort(order)[ids].astype(np.int32), offsets, vocab, source="baskets")
 
 
-def _study(name, by, tell, quick, seed):
+def measure_temperatures(task, scale, seed, tell):
+    """Train UBS and PBS at each temperature, one seed, all at the alpha that validation likes best at T = 1.
+
+    Parameters and result are those of `measure`; nothing is chosen by the test part, which all are judged on. T =
+    infinity is US and PS.
+    """
+    common, known, valid = _setting(task, scale, seed)
+    rows = []
+    for name in _WARM:
+        options = METHODS[name]
+        base = dataclasses.replace(common, **options, temp=1.0)
+        options |= _best(task, base, [{"alpha": alpha} for alpha in scale.alphas], valid)
+        for temp in (*scale.temps, math.inf):
+            model = _trained(task, common, options | {"temp": temp}, seed, valid)
+            rows += _rows(name, options | {"temp": temp}, task, known, [model])
+            tell(f"{task.name}: {name} T = {temp:g}: P@15 {100 * rows[-1]['P@15'][0]:.2f}")
+    return pd.DataFrame(rows)
+
+
+def _made(name, by, quick, seed):
+    """Return (Task, Scale) of a study."""
     if quick:
-        task, scale = make_task("made-up baskets", communities(seed), by, seed, "baskets"), QUICK
-    else:
-        task, scale = load_task(name, by, seed), TEXT if name.startswith("text") else FULL
+        return make_task("made-up baskets", communities(seed), by, seed, "baskets"), QUICK
+    return load_task(name, by, seed), TEXT if name.startswith("text") else FULL
+
+
+def _study(name, by, tell, quick, seed):
+    task, scale = _made(name, by, quick, seed)
     tell(task.line())
     table = measure(task, scale, seed, tell)
     left_out = "; pairs trained on are left out of the ranking" if by == "pair" else ""
@@ -260,7 +295,19 @@ def _study(name, by, tell, quick, seed):
         f"{', '.join(f'{a:g}' for a in scale.alphas)} and temperatures {', '.join(f'{t:g}' for t in scale.temps)} (T = "
         "infinity is US and PS), chosen by validation. In percent, with 95 % intervals over seeds.\n"
     )
-    return Study({by: printed(table)}, text)
+    return Study({by: printed(table), f"{by}-papers": beside_papers(name, table)}, text)
+
+
+@STUDIES.register("next-word-15k-temperatures")
+def temperatures(tell, quick, seed):
+    """Next word: UBS and PBS of RS table 2 at each temperature, text-15k, split by line."""
+    task, scale = _made("text-15k", "user", quick, seed)
+    tell(task.line())
+    text = (
+        f"{task.line()}. d = {scale.dim}, at most {scale.epochs} epochs of {scale.pairs_of(task):,} pairs, one seed; "
+        f"alpha, of {', '.join(f'{a:g}' for a in scale.alphas)}, chosen by validation at T = 1. In percent.\n"
+    )
+    return Study({"temperatures": printed(measure_temperatures(task, scale, seed, tell))}, text)
 
 
 def _register(name, by):

@@ -1,0 +1,72 @@
+"""What the papers have measured of next items and next words, to stand beside ours: RS table 2, CIS tables 2 and 7.
+
+Their data are larger (MovieLens of 17,128 films) or others (text8), and how they split them is not told: figures
+do not compare, orders of methods may. In percent; likelihood in 1e-4.
+"""
+
+import pandas as pd
+
+_RS = ("FS (MLE)", "SS", "US (UniS)", "UBS", "PS", "PBS")
+_CIS = ("FS (MLE)", "US (UniS)", "PopS", "SP", "CIS")
+
+
+def _figures(source, methods, **columns):
+    return {
+        f"{column.replace('_', '@')}, {source}": dict(zip(methods, row, strict=True)) for column, row in columns.items()
+    }
+
+
+_RS_MOVIES = _figures(
+    "RS",
+    _RS,
+    P_5=(0.4, 0.5, 0.7, 0.7, 0.7, 1.0),
+    P_15=(1.3, 1.7, 2.3, 2.6, 2.2, 3.0),
+    P_50=(4.9, 5.5, 6.1, 7.0, 6.2, 7.3),
+    MPR=(91.7, 91.5, 89.0, 92.5, 92.2, 92.1),
+    likelihood=(5.1, 4.5, 6.0, 6.0, 6.5, 6.5),
+)
+_CIS_MOVIES = _figures("CIS", _CIS, P_1=(2.2, 1.4, 2.5, 2.5, 3.7))
+PAPERS = {  # name of the data -> column -> method -> figure
+    "belgian": _figures("CIS", _CIS, P_1=(10.8, 10.2, 10.6, 10.8, 11.2)),
+    "uk": _figures("CIS", _CIS, P_1=(2.7, 2.4, 2.4, 2.5, 3.1)),
+    "ml-100k": _CIS_MOVIES | _RS_MOVIES,
+    "ml-1m": _CIS_MOVIES | _RS_MOVIES,
+    "text-12k": _figures("CIS", _CIS, P_1=(7.2, 6.0, 7.2, 8.9, 8.9), MPR=(85.1, 87.4, 87.6, 88.2, 88.7)),
+    "text-15k": _figures(
+        "RS",
+        _RS,
+        P_5=(4.5, 4.2, 4.4, 5.1, 4.1, 4.6),
+        P_15=(13.1, 12.0, 12.5, 14.2, 11.6, 14.5),
+        P_50=(31.9, 31.2, 31.5, 34.2, 31.5, 34.5),
+        MPR=(87.2, 88.2, 89.7, 90.7, 89.4, 90.8),
+        likelihood=(165.0, 170.0, 190.0, 190.0, 180.0, 180.0),
+    ),
+    "text-30k": _figures("CIS", _CIS, P_1=(7.5, 5.5, 7.1, 8.6, 9.3), MPR=(89.4, 90.6, 90.7, 88.7, 91.6)),
+}
+
+
+def beside_papers(name, table):
+    """Return the papers' figures of these data beside the means of ours.
+
+    Parameters
+    ----------
+    name : str, of `item_tasks.INPUTS`
+    table : DataFrame, as `next_item.measure` returns it
+
+    Returns
+    -------
+    DataFrame
+        A row for each of our methods that a paper has, with log Q added too; a dash where the paper has none.
+    """
+    papers = PAPERS[name]
+    methods = {method for column in papers.values() for method in column}
+    rows = []
+    for _, ours in table[table["method"].str.removesuffix(" + log Q").isin(methods)].iterrows():
+        row = {"method": ours["method"]}
+        for column, figures in papers.items():
+            figure = column.split(",")[0]
+            scale = 1e4 if figure == "likelihood" else 100
+            row[column] = f"{figures[ours['method']]:g}" if ours["method"] in figures else "–"
+            row[f"{figure}, here"] = f"{scale * ours[figure][0]:.2f}"
+        rows.append(row)
+    return pd.DataFrame(rows)
