@@ -106,3 +106,11 @@ def test_they_take_little_memory():
         tracemalloc.stop()
     assert held < n * (11 + 8 + 1)
     assert with_table < n * (11 + 8 + 12 + 1)
+
+
+def test_the_table_for_looking_up_is_made_again_once_it_was_let_go():
+    words = Words(["a", "b", "c"])
+    assert words.find("c") == 2
+    words.forget_table()
+    assert "_table" not in vars(words)
+    assert words.find("b") == 1

@@ -148,6 +148,10 @@ class Words(Sequence):
             self._distinct = True
         return None
 
+    def forget_table(self):
+        """Let go of what looking words up takes; it is made again when it is needed."""
+        self.__dict__.pop("_table", None)
+
     def __reduce__(self):  # Python's hashes differ from process to process, so the table stays here
         return Words.of_data, (self.data, self._distinct)
 

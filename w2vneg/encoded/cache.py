@@ -95,6 +95,7 @@ class Cache:
                 return None
             ids, offsets = mapped(entry / "ids.i32", np.int32), mapped(entry / "offsets.i64", np.int64)
             vocab = vocab or self.settings.vocab or Vocabulary.load(entry / "vocab.tsv")
+            vocab.words.forget_table()  # it has served to check them; training looks no word up
             report = CorpusReport(**{**about["report"], "cached": True})
         except (OSError, ValueError, KeyError, TypeError, W2vnegError):
             return None

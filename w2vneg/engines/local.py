@@ -51,8 +51,11 @@ class LocalEngine(Matrices):
         self.walk = walk
         square = model.vocab_out is model.vocab
         self._shares = {  # of all updates, that of each row with copies
-            name: _shares(walk.centre_weights if square or not name.endswith("_out") else model.vocab_out.counts)
+            name: _shares(
+                walk.centre_weights if square or not name.endswith("_out") else model.vocab_out.counts, self.n_private
+            )
             for name in self.tall
+            if self.n_private
         }
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
         self.plugs = Plugs(*(self._with_tall(plug) for plug in plugs))
@@ -130,9 +133,10 @@ class LocalEngine(Matrices):
         """
         if self.n_private:
             for name, tall in self.tall.items():
-                pulls = _PULL * work * self._shares[name][: self.n_private]
+                pulls = _PULL * work * self._shares[name]
                 merge_round(tall, self.n_private, self.workers, self.workers, pulls)
 
 
-def _shares(weights):
-    return np.asarray(weights, np.float64) / max(float(np.sum(weights)), 1e-300)
+def _shares(weights, n):
+    """Return what the first n weights are of the sum of all, float64 (n,)."""
+    return np.asarray(weights[:n], np.float64) / max(float(np.sum(weights)), 1e-300)
