@@ -105,6 +105,7 @@ def test_every_temperature_is_judged_with_one_alpha(task):
     assert list(table["method"]) == ["UBS", "UBS", "PBS", "PBS + log Q", "PBS", "PBS + log Q"]
     assert table["T"].tolist() == [3.0, math.inf, 3.0, 3.0, math.inf, math.inf]
     assert set(table["alpha"]) == {0.2}
+    assert next_item.METHODS["UBS"] == {"loss": "ubs"}  # what is chosen stays here
 
 
 def test_by_pair_leaves_out_what_was_trained_on(few):

@@ -203,9 +203,8 @@ def _columns_of(rows, head):
 
 
 def _mostly_numbers(cells):
-    """Return whether at least half of these cells are numbers, or are meant to be: with a comma before decimals."""
-    numbers = sum(is_number(cell) or _COMMA.fullmatch(cell) is not None for cell in cells)
-    return bool(cells) and 2 * numbers >= len(cells)
+    """Return whether at least half of these cells are numbers, or are meant to be."""
+    return bool(cells) and 2 * sum(map(_is_amount, cells)) >= len(cells)
 
 
 def _has_header(rows, names):
@@ -223,9 +222,14 @@ def _has_header(rows, names):
     return any(sum(map(_is_figures, cells)) > len(cells) / 2 for _, cells in columns)
 
 
+def _is_amount(cell):
+    """Return whether a cell is a number, or is meant to be one: with a comma before its decimals."""
+    return is_number(cell) or _COMMA.fullmatch(cell) is not None
+
+
 def _is_figures(cell):
     """Return whether a cell is a number or a date written in digits."""
-    return is_number(cell) or _COMMA.fullmatch(cell) is not None or _DATE.fullmatch(cell) is not None
+    return _is_amount(cell) or _DATE.fullmatch(cell) is not None
 
 
 def find_columns(where, columns, head, numeric):

@@ -269,7 +269,7 @@ def measure_temperatures(task, scale, seed, tell):
     for name in _WARM:
         options = METHODS[name]
         base = dataclasses.replace(common, **options, temp=1.0)
-        options |= _best(task, base, [{"alpha": alpha} for alpha in scale.alphas], valid)
+        options = options | _best(task, base, [{"alpha": alpha} for alpha in scale.alphas], valid)
         for temp in (*scale.temps, math.inf):
             model = _trained(task, common, options | {"temp": temp}, seed, valid)
             rows += _rows(name, options | {"temp": temp}, task, known, [model])
