@@ -4,7 +4,6 @@ import naive
 import numpy as np
 import pytest
 
-from w2vneg.engines import local
 from w2vneg.engines.local import private_rows
 from w2vneg.kernels.round import merge_round
 from w2vneg.schedule import block_size
@@ -81,13 +80,9 @@ def test_opposite_moves_cancel():
     assert shared.tolist() == [[1.0, 1.0]]
 
 
-def test_more_than_two_workers_have_copies_of_the_hottest_rows_only_and_short_rounds(monkeypatch):
-    monkeypatch.setattr(local, "memory_size", lambda: 2**34)
-    assert private_rows(70_419, 100, 1) == 0
-    assert private_rows(70_419, 100, 2) == 70_419
-    assert private_rows(1_000_000, 100, 2) == 64 * 2**20 // 400
-    assert [private_rows(70_419, 100, workers) for workers in (4, 16)] == [4_000, 1_000]
-    assert private_rows(3_000, 100, 4) == 3_000
+def test_workers_have_copies_of_the_hottest_rows_only_and_more_than_two_short_rounds():
+    assert [private_rows(70_419, workers) for workers in (1, 2, 4, 16)] == [0, 8_000, 4_000, 1_000]
+    assert private_rows(3_000, 4) == 3_000
     assert block_size(100_000_000, 2, 100.0, copies=True) == 400_000
     assert [block_size(100_000_000, workers, 100.0, copies=True) for workers in (4, 16)] == [16_384, 4_096]
     assert block_size(100_000_000, 4, 100.0) == 400_000

@@ -139,7 +139,7 @@ def _private_rows(config, sampler, n_vocab):
             raise ConfigError(NO_PRIVATE_ROWS)
         return 0
     if config.private_rows is None:
-        return private_rows(n_vocab, config.dim, config.workers)
+        return private_rows(n_vocab, config.workers)
     return config.private_rows
 
 

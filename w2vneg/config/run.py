@@ -126,7 +126,7 @@ class RunOptions:
         "0 is plain Hogwild.",
         at_least=0,
         group="training",
-        shown="all, up to 64 MB a worker and matrix and an eighth of memory; 16,000 / workers for more than two",
+        shown="16,000 / workers",
     )
     bounded_steps: bool = option(
         bool,

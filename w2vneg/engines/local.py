@@ -11,24 +11,18 @@ from ..jit import threads
 from ..kernels.groups import Plugs, make_scratch
 from ..kernels.linalg import Rows, width_of
 from ..kernels.round import fill_round, merge_round, train_round
-from ..memory import memory_size
 from ..schedule import stream_key
 from .matrices import Matrices
 
-_COPIES = 16_000  # rows that more than two workers have copies of, all together
+_COPIES = 16_000  # rows of a matrix that workers have copies of, all together
 _PULL = 0.7  # by how much one pair at a learning rate of 1 takes a row to where it would settle, about
 
 
-def private_rows(n_vocab, dim, workers):
-    """Choose H: every row, as long as one worker's copies of a matrix stay within 64 MB and all copies within an eighth
-    of memory. Merging more costs more time than the rarer rows, seldom shared at one moment, would save.
-
-    More than two workers merge far more often (`schedule.block_size`), so they have copies of the hottest rows only.
+def private_rows(n_vocab, workers):
+    """Choose H: the hottest rows. Merging more costs more time than the rarer ones, seldom shared at one moment, would
+    save.
     """
-    if workers == 1:
-        return 0
-    most = min(n_vocab, 64 * 2**20 // (4 * dim), memory_size() // 8 // (workers * 2 * dim * 4))
-    return int(most if workers == 2 else min(most, _COPIES // workers))
+    return 0 if workers == 1 else min(n_vocab, _COPIES // workers)
 
 
 class LocalEngine(Matrices):

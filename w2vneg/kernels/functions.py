@@ -3,12 +3,11 @@
 import numpy as np
 
 from ..jit import LEAF, jitable, njit
-from .lanes import exp_lanes, rank_lanes
+from .lanes import accumulate_lanes, exp_lanes, highest_lanes, rank_lanes
 from .vectors import LANES, LIMIT, LOG2E, POWERS
 
 _LOG2E = np.float32(LOG2E)
 _LIMIT = np.float32(LIMIT)
-_LOWEST = np.float32(-np.inf)
 _HALF = np.float32(0.5)
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -51,47 +50,18 @@ def padded(n):
 
 @njit(borrows=True)
 def highest(values, n):
-    """Return the largest of the first n values (n > 0), NaN passed over; four chains hide a comparison's latency."""
-    a = b = c = d = _LOWEST
-    quarter = n // 4
-    for k in range(quarter):
-        v, w, x, y = values[k], values[quarter + k], values[2 * quarter + k], values[3 * quarter + k]
-        a = v if v > a else a
-        b = w if w > b else b
-        c = x if x > c else c
-        d = y if y > d else d
-    for k in range(4 * quarter, n):
-        v = values[k]
-        a = v if v > a else a
-    a = b if b > a else a
-    c = d if d > c else c
-    return c if c > a else a
+    """Return the largest of the first n values (float32, n > 0), NaN passed over."""
+    return highest_lanes(values, n)
 
 
-@njit(fastmath=LEAF, borrows=True)
+@njit(borrows=True)
 def accumulate(values):
-    """Replace values by their running sums, four stretches side by side; return the total."""
-    n = values.shape[0]
-    quarter = n // 4
-    a = b = c = d = _ZERO
-    for k in range(quarter):
-        a += values[k]
-        b += values[quarter + k]
-        c += values[2 * quarter + k]
-        d += values[3 * quarter + k]
-        values[k], values[quarter + k], values[2 * quarter + k], values[3 * quarter + k] = a, b, c, d
-    b += a
-    c += b
-    d += c
-    for k in range(quarter):
-        values[quarter + k] += a
-        values[2 * quarter + k] += b
-        values[3 * quarter + k] += c
-    for k in range(4 * quarter, n):
-        d += values[k]
-        values[k] = d
-    return d
+    """Replace values, float32, by their running sums; return the total."""
+    return accumulate_lanes(values)
 
+
+FULL = 1e200
+"""A product of quotients of sums of e^x, |x| up to 80, has its logarithm taken once it is beyond this."""
 
 _BITS = np.int64(52)  # of a float64's fraction
 _HALF_ROOT = np.int64(0x3FE6A09E667F3BCD)  # 1/√2 as a float64

@@ -5,11 +5,10 @@ import math
 import numpy as np
 
 from ..jit import njit
-from ..kernels.functions import fast_exp, fast_log
+from ..kernels.functions import FULL, fast_exp, fast_log
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
-_FULL = 1e300  # a product of factors up to 2 that must not grow much further
 
 
 def softplus(x):
@@ -38,7 +37,7 @@ def logistic_many(weights, gradients):
         if weight == _ONE:
             value += np.float64(max(x, _ZERO))
             product *= np.float64(total)
-            if product > _FULL:
+            if product > FULL:
                 value += fast_log(product)
                 product = 1.0
         elif weight > _ZERO:

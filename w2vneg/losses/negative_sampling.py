@@ -15,7 +15,7 @@ import numpy as np
 
 from ..jit import njit
 from ..kernels.contracts import implement_step, implement_step_group
-from ..kernels.functions import fast_log
+from ..kernels.functions import FULL, fast_log
 from ..registry import About
 from . import LOSSES
 from ._normaliser import count
@@ -50,12 +50,12 @@ class NegativeSampling(NamedTuple):
 @implement_step(NegativeSampling)
 def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
     gradients[0] = -_ONE / (_ONE + odds[0])
-    product = 1.0 + 1.0 / np.float64(odds[0])  # −log σ(s₀) = log(1 + e^{−s₀}); one logarithm for up to eight factors
+    product = 1.0 + 1.0 / np.float64(odds[0])  # −log σ(s₀) = log(1 + e^{−s₀}); one logarithm for many factors
     value = 0.0
     for k in range(1, odds.shape[0]):
         total = _ONE + odds[k]
         gradients[k] = weights[k] * odds[k] / total
-        if k % 8 == 0:
+        if product > FULL:
             value += fast_log(product)
             product = 1.0
         if weights[k] != _ONE:
@@ -88,12 +88,12 @@ def step_group(
 
 @njit(borrows=True)
 def _log_product(odds, n, inverse):
-    """Return Σ log(1 + o_k) over the first n odds (float64), of 1 / o_k where `inverse` is 1; a logarithm for eight."""
+    """Return Σ log(1 + o_k) over the first n odds (float64), of 1 / o_k where `inverse` is 1."""
     value, product = 0.0, 1.0
     for k in range(n):
         o = np.float64(odds[k])
         product *= 1.0 + (1.0 / o if inverse > _ZERO else o)
-        if k % 8 == 7:
+        if product > FULL:
             value += fast_log(product)
             product = 1.0
     return value + fast_log(product)

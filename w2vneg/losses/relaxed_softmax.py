@@ -18,7 +18,7 @@ import numpy as np
 
 from ..jit import LEAF, njit
 from ..kernels.contracts import implement_step, implement_step_group
-from ..kernels.functions import fast_log
+from ..kernels.functions import FULL, fast_log
 from ..registry import About
 from . import LOSSES
 from ._normaliser import clear, penalty_at, penalty_now, read_penalty
@@ -84,13 +84,10 @@ def step_group(
 ):
     if loss.penalty > 0.0 or not loss.positive_in:
         return False, 0.0
-    value, ratio = 0.0, 1.0  # one logarithm for up to four quotients Z / e^{s₀}
+    value, ratio = 0.0, 1.0  # one logarithm for many quotients Z / e^{s₀}
     noise = _weighed_sum(negative_odds, negative_weights, 0, n, weighed)
     shares = _ZERO
     for k in range(m):
-        if k % 4 == 3:
-            value += fast_log(ratio)
-            ratio = 1.0
         if k > 0 and not shared:
             noise = _weighed_sum(negative_odds, negative_weights, k * n, n, weighed)
         positive = positive_odds[k] * positive_weights[k] if weighed else positive_odds[k]
@@ -104,6 +101,9 @@ def step_group(
                 negatives[k * n + j] = scale * (o * negative_weights[k * n + j] if weighed else o)
         if total != _ZERO:
             ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_odds[k])
+            if not 1 / FULL < ratio < FULL:
+                value += fast_log(ratio)
+                ratio = 1.0
     if shared:
         for j in range(n):
             negatives[j] = shares * (negative_odds[j] * negative_weights[j] if weighed else negative_odds[j])
