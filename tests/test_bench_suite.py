@@ -146,6 +146,9 @@ def test_suite_command(run_cli, tmp_path, monkeypatch):
         (("time-to-quality", "--objective", "nonsens"), "unknown objective 'nonsens'"),
         (("time-to-quality", "--at", "ns"), "OBJECTIVE=ALPHA"),
         (("time-to-quality", "--objective", "ns", "--at", "relaxed=0.1"), "does not take part"),
+        (("time-to-quality", "--objective", "ns", "--budget", "relaxed=3"), "does not take part"),
+        (("time-to-quality", "--budget", "ns="), "'ns=' is no number of epochs"),
+        (("time-to-quality", "--objective", "ns", "--budget", "gensim=3"), "no budget for 'ns'"),
         (("time-to-quality", "--objective", "ns", "--plot", "no/such/folder/p.png"), "no/such/folder"),
         (("workers", "--workers", 4), "--workers 1"),
         (("workers", "--objective", "gensim"), "no merge"),
@@ -204,9 +207,15 @@ def test_test_data_are_read_where_they_are_reported():
 
 
 def test_the_reference_is_always_run_and_all_are_interleaved():
-    plan = time_to_quality.Plan.checked(("ns",), {}, (2, 1), 5, (7, 8))
+    plan = time_to_quality.Plan.checked(("ns",), {}, [(None, 2), (None, 1)], 5, (7, 8))
     one = [(1, "gensim"), (1, "ns"), (2, "gensim"), (2, "ns"), (5, "gensim")]
     assert list(plan.runs()) == [(seed, *rest) for seed in (7, 8) for rest in one]
+
+
+def test_a_trainer_may_have_budgets_of_its_own():
+    budgets = [("ns", 6), (None, 3), ("ns", 4), ("gensim", 5)]
+    plan = time_to_quality.Plan.checked(("ns", "relaxed"), {}, budgets, 5, (1,))
+    assert [run[1:] for run in plan.runs()] == [(3, "relaxed"), (4, "ns"), (5, "gensim"), (6, "ns")]
 
 
 def test_time_to_quality_command(run_cli, tmp_path, monkeypatch):

@@ -27,32 +27,44 @@ COLUMNS = {  # part -> names of the scores: analogies are the mean of the first 
 @dataclass(frozen=True)
 class Plan:
     """contenders : tuple of str, as `bench.quality` knows them; alphas : dict of str -> float, where not their own
-    budgets : tuple of int, epochs; reference_epochs : int, gensim's; seeds : tuple of int
+    budgets : dict of str -> tuple of int, the epochs to try each contender with, rising
+    reference_epochs : int, gensim's; seeds : tuple of int
     """
 
     contenders: tuple
     alphas: dict
-    budgets: tuple
+    budgets: dict
     reference_epochs: int
     seeds: tuple
 
     @classmethod
     def checked(cls, contenders, alphas, budgets, reference_epochs, seeds):
-        """Make a plan, gensim always in it; ConfigError for what there is not."""
+        """Make a plan, gensim always in it; ConfigError for what there is not.
+
+        budgets : sequence of (str or None, int), epochs to try a contender with, or all that have none of their own
+        """
         contenders = tuple(dict.fromkeys((REFERENCE, *(contenders or CONTENDERS))))
         for name in contenders:
             check_objective(name)
-        strangers = [name for name in alphas if name not in contenders]
-        if strangers:
-            raise ConfigError(f"an alpha is given for {strangers[0]!r}, which does not take part; add --objective")
-        return cls(contenders, dict(alphas), tuple(sorted(set(budgets))), reference_epochs, tuple(dict.fromkeys(seeds)))
+        own = {name: {epochs for whose, epochs in budgets if whose == name} for name, _ in budgets}
+        for what, names in (("an alpha", alphas), ("a budget", own.keys() - {None})):
+            strangers = [name for name in names if name not in contenders]
+            if strangers:
+                raise ConfigError(f"{what} is given for {strangers[0]!r}, which does not take part; add --objective")
+        epochs = {name: own.get(name) or own.get(None, set()) for name in contenders}
+        epochs[REFERENCE] = epochs[REFERENCE] | {reference_epochs}
+        bare = [name for name, some in epochs.items() if not some]
+        if bare:
+            raise ConfigError(f"no budget for {bare[0]!r}; add --budget {bare[0]}=EPOCHS, or --budget EPOCHS for all")
+        rising = {name: tuple(sorted(some)) for name, some in epochs.items()}
+        return cls(contenders, dict(alphas), rising, reference_epochs, tuple(dict.fromkeys(seeds)))
 
     def runs(self):
-        """Yield (seed, epochs, contender): gensim has its reference among its budgets."""
+        """Yield (seed, epochs, contender)."""
         for seed in self.seeds:
-            for epochs in sorted({*self.budgets, self.reference_epochs}):
+            for epochs in sorted({epochs for some in self.budgets.values() for epochs in some}):
                 for name in self.contenders:
-                    if epochs in self.budgets or name == REFERENCE:
+                    if epochs in self.budgets[name]:
                         yield seed, epochs, name
 
 

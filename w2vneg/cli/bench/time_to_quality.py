@@ -9,11 +9,28 @@ from .common import common, encode, keep, say
 from .quality import pinned
 
 
+def _budget(text):
+    """Return (objective or None, epochs) from ``OBJECTIVE=EPOCHS`` or ``EPOCHS``."""
+    name, _, epochs = text.rpartition("=")
+    if not epochs.isdecimal() or int(epochs) == 0:
+        raise click.BadParameter(f"{text!r} is no number of epochs, such as 3, nor that of one trainer, such as ns=3")
+    return name or None, int(epochs)
+
+
 @click.command("time-to-quality")
 @click.option("--objective", "objectives", multiple=True, help="As for bench quality, instead of the usual six.")
 @click.option("--gensim-alpha", type=click.FloatRange(0, min_open=True), default=0.05, show_default=True)
 @click.option("--at", "at", multiple=True, metavar="OBJECTIVE=ALPHA", help="A trainer at another alpha; repeatable.")
-@click.option("--budget", "budgets", type=click.IntRange(1), multiple=True, default=(1, 2, 3, 5), show_default=True)
+@click.option(
+    "--budget",
+    "budgets",
+    multiple=True,
+    metavar="[OBJECTIVE=]EPOCHS",
+    callback=lambda context, option, texts: [_budget(text) for text in texts],
+    default=("1", "2", "3", "5"),
+    show_default=True,
+    help="Epochs to try all trainers with, or one that is then tried with no others; repeatable.",
+)
 @click.option("--target-epochs", type=click.IntRange(1), default=5, show_default=True, help="gensim's, for the target.")
 @click.option(
     "--tolerance", type=click.FloatRange(0), default=0.005, show_default=True, help="By which it may be missed."
