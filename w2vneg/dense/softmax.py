@@ -234,19 +234,20 @@ def softmax_step(batch, work, vectors_out, manner):
     """
     x, tiles, n_parts = batch.rows, work.tops.shape[0], work.parts.shape[0]
     n_rows, n_vocab = x.shape[0], vectors_out.shape[0]
-    for tile in prange(tiles):
+    for t in prange(tiles):
+        tile = np.int64(t)  # else what is called is compiled for numbers with a sign and for such without one
         low = tile * TILE
         out = vectors_out[low : min(low + TILE, n_vocab)]
         scores = tile_of(work.scores, tile, n_rows, out.shape[0])
         _score_tile(x, out, scores, work.tops[tile], work.totals[tile], manner.absolute)
     for b in prange(n_rows):
-        _finish_row(b, batch, work, vectors_out, manner)
+        _finish_row(np.int64(b), batch, work, vectors_out, manner)
     longest = _ZERO
     for b in range(n_rows):
         longest = max(longest, dot(x[b], x[b]))
     longest = np.float32(np.sqrt(longest))
     for part in prange(n_parts):
-        _update_part(part, n_parts, batch, work, vectors_out, manner, longest)
+        _update_part(np.int64(part), n_parts, batch, work, vectors_out, manner, longest)
     for b in prange(n_rows):
         for part in range(n_parts):
             _subtract(work.parts[part, b], -_ONE, work.gradient[b])
