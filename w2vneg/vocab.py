@@ -11,7 +11,7 @@ from .words import END, Words
 
 _BOM = "\ufeff".encode()
 _BLOCK = 1 << 14  # words that are looked at together
-_READ = 1 << 20  # bytes of a file
+_READ = 1 << 16  # bytes of a file at a time: what is made of them takes ten times as much
 
 
 class Vocabulary:

@@ -10,7 +10,6 @@ import zlib
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse
 
 from ..errors import ConfigError, InputError
 from ..readers.layout import Column, delimiter_of
@@ -179,13 +178,15 @@ def _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progres
 
 
 def _load_matrix(path, rectangular):
+    from scipy.sparse import coo_matrix, load_npz
+
     try:
-        matrix = scipy.sparse.load_npz(path)
+        matrix = load_npz(path)
     except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"{path}: no sparse matrix as scipy.sparse.save_npz writes it ({error})") from error
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise InputError(f"{path}: not a matrix of numbers, but of {matrix.dtype} with {matrix.ndim} dimensions")
-    matrix = scipy.sparse.coo_matrix(matrix)
+    matrix = coo_matrix(matrix)
     if not rectangular and matrix.shape[0] != matrix.shape[1]:
         raise InputError(
             f"{path}: {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns: items of one kind make it square; "

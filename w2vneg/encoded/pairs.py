@@ -4,7 +4,6 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse
 
 from ..errors import InputError
 from ..vocab import Vocabulary
@@ -29,7 +28,7 @@ class EncodedPairs:
         What was read and what became of it.
     """
 
-    matrix: scipy.sparse.csr_matrix
+    matrix: object
     vocab: Vocabulary
     vocab_out: Vocabulary
     report: object = None
@@ -107,7 +106,9 @@ class RawPairs:
         left_out[f"rows with {which}"] = int(len(known) - known.sum())
         if not known.any():
             raise InputError(f"no pair is left: every one has one of {left_out[which]:,} {which}; keep more of them")
-        matrix = scipy.sparse.coo_matrix(
+        from scipy.sparse import coo_matrix  # with all that it imports as large as the rest, and no text needs it
+
+        matrix = coo_matrix(
             (self.weights[known], (rows[known], columns[known])), (len(vocab), len(vocab_out))
         ).tocsr()  # sums what is there twice
         single = _single(matrix)
