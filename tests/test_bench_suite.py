@@ -147,7 +147,7 @@ def test_suite_command(run_cli, tmp_path, monkeypatch):
         (("time-to-quality", "--at", "ns"), "OBJECTIVE=ALPHA"),
         (("time-to-quality", "--objective", "ns", "--at", "relaxed=0.1"), "does not take part"),
         (("time-to-quality", "--objective", "ns", "--budget", "relaxed=3"), "does not take part"),
-        (("time-to-quality", "--budget", "ns="), "'ns=' is no number of epochs"),
+        (("time-to-quality", "--budget", "ns="), "not 'ns='"),
         (("time-to-quality", "--objective", "ns", "--budget", "gensim=3"), "no budget for 'ns'"),
         (("time-to-quality", "--objective", "ns", "--plot", "no/such/folder/p.png"), "no/such/folder"),
         (("workers", "--workers", 4), "--workers 1"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from ...errors import ConfigError
 from .common import common, encode, keep, say
 from .quality import pinned
 
@@ -13,7 +14,7 @@ def _budget(text):
     """Return (objective or None, epochs) from ``OBJECTIVE=EPOCHS`` or ``EPOCHS``."""
     name, _, epochs = text.rpartition("=")
     if not epochs.isdecimal() or int(epochs) == 0:
-        raise click.BadParameter(f"{text!r} is no number of epochs, such as 3, nor that of one trainer, such as ns=3")
+        raise ConfigError(f"--budget takes EPOCHS or OBJECTIVE=EPOCHS, such as 3 or ns=3, not {text!r}")
     return name or None, int(epochs)
 
 
@@ -26,7 +27,6 @@ def _budget(text):
     "budgets",
     multiple=True,
     metavar="[OBJECTIVE=]EPOCHS",
-    callback=lambda context, option, texts: [_budget(text) for text in texts],
     default=("1", "2", "3", "5"),
     show_default=True,
     help="Epochs to try all trainers with, or one that is then tried with no others; repeatable.",
@@ -56,7 +56,7 @@ def time_to_quality(
     from ...errors import require
 
     alphas = {"gensim": gensim_alpha} | dict(pinned(text) for text in at)
-    plan = t.Plan.checked(objectives, alphas, budgets, target_epochs, seeds)
+    plan = t.Plan.checked(objectives, alphas, [_budget(text) for text in budgets], target_epochs, seeds)
     for name in q.RIVALS:
         if name in plan.contenders:
             require_rival(name)
