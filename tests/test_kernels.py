@@ -104,12 +104,15 @@ def test_fast_log_is_within_its_bound_over_the_whole_range():
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 63, 64, 1000])
 def test_accumulate_gives_running_sums(n):
-    values = np.random.default_rng(n).uniform(0, 1, n).astype(np.float32)
+    rng = np.random.default_rng(n)
+    values = (rng.uniform(0, 1, n) ** 8 * (rng.random(n) < 0.7)).astype(np.float32)
+    nothing = values[1:] == 0
     expected = np.cumsum(values.astype(np.float64))
     total = accumulate(values)
     np.testing.assert_allclose(values, expected, rtol=1e-5)
     assert total == values[-1]
     assert (np.diff(values) >= 0).all()
+    assert (np.diff(values)[nothing] == 0).all()  # else what weighs nothing might be drawn
 
 
 @njit

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..jit import LEAF, jitable, njit
-from .lanes import accumulate_lanes, exp_lanes, highest_lanes, rank_lanes
+from .lanes import exp_lanes, highest_lanes, rank_lanes
 from .vectors import LANES, LIMIT, LOG2E, POWERS
 
 _LOG2E = np.float32(LOG2E)
@@ -54,10 +54,32 @@ def highest(values, n):
     return highest_lanes(values, n)
 
 
-@njit(borrows=True)
+@njit(fastmath=LEAF, borrows=True)
 def accumulate(values):
-    """Replace values, float32, by their running sums; return the total."""
-    return accumulate_lanes(values)
+    """Replace values by their running sums, four stretches side by side; return the total.
+
+    Of values that are not negative no sum is below the one before it, and where a value is 0 they are equal.
+    """
+    n = values.shape[0]
+    quarter = n // 4
+    a = b = c = d = _ZERO
+    for k in range(quarter):
+        a += values[k]
+        b += values[quarter + k]
+        c += values[2 * quarter + k]
+        d += values[3 * quarter + k]
+        values[k], values[quarter + k], values[2 * quarter + k], values[3 * quarter + k] = a, b, c, d
+    b += a
+    c += b
+    d += c
+    for k in range(quarter):
+        values[quarter + k] += a
+        values[2 * quarter + k] += b
+        values[3 * quarter + k] += c
+    for k in range(4 * quarter, n):
+        d += values[k]
+        values[k] = d
+    return d
 
 
 FULL = 1e200

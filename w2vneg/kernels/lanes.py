@@ -227,27 +227,6 @@ def highest_lanes(typing_context, values, n):
 
 
 @intrinsic
-def accumulate_lanes(typing_context, values):
-    """Replace `values`, float32, by their running sums; return the total."""
-    if not holds_numbers(values):
-        return None
-
-    def emit(context, builder, signature, arguments):
-        e = Emitter(context, builder)
-        numbers = e.data(signature.args[0], arguments[0])
-        total = cgutils.alloca_once_value(builder, NUMBER(0.0))
-        for place, lanes in e.stretches(e.length(signature.args[0], arguments[0]), LANES, 1):
-            value = e.load(numbers, place, lanes)
-            sums = e.running(value) if lanes == LANES else value
-            sums = builder.fadd(sums, e.spread(builder.load(total), lanes))
-            e.store(sums, numbers, place, lanes)
-            builder.store(builder.extract_element(sums, COUNT(lanes - 1)), total)
-        return builder.load(total)
-
-    return types.float32(values), emit
-
-
-@intrinsic
 def rank_lanes(typing_context, sums, targets, n, ranks):
     """Write ``ranks[k]``, how many of `sums` are at most ``targets[k]``, for k < n and on to a multiple of `LANES`.
 
@@ -278,8 +257,12 @@ def rank_lanes(typing_context, sums, targets, n, ranks):
 def _emit_count(context, builder, signature, arguments, running):
     e = Emitter(context, builder)
     values = e.load(e.data(signature.args[0], arguments[0]), arguments[1], LANES)
-    sums = e.running(values) if running else values
-    passed = builder.fcmp_ordered("<=", sums, e.spread(arguments[2], LANES))
+    if running:
+        zeros = e.every(0.0, LANES)
+        for step in (1, 2, 4, 8):
+            shifted = [LANES] * step + [*range(LANES - step)]
+            values = builder.fadd(values, builder.shuffle_vector(values, zeros, ir.Constant(e.counts(LANES), shifted)))
+    passed = builder.fcmp_ordered("<=", values, e.spread(arguments[2], LANES))
     return builder.zext(builder.ctpop(builder.bitcast(passed, ir.IntType(LANES))), PLACE)
 
 
@@ -341,11 +324,6 @@ if DISABLE_JIT:
     def highest_lanes(values, n):
         """The same in plain Python."""
         return np.fmax.reduce(values[:n], initial=np.float32(-np.inf))
-
-    def accumulate_lanes(values):
-        """The same in plain Python."""
-        np.cumsum(values, out=values)
-        return values[-1] if len(values) else np.float32(0)
 
     def rank_lanes(sums, targets, n, ranks):
         """The same in plain Python."""

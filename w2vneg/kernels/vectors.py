@@ -128,14 +128,6 @@ class Emitter:
         """Return the largest of a vector's lanes, none of which is NaN."""
         return self._intrinsic("vector.reduce.fmax", vector, NUMBER, [vector], fastmath=["nnan"])
 
-    def running(self, vector):
-        """Return the running sums of a vector of `LANES`."""
-        zeros = self.every(0.0, LANES)
-        for step in (1, 2, 4, 8):
-            shifted = ir.Constant(self.counts(LANES), [LANES] * step + [*range(LANES - step)])
-            vector = self.builder.fadd(vector, self.builder.shuffle_vector(vector, zeros, shifted))
-        return vector
-
     def _intrinsic(self, name, vector, result, arguments, **options):
         kind = ir.FunctionType(result, [argument.type for argument in arguments])
         name = f"llvm.{name}.v{vector.type.count}f32"
