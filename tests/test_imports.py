@@ -252,7 +252,7 @@ def test_the_architecture_document_names_every_room():
 
 
 def loaded_after(code):
-    heavy = ["numpy", "numba", "scipy", "pandas", "gensim", "tqdm", "urllib.request"]
+    heavy = ["numpy", "numba", "scipy", "scipy.sparse", "pandas", "gensim", "tqdm", "urllib.request"]
     script = f"import sys\n{code}\nprint([name for name in {heavy!r} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -273,3 +273,10 @@ def test_help_of_a_command_with_options_of_every_plug_imports_nothing_heavy():
 
 def test_importing_the_package_imports_nothing_heavy():
     assert loaded_after("import w2vneg") == ["[]"]
+
+
+def test_training_on_text_imports_no_sparse_matrices(tmp_path):
+    """With what they bring along they take a quarter of a second."""
+    (tmp_path / "text").write_text("a b c\n" * 20)
+    fit = f"Word2Vec(dim=4, epochs=1, subsample=0, workers=1).fit({str(tmp_path / 'text')!r})"
+    assert "scipy.sparse" not in loaded_after(f"from w2vneg import Word2Vec\n{fit}")[-1]

@@ -18,6 +18,7 @@ from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.losses import LOSSES
+from w2vneg.losses._logistic import logistic_many
 from w2vneg.weighers import WEIGHERS
 
 LN2 = math.log(2)
@@ -317,12 +318,18 @@ def test_one_group_moves_both_matrices_down_the_slope_of_its_loss(name):
     np.testing.assert_allclose(analytic, slopes, rtol=1e-4, atol=2e-5)
 
 
-def answer_for_a_group(name, shared, weighed, m=5, n=11):
-    """Return (done, L), (dL/ds of the positives, of the negatives), and the logits and weights that they are for."""
+def answer_for_a_group(name, shared, weighed, m=5, n=11, far=None):
+    """Return (done, L), (dL/ds of the positives, of the negatives), and the logits and weights that they are for.
+
+    far : (float, float), the logits of all positives and negatives; some weights are then 0 or tiny
+    """
     rng = np.random.default_rng(17)
     sizes = m, n if shared else m * n
     logits = [rng.normal(0, 3, size).astype(np.float32) for size in sizes]
     weights = [rng.uniform(0.1, 2.0, size if weighed else 0).astype(np.float32) for size in sizes]
+    if far:
+        logits = [np.full(size, logit, np.float32) for size, logit in zip(sizes, far, strict=True)]
+        weights = [rng.choice([0, 1e-35, 1e-35], size if weighed else 0).astype(np.float32) for size in sizes]
     slopes = [np.full_like(part, np.nan) for part in logits]
     answer = step_group(of(name), shared, weighed, m, n, *(np.exp(part) for part in logits), *weights, *slopes)
     return answer, slopes, logits, weights if weighed else [np.ones_like(part) for part in logits]
@@ -335,10 +342,11 @@ def test_who_answers_for_a_whole_group(weighed, names):
 
 @pytest.mark.parametrize(("name", "weighed"), [("ns", False), ("relaxed", False), ("relaxed", True)])
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("m", [1, 3, 5, 9])  # logarithms are taken for up to eight or four at once
-def test_a_group_answered_at_once_is_its_pairs_one_by_one(name, weighed, shared, m):
+@pytest.mark.parametrize("far", [None, (-80, 80), (80, -80), (80, 80)])  # products beyond what a float64 holds
+@pytest.mark.parametrize("m", [1, 3, 9])
+def test_a_group_answered_at_once_is_its_pairs_one_by_one(name, weighed, shared, m, far):
     n = 11
-    answer = answer_for_a_group(name, shared, weighed, m, n)
+    answer = answer_for_a_group(name, shared, weighed, m, n, far)
     (_, value), (first, rest), (positive, negative), (positive_weights, weights) = answer
     wanted, total = np.zeros(len(negative)), 0.0
     for k in range(len(positive)):
@@ -350,6 +358,12 @@ def test_a_group_answered_at_once_is_its_pairs_one_by_one(name, weighed, shared,
         total += one
     assert value == pytest.approx(total, rel=1e-5)
     np.testing.assert_allclose(rest, wanted, rtol=2e-5)
+
+
+def test_a_thousand_factors_stay_among_the_floats():
+    gradients, weights = np.zeros(1001, np.float32), np.ones(1001, np.float32)
+    assert logistic_many(weights, gradients) == pytest.approx(1000 * math.log(2))
+    assert (gradients[1:] == 0.5).all()
 
 
 LOOPED = ["ns", "nce, learned", "css, Bernoulli"]  # no log q; the positive's, too, and own rows; places left empty

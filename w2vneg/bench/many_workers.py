@@ -2,7 +2,7 @@
 
 A round launches all workers over the threads there are, each of which does several shares one after another; private
 rows are merged after it as they would be on a machine with as many cores. What cannot be seen this way is the racing on
-rows that are shared, of which few are left where private rows cover the vocabulary.
+rows that are shared.
 """
 
 import dataclasses

@@ -83,7 +83,9 @@ def accumulate(values):
 
 
 FULL = 1e200
-"""A product of quotients of sums of e^x, |x| up to 80, has its logarithm taken once it is beyond this."""
+"""A product of positive factors has its logarithm taken once it is beyond this (or below its inverse, where factors may
+be small): the next factor, a quotient of sums of e^x, |x| up to 80, then cannot take it out of the floats.
+"""
 
 _BITS = np.int64(52)  # of a float64's fraction
 _HALF_ROOT = np.int64(0x3FE6A09E667F3BCD)  # 1/√2 as a float64

@@ -29,7 +29,7 @@ def _budget(text):
     metavar="[OBJECTIVE=]EPOCHS",
     default=("1", "2", "3", "5"),
     show_default=True,
-    help="Epochs to try all trainers with, or one that is then tried with no others; repeatable.",
+    help="Epochs to try all trainers with, or one of them instead of those; repeatable.",
 )
 @click.option("--target-epochs", type=click.IntRange(1), default=5, show_default=True, help="gensim's, for the target.")
 @click.option(
