@@ -11,6 +11,7 @@ import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cached_property
 from pathlib import Path
 
 import numba
@@ -18,6 +19,7 @@ from numba import prange, types
 from numba.core import cgutils
 from numba.core import config as _numba_config
 from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 from numba.extending import overload as _overload
 from numba.extending import register_jitable as _register_jitable
@@ -58,7 +60,7 @@ _ROOMS = (
     "weighers/*.py",
 )  # all jitted code
 _OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # C calls none of it
-_INNER = {"no_cpython_wrapper": True}  # nor does Python call what stands behind a socket; compiling goes faster without
+_INNER = {"no_cpython_wrapper": True}  # nor does Python call what a hot loop does; compiling goes faster without
 _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
 
 _dispatchers = []
@@ -109,10 +111,13 @@ def _sweep(parent):
 
 
 def _cache(dispatcher):
-    if cache_folder() is None or not hasattr(dispatcher, "enable_caching"):
+    folder = cache_folder()
+    if folder is None or not hasattr(dispatcher, "enable_caching"):
         return  # no place to write to, or NUMBA_DISABLE_JIT
+    if isinstance(dispatcher, _Borrower):
+        folder /= "borrowers"  # the index of a folder tells functions apart by source, not by options
     before = _numba_config.CACHE_DIR
-    _numba_config.CACHE_DIR = str(cache_folder())
+    _numba_config.CACHE_DIR = str(folder)
     try:
         dispatcher.enable_caching()
     finally:
@@ -151,6 +156,23 @@ class _WithoutOverlaps(Compiler):
         return super().define_pipelines()
 
 
+class _Borrower(CPUDispatcher):
+    """What a hot loop calls, compiled without the entry for Python that an eighth of the compiler's time would go to.
+
+    Python still may call it: a second dispatcher, with an entry, is made the first time that it does.
+    """
+
+    def __call__(self, *args, **kwargs):
+        return self._with_entry(*args, **kwargs)
+
+    @cached_property
+    def _with_entry(self):
+        dispatcher = numba.jit(**(self.targetoptions | {"no_cpython_wrapper": False}))(self.py_func)
+        _dispatchers.append(dispatcher)
+        _cache(dispatcher)
+        return dispatcher
+
+
 def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=False):
     """Compile with the house's options: NumPy's division rules, no GIL, and the disk cache described above.
 
@@ -168,17 +190,13 @@ def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=F
         True for a hot loop itself, which Python calls: it allocates nothing either, and no two of the arrays that it
         gets, those within NamedTuples among them, may overlap if one of them is written to (the compiler relies on it).
     """
+    options = _OPTIONS | {"fastmath": fastmath, "_nrt": not (borrows or loop), "forceinline": borrows}
     pipeline = {"pipeline_class": _WithoutOverlaps} if loop else {}
 
     def decorate(python_function):
-        dispatcher = numba.njit(
-            fastmath=fastmath,
-            parallel=parallel,
-            _nrt=not (borrows or loop),
-            forceinline=borrows,
-            **_OPTIONS,
-            **pipeline,
-        )(python_function)
+        dispatcher = numba.njit(parallel=parallel, **options, **pipeline)(python_function)
+        if borrows and not DISABLE_JIT:
+            dispatcher = _Borrower(python_function, targetoptions=dispatcher.targetoptions | _INNER)
         _dispatchers.append(dispatcher)
         _cache(dispatcher)
         return dispatcher
