@@ -7,7 +7,7 @@ from .common import keep, say
 
 @click.command()
 @click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME")
-@click.option("--long", is_flag=True, help="Larger: 100 MB of text, 200,000 vectors, a million words to search.")
+@click.option("--long", is_flag=True, help="Larger: 100 MB of text, a million vectors to write, read and search.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
 @click.option("--out", metavar="FILE", help="Write every single run as JSON, too.")
