@@ -75,6 +75,27 @@ print(json.dumps({
 }))
 """
 
+# a function that loops borrow has no entry for Python; the one with an entry must not be taken for it, nor it for that
+BORROWED = """
+from w2vneg.jit import njit
+
+@njit(borrows=True)
+def halve(x):
+    return x / 2
+
+@njit
+def ask(x):
+    return halve(x) + 1
+"""
+
+CALL = """
+import json, sys
+import borrowed
+from w2vneg.jit import compilations
+values = {name: getattr(borrowed, name)(3.0) for name in sys.argv[1:]}
+print(json.dumps({"values": values, "compiled": sum(compiled for compiled, _ in compilations().values())}))
+"""
+
 
 @pytest.fixture
 def places(tmp_path):
@@ -135,6 +156,15 @@ def test_equal_plugs_of_different_names_do_not_share_a_folder(places):
 def test_bounds_checks_are_compiled_apart(places):
     plain, checked = run(places, ASK), run(places, ASK, NUMBA_BOUNDSCHECK="1")
     assert plain["folder"] != checked["folder"]
+
+
+def test_python_and_loops_call_the_same_function_each_its_own_code(places):
+    (places["common"] / "borrowed.py").write_text(BORROWED)
+    values = {"halve": 1.5, "ask": 2.5}
+    assert run(places, CALL, "ask") == {"values": {"ask": 2.5}, "compiled": 2}
+    assert run(places, CALL, "halve") == {"values": {"halve": 1.5}, "compiled": 1}
+    assert run(places, CALL, "halve", "ask") == {"values": values, "compiled": 0}
+    assert run(places, CALL, "ask", "halve") == {"values": values, "compiled": 0}
 
 
 def test_without_a_place_to_write_training_still_works(places, tmp_path):

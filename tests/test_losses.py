@@ -343,7 +343,7 @@ def test_who_answers_for_a_whole_group(weighed, names):
 @pytest.mark.parametrize(("name", "weighed"), [("ns", False), ("relaxed", False), ("relaxed", True)])
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("far", [None, (-80, 80), (80, -80), (80, 80)])  # products beyond what a float64 holds
-@pytest.mark.parametrize("m", [1, 3, 9])
+@pytest.mark.parametrize("m", [1, 3, 5, 9])
 def test_a_group_answered_at_once_is_its_pairs_one_by_one(name, weighed, shared, m, far):
     n = 11
     answer = answer_for_a_group(name, shared, weighed, m, n, far)
