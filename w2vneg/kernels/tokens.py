@@ -11,15 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .octets import octet, plain_bytes
+from .octets import STRETCH, breaks, octet, trailing_zeros
 
 POSITION, WRITTEN, TYPES, LINES, EMPTY_LINES = range(5)
 """Places in a `tally`: how far the block is used up, numbers written, types in the table, lines, empty ones."""
 
 SENTENCE_END = np.int32(-1)
 
-AHEAD = 16
-"""Bytes behind a text that `scan` may look at."""
+MARGIN = STRETCH
+"""Blanks before and behind a text, which `scan` may look at."""
 
 _TOKEN, _SPACE, _NEWLINE, _LEAD = range(4)
 
@@ -35,15 +35,16 @@ def _byte_classes():
 _CLASSES = _byte_classes()
 
 _ONE = np.uint64(1)
-_TWO = np.uint64(2)
 _EIGHT = np.uint64(8)
 _MULTIPLIER_1 = np.uint64(0xD6E8FEB86659FD93)
 _MULTIPLIER_2 = np.uint64(0xA3B195354A39B70D)
 _SIXTEEN = np.uint64(16)
-_THREE = np.uint64(3)
-_BITS = np.uint64(64)
+_STRETCH = np.uint64(STRETCH)
+_MARGIN = np.uint64(MARGIN)
 _SHIFT = np.uint64(32)
 _FIRST_BYTE = np.uint64(56)
+_LAST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)  # those of n that `KEY` has
+_BYTES_BEFORE = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)  # and `KEY_2`
 
 
 class TokenTable(NamedTuple):
@@ -79,7 +80,7 @@ def _mix(key):
 
 @njit(borrows=True)
 def _place(key, key_2):
-    return _mix(key ^ _mix(key_2) if key_2 else key)
+    return _mix(key ^ key_2 * _MULTIPLIER_2)
 
 
 @njit(borrows=True)
@@ -141,16 +142,6 @@ def last_break(text):
 
 
 @njit(borrows=True)
-def _word_end(block, p):
-    """Return the place of the separator that ends the token around `p`."""
-    while True:
-        kind = _CLASSES[block[p]]
-        if kind != _TOKEN and (kind != _LEAD or _space_width(block[p], block[p + _ONE], block[p + _TWO]) > 0):
-            return p
-        p += _ONE
-
-
-@njit(borrows=True)
 def _find(key, key_2, block, begin, end, slots, arena, starts):
     """Return the slot of the type at ``block[begin:end]``, or the free slot where it would go."""
     mask = np.uint64(slots.shape[0] - 1)
@@ -194,24 +185,12 @@ def _second_key(block, begin, end):
 
 
 @njit(borrows=True)
-def _word(block, begin):
-    """Return (place behind it, `KEY`, `KEY_2`) of the token that begins at `begin`."""
-    first = octet(block, begin)
-    n = plain_bytes(first)
-    key = key_2 = np.uint64(0)
-    if n == _EIGHT:
-        more = plain_bytes(octet(block, begin + _EIGHT))
-        n += more
-        key = octet(block, begin + more)
-        if more > 0:
-            key_2 = first >> (_BITS - (more << _THREE))
-    elif n > 0:
-        key = first >> (_BITS - (n << _THREE))
-    if 0 < n < _SIXTEEN and _CLASSES[block[begin + n]] in (_SPACE, _NEWLINE):
-        return begin + n, key, key_2
-    p = _word_end(block, begin)  # a long word, or one with a byte that might have been white space
-    key_2 = _second_key(block, begin, p) if p - begin > _EIGHT else np.uint64(0)
-    return p, _packed(block, begin, p), key_2
+def _keys(block, begin, end):
+    """Return (`KEY`, `KEY_2`) of the token ``block[begin:end]``, which at least sixteen bytes come before."""
+    n = end - begin
+    if n > _SIXTEEN:
+        return octet(block, end - _EIGHT), _hash(block, begin, end - _EIGHT)
+    return octet(block, end - _EIGHT) & _LAST_BYTES[n], octet(block, end - _SIXTEEN) & _BYTES_BEFORE[n]
 
 
 @njit(borrows=True)
@@ -220,8 +199,8 @@ def scan(block, size, table, out, tally):
 
     Parameters
     ----------
-    block : ndarray, uint8, (at least size + AHEAD,)
-        UTF-8 text that ends with white space, and so many blanks behind it.
+    block : ndarray, uint8, (at least MARGIN + size + MARGIN,)
+        UTF-8 text that ends with white space, and `MARGIN` blanks before and behind it.
     size : int
         Bytes of `block` that are text.
     table : TokenTable
@@ -238,38 +217,41 @@ def scan(block, size, table, out, tally):
         True if the table must be grown before the text from ``tally[POSITION]`` on can be numbered.
     """
     slots, arena, starts = table
-    size = np.uint64(size)
-    p = np.uint64(tally[POSITION])  # unsigned: an index that cannot be negative needs no test for it
+    end_of_text = _MARGIN + np.uint64(size)
+    begin = _MARGIN + np.uint64(tally[POSITION])  # unsigned: an index that cannot be negative needs no test for it
     written = np.uint64(tally[WRITTEN])
     full = False
-    while p < size:
+    stretch, left = begin, breaks(block, begin)  # what is left to look at in the stretch that begins there
+    while True:
+        while left == 0:
+            stretch += _STRETCH
+            left = breaks(block, stretch)
+        p = stretch + trailing_zeros(left)
+        if p >= end_of_text:
+            break
+        left &= left - _ONE
         kind = _CLASSES[block[p]]
-        if kind == _SPACE:
-            p += _ONE
+        width = _ONE
+        if kind == _LEAD:
+            width = np.uint64(_space_width(block[p], block[p + _ONE], block[p + _ONE + _ONE]))
+        if kind == _TOKEN or width == 0:
             continue
+        if begin < p:
+            key, key_2 = _keys(block, begin, p)
+            place = _find(key, key_2, block, begin, p, slots, arena, starts)
+            if slots[place, ENTRY] == 0 and not _enter(place, key, key_2, block, begin, p, slots, arena, starts, tally):
+                full = True
+                break
+            slots[place, COUNT] += _ONE
+            out[written] = np.int64(slots[place, ENTRY] >> _ONE) - 1
+            written += _ONE
         if kind == _NEWLINE:
             tally[LINES] += 1
             tally[EMPTY_LINES] += written == 0 or out[written - _ONE] == SENTENCE_END
             out[written] = SENTENCE_END
             written += _ONE
-            p += _ONE
-            continue
-        if kind == _LEAD:
-            width = _space_width(block[p], block[p + _ONE], block[p + _TWO])
-            if width > 0:
-                p += np.uint64(width)
-                continue
-        begin = p
-        p, key, key_2 = _word(block, begin)
-        place = _find(key, key_2, block, begin, p, slots, arena, starts)
-        if slots[place, ENTRY] == 0 and not _enter(place, key, key_2, block, begin, p, slots, arena, starts, tally):
-            p = begin
-            full = True
-            break
-        slots[place, COUNT] += _ONE
-        out[written] = np.int64(slots[place, ENTRY] >> _ONE) - 1
-        written += _ONE
-    tally[POSITION] = p
+        begin = p + width
+    tally[POSITION] = begin - _MARGIN
     tally[WRITTEN] = written
     return full
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..errors import InputError
-from ..kernels.tokens import AHEAD, EMPTY_LINES, LINES, SENTENCE_END, WRITTEN, last_break
+from ..kernels.tokens import EMPTY_LINES, LINES, MARGIN, SENTENCE_END, WRITTEN, last_break
 from .types import Part, TypeTable, merged
 
 LONGEST_TOKEN = 1 << 24
@@ -125,9 +125,9 @@ class _Room:
         self.out = np.zeros(0, dtype=np.int32)
 
     def take(self, text):
-        size = len(text)
-        if size + AHEAD > self.block.size:
-            self.block = np.zeros(size + size // 2 + AHEAD, dtype=np.uint8)
+        begin, end = MARGIN, MARGIN + len(text)
+        if end + MARGIN > self.block.size:
+            self.block = np.full(end + len(text) // 2 + MARGIN, 32, dtype=np.uint8)
             self.out = np.zeros(self.block.size, dtype=np.int32)
-        self.block[:size] = np.frombuffer(text, dtype=np.uint8)
-        self.block[size : size + AHEAD] = 32
+        self.block[begin:end] = np.frombuffer(text, dtype=np.uint8)
+        self.block[end : end + MARGIN] = 32
