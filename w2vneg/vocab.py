@@ -12,6 +12,7 @@ from .words import END, Words
 _BOM = "\ufeff".encode()
 _BLOCK = 1 << 14  # words that are looked at together
 _READ = 1 << 16  # bytes of a file at a time: what is made of them takes ten times as much
+_NO_SEPARATORS = bytes(set(range(256)) - set(b"\t\n"))
 
 
 class Vocabulary:
@@ -147,27 +148,34 @@ class Vocabulary:
 def _read(path, stream):
     """Read lines of word, tab, count, in whatever order; return `Words` and counts (ndarray, int64, (n,))."""
     data, counts = [], [np.empty(0, np.int64)]
-    number = 0
+    number = 0  # of lines before this block
     while block := b"".join(stream.readlines(_READ)):
+        if number == 0:
+            block = block.removeprefix(_BOM)
         try:
-            text = block.decode() if number else block.removeprefix(_BOM).decode()
+            block.decode()
         except UnicodeDecodeError as error:
-            line = number + 1 + error.object.count(b"\n", 0, error.start)
+            line = number + 1 + block.count(b"\n", 0, error.start)
             raise InputError(f"{path}:{line}: not UTF-8; a vocabulary is written as UTF-8 text") from error
-        lines = text.split("\n")
-        if lines.pop():
-            raise InputError(f"{path}:{number + len(lines) + 1}: the last line does not end; is the file truncated?")
-        words, seen = [], []
-        for line in lines:
-            number += 1
-            word, tab, count = line.rstrip("\r").partition("\t")
-            if not (tab and count.isascii() and count.isdigit() and len(count) < 19):
-                raise InputError(f"{path}:{number}: expected word, tab, count; found {line[:60]!r}")
-            words.append(word)
-            seen.append(int(count))
-        data += "\n".join(words).encode().replace(b"\n", END), END
-        counts.append(np.array(seen, np.int64))
+        n_lines = block.count(b"\n")
+        if not block.endswith(b"\n"):
+            raise InputError(f"{path}:{number + n_lines + 1}: the last line does not end; is the file truncated?")
+        block = block.replace(b"\r\n", b"\n")
+        fields = block.replace(b"\t", b"\n").split(b"\n")
+        words, seen = fields[:-1:2], fields[1::2]
+        if block.translate(None, _NO_SEPARATORS) != b"\t\n" * n_lines or not all(map(_is_count, seen)):
+            lines = enumerate(block.split(b"\n"), number + 1)
+            wrong, line = next((at, line) for at, line in lines if not _is_count(line.partition(b"\t")[2]))
+            raise InputError(f"{path}:{wrong}: expected word, tab, count; found {line.decode()[:60]!r}")
+        number += n_lines
+        data += END.join(words), END
+        counts.append(np.array(list(map(int, seen)), np.int64))
     return Words.of_data(b"".join(data)), np.concatenate(counts)
+
+
+def _is_count(text):
+    """Tell whether bytes are a whole number without a sign that int64 has room for."""
+    return text.isdigit() and len(text) < 19
 
 
 def choose_vocabulary(counter, min_count, max_vocab=None):
