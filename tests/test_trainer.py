@@ -331,6 +331,18 @@ def test_a_rollback_after_resuming_goes_back_as_far_as_without(tmp_path, monkeyp
     assert resumed.good is None and not list((tmp_path / "model").glob("good_*.npy"))
 
 
+@pytest.mark.parametrize(("n_words", "times"), [(40, 4), (2000, 1)], ids=["many tokens", "many numbers"])
+def test_states_are_kept_where_copying_them_is_cheap(n_words, times):
+    words = [f"w{k % n_words}" for k in range(20_000)]
+    corpus = encode_corpus([words[k : k + 10] for k in range(0, 20_000, 10)], min_count=1)
+    trainer = Word2Vec(**SMALL | {"loss": "ns", "epochs": 1}).trainer(corpus)
+    kept, keep = [], trainer.engine.keep
+    trainer.engine.keep = lambda: (kept.append(trainer.model.position.round), keep())
+    trainer.train()
+    assert trainer.n_rounds == 20
+    assert kept == [20 // times * k for k in range(times)]
+
+
 def test_a_state_that_nobody_has_checked_is_checked_before_it_is_kept(tmp_path):
     """In longer epochs only every second round is checked; a stop must not hand over what exploded since."""
     longer = encode_corpus(two_topics(n_sentences=3000), min_count=1)

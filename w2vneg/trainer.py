@@ -145,7 +145,7 @@ class Trainer:
         epoch_key = stream_key(_KEPT, self.config.seed, epoch)
         order_key = stream_key(_ORDER, self.config.seed, epoch)
         rounds = rounds_of(self.n_positions, self.block, self.config.workers, order_key)
-        every = max(1, len(rounds) // 4)  # a snapshot costs a copy of both matrices
+        every = max(1, len(rounds) // self._kept_states())
         good = self._keep_former() or self._keep()
         while position.round < len(rounds) and not self.stopped:
             if self._judge(clock) or self.stopped:
@@ -175,6 +175,15 @@ class Trainer:
             self._end_epoch(clock)
         elif position.round != good.round:  # whoever goes on must go back no less far than an uninterrupted run
             self.model.good = Good(good, self.engine.kept())
+
+    def _kept_states(self):
+        """Return how often an epoch remembers a good state (int): four times at most, and less where it costs much.
+
+        Copying both matrices, and looking for what is not finite in them, takes about a hundredth of the time in which
+        as many tokens are trained as they have numbers.
+        """
+        numbers = self.model.vectors_in.size + self.model.vectors_out.size
+        return min(4, max(1, self.n_positions // numbers))
 
     def _epochs(self, rounds=0):
         """Return how many epochs are done, or will be after so many more `rounds`."""
