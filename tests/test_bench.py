@@ -1,10 +1,11 @@
 """The measurements measure what they say: tables from known numbers, clean splits, rivals on the same text."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from planted import two_topics
+from planted import as_text, two_topics
 
 from w2vneg.bench import contenders, dense, io, quality, speed
 from w2vneg.bench.rivals import train_gensim, write_sentences
@@ -60,6 +61,24 @@ def test_interleaved_times_everyone_in_every_round():
 
 
 @pytest.mark.realdata
+@pytest.mark.parametrize(("rounds", "begins"), [("12.5 100\n13.0 300\n", 12.25), ("12.5 100\n", None)])
+def test_training_begins_before_the_first_round_is_done(monkeypatch, rounds, begins):
+    monkeypatch.setattr(speed.time, "time", lambda: 0.0)
+    monkeypatch.setattr(speed.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=rounds))
+    assert speed.seconds_to_train("text", {}) == (begins, 12.5)
+
+
+def test_startup_command_starts_fresh_processes(run_cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
+    text = tmp_path / "text.txt"
+    text.write_text(as_text(two_topics()))
+    options = ("--corpus", text, "--loss", "ns", "--dim", "8", "--workers", "1", "--min-count", "1", "--repeats", "2")
+    result = run_cli("bench", "startup", *options)
+    assert result.code == 0, result.err
+    rows = [line.split("|")[1].strip() for line in result.out.splitlines()[2:]]
+    assert rows == ["training begins", "its first round is done"]
+
+
 def test_quality_command_on_development_data(run_cli, tmp_path):
     """A tenth of the work of the documented command; the vectors must have learnt something."""
     arguments = (

@@ -45,23 +45,42 @@ def speed_table(timings):
     return "\n".join(lines)
 
 
-_FIRST_PAIR = """
-import sys, time
+_FIRST_ROUNDS = """
+import time
 from w2vneg import Word2Vec
-class Trained(Exception): pass
-def told(event): raise Trained
+from w2vneg.events import RoundDone
+rounds = []
+class Enough(Exception): pass
+def told(event):
+    if isinstance(event, RoundDone):
+        rounds.append((time.time(), event.tokens))
+        if len(rounds) == 2: raise Enough
 try:
     Word2Vec(**{options!r}).fit({corpus!r}, listeners=[told])
-except Trained:
+except Enough:
     pass
+for when, tokens in rounds: print(when, tokens)
 """
 
 
-def seconds_to_first_round(corpus, options):
-    """Start a fresh process on a corpus; return its seconds until the first round of training is done (float)."""
-    begun = time.perf_counter()
-    subprocess.run([sys.executable, "-c", _FIRST_PAIR.format(options=options, corpus=str(corpus))], check=True)
-    return time.perf_counter() - begun
+def seconds_to_train(corpus, options):
+    """Start a fresh process on a corpus; return its seconds until it trains and until its first round is done.
+
+    It trains when the first round is done less what so many tokens take in the second one. A run of a single round
+    tells nothing of that.
+
+    Returns
+    -------
+    float or None, float
+    """
+    begun = time.time()
+    code = _FIRST_ROUNDS.format(options=options, corpus=str(corpus))
+    told = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout
+    (first, tokens), *more = [(float(when) - begun, int(n)) for when, n in map(str.split, told.splitlines())]
+    if not more:
+        return None, first
+    ((second, tokens_by_then),) = more
+    return first - (second - first) * tokens / (tokens_by_then - tokens), first
 
 
 _GENSIM = """

@@ -1,4 +1,4 @@
-"""``w2vneg bench speed``, ``process`` and ``startup``: training alone, whole processes, and their first round."""
+"""``w2vneg bench speed``, ``process`` and ``startup``: training alone, whole processes, and how soon they train."""
 
 import json
 
@@ -45,8 +45,8 @@ def process(text, repeats, **options):
 
     from ...bench import speed as s
 
-    s.seconds_to_first_round(text, options | {"loss": "ns"})  # compiles what a first run ever would
-    s.seconds_to_first_round(text, options | {"loss": "relaxed"})
+    s.seconds_to_train(text, options | {"loss": "ns"})  # compiles what a first run ever would
+    s.seconds_to_train(text, options | {"loss": "relaxed"})
     seconds = s.whole_processes(text, options, repeats, say)
     click.echo("| whole process | seconds, median (range) | share of gensim's |\n|---|---|---|")
     for name, own in seconds.items():
@@ -55,23 +55,23 @@ def process(text, repeats, **options):
 
 
 @click.command()
-@click.option("--repeats", type=int, default=5, show_default=True)
+@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True)
 @click.option("--loss", default="relaxed", show_default=True)
 @common
 def startup(repeats, loss, **options):
-    """Seconds of a fresh process until its first round is trained, with corpus and compiled code in their caches."""
-    import statistics
-
+    """Seconds of a fresh process until it trains and until its first round is done, data and compiled code cached."""
     from ...bench import speed as s
+    from ...bench.contenders import spread
     from ...inputs import locate
 
     encode(options)
     run = {"loss": loss} | {name: options[name] for name in ("max_vocab", "min_count", "dim", "workers")}
     place = locate(options["corpus"], options["mirror"])
-    first = s.seconds_to_first_round(place, run)
-    again = [s.seconds_to_first_round(place, run) for _ in range(repeats)]
+    first = s.seconds_to_train(place, run)
+    again = [s.seconds_to_train(place, run) for _ in range(repeats)]
     keep(options["out"], json.dumps({"first": first, "again": again}))
-    click.echo(
-        f"first process {first:.2f} s; then median {statistics.median(again):.2f} s "
-        f"({min(again):.2f}–{max(again):.2f}) over {repeats}"
-    )
+    click.echo("| seconds until | first process | then, median (range) |\n|---|---|---|")
+    rows = zip(("training begins", "its first round is done"), first, zip(*again, strict=True), strict=True)
+    for name, before, after in rows:
+        if before is not None:
+            click.echo(f"| {name} | {before:.2f} | {spread(after, '.2f')} |")
