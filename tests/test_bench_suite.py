@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from planted import as_text, two_topics
 
-from w2vneg.bench import many_workers, quality, suite, time_to_quality
+from w2vneg.bench import many_workers, quality, scaling, suite, time_to_quality
 from w2vneg.bench.contenders import CONTENDERS, REFERENCE, Timing, head, time_contender, zipf_text
 from w2vneg.bench.gauges import Gauge, measure_machine, peak_memory, reset_peak_memory
 from w2vneg.bench.operations import work_of
@@ -122,6 +122,34 @@ def test_suite_table_takes_shares_and_ratios_within_a_round():
         lines[-2] == "| ns shared | 750 (500–1,000) | 2.25 | 6.0 | 0.100 | 0.15 | 0.50 | 500 (100) | 5.00 (2.00–8.00) |"
     )
     assert lines[-1] == f"| {REFERENCE} | 188 (125–250) | 0.56 | – | – | – | – | – | 1.00 (1.00–1.00) |"
+
+
+def test_scaling_takes_ratios_within_a_round_and_tells_rounds_of_all_threads_apart():
+    seconds = {1: (4.0, 3.0, 4.0), 2: (2.0, 2.0, 2.5)}
+    timings = {n: [Timing("ns", k, s, 1_000_000, 0) for k, s in enumerate(some)] for n, some in seconds.items()}
+    gauges = {
+        1: [Gauge(k, 100e9, 1, 1) for k in range(3)],
+        2: [Gauge(k, p, 1, 1) for k, p in enumerate((2e11, 13e10, 19e10))],
+    }
+    lines = scaling.table(scaling.Measured(2, gauges, {"ns": timings})).splitlines()
+    assert "in the 2 rounds whose product was 1.85 times as fast or more" in lines[0]
+    assert lines[2] == "| ns | 250 | 500 | 1.60 (1.50–2.00) | 1.80 (1.60–2.00) |"
+    assert lines[3] == "| NumPy's product, GFLOP/s | 100 | 190 | 1.90 (1.30–2.00) | 1.95 (1.90–2.00) |"
+
+
+def test_scaling_command(run_cli, tmp_path, monkeypatch):
+    monkeypatch.setattr(scaling.measure, "__defaults__", (lambda text: None, lambda *_: Gauge(0, 1e9, 1e9, 1e9)))
+    (tmp_path / "text").write_text(as_text(two_topics()))
+    arguments = ("bench", "scaling", "--corpus", tmp_path / "text", "--dim", 8, "--min-count", 1, "--tokens", 3000)
+    result = run_cli(*arguments, "--only", "ns shared", "--repeats", 2, "--out", tmp_path / "runs.json")
+    assert result.code == 0, result.err
+    rows = [line.split("|")[1].strip() for line in result.out.splitlines() if line.startswith("| ")]
+    assert rows == ["trainer", "ns shared", "NumPy's product, GFLOP/s"]
+    runs = json.loads((tmp_path / "runs.json").read_text())
+    assert {n: len(some) for n, some in runs["timings"]["ns shared"].items()} == {"1": 2, "2": 2}
+    for wrong, message in (("--workers", "give two or more"), ("--only", "no trainer of ours '1'")):
+        result = run_cli(*arguments, wrong, 1)
+        assert result.code == 1 and message in result.err
 
 
 def test_suite_command(run_cli, tmp_path, monkeypatch):
