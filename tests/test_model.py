@@ -20,6 +20,7 @@ FILES = [
     "history.jsonl",
     "learned.npy",
     "position.json",
+    "signature.json",
     "validation.json",
     "vectors_in.npy",
     "vectors_out.npy",
@@ -27,7 +28,7 @@ FILES = [
     "vocab.tsv",
 ]
 
-_MAY_BE_MISSING = {"good.json", "validation.json", "versions.json"}
+_MAY_BE_MISSING = {"good.json", "signature.json", "validation.json", "versions.json"}
 
 
 @pytest.fixture

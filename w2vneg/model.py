@@ -1,7 +1,9 @@
 """The state of a run: two matrices, how far it got, and what it was told. Saved as a folder without any pickle."""
 
+import dataclasses
 import functools
 import json
+import os
 import platform
 import zlib
 from dataclasses import dataclass, field
@@ -10,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from . import __version__
-from .atomic import atomic_folder, check_folder_writable
+from .atomic import atomic_folder, check_folder_writable, recover
 from .config import TrainConfig
-from .errors import InputError, OutputError
+from .errors import ConfigError, InputError, OutputError
+from .signature import is_signed, write_signature
 from .vocab import Vocabulary
 
 _KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
@@ -100,6 +103,7 @@ class Model:
     vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
     best : Best or None, where held-out pairs judge the run
     good : Good or None, of a run that was interrupted within an epoch
+    signed : bool, not from a folder that somebody else wrote (see `signature`)
     """
 
     vocab: Vocabulary
@@ -113,6 +117,7 @@ class Model:
     vocab_out: Vocabulary = None
     best: Best | None = None
     good: Good | None = None
+    signed: bool = True
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab
@@ -142,20 +147,21 @@ class Model:
         return cls(vocab, config, vectors_in, vectors_out, vocab_out=vocab_out)
 
     def save(self, folder):
-        """Write the model folder, whole or not at all; other files in a former one stay.
+        """Write the model folder, complete or not at all; the user's own files in a former one stay.
 
         vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
         vocab_out.tsv where targets are another kind of thing than centres,
-        config.json, position.json, corpus.json, history.jsonl, versions.json, validation.json and, until a run that is
-        judged is over, best_NAME.npy of each matrix; good.json, and good_NAME.npy after an interruption between two
-        states that were checked. OutputError if the folder holds something else than a model.
+        config.json, position.json, corpus.json, history.jsonl, versions.json, signature.json, validation.json and,
+        until a run that is judged is over, best_NAME.npy of each matrix; good.json, and good_NAME.npy after an
+        interruption between two states that were checked. OutputError if the folder holds something else than a model.
         """
         check_place(folder)
         best = self.best.matrices if self.best is not None else {}
         good = self.good.matrices if self.good is not None else {}
         others = {f"best_{name}.npy": matrix for name, matrix in best.items()}
         others |= {f"good_{name}.npy": matrix for name, matrix in good.items()}
-        with atomic_folder(folder, keep_others=True) as target:
+        ours = {f"{kind}_{name}.npy" for kind in ("best", "good") for name in self.matrices()} | _FILES
+        with atomic_folder(folder, keep=lambda name: name not in ours) as target:
             for name, matrix in self.matrices().items():
                 np.save(target / f"{name}.npy", matrix, allow_pickle=False)
             for name, matrix in others.items():
@@ -172,17 +178,30 @@ class Model:
             _write_json(target / "versions.json", _versions())
             lines = "".join(json.dumps(record) + "\n" for record in self.history)
             (target / "history.jsonl").write_text(lines, encoding="utf-8")
-        former = {f"{kind}_{name}.npy" for kind in ("best", "good") for name in self.matrices()}
-        for name in former - others.keys():  # left from before; nothing reads them any more
-            (Path(folder) / name).unlink(missing_ok=True)
+            write_signature(target, self._signed())
 
     @classmethod
     def load(cls, folder):
         """Read a folder that `save` wrote; InputError naming the file that is missing or does not fit."""
         folder = Path(folder)
+        recover(folder)
         if not folder.is_dir():
             what = "a file, not a model folder" if folder.exists() else "no such model folder"
             raise InputError(f"{folder}: {what}; name one written with --save-model")
+        for _ in range(_TRIES):  # a run that is going on may save it meanwhile: files of one state only
+            state = _state_of(folder)
+            try:
+                model = cls._load(folder)
+            except InputError:
+                if _state_of(folder) == state:
+                    raise
+            else:
+                if _state_of(folder) == state:
+                    return model
+        raise InputError(f"{folder}: changes while it is read; try again when its run is over")
+
+    @classmethod
+    def _load(cls, folder):
         vocab = Vocabulary.load(_there(folder / "vocab.tsv"))
         config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json", saved=True)
         position = _read_position(folder / "position.json")
@@ -197,13 +216,36 @@ class Model:
         model = cls(vocab, config, *matrices, position, history, origin, extra, vocab_out)
         model.best = _read_best(folder, model.matrices())
         model.good = _read_good(folder, model.matrices())
+        model.signed = is_signed(folder, model._signed())
         return model
+
+    def config_to_run(self, folder, plugin=None):
+        """Return the configuration to go on with (TrainConfig), with `plugin` instead of the model's if it is given.
+
+        Raises
+        ------
+        ConfigError
+            If the model names plug-ins, none are given, and somebody else wrote the folder: resuming would run them.
+        """
+        if plugin is not None:
+            return dataclasses.replace(self.config, plugin=plugin)
+        if self.config.plugin is not None and not self.signed:
+            raise ConfigError(
+                f"{folder} was not written by you on this machine, and going on with it runs {self.config.plugin}; "
+                "look at that code, then name it with --plugin"
+            )
+        return self.config
+
+    def _signed(self):
+        """Return what only this user may have written, for resuming runs the plug-in and writes the output (dict)."""
+        return {"plugin": self.config.plugin, "output": self.origin.output}
 
 
 def check_place(folder):
     """Raise OutputError if a model could not be saved at `folder`, or would take the place of something else."""
     check_folder_writable(folder)
     folder = Path(folder)
+    recover(folder)
     found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
     if found and not _MARKS.issubset(found):
         shown = ", ".join(found[:3]) + ", …" * (len(found) > 3)
@@ -214,6 +256,28 @@ def check_place(folder):
 
 
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
+_FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs and of other states
+    "vectors_out.npy",
+    "vocab_out.tsv",
+    "extra.json",
+    "position.json",
+    "corpus.json",
+    "history.jsonl",
+    "versions.json",
+    "validation.json",
+    "good.json",
+    "signature.json",
+}
+_TRIES = 5
+
+
+def _state_of(folder):
+    """Return what tells one saved state from the next: each is a folder of its own, renamed to this place."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
 
 
 def _there(path):

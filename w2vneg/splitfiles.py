@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .atomic import atomic_folder, check_folder_writable
+from .atomic import atomic_folder, check_folder_writable, recover
 from .errors import OutputError
 from .splits import PARTS
 
@@ -23,6 +23,7 @@ _BYTES = 1 << 20  # hashed at a time
 def check_place(folder):
     """Raise OutputError if a split could not be written to `folder`, or would take the place of something else."""
     check_folder_writable(folder)
+    recover(folder)
     folder = Path(folder)
     found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
     others = [name for name in found if name not in _OURS]
