@@ -17,9 +17,11 @@ import pytest
 from planted import as_text, same_topic, two_topics
 
 import w2vneg
-from w2vneg import Vectors, Vocabulary, Word2Vec, atomic, progress
+from w2vneg import Vectors, Vocabulary, Word2Vec, atomic, checkpoints, progress
 from w2vneg.events import RoundDone
+from w2vneg.locks import owned
 from w2vneg.model import Model
+from w2vneg.trainer import Trainer
 
 SMALL = ["--loss=ns", "--dim=8", "--window=3", "--subsample=0", "--min-count=1", "--epochs=2", "--workers=1"]
 
@@ -116,7 +118,7 @@ def test_the_model_folder(train, folder):
     assert result.code == 0
     assert result.err.splitlines()[-1] == "Model kept in deep/model."
     plain = {"config.json", "corpus.json", "extra.json", "history.jsonl", "position.json", "versions.json", "vocab.tsv"}
-    plain |= {"validation.json", "good.json"}
+    plain |= {"validation.json", "good.json", "signature.json"}
     assert set(os.listdir("deep/model")) == plain | {"vectors_in.npy", "vectors_out.npy"}
     config = json.loads(Path("deep/model/config.json").read_text("utf-8"))
     expected = {"loss": "ns", "sampler": "popularity", "negatives": 5, "private_rows": 3}
@@ -342,40 +344,156 @@ def test_divergence_leaves_the_last_good_epoch_in_the_model_folder(train, folder
     assert not Path("vectors.txt").exists()
 
 
-def test_a_full_disk_at_the_end_keeps_the_former_vectors_and_the_model(train, folder, monkeypatch):
-    (folder / "vectors.txt").write_text("former")
+FULL = "No space left on device; nothing was left behind"
 
-    def full(path, words, matrix, *arguments, **options):
-        with atomic.atomic_file(path) as stream:
-            stream.write(b"40 8\n")
+
+@pytest.fixture
+def full_places(monkeypatch):
+    """A set of folders, of Paths, in which nothing more can be written once they are in it."""
+    places, real = set(), atomic._new_part
+
+    def make(target, **options):
+        if any(target.is_relative_to(place) for place in places):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(target, **options)
 
-    monkeypatch.setattr("w2vneg.formats.text.write", full)
+    monkeypatch.setattr(atomic, "_new_part", make)
+    return places
+
+
+@pytest.fixture
+def at_the_end(monkeypatch):
+    """Let a function be called when training is over."""
+
+    def then(act):
+        real = Trainer.train
+        monkeypatch.setattr(Trainer, "train", lambda self: (real(self), act()))
+
+    return then
+
+
+def test_a_full_disk_at_the_end_keeps_the_former_vectors_and_the_model(train, folder, full_places, at_the_end):
+    (folder / "vectors.txt").write_text("former")
+    at_the_end(lambda: full_places.add(folder / "vectors.txt"))
     result = train("--save-model", "model", "--json")
-    assert_one_message(result, "cannot write vectors.txt: No space left on device; nothing was left behind")
+    message = f"cannot write vectors.txt: {FULL}; the model folder has the vectors: w2vneg export model FILE"
+    assert_one_message(result, message)
     assert "Model kept in model." in result.err
     assert (folder / "vectors.txt").read_text() == "former"
     assert Model.load("model").position.epoch == 2
     assert sorted(os.listdir(folder)) == ["corpus.txt", "model", "vectors.txt"]
 
 
+def test_vectors_that_have_no_model_folder_go_to_another_place(train, folder, full_places, at_the_end, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    (folder / "home").mkdir()
+    (folder / "home" / "rescued-vectors.txt").write_text("mine")
+    at_the_end(lambda: full_places.update({folder / "vectors.txt", folder / "rescued-vectors.txt"}))
+    result = train()
+    place = folder / "home" / "rescued-vectors.txt.1"
+    assert_one_message(result, f"cannot write vectors.txt: {FULL}; the vectors, trained to this point, went to {place}")
+    assert len(Vectors.load(place)) == 40
+    assert (folder / "home" / "rescued-vectors.txt").read_text() == "mine"
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
-def test_a_full_device(train):
+def test_a_full_device(train, folder):
     assert_one_message(train("--output", "/dev/full"), "cannot write /dev/full: No space left on device")
+    assert os.listdir(folder) == ["corpus.txt"]
 
 
-def test_a_model_that_cannot_be_kept_does_not_end_the_training(train, folder, monkeypatch):
+def test_a_model_that_cannot_be_kept_goes_to_another_place(train, folder, full_places, at_the_end):
+    (folder / "far").mkdir()
+    (folder / "near").mkdir()
+    at_the_end(lambda: full_places.add(folder / "near"))
+    result = train("--save-model", "near/model", "--output", "far/vectors.txt")
+    epoch = Model.load("near/model").position.epoch
+    message = f"cannot write near/model: {FULL}; near/model keeps an earlier state: {epoch} epochs and 0 rounds; "
+    message += f"the model, trained to this point, went to {folder}/far/rescued-model instead"
+    assert_one_message(result, message)
+    assert len(Vectors.load("far/vectors.txt")) == 40
+    assert (Model.load("far/rescued-model").position.epoch, epoch >= 1) == (2, True)
+
+
+def test_a_model_that_no_place_takes_does_not_end_the_training(train, folder, monkeypatch):
     def full(self, path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Vocabulary, "save", full)
     result = train("--save-model", "model")
     assert result.code == 1
-    message = "cannot write model: No space left on device; nothing was left behind"
-    assert result.err.count(f"Warning: {message}; training goes on.") == 2
-    assert result.err.splitlines()[-1] == f"Error: {message}"
+    message = f"cannot write model: {FULL}"
+    assert result.err.count(f"Warning: {message}; training goes on.") == 1
+    assert result.err.splitlines()[-1].startswith(f"Error: {message}; no other place took the model either: {folder}")
     assert len(Vectors.load("vectors.txt")) == 40
     assert sorted(os.listdir(folder)) == ["corpus.txt", "vectors.txt"]
+
+
+def test_checkpoints_within_an_epoch(train, folder, run_cli, monkeypatch):
+    """What is in the folder after each round, resumed, ends as the whole run does."""
+    assert train("--output", "whole.txt").code == 0
+    saved, real = [], Model.save
+
+    def save(self, path):
+        real(self, path)
+        real(self, f"state-{len(saved)}")
+        saved.append((self.position.epoch, self.position.round))
+
+    monkeypatch.setattr(Model, "save", save)
+    monkeypatch.setattr(checkpoints, "_RATIO", 0)
+    assert train("--save-model", "model", "--checkpoint-every", "1e-9").code == 0
+    assert len(saved) > 10 and saved[0] == (0, 1) and saved[-1] == (2, 0)
+    monkeypatch.setattr(Model, "save", real)
+    for k in (0, len(saved) // 3, len(saved) - 4):
+        assert run_cli("train", "--resume", f"state-{k}", "--output", "resumed.txt").code == 0
+        assert Path("resumed.txt").read_bytes() == Path("whole.txt").read_bytes()
+
+
+def test_checkpoints_need_a_folder_and_a_time(train):
+    result = train("--checkpoint-every", "3")
+    assert result.code == 2 and "name one with --save-model" in result.err
+    for minutes in ("0", "-1", "nan", "inf"):
+        result = train("--save-model", "model", "--checkpoint-every", minutes)
+        assert_one_message(result, "checkpoint_every must be a number of minutes above 0")
+
+
+def test_two_runs_do_not_share_a_model_folder(train, folder, run_cli):
+    with owned("model"):
+        for arguments in (["--save-model", "model"], ["--save-model", "./model", "--seed", "2"]):
+            assert_one_message(train(*arguments), f"model: process {os.getpid()} on ")
+    assert os.listdir(folder) == ["corpus.txt"]
+    assert train("--save-model", "model").code == 0
+    with owned("model"):
+        assert_one_message(run_cli("train", "--resume", "model"), "wait for it or choose another folder")
+
+
+@pytest.mark.parametrize("stream", ["closed", "full", "gone", "none"])
+def test_training_ends_well_whatever_happens_to_its_messages(train, folder, monkeypatch, stream):
+    broken = None if stream == "none" else Broken(stream)
+    if stream == "closed":
+        broken.close()
+    monkeypatch.setattr(sys, "stderr", broken)
+    assert train("--save-model", "model").code == 0
+    assert len(Vectors.load("vectors.txt")) == 40
+    assert Model.load("model").position.epoch == 2
+
+
+class Broken(io.StringIO):
+    """A terminal on which the third write fails, and all after it."""
+
+    def __init__(self, how):
+        super().__init__()
+        self.left, self.how = 3, how
+
+    def isatty(self):
+        super().isatty()  # a closed one says so
+        return self.how == "gone"
+
+    def write(self, text):
+        self.left -= 1
+        if self.left <= 0:
+            raise OSError(errno.EIO if self.how == "gone" else errno.ENOSPC, "it broke")
+        return super().write(text)
 
 
 def test_ctrl_c_and_resume(folder, run_cli):
@@ -413,9 +531,9 @@ def test_ctrl_c_and_resume(folder, run_cli):
 
 @pytest.fixture
 def pressing(monkeypatch):
-    """Let Ctrl-C be pressed so many times after the second round: a function of the number."""
+    """Let Ctrl-C be pressed so many times, or another signal come, after the second round: a function of both."""
 
-    def press(times):
+    def press(times, number=signal.SIGINT):
         rounds = []
         real = progress.TrainingProgress.__call__
 
@@ -424,7 +542,7 @@ def pressing(monkeypatch):
             rounds.extend([event] if isinstance(event, RoundDone) else [])
             if isinstance(event, RoundDone) and len(rounds) == 2:
                 for _ in range(times):
-                    signal.raise_signal(signal.SIGINT)
+                    signal.raise_signal(number)
 
         monkeypatch.setattr(progress.TrainingProgress, "__call__", listen)
 
@@ -449,6 +567,28 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(train, run_cli, pressing):
     again = run_cli("train", "--corpus", "corpus.txt", "--resume", "model")
     assert again.code == 0
     assert Path("vectors.txt").read_bytes() == Path("whole.txt").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_other_signals_that_end_a_process_end_the_round(train, run_cli, pressing, name):
+    pressing(1, getattr(signal, name))
+    assert train("--save-model", "model").code == 130
+    assert Model.load("model").position.round == 2
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+
+
+def test_a_signal_while_results_are_written_waits_for_them(train, folder, monkeypatch):
+    real = Vectors.save
+
+    def save(self, *arguments, **options):
+        signal.raise_signal(signal.SIGTERM)
+        real(self, *arguments, **options)
+
+    monkeypatch.setattr(Vectors, "save", save)
+    result = train("--save-model", "model")
+    assert result.code == 0, result.err
+    assert "Writing what was trained" in result.err
+    assert len(Vectors.load("vectors.txt")) == 40
 
 
 def test_a_second_ctrl_c_interrupts_at_once_and_writes_nothing(train, folder, pressing):

@@ -1,6 +1,7 @@
 """`w2vneg tune`: better options win, what is done is kept, and nothing but training and held-out files is read."""
 
 import csv
+import errno
 import json
 import os
 import shlex
@@ -20,6 +21,7 @@ from w2vneg.encoded import encode_corpus
 from w2vneg.encoded.heldout import HeldOut
 from w2vneg.errors import ConfigError, InputError, OutputError
 from w2vneg.events import RoundDone, TrialDone, TrialStarted
+from w2vneg.locks import owned
 from w2vneg.tuning import tune
 from w2vneg.validation import Metric, Validation
 
@@ -181,6 +183,39 @@ def test_a_line_cut_short_runs_again_and_a_damaged_one_is_told(planted, validati
     (out / "trials.jsonl").write_text('{"options": {}}\n')
     with pytest.raises(InputError, match=r"trials.jsonl:1: not a trial .*; remove the line to run it again"):
         search(planted, ALPHAS, validation, folder=out)
+
+
+def test_a_search_killed_while_it_made_its_folder_is_simply_run_again(planted, validation, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".search.json.abcd1234.part").write_text("{")
+    search(planted, ALPHAS[:1], validation, folder=tmp_path / "out")
+    assert sorted(os.listdir(tmp_path / "out")) == [
+        "best.toml",
+        "search.json",
+        "trials.csv",
+        "trials.jsonl",
+        "trials.md",
+    ]
+
+
+def test_a_disk_that_fills_up_costs_no_trial_that_was_done(planted, validation, tmp_path, monkeypatch):
+    search(planted, ALPHAS[:1], validation, folder=tmp_path)
+    before = (tmp_path / "trials.jsonl").read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("w2vneg.trials.os.fsync", full)
+        with pytest.raises(OutputError, match="No space left on device; the trials before are kept"):
+            search(planted, ALPHAS[:2], validation, folder=tmp_path)
+    assert (tmp_path / "trials.jsonl").read_bytes() == before
+    assert len(search(planted, ALPHAS[:2], validation, folder=tmp_path)[0].rows) == 2
+
+
+def full(descriptor):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_two_searches_do_not_share_a_folder(planted, validation, tmp_path):
+    with owned(tmp_path / "out"), pytest.raises(OutputError, match=f"process {os.getpid()} on "):
+        search(planted, ALPHAS, validation, folder=tmp_path / "out")
 
 
 def test_another_search_in_the_folder_is_refused(planted, validation, tmp_path):

@@ -22,8 +22,57 @@ _BEFORE = "compiling or loading the kernels"
 _UNITS = {"text": "words", "baskets": "items"}  # source -> what training goes through; pairs are told in any case
 
 
-def _on_terminal(stream):
-    return hasattr(stream, "isatty") and stream.isatty()
+class BestEffort:
+    """A stream that never fails: nothing that is reported matters more than what it is reported of.
+
+    When the stream under it breaks (a reader that went away, a full disk, a terminal that was closed, no standard error
+    at all), what is written goes nowhere.
+
+    Parameters
+    ----------
+    stream : file or None
+        Standard error, as it is when something is written, if None.
+    """
+
+    def __init__(self, stream=None):
+        self._stream, self._broken = stream, False
+
+    def _try(self, name, *arguments):
+        stream = self._stream or sys.stderr
+        if self._broken or stream is None:
+            return None
+        try:
+            return getattr(stream, name)(*arguments)
+        except (OSError, ValueError) as error:
+            if isinstance(error, ValueError) and not stream.closed:
+                raise
+            self._broken = True
+            return None
+
+    def write(self, text):
+        self._try("write", text)
+        return len(text)
+
+    def flush(self):
+        self._try("flush")
+
+    def isatty(self):
+        return bool(self._try("isatty"))
+
+    def fileno(self):
+        return (self._stream or sys.stderr).fileno()
+
+
+def note(text):
+    """Write a line on standard error, if it can be written to."""
+    stream = BestEffort()
+    stream.write(text + "\n")
+    stream.flush()
+
+
+def noter(quiet):
+    """Return `note`, or a function that does nothing if `quiet`."""
+    return (lambda text: None) if quiet else note
 
 
 def _figures(event, unit):
@@ -90,13 +139,13 @@ class TrainingProgress:
 
     def __init__(self, stream=None, source="text"):
         self.unit = _UNITS.get(source)
-        self.stream = stream or sys.stderr
+        self.stream = BestEffort(stream)
         self.bar = None
         self.told = time.monotonic()
         self.origin = None  # fraction and seconds after the first round: a resumed run begins in the middle
 
     def __enter__(self):
-        if _on_terminal(self.stream):
+        if self.stream.isatty():
             from tqdm import tqdm
 
             layout = "{percentage:5.1f}%|{bar:20}| {desc} [{elapsed}<{remaining}]"
@@ -199,8 +248,8 @@ def byte_progress(description, stream=None):
 
     On a terminal it draws a line once the work has taken a second; elsewhere it writes a plain line now and then.
     """
-    stream = stream or sys.stderr
-    if not _on_terminal(stream):
+    stream = BestEffort(stream)
+    if not stream.isatty():
         yield _plain_lines(description, stream)
         return
     from tqdm import tqdm

@@ -1,8 +1,6 @@
 """The trainer: rounds of an engine, and between them everything that must see a quiet model."""
 
 import math
-import signal
-import threading
 import time
 from contextlib import contextmanager
 
@@ -15,6 +13,7 @@ from .losses import LOSSES
 from .model import Good, Model, Origin, Position
 from .rules import check_diagnose
 from .schedule import linear, rounds_of, stream_key
+from .signals import first_signal
 from .temperature import inverse
 
 _HALVINGS = 5
@@ -37,6 +36,8 @@ class Trainer:
         Look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit.
     validation : Validation, optional
         Held-out pairs that judge the run while it trains, and end it (see `validation`).
+    checkpoints : Checkpoints, optional
+        Where the model is saved while it trains (see `checkpoints`); training is the same to the bit.
 
     Raises
     ------
@@ -48,14 +49,14 @@ class Trainer:
         If the corpus has no pair to train on.
     """
 
-    def __init__(self, corpus, config, listeners=(), model=None, diagnose=False, validation=None):
+    def __init__(self, corpus, config, listeners=(), model=None, diagnose=False, validation=None, checkpoints=None):
         self.corpus = corpus
         self.config = config.resolved(cores=available_threads())
         if diagnose:
             check_diagnose(self.config)
         self.listeners = list(listeners)
         self.diagnose, self._diagnoser = diagnose, None
-        self.validation = validation
+        self.validation, self.checkpoints = validation, checkpoints
         self.stopped = False
         if model is not None:
             self._check_fits(model, validation)
@@ -86,7 +87,7 @@ class Trainer:
                 f"{origin.n_tokens:,}); use the same"
             )
         given, own = self.config.as_dict(), model.config.as_dict()
-        other = [name for name in given if given[name] != own[name] and name != "preset"]
+        other = [name for name in given if given[name] != own[name] and name not in ("preset", "plugin")]
         if model.position.round and other:
             raise ConfigError(
                 f"the model to resume stopped within an epoch under another option {other[0]} "
@@ -124,7 +125,7 @@ class Trainer:
         clock = _Clock()
         if self._estimate is not None and not self.complete:
             self._tell(self._estimate)
-        with _stop_on_interrupt(self.stop):
+        with first_signal(self.stop):
             while not self.complete and (self._through or not self.stopped):
                 if not self._judge(clock):
                     self._epoch(clock)
@@ -171,10 +172,26 @@ class Trainer:
             self._tell_round(clock)
             if self.stopped and not checked and not self.engine.healthy():
                 self._roll_back(good)  # what is handed over now is kept
+            elif not last and not self.stopped:
+                self._checkpoint(clock, good, checked)
         if position.round == len(rounds):
             self._end_epoch(clock)
         elif position.round != good.round:  # whoever goes on must go back no less far than an uninterrupted run
             self.model.good = Good(good, self.engine.kept())
+
+    def _checkpoint(self, clock, good, healthy):
+        """Save the model within an epoch if that is due.
+
+        good : Position, of the state to go back to; a run resumed from here must go back no less far
+        healthy : bool, the latest state is known to be; one that is not is left to the next check
+        """
+        if self.checkpoints is None or not self.checkpoints.due() or not (healthy or self.engine.healthy()):
+            return
+        with clock.stopped():
+            if self.model.position.round != good.round:
+                self.model.good = Good(good, self.engine.kept())
+            self.checkpoints.save(self.model)
+            self.model.good = None
 
     def _kept_states(self):
         """Return how often an epoch remembers a good state (int): four times at most, and less where it costs much.
@@ -280,6 +297,9 @@ class Trainer:
                 diagnosis = self._diagnoser.diagnose(position.epoch) if found else None
             if diagnosis is not None:
                 self._tell(diagnosis)
+        if self.checkpoints is not None and self.checkpoints.due(epoch_done=True):
+            with clock.stopped():
+                self.checkpoints.save(self.model)
 
     def _tell_round(self, clock):
         fraction = self._fraction()
@@ -329,29 +349,3 @@ class _Clock:
         begun = time.perf_counter()
         yield
         self.begun += time.perf_counter() - begun
-
-
-@contextmanager
-def _stop_on_interrupt(stop):
-    """Turn the first Ctrl-C or SIGTERM into a call of `stop`; a second one acts at once. Main thread only.
-
-    A signal that is set to be ignored (nohup, the background of a script) stays ignored.
-    """
-    former = {}
-
-    def handler(number, frame):
-        restore()
-        stop()
-
-    def restore():
-        for number, before in former.items():
-            signal.signal(number, before)
-
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                former[number] = signal.signal(number, handler)
-    try:
-        yield
-    finally:
-        restore()

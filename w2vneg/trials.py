@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .atomic import atomic_file, check_folder_writable
+from .atomic import atomic_file, check_folder_writable, is_hidden
 from .config import TrainConfig
 from .errors import ConfigError, InputError, OutputError
 
@@ -146,13 +146,21 @@ class TrialFolder:
         """Keep a trial: its line is on the disk when this returns."""
         self.trials.append(trial)
         path = self.path / "trials.jsonl"
+        line = json.dumps(dataclasses.asdict(trial), allow_nan=False).encode() + b"\n"
         try:
-            with open(path, "a", encoding="utf-8") as stream:
-                stream.write(json.dumps(dataclasses.asdict(trial), allow_nan=False) + "\n")
-                stream.flush()
-                os.fsync(stream.fileno())
+            with open(path, "ab") as stream:
+                size = stream.tell()
+                try:
+                    stream.write(line)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                except OSError:  # half a line would make the next one unreadable
+                    os.truncate(path, size)
+                    raise
         except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror}") from error
+            raise OutputError(
+                f"cannot write {path}: {error.strerror}; the trials before are kept, and the same command goes on"
+            ) from error
 
     def write_tables(self, rows, best):
         """Write trials.csv, trials.md and best.toml; `best` is a Row or None."""
@@ -184,7 +192,8 @@ def check_folder(path):
     """Raise OutputError if `path` is no place for a search: a file, or a folder of other things."""
     check_folder_writable(path)
     path = Path(path)
-    if path.is_dir() and any(path.iterdir()) and not (path / "search.json").exists():
+    strange = path.is_dir() and not (path / "search.json").exists()
+    if strange and not all(is_hidden(entry.name) for entry in path.iterdir()):
         raise OutputError(f"cannot write {path}: the folder is not empty and holds no search; name another one")
 
 

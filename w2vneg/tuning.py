@@ -6,10 +6,12 @@ pairs that neither has seen. No trial ends the search: one that diverges, or is 
 
 import dataclasses
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from .errors import ConfigError, W2vnegError
 from .events import TrialDone, TrialStarted
+from .locks import owned
 from .model import Origin
 from .trials import Trial, TrialFolder, best_of, key_of, rows_of
 from .word2vec import Word2Vec
@@ -53,9 +55,16 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     ------
     ConfigError
         If there is nothing to try, or the folder holds another search.
+    OutputError
+        If another process searches in this folder, or it cannot be written.
     """
     if not combinations or seeds < 1:
         raise ConfigError("nothing to try: give at least one combination and one seed")
+    with nullcontext() if folder is None else owned(folder):
+        return _search(encoded, config, combinations, validation, seeds, folder, listeners)
+
+
+def _search(encoded, config, combinations, validation, seeds, folder, listeners):
     metric, word2vec = validation.metric, Word2Vec(config)
     word2vec.reads(encoded)
     config = word2vec.config

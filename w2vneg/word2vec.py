@@ -7,10 +7,12 @@
 
 import dataclasses
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 
+from .checkpoints import Checkpoints
 from .config import DEGENERACIES, TrainConfig
 from .embeddings import Vectors
 from .encoded import EncodedCorpus, EncodedPairs, encode_corpus
@@ -71,6 +73,7 @@ class Word2Vec:
         patience=None,
         eval_every=1.0,
         valid_exclude_known=None,
+        checkpoints=None,
     ):
         """Train on a corpus.
 
@@ -99,6 +102,8 @@ class Word2Vec:
             Epochs from one judgement to the next.
         valid_exclude_known : path or HeldOut, optional
             Pairs to leave out of the ranking, such as those trained on.
+        checkpoints : path or Checkpoints, optional
+            A model folder to save to while training goes on, after epochs and every ten minutes, and at the end.
 
         Returns
         -------
@@ -116,11 +121,18 @@ class Word2Vec:
 
             options = {"metric": metric, "patience": patience, "every": eval_every, "lowercase": self.config.lowercase}
             validation = make_validation(valid, encoded, known=valid_exclude_known, **options)
-        trainer = self.trainer(encoded, listeners, diagnose=diagnose, validation=validation)
-        self.model = trainer.model
-        if isinstance(given, Input):
-            self.model.origin.input = given.lasting().as_dict()
-        trainer.train()
+        if isinstance(checkpoints, str | Path):
+            checkpoints = Checkpoints(checkpoints)
+        with nullcontext() if checkpoints is None else checkpoints.owning():
+            trainer = self.trainer(
+                encoded, listeners, diagnose=diagnose, validation=validation, checkpoints=checkpoints
+            )
+            self.model = trainer.model
+            if isinstance(given, Input):
+                self.model.origin.input = given.lasting().as_dict()
+            trainer.train()
+            if checkpoints is not None:
+                self.save(checkpoints.folder)
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         return self.vectors
@@ -170,7 +182,7 @@ class Word2Vec:
             raise ConfigError("sentences have one vocabulary; leave vocab_out out")
         return encode_corpus(corpus, **shaping)
 
-    def trainer(self, encoded, listeners=(), model=None, diagnose=False, validation=None):
+    def trainer(self, encoded, listeners=(), model=None, diagnose=False, validation=None, checkpoints=None):
         """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves."""
         self.reads(encoded)
         load_plugins(self.config.plugin)
@@ -178,7 +190,7 @@ class Word2Vec:
         if _is_file_of_weights(config.degeneracy):
             weights = read_degeneracy(config.degeneracy, encoded.vocab_out)
             config = dataclasses.replace(config, degeneracy=weights)
-        return Trainer(encoded, config, listeners, model, diagnose, validation)
+        return Trainer(encoded, config, listeners, model, diagnose, validation, checkpoints)
 
     def evaluate_ranking(self, test, **options):
         """Rank the held-out pairs of a file; returns a Judgement, and takes options as `judgement.judge_ranking`."""
@@ -223,10 +235,13 @@ class Word2Vec:
         self._trained().save(folder)
 
     @classmethod
-    def load(cls, folder):
-        """Read a model folder back."""
+    def load(cls, folder, plugin=None):
+        """Read a model folder back.
+
+        plugin : str, optional, the plug-ins that it needs; must be named where somebody else wrote the folder
+        """
         model = Model.load(folder)
-        word2vec = cls(model.config)
+        word2vec = cls(model.config_to_run(folder, plugin))
         word2vec.model = model
         return word2vec
 

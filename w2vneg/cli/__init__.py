@@ -1,11 +1,15 @@
 """The command line: one file per command, loaded when it is called. Nothing imports this package."""
 
+import errno
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
 
 from ..errors import W2vnegError
+from ..progress import BestEffort, note
 
 _COMMANDS = {  # command -> (module, attribute)
     "train": (".train", "train"),
@@ -56,26 +60,50 @@ def cli():
 
 def main(argv=None):
     """Run the command line; errors of the user's become one message on stderr and exit code 1."""
+    _open_closed_streams()
     try:
         status = cli.main(args=argv, prog_name="w2vneg", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except W2vnegError as error:
-        click.echo(f"Error: {error}", err=True)
-        status = 1
+        status = _fail(error)
     except MemoryError as error:
-        click.echo(f"Error: not enough memory ({error}); use a smaller --dim or --max-vocab", err=True)
-        status = 1
-    except click.exceptions.Abort:
-        click.echo("Interrupted.", err=True)
+        status = _fail(f"not enough memory ({error}); use a smaller --dim or --max-vocab")
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        note("Interrupted.")
         status = 130
     except click.ClickException as error:
-        error.show()
+        error.show(BestEffort())
         status = error.exit_code
     except click.exceptions.Exit as error:
         status = error.exit_code
-    except BrokenPipeError:  # the reader of our output went away: not our error
-        sys.stderr.close()
-        status = 0
-    except KeyboardInterrupt:
-        click.echo("Interrupted.", err=True)
-        status = 130
+    except OSError as error:
+        if error.filename is not None or error.errno not in _OF_OUTPUT:
+            raise
+        _forget_output()
+        gone = error.errno == errno.EPIPE  # its reader has seen enough: not our error
+        status = 0 if gone else _fail(f"cannot write to standard output: {error.strerror}")
     sys.exit(status if isinstance(status, int) else 0)
+
+
+_OF_OUTPUT = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # of files, errors have a name
+
+
+def _fail(what):
+    note(f"Error: {what}")
+    return 1
+
+
+def _forget_output():
+    """Let what standard output still holds go nowhere; else the interpreter complains of it when it ends."""
+    with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def _open_closed_streams():
+    """Open standard streams that the caller has closed: else the next file opened would be taken for one of them."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

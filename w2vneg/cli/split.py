@@ -5,6 +5,7 @@ from functools import partial
 
 import click
 
+from .. import progress
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options
 
@@ -51,7 +52,7 @@ def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
     source = source.located(mirror)
     files = find_files([*source.files, *source.names])
     refuse_overwriting("--out", out, files)
-    note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
+    note = progress.noter(quiet)
     data = encode(source, config, quiet)
     note(data.report.line())
     if source.source != "pairs":
@@ -107,10 +108,9 @@ def _warn_of_new(manifest):
         names = "1 name stands" if n_new == 1 else f"{n_new:,} names stand"
         share = part["pairs_with_new"] / part["pairs"]
         share = f"{share:.1%}" if share >= 0.001 else "under 0.1%"
-        click.echo(
+        progress.note(
             f"Warning: {names} in {name}.tsv but nowhere in train.tsv; {part['pairs_with_new']:,} of its "
-            f"{part['pairs']:,} pairs ({share}) hold one, and a model trained on train.tsv cannot rank them.",
-            err=True,
+            f"{part['pairs']:,} pairs ({share}) hold one, and a model trained on train.tsv cannot rank them."
         )
 
 

@@ -7,9 +7,11 @@ from contextlib import nullcontext
 
 import click
 
-from ..errors import W2vnegError
+from ..progress import TrainingProgress, noter
+from ..signals import first_signal
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options, read_config
+from .results import vectors_of, write_results
 from .valid import check_valid, valid_options, validation_of
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
@@ -19,7 +21,13 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 @click.option(
     "--output", metavar="PATH", help="Vectors, as word2vec text; resuming, where they went.  [default: vectors.txt]"
 )
-@click.option("--save-model", metavar="DIR", help="Keep matrices, vocabulary, options, history; saved each epoch.")
+@click.option("--save-model", metavar="DIR", help="Keep matrices, vocabulary, options, history; saved as it trains.")
+@click.option(
+    "--checkpoint-every",
+    type=float,
+    metavar="MINUTES",
+    help="Save the model so often within an epoch, at most 1 % of the time.  [with --save-model; default: 10]",
+)
 @click.option("--resume", metavar="DIR", help="Go on with a model folder of an interrupted run.")
 @vocabulary_options
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
@@ -30,7 +38,9 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @valid_options
 @config_options
-def train(output, save_model, resume, config_path, mirror, diagnose, dry_run, quiet, as_json, **given):
+def train(
+    output, save_model, checkpoint_every, resume, config_path, mirror, diagnose, dry_run, quiet, as_json, **given
+):
     """Train vectors and write them in word2vec text format.
 
     --loss relaxed, the default for text, is the relaxed softmax with Boltzmann negatives over popularity at
@@ -40,13 +50,14 @@ def train(output, save_model, resume, config_path, mirror, diagnose, dry_run, qu
 
     Ctrl-C ends the round, writes what there is, and says so.
     """
-    note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
+    note = noter(quiet)
     read = input_of(given, needed=False)
     judged, fixed = check_valid(given, resume), fixed_of(given)
+    checkpoints = _checkpoints(save_model or resume, checkpoint_every, dry_run, note)
     config, model = _starting_point(resume, config_path, given)
     if output == "":
         raise click.UsageError("--output needs the name of a file")
-    output = output or (_as_before(model) if model is not None else None) or "vectors.txt"
+    output = output or (vectors_of(model, resume) if model is not None else None) or "vectors.txt"
     from ..readers.sources import find_files
     from ..word2vec import Word2Vec
 
@@ -56,7 +67,7 @@ def train(output, save_model, resume, config_path, mirror, diagnose, dry_run, qu
     word2vec.reads(read)
     word2vec.check(diagnose)
     check_fixed(fixed, read, resume)
-    _check_places(output, save_model or resume)
+    _check_places(output, checkpoints)
     located = read.located(mirror)
     files = [*find_files([*located.files, *located.names]), *fixed.values(), *filter(None, [config_path])]
     refuse_overwriting("--output", output, files)
@@ -68,28 +79,41 @@ def train(output, save_model, resume, config_path, mirror, diagnose, dry_run, qu
     refuse_overwriting("--output", output, validation.files.values() if validation is not None else ())
     if dry_run:
         return _tell_estimate(word2vec, encoded, model, validation, as_json, note)
-    trainer = word2vec.trainer(encoded, model=model, diagnose=diagnose, validation=validation)
+    trainer = word2vec.trainer(encoded, model=model, diagnose=diagnose, validation=validation, checkpoints=checkpoints)
     if trainer.complete:
         done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
         note(f"The run in {resume} is complete ({done}); nothing is left to train.")
     trainer.model.origin.input = read.lasting().as_dict()
     trainer.model.origin.output = os.path.abspath(output)
-    _run(trainer, save_model or resume, quiet, note)
+    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress:
+        if progress is not None:
+            trainer.listeners.append(progress)
+        trainer.train()
     word2vec.model = trainer.model
-    _write(word2vec, output, save_model or resume, note)
+    with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
+        write_results(word2vec, output, checkpoints, note)
+    folder = checkpoints and checkpoints.folder
     if as_json:
-        click.echo(json.dumps(_report(trainer, encoded, output, save_model or resume), indent=2, allow_nan=False))
+        click.echo(json.dumps(_report(trainer, encoded, output, folder), indent=2, allow_nan=False))
     if not trainer.complete:
-        hint = f"; go on with --resume {save_model or resume}" if save_model or resume else ""
+        hint = f"; go on with --resume {folder}" if folder else ""
         what = "those trained so far" if validation is None else "the best of those trained so far"
         note(f"Interrupted: the vectors written are {what}{hint}.")
         sys.exit(130)
 
 
-def _as_before(model):
-    """Return where a run to be resumed was to write its vectors, by a short name if that is below this folder."""
-    output = model.origin.output
-    return os.path.relpath(output) if output.startswith(os.getcwd() + os.sep) else output
+def _checkpoints(folder, minutes, dry_run, note):
+    """Return the `Checkpoints` of a model folder, which this command owns from now on; None without a folder."""
+    if not folder:
+        if minutes is not None:
+            raise click.UsageError("--checkpoint-every saves a model folder; name one with --save-model")
+        return None
+    from ..checkpoints import Checkpoints
+
+    checkpoints = Checkpoints(folder, warn=note, **({} if minutes is None else {"minutes": minutes}))
+    if not dry_run:
+        click.get_current_context().with_resource(checkpoints.owning())
+    return checkpoints
 
 
 def _tell_estimate(word2vec, encoded, model, validation, as_json, note):
@@ -133,27 +157,27 @@ def _starting_point(resume, config_path, given):
     """Return (config, model to resume or None)."""
     if not resume:
         return read_config(config_path, given), None
-    chosen = [name for name, value in given.items() if value is not None]
+    chosen = [name for name, value in given.items() if value is not None and name != "plugin"]
     if chosen or config_path:
         what = "--config" if not chosen else "--" + chosen[0].replace("_", "-")
         raise click.UsageError(f"--resume takes its options from the model folder; leave {what} out")
     from ..model import Model
 
     model = Model.load(resume)
-    return model.config, model
+    return model.config_to_run(resume, given["plugin"]), model
 
 
-def _check_places(output, folder):
+def _check_places(output, checkpoints):
     """Complain about places that cannot be written now rather than after training."""
     from ..atomic import check_writable
 
     check_writable(output)
-    if folder:
+    if checkpoints is not None:
+        if os.path.realpath(checkpoints.folder) == os.path.realpath(output):
+            raise click.UsageError(f"the vectors and the model folder cannot both be {output}; name two places")
         from ..model import check_place
 
-        if os.path.realpath(folder) == os.path.realpath(output):
-            raise click.UsageError(f"the vectors and the model folder cannot both be {output}; name two places")
-        check_place(folder)
+        check_place(checkpoints.folder)
 
 
 def _built_in(note):
@@ -170,41 +194,6 @@ def _input_of(model, folder):
     if not model.origin.input or "-" in model.origin.input["files"]:
         raise click.UsageError(f"{folder} was not trained on files; name the same data again, as with --corpus")
     return Input.from_dict(model.origin.input)
-
-
-def _run(trainer, folder, quiet, note):
-    """Train with progress; keep the model folder up to date at each epoch."""
-    from ..events import Diagnosis, EpochDone
-    from ..progress import TrainingProgress
-
-    def keep(event):
-        if isinstance(event, EpochDone | Diagnosis):
-            try:
-                trainer.model.save(folder)
-            except W2vnegError as error:  # training is worth more; the end tries again and tells
-                note(f"Warning: {error}; training goes on.")
-
-    if folder:
-        trainer.listeners.append(keep)
-    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress:
-        if progress is not None:
-            trainer.listeners.insert(0, progress)
-        trainer.train()
-
-
-def _write(word2vec, output, folder, note):
-    """Write vectors and model; a failure of one does not lose the other."""
-    failure = None
-    try:
-        word2vec.vectors.save(output, format="word2vec")
-        note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
-    except W2vnegError as error:
-        failure = error
-    if folder:
-        word2vec.save(folder)
-        note(f"Model kept in {folder}.")
-    if failure is not None:
-        raise failure
 
 
 def _report(trainer, encoded, output, folder):

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 import click
 
+from ..progress import noter
 from .inputs import encode, input_of, input_options
 from .options import GroupedCommand, config_options, read_config
 from .valid import check_valid, valid_options, validation_of
@@ -55,7 +56,7 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
 
     Writes DIR/trials.csv and DIR/trials.md, the best first, and DIR/best.toml for 'w2vneg train --config'.
     """
-    note = (lambda text: None) if quiet else (lambda text: click.echo(text, err=True))
+    note = noter(quiet)
     if given["valid"] is None:
         raise click.UsageError("a search is judged by held-out pairs; name them with --valid")
     judged, read, fixed = check_valid(given), input_of(given), fixed_of(given)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import click
 
 from ..errors import InputError
+from ..progress import note
 
 _OPTIONS = (
     click.option(
@@ -121,8 +122,7 @@ def warn_of_known(held, known, flag):
 
     train = None if known else known_beside(held)
     if train is not None:
-        click.echo(
+        note(
             f"Warning: {held} is of a split by pair: no pair of {train} is held out, yet all compete with those that "
-            f"are; leave them out with {flag} {train}.",
-            err=True,
+            f"are; leave them out with {flag} {train}."
         )

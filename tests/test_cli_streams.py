@@ -1,0 +1,46 @@
+"""Standard streams that are closed, full, or read by nobody: one sentence, the right exit code, no traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import w2vneg
+
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+
+
+def run(command, **options):
+    """Run a shell command in which $W2VNEG is this package's; return (exit code, out, err)."""
+    path = os.pathsep.join([str(Path(w2vneg.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": path, "W2VNEG": f"{sys.executable} -m w2vneg"}
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+@needs_full
+def test_a_full_standard_output_is_told():
+    for arguments in ("objectives", "--help", "data list"):
+        code, out, err = run(f"$W2VNEG {arguments} > /dev/full")
+        assert (code, out) == (1, "")
+        assert err == "Error: cannot write to standard output: No space left on device\n"
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    assert run("($W2VNEG objectives; echo $? >&2) | head -n 1")[2] == "0\n"
+
+
+def test_closed_streams(tmp_path):
+    assert run("$W2VNEG objectives >&-") == (0, "", "")
+    code, out, err = run("$W2VNEG objectives no-such-name 2>&- >&-")
+    assert (code, out, err) == (1, "", "")
+    code, _, _ = run("$W2VNEG objectives no-such-name <&- 2>&-; echo $?")
+    assert code == 0
+
+
+@needs_full
+def test_an_error_that_cannot_be_told_keeps_its_exit_code():
+    assert run("$W2VNEG objectives no-such-name 2> /dev/full")[0] == 1
+    assert run("$W2VNEG no-such-command 2> /dev/full")[0] == 2
