@@ -19,6 +19,7 @@ from w2vneg.cli import cli
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+PAGES = sorted({"CHANGELOG.md", *DOCUMENTS, *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*/*.md"))})
 ITEM_DOCUMENTS = [f"docs/{name}.md" for name in ("items", "splits", "ranking", "tuning")]
 
 
@@ -125,11 +126,12 @@ def test_what_stands_in_for_named_sets_has_their_names(document):
     assert named <= set(datasets.names())
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("document", PAGES)
 def test_commands_named_in_a_document_have_the_options_they_are_named_with(document):
     """Those in blocks and those within sentences, most of which no test runs."""
     text = re.sub(r"```.*?```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
-    within = [shlex.split(" ".join(span.split()))[1:] for span in re.findall(r"`(w2vneg [^`]*)`", text)]
+    spans = [" ".join(span.split()).removeprefix("w2vneg ") for span in re.findall(r"`([a-z][^`]*)`", text)]
+    within = [shlex.split(span) for span in spans if span.split()[0] in cli.list_commands(None) and " --" in span]
     for words in [*commands(document), *within]:
         command, context = cli, click.Context(cli, info_name="w2vneg")
         while isinstance(command, click.Group) and words and not words[0].startswith("-"):
@@ -143,7 +145,7 @@ def test_commands_named_in_a_document_have_the_options_they_are_named_with(docum
             pass  # a command by its name alone, `--seed N`, `…`; --help
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("document", PAGES)
 def test_options_named_in_a_document_exist(document):
     def flags(command):
         yield from (flag for one in command.params for flag in (*one.opts, *one.secondary_opts))

@@ -22,16 +22,20 @@ from drawing import (
     p_value,
 )
 
+from w2vneg.assembly import assemble
 from w2vneg.config import TrainConfig
 from w2vneg.cooccurrence import pair_counts
+from w2vneg.encoded import EncodedCorpus
 from w2vneg.errors import ConfigError
 from w2vneg.jit import njit
 from w2vneg.kernels.ahead import pick
 from w2vneg.kernels.contracts import draw, fetches, follow, foresee, open_sampler
 from w2vneg.kernels.linalg import Rows, dot, row_of, width_of
+from w2vneg.model import Model
 from w2vneg.samplers import SAMPLERS, popularity
 from w2vneg.samplers.log_uniform import rank_at
 from w2vneg.setting import Setting
+from w2vneg.vocab import Vocabulary
 
 
 @pytest.fixture(autouse=True)
@@ -389,6 +393,18 @@ def test_dns_draws_follow_the_enumerated_distribution(exponent):
             ids, _, values = draws(sampler, 300 if SLOW else 20_000, 10, centre, out, log_q=False)
             assert p_value(ids, naive.hardest_of(p, np.abs(logits) if absolute else logits, m)) > 1e-6
             np.testing.assert_allclose(values, logits[ids], rtol=1e-4, atol=1e-5)  # signed: the loop takes |s|
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("name", ["dns", "boltzmann"])
+def test_rounds_are_a_fraction_of_a_second_by_what_the_draws_cost(name, shared):
+    """A dot product of 100 numbers takes about 6 ns; the candidates alone of a round must not take a second."""
+    n_tokens, options = 4_000_000, {"share_negatives": shared, "negatives": 10, "candidates": 64}
+    corpus = EncodedCorpus(np.zeros(n_tokens, np.int32), np.array([0, n_tokens]), Vocabulary("ab", [n_tokens, 1]))
+    config = TrainConfig(loss="relaxed", sampler=name, subsample=0.0, workers=1, **options).resolved()
+    assembly = assemble(corpus, config, Model.fresh(corpus.vocab, config))
+    sets = 1 if name == "boltzmann" else 10 * (1 if shared else 5)  # of candidates, for a centre with 5 contexts
+    assert 0.05 < assembly.block * sets * 64 * 6e-9 + assembly.block * 100e-9 < 0.2
 
 
 def test_dns_among_very_many_candidates_takes_the_hardest():

@@ -70,9 +70,11 @@ def _assemble_sampled(data, config, model):
     counts, walk = data.vocab_out.counts, data.walk(config)
     slots = getattr(SAMPLERS[config.sampler], "slots", lambda options: options.negatives)(config)
     shares = config.share_negatives != "no"
-    draws = slots * (1 if shares else walk.largest_group)
+    draws, mean_draws = (slots * (1 if shares else size) for size in (walk.largest_group, walk.mean_group))
     neighbours = functools.partial(data.counts, config, 1)
-    setting = Setting(counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab))
+    setting = Setting(
+        counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab), mean_draws=mean_draws
+    )
     sampler = SAMPLERS[config.sampler].from_options(config, setting)
     temperatures = make_schedule(config, sampler, walk.centre_weights)
     told = dataclasses.replace(setting, sampler=sampler)

@@ -1,6 +1,6 @@
 """Word similarity: do cosines order pairs of words as people do?
 
-Pearson's correlation (Raziperchikolaei et al., "relaxed softmax") and Spearman's (the field's) between the
+Pearson's correlation (Tanielian and Vasile 2019, relaxed softmax) and Spearman's (the field's) between the
 cosine of `vectors_in` and the human score, each with a 95 % interval by Fisher's z: ``tanh(atanh(r) ± 1.96 /
 sqrt(n − 3))``. Pairs with an unknown word are left out and counted.
 """

@@ -286,7 +286,7 @@ def _verdict(differences):
 
 @STUDIES.register("cis-shapes")
 def cis_shapes(tell, quick, seed):
-    """Accuracy of the learned support by method, and heat maps; see `_TEXT`."""
+    """Accuracy of the learned support by method, and heat maps."""
     shapes = ("blobs r=0.60",) if quick else (*BLOBS, *CURVES)
     methods = ("UniS", "Selfplay", "CIS") if quick else tuple(METHODS)
     n_seeds, n_pairs = (3, 3000) if quick else (6, 3000)

@@ -48,8 +48,8 @@ class HardestOfM(NamedTuple):
 
     @staticmethod
     def cost(options, setting):
-        """Return the rough nanoseconds that a negative's candidates take."""
-        return 0.06 * setting.dim * options.candidates
+        """Return the rough nanoseconds that a group's draws take."""
+        return 0.06 * setting.dim * options.candidates * setting.mean_draws
 
     @classmethod
     def from_options(cls, options, setting):
