@@ -19,6 +19,7 @@ from planted import as_text, same_topic, two_topics
 import w2vneg
 from w2vneg import Vectors, Vocabulary, Word2Vec, atomic, checkpoints, progress
 from w2vneg.events import RoundDone
+from w2vneg.inputs import Input
 from w2vneg.locks import owned
 from w2vneg.model import Model
 from w2vneg.trainer import Trainer
@@ -32,6 +33,17 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus.txt").write_text(as_text(two_topics()))
     return tmp_path
+
+
+@pytest.fixture
+def begun(folder):
+    """A model folder of a run that has not gone far, on corpus.txt."""
+    word2vec = Word2Vec(loss="ns", dim=4, min_count=1, subsample=0.0, workers=1)
+    given = Input("corpus", "corpus.txt")
+    model = word2vec.trainer(word2vec.encode(given)).model
+    model.origin.input = given.lasting().as_dict()
+    model.save(folder / "model")
+    return folder / "model"
 
 
 @pytest.fixture
@@ -639,3 +651,28 @@ def test_help_shows_every_option_and_its_default(run_cli):
     for shown in ("vectors.txt", "text: relaxed, items: us", "100", "all cores"):
         assert f"[default: {shown}]" in text
     assert "do not compare" in text
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"kind": "corpus"}, "corpus.json: not an input, which has kind and files"),
+        ({"files": ["corpus.txt"]}, "corpus.json: not an input"),
+        ({"kind": 3, "files": ["corpus.txt"]}, "corpus.json: unknown kind of input 3"),
+        ({"kind": "corpus", "files": 3}, "corpus.json: files of an input must be a path or a list of paths, not '3'"),
+        ({"kind": "corpus", "files": [3]}, "corpus.json: files of an input must be"),
+        ({"kind": "corpus", "files": ["a\0b"]}, "corpus.json: files of an input: no file can be called"),
+        ({"kind": "pairs", "files": ["corpus.txt"], "delimiter": 5}, "corpus.json: delimiter of an input must be text"),
+        ({"kind": "cooccurrence", "files": ["m.npz"], "names": {"a": 1}}, "corpus.json: names of an input must be"),
+    ],
+)
+def test_resuming_what_was_trained_on_something_odd(begun, run_cli, changed, message):
+    origin = json.loads((begun / "corpus.json").read_text())
+    (begun / "corpus.json").write_text(json.dumps(origin | {"input": changed}))
+    assert_one_message(run_cli("train", "--resume", begun), message)
+
+
+def test_resuming_at_a_round_that_is_not_there(begun, run_cli):
+    position = json.loads((begun / "position.json").read_text())
+    (begun / "position.json").write_text(json.dumps(position | {"round": 10**9}))
+    assert_one_message(run_cli("train", "--resume", begun, "--quiet"), "stopped in round 1,000,000,000 of an epoch")

@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import os
 import pickle
 import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from w2vneg import formats
+from w2vneg import bounded, formats
 from w2vneg.embeddings import Vectors
 from w2vneg.errors import ConfigError, InputError, OutputError
 from w2vneg.formats import binary, decimals
@@ -189,11 +191,15 @@ def test_text_longer_than_one_block(tmp_path, monkeypatch):
         (b"2 2\na 1 2\nb 1e39 1\n", r":3: expected a finite number, found '1e39'"),
         (b"3 2\na 1 2\nb 1 2\na 3 4\n", r":4: the word 'a' stands on line 2 already"),
         (b"a 1 2\nb 1 2\na 3 4\n", r":3: the word 'a' stands on line 1 already"),
-        (b"3 2\na 1 2\nb 1 2\n", r"promises 3 rows, but there are 2"),
+        (b"3 2\na 1.5 2\nb 1 2\n", r"promises 3 rows, but there are 2"),
+        (b"3 2\na 1 2\nb 1 2\n", r":1: the header promises 3 words of 2 numbers, which take more than its 16 bytes"),
         (b"3 2\na 1 2\nb 1 2\nc 1", r":4: expected 2 numbers, found 1"),
         (b"1 2\na 1 2\nb 1 2\n", r":3: the header promises 1 rows, but there are more"),
-        (b"99999999999 100\na 1 2\n", r":2: expected 100 numbers, found 2"),
-        (b"5 1\n", r"promises 5 rows, but there are 0"),
+        (b"2 2\na 1 1_0\nb 1 2\n", r":2: expected a number, found '1_0'"),
+        (b"99999999999 100\na 1 2\n", r"take more than its 22 bytes; the file is cut short or damaged: write it again"),
+        (b"1 99999999999999\na 1 2\n", r":1: the header promises 1 words of 99999999999999 numbers, which take more"),
+        (b"9" * 6000 + b" 2\na 1 2\n", r":1: the header promises 999999… \(6,000 digits\) words of 2 numbers, which"),
+        (b"2 " + b"9" * 6000 + b"\na 1 2\n", r":1: the header promises 2 words of 999999… \(6,000 digits\) numbers"),
         (b"0 100\n", r":1: the header promises 0 words"),
         (b"2 0\na\nb\n", r":1: the header promises 2 words of 0 numbers"),
         (b"2 2\n\xe9t\xe9 1 2\nb 1 2\n", r":2: the word .* is not UTF-8"),
@@ -280,6 +286,69 @@ def test_npz_is_mapped_unless_it_is_compressed(tmp_path):
         np.savez(tmp_path / "turned.npz", **dict(archive) | {"matrix": np.asfortranarray(matrix)})
     for name in ("small.npz", "turned.npz"):
         same_bits(formats.load(tmp_path / name)[1], matrix)
+
+
+def damaged(path, name, data):
+    """Write an npz in which the bytes of one array are other ones, with the right checksum; return its path."""
+    formats.save(path, ["a", "b"], np.ones((2, 3), np.float32))
+    with zipfile.ZipFile(path) as archive:
+        members = {one: archive.read(one) for one in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for one, content in members.items():
+            archive.writestr(one, data(content) if one == f"{name}.npy" else content)
+    return path
+
+
+@pytest.mark.parametrize("name", ["matrix", "word_bytes", "word_offsets"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        lambda content: content.replace(b"'shape': (", b"'shape': (9999999999"),
+        lambda content: content.replace(b"'shape': (", b"'shape': (-"),
+        lambda content: content.replace(b"'shape'", b"'sh\0pe'"),
+        lambda content: content.replace(b"True", b"T(ue").replace(b"False", b"F[lse"),
+        lambda content: content.replace(b"'descr': '", b"'descr': 1_0if'"),
+        lambda content: content[:40],
+        lambda content: content[:-1],
+        lambda content: content + b"\0",
+        lambda content: b"",
+    ],
+)
+def test_an_array_that_is_not_what_its_header_says_is_refused(tmp_path, name, data):
+    """NumPy fails on these in a different way each: SyntaxError, TokenError, MemoryError, ValueError, …"""
+    with pytest.raises(InputError, match=r"v\.npz: ") as caught:
+        formats.load(damaged(tmp_path / "v.npz", name, data))
+    assert "write it again" in str(caught.value)
+
+
+def test_an_array_that_would_unpack_without_end_is_refused(tmp_path):
+    """A member that claims more than deflating can make small is not unpacked."""
+    path = tmp_path / "v.npz"
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "|u1", "fortran_order": False, "shape": (10**12,)})
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("matrix", "word_bytes", "word_offsets"):
+            archive.writestr(f"{name}.npy", header.getvalue())
+    raw = path.read_bytes()
+    size, grown = len(header.getvalue()), len(header.getvalue()) + 10**9
+    path.write_bytes(raw.replace(size.to_bytes(4, "little"), grown.to_bytes(4, "little")))
+    with pytest.raises(InputError, match="does not hold the promised"):
+        formats.load(path)
+
+
+def test_vectors_from_a_device_or_a_pipe_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", "/dev/urandom", tmp_path / "pipe"):
+        with pytest.raises(InputError, match=f"{path}: no file but a device or a pipe"):
+            Vectors.load(path)
+
+
+@pytest.mark.parametrize("begin", [b"", b"2 2\na 1 2\n", b"a 1 2\nb"])
+def test_a_line_without_end_is_refused(tmp_path, monkeypatch, begin):
+    monkeypatch.setattr(bounded, "LONGEST_LINE", 1 << 10)
+    (tmp_path / "v").write_bytes(begin + b" 1" * (1 << 10))
+    with pytest.raises(InputError, match=rf"v:{begin.count(10) + 1}: no line ends within"):
+        Vectors.load(tmp_path / "v")
 
 
 class Trap:
@@ -377,7 +446,7 @@ def test_bad_model_folders(model_folder):
     with pytest.raises(InputError, match=r"vectors_out\.npy: expected .* in 3 rows, found float32 \(2, 2\)"):
         Vectors.load(model_folder, matrix="sum")
     np.save(model_folder / "vectors_out.npy", np.array([[Trap()]], dtype=object), allow_pickle=True)
-    with pytest.raises(InputError, match="cannot be read as a NumPy array"):
+    with pytest.raises(InputError, match="not a NumPy matrix"):
         Vectors.load(model_folder, matrix="out")
     assert not Trap.sprung
     (model_folder / "vectors_out.npy").unlink()

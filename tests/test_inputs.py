@@ -40,6 +40,20 @@ def test_survives_json_and_knows_its_source(given, source):
         ({"kind": "baskets", "files": "a", "header": False}, "header means nothing to baskets"),
         ({"kind": "pairs", "files": "a", "min_rating": 0.0}, "min_rating means nothing to pairs"),
         ({"kind": "corpus", "files": "a", "rectangular": True}, "rectangular means nothing to corpus"),
+        ({"kind": ["corpus"], "files": "a"}, "unknown kind of input .*corpus"),
+        ({"kind": "corpus", "files": 3}, "files of an input must be a path or a list of paths, not '3'"),
+        ({"kind": "corpus", "files": ["a", 3]}, "files of an input must be a path or a list of paths"),
+        ({"kind": "corpus", "files": "a\0/*"}, "files of an input: no file can be called"),
+        ({"kind": "corpus", "files": ["a", "\ud800/*"]}, "files of an input: no file can be called"),
+        ({"kind": "corpus", "files": {"a": 1}}, "files of an input must be a path or a list of paths"),
+        ({"kind": "cooccurrence", "files": "a", "names": {"a": 1}}, "names of an input must be a path or a list"),
+        ({"kind": "pairs", "files": "a", "delimiter": 5}, "delimiter of an input must be text, not '5'"),
+        ({"kind": "pairs", "files": "a", "header": "yes"}, "header of an input must be true or false"),
+        ({"kind": "pairs", "files": "a", "item_col": True}, "item_col of an input must be the name or number of a col"),
+        ({"kind": "pairs", "files": "a", "rectangular": 1}, "rectangular of an input must be true or false"),
+        ({"kind": "ratings", "files": "a", "min_rating": "4"}, "min_rating of an input must be a number"),
+        ({"kind": "ratings", "files": "a", "min_rating": float("nan")}, "min_rating of an input must be a number"),
+        ({"kind": "ratings", "files": "a", "max_history": 2.5}, "max_history of an input must be a whole number"),
     ],
 )
 def test_what_does_not_go_together(arguments, message):
@@ -48,7 +62,7 @@ def test_what_does_not_go_together(arguments, message):
 
 
 def test_a_damaged_dict():
-    for values in ({"kind": "pairs"}, {"kind": "pairs", "files": ["a"], "colour": 1}):
+    for values in ({"kind": "pairs"}, {"kind": "pairs", "files": ["a"], "colour": 1}, 3, ["kind", "files"], None):
         with pytest.raises(ConfigError, match="not an input"):
             Input.from_dict(values)
 

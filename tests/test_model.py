@@ -170,7 +170,7 @@ def test_missing_files(folder, name):
     ("name", "content", "error", "message"),
     [
         ("config.json", b"{", InputError, "config.json: not JSON"),
-        ("config.json", b"\xff\xfe", InputError, "config.json: cannot be read"),
+        ("config.json", b"\xff\xfe", InputError, "config.json:1: not UTF-8"),
         ("config.json", b"[1]", ConfigError, "config.json: expected options by name"),
         ("config.json", b'{"windw": 3}', ConfigError, "config.json: unknown option 'windw'; did you mean 'window'"),
         ("config.json", b'{"window": 0}', ConfigError, "config.json: window must be at least 1"),
@@ -190,6 +190,26 @@ def test_missing_files(folder, name):
             InputError,
             "position.json: not the position of a run",
         ),
+        (
+            "position.json",
+            b'{"epoch": 1, "round": 0, "alpha_factor": 2, "loss_sum": 0, "pairs": 0}',
+            InputError,
+            "position.json: not the position of a run",
+        ),
+        (
+            "position.json",
+            b'{"epoch": 1, "round": 0, "alpha_factor": 1, "loss_sum": 1e999, "pairs": 0}',
+            InputError,
+            "position.json: not JSON .1e999 is no finite number",
+        ),
+        ("config.json", b"[" * 100_000, InputError, "config.json: not JSON"),
+        ("config.json", b'{"dim": ' + b"9" * 6000 + b"}", InputError, "config.json: not JSON"),
+        ("config.json", b'{"alpha": NaN}', InputError, "config.json: not JSON .NaN is no finite number"),
+        ("corpus.json", b"3", InputError, "corpus.json: not the origin of a run"),
+        ("extra.json", b'["vectors_in"]', InputError, "extra.json: not a list of names of matrices"),
+        ("extra.json", b'["learned", "learned"]', InputError, "extra.json: not a list of names of matrices"),
+        ("extra.json", b'{"learned": 1}', InputError, "extra.json: not a list of names of matrices"),
+        ("validation.json", b"3", InputError, "validation.json: not the validation of a run"),
         ("history.jsonl", b"{}\n{\n", InputError, "history.jsonl:2: not JSON"),
         ("vocab.tsv", b"the\t9\na\n", InputError, "vocab.tsv:2"),
         ("vocab.tsv", b"the\t9\na\t2\n", InputError, r"expected float32 of shape \(2, 4\)"),
@@ -202,6 +222,35 @@ def test_damaged_files(folder, name, content, error, message):
     (folder / name).write_bytes(content)
     with pytest.raises(error, match=message):
         Model.load(folder)
+
+
+BEST = {"epoch": 1.0, "figures": {"mpr": 0.5}, "last_epoch": 1.0, "last_figures": {}, "stale": 0, "finished": True}
+JUDGED = {"metric": "mpr", "patience": None, "every": 1.0, "held": 1, "known": None, "files": {}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "settings"),
+    [
+        ({"figures": {"mpr": "good"}}, {}),
+        ({"figures": {"mpr": None}}, {}),
+        ({"figures": {}}, {}),
+        ({"stale": "1"}, {}),
+        ({}, {"files": ["valid.tsv"]}),
+        ({}, {"files": {"valid": 3}}),
+        ({}, {"metric": ["mpr"]}),
+    ],
+)
+def test_a_validation_of_other_kinds_is_refused(folder, changed, settings):
+    (folder / "validation.json").write_text(json.dumps(BEST | {"settings": JUDGED}))
+    assert Model.load(folder).best.figures == {"mpr": 0.5}
+    (folder / "validation.json").write_text(json.dumps(BEST | changed | {"settings": JUDGED | settings}))
+    with pytest.raises(InputError, match=r"validation\.json: not the validation of a run"):
+        Model.load(folder)
+
+
+def test_a_history_with_a_number_that_is_not_finite_does_not_lose_the_model(folder):
+    (folder / "history.jsonl").write_text('{"loss": NaN}\n{"loss": 1e999}\n{"loss": 2}\n')
+    assert Model.load(folder).history == [{"loss": None}, {"loss": None}, {"loss": 2}]
 
 
 def test_a_state_to_go_back_to_comes_back_and_is_checked(model, folder):
@@ -224,14 +273,14 @@ def test_damaged_matrices(model, folder):
     path = folder / "vectors_in.npy"
     whole = path.read_bytes()
     path.write_bytes(whole[:-4])
-    with pytest.raises(InputError, match=r"vectors_in\.npy: not a NumPy matrix"):
+    with pytest.raises(InputError, match=r"vectors_in\.npy: cut short or damaged"):
         Model.load(folder)
     with open(path, "wb") as stream:
         np.savez(stream, model.vectors_in)
-    with pytest.raises(InputError, match="not a NumPy matrix but an archive"):
+    with pytest.raises(InputError, match=r"not a NumPy matrix \(it does not begin as one\)"):
         Model.load(folder)
     np.save(path, model.vectors_in.astype(np.float64))
-    with pytest.raises(InputError, match="expected float32 of shape"):
+    with pytest.raises(InputError, match="expected a matrix of float32, found float64 of shape"):
         Model.load(folder)
     np.save(path, np.array([[object()]]), allow_pickle=True)
     with pytest.raises(InputError, match="not a NumPy matrix"):

@@ -22,6 +22,7 @@ from w2vneg.encoded.heldout import HeldOut
 from w2vneg.errors import ConfigError, InputError, OutputError
 from w2vneg.events import RoundDone, TrialDone, TrialStarted
 from w2vneg.locks import owned
+from w2vneg.trials import TrialFolder
 from w2vneg.tuning import tune
 from w2vneg.validation import Metric, Validation
 
@@ -216,6 +217,48 @@ def full(descriptor):
 def test_two_searches_do_not_share_a_folder(planted, validation, tmp_path):
     with owned(tmp_path / "out"), pytest.raises(OutputError, match=f"process {os.getpid()} on "):
         search(planted, ALPHAS, validation, folder=tmp_path / "out")
+
+
+GOOD = {"options": {"alpha": 0.1}, "seed": 1, "figures": {"nll": 2.0}, "epoch": 1.0, "seconds": 3.0, "reason": None}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"\xff\xfe{", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"3", "expected an object, found 3"),
+        (json.dumps(GOOD | {"figures": {}}).encode(), "it has no nll"),
+        (json.dumps(GOOD | {"figures": {"mpr": 1.0}}).encode(), "it has no nll"),
+        (json.dumps(GOOD | {"figures": {"nll": float("nan")}}).encode(), "NaN is no finite number"),
+        (json.dumps(GOOD | {"figures": {"nll": "2"}}).encode(), "figures is {'nll': '2'}"),
+        (json.dumps(GOOD | {"figures": [2]}).encode(), "figures is"),
+        (json.dumps(GOOD | {"options": 3}).encode(), "options is 3"),
+        (json.dumps(GOOD | {"options": {"alhpa": 3}}).encode(), "unknown option 'alhpa'; did you mean 'alpha'"),
+        (json.dumps(GOOD | {"options": {"alpha": -3}}).encode(), "alpha must be above 0"),
+        (json.dumps(GOOD | {"seed": "1"}).encode(), "seed is 1"),
+        (json.dumps(GOOD | {"epoch": None}).encode(), "epoch is None"),
+        (json.dumps(GOOD | {"seconds": 10**400}).encode(), "seconds is 1000"),
+        (json.dumps(GOOD | {"reason": 3}).encode(), "epoch is 1.0"),
+        (json.dumps(GOOD | {"more": 3}).encode(), "unexpected keyword argument 'more'"),
+    ],
+)
+def test_a_line_that_is_no_trial_is_told(tmp_path, line, message):
+    search = lambda: TrialFolder(tmp_path, {}, TrainConfig(), Metric.parse("nll"))  # noqa: E731
+    search()
+    (tmp_path / "trials.jsonl").write_bytes(json.dumps(GOOD).encode() + b"\n" + line + b"\n")
+    with pytest.raises(InputError, match=r"trials.jsonl:2: not a trial .*; remove the line to run it again") as caught:
+        search()
+    assert message in str(caught.value)
+    (tmp_path / "trials.jsonl").write_bytes(json.dumps(GOOD).encode() + b"\n" + line)  # cut short
+    assert [trial.options for trial in search().trials] == [{"alpha": 0.1}]
+
+
+@pytest.mark.parametrize("content", [b"3", b"[]", b"null", b"{", b"\xff", b'{"a": NaN}', b"[" * 100_000])
+def test_a_search_of_another_kind_is_told(tmp_path, content):
+    (tmp_path / "search.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"search.json.*name another folder"):
+        TrialFolder(tmp_path, {"a": 1}, TrainConfig(), Metric.parse("nll"))
 
 
 def test_another_search_in_the_folder_is_refused(planted, validation, tmp_path):

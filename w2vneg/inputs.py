@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from numbers import Integral, Real
 
 from .datasets import names as known_names
 from .datasets import resolve
@@ -25,6 +26,32 @@ FIELDS = {  # kind -> the fields of Input that it reads, apart from `files`
         "rectangular",
     ),
 }
+
+
+_COLUMN = (str | Integral, "the name or number of a column")
+_TRUTH = (bool, "true or false")
+_VALUES = {  # field -> (types, in words); None stands for what is left out
+    "delimiter": (str, "text"),
+    "header": _TRUTH,
+    **dict.fromkeys(("user_col", "item_col", "target_col", "weight_col", "rating_col", "time_col"), _COLUMN),
+    "min_rating": (Real, "a number"),
+    "max_history": (Integral, "a whole number"),
+    "rectangular": _TRUTH,
+}
+
+
+def _paths(name, value):
+    """Return one path or several as a tuple of str; ConfigError if it is neither."""
+    paths = [value] if isinstance(value, str | os.PathLike) else value
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths):
+        raise ConfigError(f"{name} of an input must be a path or a list of paths, not {str(value)[:40]!r}")
+    try:
+        impossible = [path for path in map(os.fsencode, paths) if b"\0" in path]
+    except UnicodeEncodeError:
+        impossible = paths
+    if impossible:
+        raise ConfigError(f"{name} of an input: no file can be called {str(value)[:40]!r}")
+    return tuple(map(str, paths))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +80,8 @@ class Input:
     Raises
     ------
     ConfigError
-        If the kind is unknown, no file is named, or a field is set that this kind does not read.
+        If the kind is unknown, no file is named, or a field is set that this kind does not read, or to a value of
+        another kind.
     """
 
     kind: str
@@ -72,11 +100,15 @@ class Input:
     rectangular: bool = False
 
     def __post_init__(self):
-        if self.kind not in FIELDS:
+        if not isinstance(self.kind, str) or self.kind not in FIELDS:
             raise ConfigError(f"unknown kind of input {self.kind!r}; known: {', '.join(FIELDS)}")
         for name in ("files", "names"):
+            object.__setattr__(self, name, _paths(name, getattr(self, name)))
+        for name, (kinds, what) in _VALUES.items():
             value = getattr(self, name)
-            object.__setattr__(self, name, (str(value),) if isinstance(value, str) else tuple(map(str, value)))
+            fits = isinstance(value, kinds) and isinstance(value, bool) == (kinds is bool) and value == value  # no NaN
+            if value is not None and not fits:
+                raise ConfigError(f"{name} of an input must be {what}, not {str(value)[:40]!r}")
         if not self.files:
             raise ConfigError(f"an input of {self.kind} needs at least one file")
         foreign = self.foreign(self.kind, dataclasses.asdict(self))
@@ -97,10 +129,10 @@ class Input:
 
     @classmethod
     def from_dict(cls, values):
-        """Make one of what `as_dict` gave; ConfigError if it has other names."""
+        """Make one of what `as_dict` gave; ConfigError if it has other names or values of other kinds."""
         known = {field.name for field in dataclasses.fields(cls)}
-        if not {"kind", "files"} <= set(values) <= known:
-            raise ConfigError(f"not an input: {', '.join(sorted(set(values) ^ {'kind', 'files'}))}")
+        if not isinstance(values, dict) or not {"kind", "files"} <= set(values) <= known:
+            raise ConfigError(f"not an input, which has kind and files, but {str(values)[:60]}")
         return cls(**values)
 
     def located(self, mirror=None):

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import __version__
 from .atomic import atomic_folder, check_folder_writable, recover
+from .bounded import parse_json, read_json, read_matrix, read_text
 from .config import TrainConfig
 from .errors import ConfigError, InputError, OutputError
 from .signature import is_signed, write_signature
@@ -280,9 +281,12 @@ def _state_of(folder):
     return found.st_ino, found.st_ctime_ns
 
 
+_MISSING = "missing; the folder is not a complete model"
+
+
 def _there(path):
     if not path.is_file():
-        raise InputError(f"{path}: missing; the folder is not a complete model")
+        raise InputError(f"{path}: {_MISSING}")
     return path
 
 
@@ -290,18 +294,8 @@ def _write_json(path, value):
     path.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _read_text(path):
-    try:
-        return _there(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from error
-
-
 def _read_json(path):
-    try:
-        return json.loads(_read_text(path))
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error})") from error
+    return read_json(path, _MISSING)
 
 
 def _read_position(path):
@@ -312,7 +306,7 @@ def _read_position(path):
     fits = isinstance(values, dict) and all(
         name in values and type(values[name]) in (kind, int) and values[name] >= 0 for name, kind in kinds.items()
     )
-    if not fits or len(values) != len(kinds):
+    if not fits or len(values) != len(kinds) or values["alpha_factor"] > 1:
         raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
     return Position(**values)
 
@@ -344,12 +338,21 @@ def _read_best(folder, matrices):
     kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     fits = fits and all(isinstance(values[name], kind) for name, kind in kinds.items())
-    if not fits or not values["settings"].keys() >= _JUDGED_BY:
+    if not fits or not values["settings"].keys() >= _JUDGED_BY or not _are_figures(values):
         raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
     best = Best(**values)
     if best.epoch is not None and not best.finished:
         best.matrices = _read_others(folder, "best", matrices)
     return best
+
+
+def _are_figures(values):
+    """Tell whether what a `Best` holds is what it should be, kinds apart."""
+    figures, files = [*values["figures"].values(), *values["last_figures"].values()], values["settings"]["files"]
+    numbers = all(type(value) in (int, float) for value in figures)
+    named = isinstance(files, dict) and all(isinstance(file, str) for file in files.values())
+    metric = values["settings"]["metric"]
+    return numbers and named and isinstance(metric, str) and (values["epoch"] is None or metric in values["figures"])
 
 
 def _read_good(folder, matrices):
@@ -370,31 +373,21 @@ def _read_others(folder, kind, matrices):
 
 def _read_extra(path):
     names = _read_json(path)
-    if not isinstance(names, list) or not all(isinstance(name, str) and name.isidentifier() for name in names):
+    fits = isinstance(names, list) and all(isinstance(name, str) and name.isidentifier() for name in names)
+    if not fits or len({"vectors_in", "vectors_out", *names}) != 2 + len(names):
         raise InputError(f"{path}: not a list of names of matrices")
     return names
 
 
 def _read_history(path):
-    history = []
-    for number, line in enumerate(_read_text(path).splitlines(), 1):
-        try:
-            history.append(json.loads(line))
-        except ValueError as error:
-            raise InputError(f"{path}:{number}: not JSON ({error})") from error
-    return history
+    lines = enumerate(read_text(path, _MISSING).split("\n"), 1)
+    return [parse_json(line, f"{path}:{number}", lenient=True) for number, line in lines if line]
 
 
 def _read_matrix(path, lengths, dim=None):
     """Read a float32 matrix with one of these numbers of rows, and `dim` columns if that is given."""
-    try:
-        matrix = np.load(_there(path), allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path}: not a NumPy matrix ({error})") from error
-    if not isinstance(matrix, np.ndarray):
-        raise InputError(f"{path}: not a NumPy matrix but an archive of several; train again with --save-model")
-    columns = dim if dim is not None or matrix.ndim != 2 else matrix.shape[1]
-    if matrix.ndim != 2 or len(matrix) not in lengths or matrix.shape[1] != columns or matrix.dtype != np.float32:
+    matrix = read_matrix(_there(path))
+    if len(matrix) not in lengths or dim not in (None, matrix.shape[1]):
         raise InputError(
             f"{path}: expected float32 of shape ({' or '.join(map(str, lengths))}, {dim or 'any'}), "
             f"found {matrix.dtype} of shape {matrix.shape}"

@@ -71,6 +71,11 @@ class Trainer:
         self.temperatures, self._estimate = parts.temperatures, parts.estimate
         self.n_positions = self.engine.walk.n_positions
         self.n_rounds = -(-self.n_positions // (self.block * self.config.workers))
+        if self.model.position.round > self.n_rounds:
+            raise ConfigError(
+                f"the model to resume stopped in round {self.model.position.round:,} of an epoch that has "
+                f"{self.n_rounds:,}: its position.json is damaged, or it is of another version; train again"
+            )
 
     def _check_fits(self, model, validation):
         if model.best is not None and validation is None:

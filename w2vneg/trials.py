@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .atomic import atomic_file, check_folder_writable, is_hidden
+from .bounded import decoded, parse_json, read_bytes, read_json
 from .config import TrainConfig
 from .errors import ConfigError, InputError, OutputError
 
@@ -78,7 +79,8 @@ def _row(group, metric):
     if failed is not None:
         return Row(options, n, None, None, None, None, {}, seconds, failed)
     values = [trial.figures[metric.name] for trial in group]
-    figures = {name: mean([trial.figures[name] for trial in group]) for name in group[0].figures}
+    names = [name for name in group[0].figures if all(name in trial.figures for trial in group)]
+    figures = {name: mean([trial.figures[name] for trial in group]) for name in names}
     epoch = mean([trial.epoch for trial in group])
     return Row(options, n, mean(values), min(values), max(values), epoch, figures, seconds, None)
 
@@ -121,7 +123,7 @@ class TrialFolder:
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}; choose another place") from error
         common = json.loads(json.dumps(common))
-        former = _read_json(self.path / "search.json") if (self.path / "search.json").exists() else None
+        former = _read_common(self.path / "search.json") if (self.path / "search.json").exists() else None
         if former is None:
             self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
         elif former != common:
@@ -132,14 +134,13 @@ class TrialFolder:
         path = self.path / "trials.jsonl"
         if not path.exists():
             return
-        lines = path.read_bytes().splitlines(keepends=True)
-        if lines and not lines[-1].endswith(b"\n"):  # the writer was cut short: the trial runs again
-            lines.pop()
-            self._write("trials.jsonl", b"".join(lines).decode())
+        lines = read_bytes(path).split(b"\n")
+        if lines.pop():  # the writer was cut short: the trial runs again
+            self._write("trials.jsonl", decoded(path, b"".join(line + b"\n" for line in lines)))
         for number, line in enumerate(lines, 1):
             try:
-                self.trials.append(Trial(**json.loads(line)))
-            except (ValueError, TypeError) as error:
+                self.trials.append(_trial(parse_json(line, "this line"), self.metric))
+            except (TypeError, ConfigError, InputError) as error:
                 raise InputError(f"{path}:{number}: not a trial ({error}); remove the line to run it again") from error
 
     def add(self, trial):
@@ -197,11 +198,41 @@ def check_folder(path):
         raise OutputError(f"cannot write {path}: the folder is not empty and holds no search; name another one")
 
 
-def _read_json(path):
+def _trial(values, metric):
+    """Return the Trial of what a line holds; TypeError or ConfigError if that is none of this metric."""
+    if not isinstance(values, dict):
+        raise TypeError(f"expected an object, found {str(values)[:40]}")
+    trial = Trial(**values)
+    failed = trial.reason is not None
+    fits = {
+        "options": isinstance(trial.options, dict),
+        "seed": type(trial.seed) is int,
+        "figures": isinstance(trial.figures, dict) and all(map(_is_number, trial.figures.values())),
+        "epoch": trial.epoch is None if failed else _is_number(trial.epoch),
+        "seconds": _is_number(trial.seconds),
+        "reason": not failed or isinstance(trial.reason, str),
+    }
+    wrong = next((name for name, fit in fits.items() if not fit), None)
+    if wrong is not None:
+        raise TypeError(f"{wrong} is {str(getattr(trial, wrong))[:40]}")
+    if not failed and metric.name not in trial.figures:
+        raise TypeError(f"it has no {metric.name}")
+    TrainConfig.from_mapping(trial.options)
+    return trial
+
+
+def _is_number(value):
+    return type(value) in (int, float) and abs(value) < 1e300
+
+
+def _read_common(path):
     try:
-        return json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not JSON ({error}); name another folder") from error
+        values = read_json(path)
+    except InputError as error:
+        raise InputError(f"{error}; name another folder") from error
+    if not isinstance(values, dict):
+        raise InputError(f"{path}: not of a search, but {str(values)[:40]}; name another folder")
+    return values
 
 
 def _difference(former, now):

@@ -189,11 +189,16 @@ def _built_in(note):
 
 def _input_of(model, folder):
     """Return what a model folder was trained on, as it was named then."""
+    from ..errors import ConfigError, InputError
     from ..inputs import Input
 
-    if not model.origin.input or "-" in model.origin.input["files"]:
+    try:
+        read = Input.from_dict(model.origin.input) if model.origin.input else None
+    except ConfigError as error:
+        raise InputError(f"{os.path.join(folder, 'corpus.json')}: {error}; name the data again, as with --corpus")
+    if read is None or "-" in read.files:
         raise click.UsageError(f"{folder} was not trained on files; name the same data again, as with --corpus")
-    return Input.from_dict(model.origin.input)
+    return read
 
 
 def _report(trainer, encoded, output, folder):

@@ -7,6 +7,7 @@ C-contiguous; ndarray, int64, (n,) or None.
 
 from pathlib import Path
 
+from ..bounded import check_regular
 from ..errors import ConfigError, InputError, OutputError, did_you_mean
 from ..words import Words
 from . import binary, folder, npz, text
@@ -35,11 +36,12 @@ def detect(path):
     Raises
     ------
     InputError
-        If there is nothing at `path`, or nothing in it, or it is compressed or unreadable.
+        If there is nothing at `path`, or nothing in it, or it is compressed, unreadable or no regular file.
     """
     path = Path(path)
     if path.is_dir():
         return "folder"
+    check_regular(path)
     try:
         with open(path, "rb") as stream:
             head = stream.read(1 << 16)

@@ -12,9 +12,9 @@ import numpy as np
 from ..atomic import atomic_file
 from ..errors import InputError
 from ..words import Words
-from .common import check_finite, check_words
+from .common import check_finite, check_words, promised
 
-_HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n")
+_HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _LONGEST_WORD = 1 << 16
@@ -80,15 +80,8 @@ def read(path):
     try:
         size = path.stat().st_size
         with open(path, "rb") as stream:
-            header = _HEADER.match(stream.readline())
-            n, dim = int(header[1]), int(header[2])
-            if n < 1 or dim < 1:
-                raise InputError(f"{path}: the header promises {n} words of {dim} numbers{_REMEDY}")
-            if n * (4 * dim + 2) > size:
-                raise InputError(
-                    f"{path}: the header promises {n} words of {dim} numbers, which take more than its "
-                    f"{size} bytes{_REMEDY}"
-                )
+            header = _HEADER.match(stream.readline(_LONGEST_WORD))
+            n, dim = promised(path, header, size, 4, _REMEDY)
             words, matrix = _read_rows(path, _Buffered(stream), n, dim)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error

@@ -1,4 +1,4 @@
-"""What the formats share: the refusal of words that cannot be written, and of what is no finite number."""
+"""What the formats share: headers that promise too much, words that cannot be written, numbers that are not finite."""
 
 import re
 
@@ -9,6 +9,41 @@ from ..words import END
 
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
 _NUMBERS = 1 << 18  # looked at together
+_DIGITS = 18  # of a number in a header that any file could have
+
+
+def promised(path, header, size, width, remedy):
+    """Return what the header of a word2vec file promises.
+
+    Parameters
+    ----------
+    path : str or Path
+    header : re.Match
+        Its two groups are digits, any number of them.
+    size : int
+        Bytes of the file.
+    width : int
+        Bytes that a number takes at least.
+    remedy : str
+
+    Returns
+    -------
+    n, dim : int
+
+    Raises
+    ------
+    InputError
+        If there would be no vector, or more than the file can hold; before anything is allocated.
+    """
+    digits = [number.lstrip(b"0").decode() or "0" for number in header.groups()]
+    n, dim = (int(number[: _DIGITS + 1]) for number in digits)
+    shown = [number if len(number) <= _DIGITS else f"{number[:6]}… ({len(number):,} digits)" for number in digits]
+    promise = f"{path}: the header promises {shown[0]} words of {shown[1]} numbers"
+    if n < 1 or dim < 1:
+        raise InputError(promise + remedy)
+    if n * (width * dim + 2) > size:  # each has a word and an end, too
+        raise InputError(f"{promise}, which take more than its {size} bytes{remedy}")
+    return n, dim
 
 
 def check_words(path, words):

@@ -1,9 +1,8 @@
 """The model folder that training writes: both matrices as npy files and vocabularies with their counts."""
 
-import json
-
 import numpy as np
 
+from ..bounded import read_json, read_matrix
 from ..errors import ConfigError, InputError
 from .common import check_finite
 
@@ -41,24 +40,20 @@ def read(path, matrix="in"):
 
 def _two_kinds(path):
     """Tell whether centres and targets are two kinds of things; a vocab_out.tsv may be left from a former model."""
-    try:
-        return json.loads((path / "config.json").read_text("utf-8")).get("rectangular", False)
-    except FileNotFoundError:  # vectors alone
+    if not (path / "config.json").exists():  # vectors alone
         return False
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"{path / 'config.json'}: cannot be read ({error}){_REMEDY}") from error
+    options = read_json(path / "config.json")
+    found = options.get("rectangular", False) if isinstance(options, dict) else None
+    if not isinstance(found, bool):
+        raise InputError(f"{path / 'config.json'}: expected options by name, rectangular true or false{_REMEDY}")
+    return found
 
 
 def _matrix(path, n_words):
     """Map one npy file, float32 (n_words, dim)."""
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file{_REMEDY}") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path}: cannot be read as a NumPy array ({error}){_REMEDY}") from None
-    if array.dtype != np.float32 or array.ndim != 2 or len(array) != n_words or not array.size:
-        raise InputError(
-            f"{path}: expected float32 numbers in {n_words} rows, found {array.dtype} {array.shape}{_REMEDY}"
-        )
-    return np.ascontiguousarray(array)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file{_REMEDY}")
+    matrix = read_matrix(path, mapped=True)
+    if len(matrix) != n_words:
+        raise InputError(f"{path}: expected float32 numbers in {n_words} rows, found float32 {matrix.shape}{_REMEDY}")
+    return np.ascontiguousarray(matrix)

@@ -5,14 +5,15 @@ Arrays: ``matrix`` float32 (n, dim); ``word_bytes`` uint8 (sum of lengths,); ``w
 """
 
 import math
+import os
 import struct
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 
 from ..atomic import atomic_file
+from ..bounded import npy_header
 from ..errors import InputError
 from ..words import END, Words
 from .common import check_finite, check_text
@@ -20,6 +21,7 @@ from .common import check_finite, check_text
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
 
 _NAME_LENGTHS_AT = 26  # of the lengths of name and extra field in a member's local header
+_MOST_PACKED = 1100  # how many times smaller deflating can make anything, and a little more
 
 
 def write(path, words, matrix, counts=None):
@@ -43,42 +45,54 @@ def read(path):
     """
     path = Path(path)
     try:
-        # Opened here, for NumPy leaves a damaged file open.
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            missing = [name for name in ("matrix", "word_bytes", "word_offsets") if name not in archive]
+        with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
+            found = sorted(name.removesuffix(".npy") for name in archive.namelist())
+            missing = [name for name in ("matrix", "word_bytes", "word_offsets") if name not in found]
             if missing:
-                found = ", ".join(sorted(archive))
-                raise InputError(f"{path}: expected an array {missing[0]!r}, found {found}{_REMEDY}")
-            matrix = _mapped(path, archive.zip, "matrix.npy")
-            matrix = archive["matrix"] if matrix is None else matrix
-            data, offsets, counts = archive["word_bytes"], archive["word_offsets"], archive.get("counts")
-    except ValueError as error:  # an array of objects, which only a pickle can hold
-        raise InputError(f"{path}: an array cannot be read without executing code in it ({error}){_REMEDY}") from None
-    except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+                raise InputError(f"{path}: expected an array {missing[0]!r}, found {', '.join(found)}{_REMEDY}")
+            arrays = [_array(stream, archive, f"{name}.npy") for name in ("word_bytes", "word_offsets")]
+            counts = _array(stream, archive, "counts.npy") if "counts" in found else None
+            matrix = _array(stream, archive, "matrix.npy", path)
+    except InputError:
+        raise
+    except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
-    words = _words(path, data, offsets)
+    words = _words(path, *arrays)
     _check(path, words, matrix, counts)
     return words, np.ascontiguousarray(matrix), counts
 
 
-def _mapped(path, archive, name):
-    """Map an array of a zip archive as a read-only ndarray; None if it is no float32 (n, dim) that can be mapped."""
+def _array(stream, archive, name, mapped=None):
+    """Read an array of a zip archive; map it, read-only, if `mapped` is the file's path and it is stored as it is.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or its header promises more or less than there is; before anything is allocated.
+    """
     member = archive.getinfo(name)
     with archive.open(member) as entry:  # which checks the member's own header
-        version = np.lib.format.read_magic(entry)
-        if version != (1, 0):
-            return None
-        shape, column_major, dtype = np.lib.format.read_array_header_1_0(entry)
+        shape, column_major, dtype = npy_header(entry)
         header = entry.tell()
-    with open(path, "rb") as stream:
-        stream.seek(member.header_offset + _NAME_LENGTHS_AT)
-        name_length, extra_length = struct.unpack("<HH", stream.read(4))
-    begin = member.header_offset + _NAME_LENGTHS_AT + 4 + name_length + extra_length + header
-    plain = member.compress_type == zipfile.ZIP_STORED and dtype == np.dtype("<f4") and not column_major
-    whole = len(shape) == 2 and math.prod(shape) * dtype.itemsize == member.file_size - header
-    if not (plain and whole and shape[0] and begin % dtype.itemsize == 0):
-        return None
-    return np.asarray(np.memmap(path, dtype, "r", begin, shape))
+        size = math.prod(shape) * dtype.itemsize
+        if size != member.file_size - header or member.file_size > _MOST_PACKED * (member.compress_size + 1):
+            raise ValueError(f"{name} does not hold the promised {shape}")
+        order = "F" if column_major else "C"
+        begin = _begin(stream, member) + header
+        if mapped and size and member.compress_type == zipfile.ZIP_STORED and begin % dtype.itemsize == 0:
+            if begin + size > os.fstat(stream.fileno()).st_size:
+                raise ValueError(f"{name} is cut short")
+            return np.asarray(np.memmap(mapped, dtype, "r", begin, shape, order))
+        return np.frombuffer(entry.read(), dtype).reshape(shape, order=order)
+
+
+def _begin(stream, member):
+    """Return where in the file the bytes of a member begin (int)."""
+    here = stream.tell()
+    stream.seek(member.header_offset + _NAME_LENGTHS_AT)
+    name_length, extra_length = struct.unpack("<HH", stream.read(4))
+    stream.seek(here)
+    return member.header_offset + _NAME_LENGTHS_AT + 4 + name_length + extra_length
 
 
 def _words(path, data, offsets):
@@ -108,8 +122,10 @@ def _check(path, words, matrix, counts):
             f"{path}: expected a float32 matrix of {len(words)} rows, "
             f"found {matrix.dtype} of shape {matrix.shape}{_REMEDY}"
         )
-    if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),)):
-        raise InputError(f"{path}: expected {len(words)} int64 counts, found {counts.dtype} {counts.shape}{_REMEDY}")
+    if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),) or counts.min() < 0):
+        raise InputError(
+            f"{path}: expected {len(words)} int64 counts, none below 0, found {counts.dtype} {counts.shape}{_REMEDY}"
+        )
     repeated = words.repeated()
     if repeated:
         word, (first, row) = words[repeated[0]], repeated

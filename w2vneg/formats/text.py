@@ -7,14 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from ..atomic import atomic_file
+from ..bounded import lines_of
 from ..errors import ConfigError, InputError
 from ..words import Words
-from .common import check_words
+from .common import check_words, promised
 from .decimals import format_rows
 
 HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n?\Z")
 
 _REMEDY = "; the file is damaged or no word2vec text: write it again"
+_CUT_SHORT = "; the file is cut short or damaged: write it again"
 _ROW_END = b" \r\n"  # word2vec.c leaves a blank at the end of each row
 _NUMBERS_AT_ONCE = 1 << 17
 
@@ -52,22 +54,21 @@ def read(path):
     """Read word2vec text, strictly; see `w2vneg.formats.load`."""
     path = Path(path)
     try:
+        size = path.stat().st_size
         with open(path, "rb") as stream:
-            first = stream.readline()
+            lines = lines_of(path, stream)
+            first = next(lines, b"")
             header = HEADER.match(first)
             if header:
-                expected, dim, line = int(header[1]), int(header[2]), 2
-                if expected < 1 or dim < 1:
-                    raise InputError(f"{path}:1: the header promises {expected} words of {dim} numbers" + _REMEDY)
-                capacity = min(expected, path.stat().st_size // (2 * dim) + 1)
-            else:
-                expected, dim, line = None, len(first.split()) - 1, 1
-                if dim < 1:
-                    raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
-                stream.seek(0)
-                capacity = _count_lines(stream)
-                stream.seek(0)
-            return _read_rows(path, stream, line, expected, dim, capacity)
+                expected, dim = capacity, _ = promised(f"{path}:1", header, size, 2, _CUT_SHORT)
+                return _read_rows(path, lines, 2, expected, dim, capacity)
+            dim = len(first.split()) - 1
+            if dim < 1:
+                raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
+            stream.seek(0)
+            capacity = min(_count_lines(stream), size // (2 * dim) + 1)  # a number takes two bytes at least
+            stream.seek(0)
+            return _read_rows(path, lines_of(path, stream), 1, None, dim, capacity)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
 
@@ -80,7 +81,7 @@ def _count_lines(stream):
 
 
 def _read_rows(path, stream, line, expected, dim, capacity):
-    """Read the rows from `line` on into one matrix of at most `capacity` rows."""
+    """Read the rows from `line` on, an iterator of bytes, into one matrix of at most `capacity` rows."""
     matrix = np.empty((capacity, dim), dtype=np.float32)
     first_line = line
     index = {}  # word -> row
@@ -151,6 +152,8 @@ def _parse_row(path, line, rest, dim):
     values = np.empty(dim, dtype=np.float32)
     for i, token in enumerate(tokens):
         try:
+            if b"_" in token:  # which Python reads as 1_000
+                raise ValueError
             with np.errstate(over="ignore"):
                 values[i] = float(token)
         except ValueError:
