@@ -13,13 +13,15 @@ import w2vneg
 ROOT = Path(w2vneg.__file__).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
 PLUGS = {"kernels", "registry", "jit", "errors"}
-INGEST = {"errors", "registry", "atomic", "cachedir", "kernels", "jit", "readers", "vocab", "encoded"}
+INGEST = {"bounded", "errors", "registry", "atomic", "cachedir", "kernels", "jit", "readers", "vocab", "encoded"}
 
 MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import itself
     "errors": set(),
     "events": set(),
     "cachedir": set(),
     "memory": set(),
+    "bounded": {"errors"},
+    "npy": {"errors"},
     "words": {"errors"},
     "registry": {"errors"},
     "exchange": set(),
@@ -34,15 +36,15 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "samplers": PLUGS | {"dense", "cooccurrence"},
     "cooccurrence": {"errors", "memory"},
     "splits": {"cooccurrence", "encoded", "errors"},
-    "splitfiles": {"atomic", "errors", "splits"},
+    "splitfiles": {"atomic", "bounded", "errors", "splits"},
     "weighers": PLUGS,
-    "readers": INGEST - {"vocab", "encoded"},
+    "readers": INGEST - {"vocab", "encoded"} | {"memory"},
     "vocab": INGEST - {"encoded"} | {"words"},
     "encoded": INGEST | {"cooccurrence", "schedule"},
     "embeddings": {"words", "errors"},
-    "formats": {"words", "vocab", "errors", "atomic", "kernels"},
-    "evaluators": {"embeddings", "registry", "errors", "kernels"},
-    "datasets": {"errors", "atomic", "cachedir", "builtin"},
+    "formats": {"bounded", "npy", "words", "vocab", "errors", "atomic", "kernels"},
+    "evaluators": {"bounded", "embeddings", "registry", "errors", "kernels"},
+    "datasets": {"bounded", "errors", "atomic", "cachedir", "builtin"},
     "builtin": {"errors", "atomic", "cachedir"},
     "option": {"errors"},
     "presets": {"errors"},
@@ -52,7 +54,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "exclusions": {"kernels"},
     "plugins": {"errors", "losses", "presets", "samplers", "weighers"},
     "schedule": set(),
-    "model": {"atomic", "config", "errors", "signature", "vocab"},
+    "model": {"atomic", "bounded", "config", "errors", "npy", "signature", "vocab"},
     "checkpoints": {"errors", "locks", "model"},
     "engines": {"cachedir", "dense", "jit", "kernels", "memory", "schedule"},
     "estimate": {"engines", "events"},
@@ -92,11 +94,12 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "recommend": {"embeddings", "errors", "evaluators", "readers"},
     "validation": {"encoded", "errors", "evaluators", "events", "model"},
     "searchspace": {"config", "errors", "option"},
-    "trials": {"atomic", "config", "errors"},
+    "trials": {"atomic", "bounded", "config", "errors"},
     "tuning": {"errors", "events", "locks", "model", "plugins", "trials", "word2vec"},
     "progress": {"events"},
     "inputs": {"datasets", "errors"},
     "word2vec": {
+        "bounded",
         "checkpoints",
         "config",
         "embeddings",

@@ -136,7 +136,7 @@ def test_bad_files(tmp_path, vectors, content, message):
 def test_missing_file(tmp_path, vectors):
     with pytest.raises(InputError, match="no such file"):
         evaluate_similarity(vectors, tmp_path / "none.tsv")
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="cannot be read"):
         evaluate_similarity(vectors, tmp_path)
 
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from . import __version__
 from .atomic import atomic_folder, check_folder_writable, recover
-from .bounded import parse_json, read_json, read_matrix, read_text
+from .bounded import parse_json, read_json, read_text
 from .config import TrainConfig
 from .errors import ConfigError, InputError, OutputError
+from .npy import read_matrix
 from .signature import is_signed, write_signature
 from .vocab import Vocabulary
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from .atomic import atomic_folder, check_folder_writable, recover
-from .errors import OutputError
+from .bounded import read_json
+from .errors import InputError, OutputError
 from .splits import PARTS
 
 HEADER = "item\ttarget\tweight\n"
@@ -120,11 +121,11 @@ def known_beside(path):
     """
     folder, name = Path(path).parent, Path(path).name
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest = read_json(folder / MANIFEST)
         by_pair = manifest["made_by"] == _MADE_BY and manifest["options"]["by"] == "pair"
         files = {part: manifest["parts"][part]["file"] for part in PARTS if part in manifest["parts"]}
         train = folder / files.pop("train")
-    except (OSError, ValueError, KeyError, TypeError):  # whatever else is called so
+    except (InputError, KeyError, TypeError):  # whatever else is called so
         return None
     return train if by_pair and name in files.values() else None
 

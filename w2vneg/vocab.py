@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from .atomic import atomic_file
+from .bounded import LONGEST_LINE, refuse_line
 from .errors import ConfigError, InputError, UnknownNameError, near_spellings
 from .words import END, Words
 
@@ -149,7 +150,10 @@ def _read(path, stream):
     """Read lines of word, tab, count, in whatever order; return `Words` and counts (ndarray, int64, (n,))."""
     data, counts = [], [np.empty(0, np.int64)]
     number = 0  # of lines before this block
-    while block := b"".join(stream.readlines(_READ)):
+    while block := stream.read(_READ):
+        block += stream.readline(LONGEST_LINE)
+        if len(block) >= LONGEST_LINE:
+            refuse_line(path, number + block.count(b"\n") + 1)
         if number == 0:
             block = block.removeprefix(_BOM)
         try:

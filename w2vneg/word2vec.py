@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .bounded import read_text
 from .checkpoints import Checkpoints
 from .config import DEGENERACIES, TrainConfig
 from .embeddings import Vectors
@@ -263,18 +264,17 @@ def read_degeneracy(path, vocab):
 
 def _weights_by_word(path):
     by_word = {}  # str -> float
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        known = ", ".join(DEGENERACIES)
-        raise InputError(f"degeneracy {path!r} is none of {known} and no readable file ({error})") from error
-    for number, line in enumerate(lines, 1):
+    lines = read_text(path, f"no such file, and none of {', '.join(DEGENERACIES)}; name one of weights")
+    for number, line in enumerate(lines.replace("\r\n", "\n").removesuffix("\n").split("\n"), 1):
         fields = line.split("\t")
         try:
             word, weight = fields[0], float(fields[1])
             if len(fields) != 2 or not 0 <= weight < float("inf"):
                 raise ValueError
         except (IndexError, ValueError):
-            raise InputError(f"{path}:{number}: expected word<TAB>weight, weight 0 or more, found {line!r}") from None
+            found = repr(line[:60])
+            raise InputError(f"{path}:{number}: expected word<TAB>weight, weight 0 or more, found {found}") from None
+        if word in by_word:
+            raise InputError(f"{path}:{number}: the word {word!r} has a weight already; keep one of the two")
         by_word[word] = weight
     return by_word

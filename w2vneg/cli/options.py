@@ -4,6 +4,7 @@ import dataclasses
 
 import click
 
+from ..bounded import read_text
 from ..config import TrainConfig
 from ..errors import ConfigError, InputError
 from ..rules import in_words
@@ -107,20 +108,10 @@ def read_config(path, given):
     """Build a TrainConfig from a TOML file (or None) and the options given beside it, which win."""
     values = {}
     if path is not None:
-        values = _read_toml(path)
+        values = parse_toml(read_text(path), path)
         TrainConfig.from_mapping(values, path)  # its own mistakes are told with its name
     values |= {name: value for name, value in given.items() if value is not None}
     return TrainConfig.from_mapping(values)
-
-
-def _read_toml(path):
-    try:
-        with open(path, encoding="utf-8") as stream:
-            return parse_toml(stream.read(), path)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not TOML ({error})") from error
 
 
 def parse_toml(text, where):
@@ -130,8 +121,8 @@ def parse_toml(text, where):
     except ImportError:  # Python 3.10
         import tomli as tomllib
     try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        values = tomllib.loads(text.replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
         raise InputError(f"{where}: not TOML ({error})") from error
     nested = [name for name, value in values.items() if isinstance(value, dict)]
     if nested:

@@ -195,7 +195,8 @@ def _input_of(model, folder):
     try:
         read = Input.from_dict(model.origin.input) if model.origin.input else None
     except ConfigError as error:
-        raise InputError(f"{os.path.join(folder, 'corpus.json')}: {error}; name the data again, as with --corpus")
+        place = os.path.join(folder, "corpus.json")
+        raise InputError(f"{place}: {error}; name the data again, as with --corpus") from error
     if read is None or "-" in read.files:
         raise click.UsageError(f"{folder} was not trained on files; name the same data again, as with --corpus")
     return read

@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import DataError, UnknownNameError, did_you_mean
+from ..bounded import read_text
+from ..errors import DataError, InputError, UnknownNameError, did_you_mean
 
 KINDS = ("corpus", "items", "similarity", "analogy")
 _FOLDERS = ("data", "eval_sets")
@@ -109,9 +110,8 @@ def read_manifest(path):
     except ModuleNotFoundError:  # Python 3.10
         import tomli as tomllib
     try:
-        with open(path, "rb") as stream:
-            tables = tomllib.load(stream)
-    except (OSError, ValueError) as error:
+        tables = tomllib.loads(read_text(path))
+    except (InputError, ValueError, RecursionError) as error:
         raise DataError(f"cannot read the manifest {path}: {error}") from error
     return {name: _dataset(name, table, path) for name, table in tables.items()}
 

@@ -1,7 +1,6 @@
 """What the evaluators share: reading files as lines, and finding words among the vectors."""
 
-from pathlib import Path
-
+from ..bounded import read_text
 from ..errors import ConfigError, InputError
 
 CASES = ("lower", "exact")
@@ -20,18 +19,7 @@ def read_lines(path):
     InputError
         If the file is missing, unreadable, empty or not UTF-8.
     """
-    path = Path(path)
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; name an evaluation file or a known set (w2vneg data list)") from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}:{line}: not UTF-8 text; convert the file to UTF-8 (iconv -t utf-8)") from None
+    text = read_text(path, "no such file; name an evaluation file or a known set (w2vneg data list)")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not numbered:

@@ -162,7 +162,7 @@ def read_pairs(path):
     if not lines:
         raise InputError(f"{path} has comments only; expected rows of word, word, score")
     separator = next((s for s in ("\t", ";", ",") if lines[0][1].count(s) >= 2), None)
-    rows = [(number, _fields(line, separator)) for number, line in lines]
+    rows = [(number, _fields(line, separator, f"{path}:{number}")) for number, line in lines]
     columns = [_score_column(fields) for _, fields in rows[:2]]
     header = columns[0] is None or (len(columns) > 1 and columns[1] is not None and columns[0] != columns[1])
     if header and len(rows) == 1:
@@ -171,12 +171,15 @@ def read_pairs(path):
     return [_pair(path, number, fields, column, separator) for number, fields in rows[header:]]
 
 
-def _fields(line, separator):
+def _fields(line, separator, where):
     if separator is None:
         return line.split()
     if separator == "\t":
         return [field.strip() for field in line.split("\t")]
-    return [field.strip() for field in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
+    try:
+        return [field.strip() for field in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
+    except csv.Error as error:
+        raise InputError(f"{where}: no row of word, word, score ({error}); correct or remove it") from None
 
 
 def _score_column(fields):

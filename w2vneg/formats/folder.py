@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ..bounded import read_json, read_matrix
+from ..bounded import read_json
 from ..errors import ConfigError, InputError
+from ..npy import read_matrix
 from .common import check_finite
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"

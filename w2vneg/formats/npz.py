@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from ..atomic import atomic_file
-from ..bounded import npy_header
 from ..errors import InputError
+from ..npy import npy_header
 from ..words import END, Words
 from .common import check_finite, check_text
 

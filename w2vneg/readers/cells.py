@@ -65,7 +65,7 @@ def _complaint(column, cell, number):
     if number < 0:
         return f"the weight {number:g} is below 0; weights tell how often a pair was seen: leave such rows out"
     if np.isinf(number) or str(cell).strip().lower() == "nan":
-        return f"{str(cell).strip()} is no finite number"
+        return f"{str(cell).strip()[:60]} is no finite number"
     return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?)"
 
 

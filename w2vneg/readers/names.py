@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from ..bounded import LONGEST_LINE, refuse_line
 from ..errors import InputError
 from .sources import Source
 from .text import read_text
@@ -100,13 +101,28 @@ def read_names(path, *, encoding="utf-8", lowercase=False):
     """
     names = Names(lowercase)
     with Source(path) as source:
-        text = b"".join(read_text(source, encoding=encoding)).decode()
-    lines = text.removesuffix("\n").split("\n")
-    for i, line in enumerate(lines):
-        place = f"{source.name}:{i + 1}"
-        number = names.enter(line, lambda place=place: place)
-        if number < 0:
-            raise InputError(f"{place}: the line is empty; give one name a line, as many as the matrix has rows")
-        if number < i:
-            raise InputError(f"{place}: the name {line.strip()!r} stands in line {number + 1} too; make them distinct")
+        for i, line in enumerate(_lines(source.name, read_text(source, encoding=encoding))):
+            place = f"{source.name}:{i + 1}"
+            number = names.enter(line, lambda place=place: place)
+            if number < 0:
+                raise InputError(f"{place}: the line is empty; give one name a line, as many as the matrix has rows")
+            if number < i:
+                raise InputError(
+                    f"{place}: the name {line.strip()!r} stands in line {number + 1} too; make them distinct"
+                )
+    if not names:
+        raise InputError(f"{source.name}:1: the line is empty; give one name a line, as many as the matrix has rows")
     return names.words
+
+
+def _lines(name, pieces):
+    """Yield the lines of UTF-8 text in pieces, as str without their ends; the last one need not have one."""
+    rest, n_lines = b"", 0
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        n_lines += len(lines)
+        if len(rest) > LONGEST_LINE:
+            refuse_line(name, n_lines + 1)
+        yield from (line.decode() for line in lines)
+    if rest:
+        yield rest.decode()

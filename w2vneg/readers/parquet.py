@@ -4,7 +4,8 @@ import os
 
 import numpy as np
 
-from ..errors import InputError, require
+from ..errors import InputError, W2vnegError, require
+from ..memory import memory_size
 from .cells import NameColumn, as_names, as_numbers
 from .layout import find_columns, is_weight
 
@@ -34,7 +35,7 @@ def read_parquet(source, pieces, columns, times):
     import pyarrow.parquet
 
     whole = source.stamp and _is_parquet(source.path)
-    place = source.path if whole else pa.BufferReader(b"".join(pieces))
+    place = source.path if whole else pa.BufferReader(_joined(source.name, pieces))
     try:
         with pa.parquet.ParquetFile(place) as file:
             names = file.schema_arrow.names
@@ -51,8 +52,21 @@ def read_parquet(source, pieces, columns, times):
                     labels = {key: repr(names[at]) for key, at in found.items() if at is not None}
                     yield where, batch.num_rows, _read(pa, batch, columns, found, names, times, where), labels
                 first_row += batch.num_rows
-    except (pa.ArrowException, OSError) as error:
+    except W2vnegError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:  # damaged pages; text that is not UTF-8
         raise InputError(f"{source.name}: cannot be read as Parquet ({error})") from error
+
+
+def _joined(name, pieces):
+    """Return all of a file that cannot be read here and there, within a quarter of the memory."""
+    held, size, most = [], 0, memory_size() // 4
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size > most:
+            raise InputError(f"{name}: more than {most / 1e9:.1f} GB of Parquet, packed or piped; unpack it to a file")
+    return b"".join(held)
 
 
 class _Rows:

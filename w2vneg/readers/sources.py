@@ -107,6 +107,7 @@ def _files_below(folder):
         visited.add((here.st_dev, here.st_ino))
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         files += [os.path.join(place, name) for name in names if not name.startswith(".")]
+    files = [path for path in files if os.path.isfile(path) or not os.path.exists(path)]  # no pipes, no devices
     return sorted(files, key=lambda path: path.split(os.sep))
 
 

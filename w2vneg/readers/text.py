@@ -1,6 +1,7 @@
 """The text reader: checks or transcodes, lower-cases, and otherwise passes the bytes on as they are."""
 
 import codecs
+import os
 
 import numpy as np
 
@@ -27,8 +28,8 @@ def codec_name(encoding):
 
 
 def utf8_or_latin_1(path):
-    """Return the encoding of a file that people keep beside their data (str); standard input is taken for UTF-8."""
-    if str(path) == STDIN:
+    """Return the encoding of a file that people keep beside their data (str); a pipe is taken for UTF-8."""
+    if str(path) == STDIN or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
         return "utf-8"
     decoder = codecs.getincrementaldecoder("utf-8")()
     with Source(path) as source:
