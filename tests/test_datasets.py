@@ -3,6 +3,7 @@
 import hashlib
 import http.server
 import io
+import itertools
 import socket
 import sys
 import tarfile
@@ -14,7 +15,7 @@ import pytest
 
 from w2vneg import datasets
 from w2vneg.cachedir import cache_dir
-from w2vneg.datasets import Dataset, arrival, manifests, places
+from w2vneg.datasets import Dataset, arrival, manifests, pace, places
 from w2vneg.errors import DataError, InputError, OutputError, UnknownNameError
 
 CONTENT = b"sun\tmoon\t7.5\nsea\tship\t8.0\n"
@@ -286,6 +287,18 @@ class TestRefusals:
             datasets.resolve("toy")
         assert kept() == []
 
+    @pytest.mark.parametrize(("fast", "message"), [(0, "cannot be reached"), (6, "broke off after")])
+    def test_server_that_drips(self, known, server, monkeypatch, fast, message):
+        """Each reading of the answer after the first ones takes a thousand seconds by the clock."""
+        ticks = itertools.chain([0] * fast, itertools.count(0, 1000))
+        monkeypatch.setattr(pace, "monotonic", lambda: next(ticks))
+        content = bytes(1 << 20)
+        server.pages["/toy.txt"] = content
+        known(toy(url=f"{server.address}/toy.txt", size=len(content), sha256=sha256(content)))
+        with pytest.raises(DataError, match=f"{message}.*it came at less than 1,000 bytes a second"):
+            datasets.resolve("toy")
+        assert kept() == []
+
     @pytest.mark.parametrize("place", ["cache/data", "mirror/toys", "own"])
     def test_wrong_file_at_hand(self, known, monkeypatch, tmp_path, place):
         known(toy())
@@ -538,3 +551,47 @@ def test_gensims_copies_hold_the_same_pairs(mirror, name, score):
     theirs = places._gensim_copy(datasets.info(name)).read_text().splitlines()
     theirs = [line.split("\t") for line in theirs if not line.startswith("#")]
     assert [(a, b, float(c)) for a, b, c in theirs] == [(row[0], row[1], float(row[score])) for row in rows]
+
+
+class Dripping(io.RawIOBase):
+    """A raw stream that gives so many bytes a reading, as `clock` goes on by a second each time."""
+
+    def __init__(self, each):
+        self.each, self.read_so_far = each, 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        size = min(self.each, len(buffer))
+        buffer[:size] = bytes(size)
+        self.read_so_far += size
+        return size
+
+
+@pytest.mark.parametrize(("each", "given_up"), [(1, True), (999, True), (1000, False), (5000, False)])
+def test_pace_of_an_answer(each, given_up):
+    raw = Dripping(each)
+    stream = pace.PacedStream(raw, clock=itertools.count().__next__)
+    if not given_up:
+        for _ in range(1000):
+            assert stream.readinto(bytearray(8192)) == each
+        return
+    with pytest.raises(TimeoutError, match="less than 1,000 bytes a second"):
+        for _ in range(1000):
+            stream.readinto(bytearray(8192))
+    assert raw.read_so_far == 60 * each
+    stream.close()
+    assert raw.closed
+
+
+def test_a_pace_is_of_the_latest_minute():
+    """A server that begins well and then drips is given up, too."""
+    raw = Dripping(8192)
+    stream = pace.PacedStream(raw, clock=itertools.count().__next__)
+    for _ in range(100):
+        stream.readinto(bytearray(8192))
+    raw.each = 1
+    with pytest.raises(TimeoutError):
+        for _ in range(130):
+            stream.readinto(bytearray(8192))

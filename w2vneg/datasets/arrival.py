@@ -164,10 +164,12 @@ def _complaint(form, digest, size):
 def _answer(url):
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
-    from urllib.request import Request, urlopen
+    from urllib.request import Request
+
+    from .pace import paced_open
 
     try:
-        return urlopen(Request(url, headers={"User-Agent": f"w2vneg/{__version__}"}), timeout=_TIMEOUT)
+        return paced_open(Request(url, headers={"User-Agent": f"w2vneg/{__version__}"}), _TIMEOUT)
     except HTTPError as error:
         error.close()
         raise Unreachable(f"{url} answered {error.code} {error.reason}") from error
