@@ -35,7 +35,7 @@ class Estimate:
     memory : dict of str -> int
         Bytes, by what they are for.
     mapped : int
-        Bytes of encoded data that are mapped from disk, and so give way when memory is short.
+        Bytes of encoded data that are mapped from disk, as large ones are, and so give way when memory is short.
     disk : dict of str -> int
         Bytes, by what they are for; what is there already (the encoded data) among them.
     seconds : float
@@ -160,9 +160,8 @@ def _disk(trainer, encoded, validation):
     model = trainer.model
     matrices = sum(matrix.nbytes for matrix in model.matrices().values())
     words = sum(map(_text_size, {id(vocab): vocab for vocab in (model.vocab, model.vocab_out)}.values()))
-    mapped = [array.nbytes for array in _arrays(vars(encoded)).values() if _is_mapped(array)]
     return {
-        "encoded data": sum(mapped) + (words if mapped else 0),
+        "encoded data": encoded.stored,
         "snapshot to go back to, while it runs": matrices if goes_to_disk(matrices) else 0,
         "vectors as text": int(model.vectors_in.size * _PER_NUMBER) + _text_size(model.vocab),
         "model folder, if kept": matrices * (1 if validation is None else 2) + words,

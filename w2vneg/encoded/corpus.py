@@ -5,14 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..cooccurrence import occurring, pair_counts
+from ..errors import InputError
 from ..readers.report import CorpusReport
 from ..vocab import Vocabulary
+from .mapping import CUT_SHORT, still_whole
 from .walks import walk_baskets, walk_text
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedCorpus:
-    """A text, or baskets, as ids. The arrays are read-only and may be larger than memory.
+    """A text, or baskets, as ids. The arrays are read-only; large ones are mapped and may be larger than memory.
 
     Attributes
     ----------
@@ -24,6 +26,8 @@ class EncodedCorpus:
     report : CorpusReport or ItemsReport
     source : str
         "text" or "baskets" (histories too), as `TrainConfig.source`.
+    stored : int
+        Bytes that it takes on disk, in the cache or in temporary files.
     """
 
     ids: np.ndarray
@@ -31,6 +35,7 @@ class EncodedCorpus:
     vocab: Vocabulary
     report: CorpusReport = None
     source: str = "text"
+    stored: int = 0
 
     def __len__(self):
         return len(self.ids)
@@ -67,6 +72,11 @@ class EncodedCorpus:
         if config.source == "text":
             return occurring(self.ids, self.offsets, centres, config.window, len(self.vocab))
         return self.counts(config)[centres].toarray() > 0
+
+    def check(self):
+        """Raise InputError if another program has cut a mapped file short: looking past its end would be fatal."""
+        if not all(map(still_whole, self.arrays)):
+            raise InputError(CUT_SHORT)
 
     @property
     def n_sentences(self):

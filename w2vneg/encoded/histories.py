@@ -65,6 +65,7 @@ def encode_baskets(source, *, delimiter=None, progress=None, **options):
         groups=corpus.n_sentences,
         seconds=found.seconds,
         cached=found.cached,
+        damage=found.damage,
         left_out={
             which: found.discarded_types,
             f"times that {which} were seen": found.discarded_tokens,

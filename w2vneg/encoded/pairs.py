@@ -33,6 +33,7 @@ class EncodedPairs:
     vocab_out: Vocabulary
     report: object = None
     source = "pairs"  # as `TrainConfig.source`
+    stored = 0  # bytes on disk
 
     @property
     def arrays(self):
@@ -41,6 +42,9 @@ class EncodedPairs:
 
     def __len__(self):
         return self.matrix.nnz
+
+    def check(self):
+        """Do nothing: all of it is in memory, where no other program writes (see `EncodedCorpus.check`)."""
 
     def walk(self, config):
         """Return the `Walk` over the rows; ConfigError if ``config.pair_weights`` does not fit the weights."""

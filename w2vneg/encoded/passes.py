@@ -18,8 +18,9 @@ from ..readers.report import CorpusReport
 from ..readers.sources import STDIN, Source
 from ..readers.text import codec_name
 from ..vocab import Vocabulary, choose_vocabulary, ids_in
+from .mapping import mapped
 
-FORMAT = 1  # of a cache entry; a change of what readers yield calls for a new one too
+FORMAT = 2  # of a cache entry; a change of what readers yield calls for a new one too
 _IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
 _IDS_IN_MEMORY = 1 << 22  # ids by type, before they go to disk
 
@@ -44,7 +45,8 @@ class Settings:
     def key(self):
         """Return a short hexadecimal digest of all settings (str)."""
         words = {"vocab": self.vocab.digest()} if self.vocab else [as_index(self.min_count), self.max_vocab]
-        text = json.dumps([FORMAT, self.reader, self.encoding, self.lowercase, words], default=as_index)
+        parts = [1, self.reader, self.encoding, self.lowercase, words]  # no FORMAT: a new one replaces former entries
+        text = json.dumps(parts, default=as_index)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def choose(self, counter):
@@ -138,11 +140,6 @@ def write_ids(stream, ids_by_type, ids_file, offsets_file):
         total += n_ids
 
 
-def mapped(file, dtype):
-    """Map a file as a read-only plain ndarray, which Numba recognises faster than a memmap."""
-    return np.asarray(np.memmap(file, dtype=dtype, mode="r"))
-
-
 @contextmanager
 def writing_to(folder):
     try:
@@ -201,7 +198,9 @@ class TokenStream:
         """Return n times -1 (ndarray, int32), on disk if there are many."""
         if n <= _IDS_IN_MEMORY:
             return np.full(n, -1, np.int32)
+        piece = np.full(_IDS_IN_MEMORY, -1, np.int32)
         with writing_to(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
-            ids = np.asarray(np.memmap(file, np.int32, "w+", shape=n))
-        ids[:] = -1
-        return ids
+            for start in range(0, n, len(piece)):  # written, not only mapped: a full disk is an error then, no signal
+                file.write(memoryview(piece[: n - start]).cast("B"))
+            file.flush()
+            return np.asarray(np.memmap(file, np.int32, "r+"))

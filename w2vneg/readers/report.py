@@ -10,7 +10,8 @@ class CorpusReport:
     `lines` counts a last line without a line feed too, `empty_lines` those without any token. `sentences` are
     those that keep at least one token. `bytes` are those of the files, unpacked (of the tokens as UTF-8 if
     they came from an iterable). `seconds` is what encoding took, whenever that was; `cached` tells whether it
-    was in an earlier run.
+    was in an earlier run. `damage` tells what was wrong with a copy in the cache that this one replaces, if there was
+    such a copy.
     """
 
     files: int
@@ -26,15 +27,15 @@ class CorpusReport:
     sentences: int
     seconds: float
     cached: bool = False
+    damage: str = ""
 
     def line(self):
         """Return the report as one line for people (str)."""
-        how = "from the cache" if self.cached else f"in {self.seconds:.1f} s"
         return (
             f"{self.tokens:,} tokens of {self.types:,} types in {self.lines:,} lines "
             f"({self.empty_lines:,} empty); kept {self.kept_tokens:,} tokens ({self.kept_types:,} types) "
             f"in {self.sentences:,} sentences, discarded {self.discarded_tokens:,} ({self.discarded_types:,}); "
-            f"{self.bytes / 1e6:,.1f} MB {how}"
+            f"{self.bytes / 1e6:,.1f} MB {_how(self)}"
         )
 
 
@@ -46,7 +47,7 @@ class ItemsReport:
     lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one kind of
     things). `kept` counts distinct pairs, or items in histories and baskets; `groups` are these, 0 for pairs.
     `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
-    `columns` are the columns of a table that were read.
+    `columns` are the columns of a table that were read. `damage` is as in `CorpusReport`.
     """
 
     kind: str
@@ -62,10 +63,10 @@ class ItemsReport:
     rectangular: bool = False
     cached: bool = False
     columns: tuple = ()
+    damage: str = ""
 
     def line(self):
         """Return the report as one line for people (str)."""
-        how = "from the cache" if self.cached else f"in {self.seconds:.1f} s"
         columns = f" ({', '.join(self.columns)})" if self.columns else ""
         if len(self.columns) == 2 and self.kind != "ratings":
             columns = f" ({', '.join(self.columns)}; no weights)"
@@ -78,8 +79,16 @@ class ItemsReport:
         out = "; ".join(f"{number:,} {why}" for why, number in self.left_out.items() if number)
         return (
             f"{self.rows:,} {_ROWS[self.kind]}{columns}: {self.kept:,} {what.format(self.groups)} of {things}; "
-            f"left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {how}"
+            f"left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {_how(self)}"
         )
+
+
+def _how(report):
+    """Return where the ids come from, in words."""
+    if report.cached:
+        return "from the cache"
+    again = f"; the copy in the cache was damaged ({report.damage}) and was made again" if report.damage else ""
+    return f"in {report.seconds:.1f} s{again}"
 
 
 _ROWS = {"pairs": "rows", "cooccurrence": "entries", "baskets": "lines", "ratings": "rows"}

@@ -1,0 +1,152 @@
+"""Stored ids and offsets, read with care: a checksum finds what happened to a file, and no number is out of range.
+
+Compiled code trusts both arrays: an id past the vocabulary, or an offset past the text, would be a read of foreign
+memory. CRC-32 finds every damage of up to 32 bits in a row and all but one in four billion of the others. It is no
+guard against somebody who means harm.
+
+A file is read once, in pieces that stay in the processor's cache. What is small stays in memory, where nobody can take
+it away any more; what is larger is mapped.
+"""
+
+import os
+import zlib
+
+import numpy as np
+
+from .mapping import guarded, mapped
+
+_IN_MEMORY = 1 << 28  # bytes of a file that are kept in memory rather than mapped: 67 million ids
+_PIECE = 1 << 18  # numbers that are looked at together
+
+
+class Damaged(Exception):
+    """A stored file that is not what was written. The message names the file and the difference."""
+
+
+class SummedWriter:
+    """Hands bytes on to a file, and counts and sums them.
+
+    Attributes
+    ----------
+    size : int
+        Bytes written.
+    crc32 : int
+        Their checksum.
+    """
+
+    def __init__(self, file):
+        self._file = file
+        self.size = self.crc32 = 0
+
+    def write(self, data):
+        self._file.write(data)
+        self.size += memoryview(data).nbytes
+        self.crc32 = zlib.crc32(data, self.crc32)
+
+    def known_by(self):
+        """Return size and checksum as JSON can hold them (dict)."""
+        return {"size": self.size, "crc32": self.crc32}
+
+
+def read_ids(path, known, n_vocab):
+    """Read the ids of a corpus.
+
+    Parameters
+    ----------
+    path : Path
+    known : dict
+        What `SummedWriter.known_by` gave.
+    n_vocab : int
+
+    Returns
+    -------
+    ndarray, int32, (n_tokens,), read-only, each at least 0 and below `n_vocab`
+
+    Raises
+    ------
+    Damaged
+        If the file is another than was written, or an id is out of range.
+    OSError
+    """
+
+    def check(piece):
+        if piece.view(np.uint32).max() >= n_vocab:  # negative ones are large there
+            raise Damaged(f"{path.name} has ids that are not in the vocabulary")
+
+    return _read(path, known, np.int32, check)
+
+
+def read_offsets(path, known, n_ids):
+    """Read where sentences begin.
+
+    Parameters
+    ----------
+    path : Path
+    known : dict
+        What `SummedWriter.known_by` gave.
+    n_ids : int
+
+    Returns
+    -------
+    ndarray, int64, (n_sentences + 1,), read-only, rising from 0 to `n_ids`
+
+    Raises
+    ------
+    Damaged
+        If the file is another than was written, or the offsets do not rise from 0 to `n_ids`.
+    OSError
+    """
+    last = -1
+
+    def check(piece):
+        nonlocal last
+        if piece[0] <= last or not (piece[1:] > piece[:-1]).all():
+            raise Damaged(f"{path.name} has offsets that do not rise")
+        last = piece[-1]
+
+    offsets = _read(path, known, np.int64, check)
+    if offsets[0] != 0 or last != n_ids:
+        raise Damaged(f"{path.name} does not go from the first to the last of the ids")
+    return offsets
+
+
+def known_by(path):
+    """Return size and checksum of a file, as `SummedWriter.known_by` (dict); OSError."""
+    size = crc = 0
+    with open(path, "rb") as file:
+        while piece := file.read(_PIECE):
+            size, crc = size + len(piece), zlib.crc32(piece, crc)
+    return {"size": size, "crc32": crc}
+
+
+def check_file(path, known):
+    """Raise Damaged if a file of any content is another than was written; or OSError."""
+    if known_by(path) != known:
+        raise Damaged(f"{path.name} differs from its checksum")
+
+
+def _read(path, known, dtype, check):
+    """Return the numbers of a file, read-only, once `check` has seen each piece and the checksum is right."""
+    with open(path, "rb") as file:
+        size, width = os.fstat(file.fileno()).st_size, np.dtype(dtype).itemsize
+        if size != known["size"]:
+            raise Damaged(f"{path.name} has {size:,} bytes, not {known['size']:,}")
+        if size == 0 or size % width:
+            raise Damaged(f"{path.name} has {size:,} bytes, which hold no whole numbers")
+        count, crc = size // width, 0
+        numbers = np.empty(count if size <= _IN_MEMORY else min(count, _PIECE), dtype)
+        for start in range(0, count, _PIECE):
+            place = start if size <= _IN_MEMORY else 0
+            piece = numbers[place : place + min(_PIECE, count - start)]
+            if file.readinto(piece.view(np.uint8)) < piece.nbytes:
+                raise Damaged(f"{path.name} was cut short while it was read")
+            crc = zlib.crc32(piece, crc)
+            check(piece)
+        if crc != known["crc32"]:
+            raise Damaged(f"{path.name} differs from its checksum")
+        if size > _IN_MEMORY:
+            numbers = guarded(mapped(file, dtype))
+    if len(numbers) != count:
+        raise Damaged(f"{path.name} was cut short while it was read")
+    numbers.flags.writeable = False  # as what is mapped, which is another type to the compiler than other arrays
+    return numbers
