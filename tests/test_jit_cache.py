@@ -2,10 +2,15 @@
 
 import json
 import os
+import pickle
+import random
 import subprocess
 import sys
 
 import pytest
+
+from w2vneg.jit import njit
+from w2vneg.jitcache import keep_code
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="about compiled code")
 
@@ -172,3 +177,108 @@ def test_without_a_place_to_write_training_still_works(places, tmp_path):
     (tmp_path / "file").write_text("not a folder")
     result = run(places, ASK, W2VNEG_JIT_CACHE=str(tmp_path / "file"))
     assert result["folder"] == "None"
+
+
+def halved(x):
+    return x / 2
+
+
+def fresh(folder):
+    """Return `halved` as a process that has just begun would have it, with its code below a folder."""
+    dispatcher = njit(halved)
+    keep_code(dispatcher, folder)
+    return dispatcher
+
+
+def found(folder, value=3.0):
+    """Tell whether the code for a value was found in a folder (bool); it gives the right result in any case."""
+    dispatcher = fresh(folder)
+    assert dispatcher(value) == value / 2
+    hits, misses = (sum(counts.values()) for counts in (dispatcher.stats.cache_hits, dispatcher.stats.cache_misses))
+    assert hits + misses == 1
+    return hits == 1
+
+
+def flipped(data, seed):
+    at = random.Random(seed).randrange(8 * len(data))
+    return data[: at // 8] + bytes([data[at // 8] ^ 1 << at % 8]) + data[at // 8 + 1 :]
+
+
+BROKEN = {
+    "empty": lambda data: b"",
+    "a byte": lambda data: data[:1],
+    "cut short": lambda data: data[: len(data) // 2],
+    "without its end": lambda data: data[:-1],
+    "without its digest": lambda data: data[:-32],
+    "longer": lambda data: data + b"\0",
+    "zeros": lambda data: bytes(len(data)),
+    "random": lambda data: random.Random(1).randbytes(len(data)),
+    "text": lambda data: b"not what it was",
+    **{f"a bit, {seed}": lambda data, seed=seed: flipped(data, seed) for seed in range(8)},
+}
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("edit", BROKEN.values(), ids=BROKEN)
+def test_a_damaged_file_of_compiled_code_is_replaced(tmp_path, suffix, edit):
+    assert not found(tmp_path) and found(tmp_path)
+    (path,) = tmp_path.rglob(f"*{suffix}")
+    path.write_bytes(edit(path.read_bytes()))
+    assert not found(tmp_path) and found(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_a_file_of_compiled_code_that_is_missing_or_a_folder_stops_nothing(tmp_path, suffix):
+    found(tmp_path)
+    (path,) = tmp_path.rglob(f"*{suffix}")
+    path.unlink()
+    assert not found(tmp_path) and found(tmp_path)
+    path.unlink()
+    path.mkdir()
+    assert not found(tmp_path) and not found(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_a_file_of_compiled_code_that_may_not_be_read_is_replaced(tmp_path, suffix):
+    found(tmp_path)
+    (path,) = tmp_path.rglob(f"*{suffix}")
+    path.chmod(0)
+    assert not found(tmp_path) and found(tmp_path)
+
+
+def test_code_of_another_signature_is_never_called(tmp_path):
+    """Two processes that save at one time may take the same name for what they have compiled."""
+    found(tmp_path, 3.0), found(tmp_path, 3)
+    one, two = sorted(tmp_path.rglob("*.nbc"))
+    two.write_bytes(one.read_bytes())
+    assert found(tmp_path, 3.0)
+    assert not found(tmp_path, 3) and found(tmp_path, 3) and found(tmp_path, 3.0)
+
+
+def test_an_index_that_names_what_cannot_be_imported_is_replaced(tmp_path):
+    found(tmp_path)
+    cache = fresh(tmp_path)._cache
+    unknown = pickle.dumps(keep_code).replace(b"keep_code", b"kept_code")
+    with cache._cache_file._open_for_write(cache._cache_file._index_path) as index:
+        index.write(pickle.dumps(cache._cache_file._version) + unknown)
+    assert not found(tmp_path) and found(tmp_path)
+
+
+def test_a_full_disk_keeps_no_code_and_stops_nothing(tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        assert not found(tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert not found(tmp_path) and found(tmp_path)
+
+
+def test_code_is_never_kept_beside_the_sources(tmp_path):
+    """There it would outlive changes of what it was built from."""
+    (tmp_path / "file").write_text("not a folder")
+    for folder in (tmp_path / "file", None):
+        assert not found(folder) and not found(folder)
+        assert fresh(folder).stats.cache_path is None

@@ -25,6 +25,7 @@ from numba.extending import overload as _overload
 from numba.extending import register_jitable as _register_jitable
 
 from .cachedir import cache_dir
+from .jitcache import keep_code
 
 DISABLE_JIT = bool(_numba_config.DISABLE_JIT)
 
@@ -112,16 +113,11 @@ def _sweep(parent):
 
 def _cache(dispatcher):
     folder = cache_folder()
-    if folder is None or not hasattr(dispatcher, "enable_caching"):
-        return  # no place to write to, or NUMBA_DISABLE_JIT
-    if isinstance(dispatcher, _Borrower):
+    if not hasattr(dispatcher, "enable_caching"):
+        return  # NUMBA_DISABLE_JIT
+    if folder is not None and isinstance(dispatcher, _Borrower):
         folder /= "borrowers"  # the index of a folder tells functions apart by source, not by options
-    before = _numba_config.CACHE_DIR
-    _numba_config.CACHE_DIR = str(folder)
-    try:
-        dispatcher.enable_caching()
-    finally:
-        _numba_config.CACHE_DIR = before
+    keep_code(dispatcher, folder)
 
 
 def watch_plug(plug, function):
