@@ -7,7 +7,8 @@ from planted import two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.checkpoints import Checkpoints
-from w2vneg.errors import ConfigError, OutputError
+from w2vneg.encoded import EncodedCorpus
+from w2vneg.errors import ConfigError, InputError, OutputError
 from w2vneg.locks import owned
 from w2vneg.model import Model
 from w2vneg.trainer import _Clock
@@ -127,3 +128,17 @@ def test_a_state_that_is_not_healthy_is_not_saved(tmp_path):
         clock.now += 60
         trainer._checkpoint(_Clock(), trainer.model.position, known)
         assert (tmp_path / "model").exists() == known
+
+
+def test_data_that_can_no_longer_be_read_end_the_run_with_what_was_trained_kept(tmp_path, monkeypatch):
+    rounds = []
+
+    def cut_short(self):
+        if len(rounds) == 3:
+            raise InputError("the data were cut short")
+
+    monkeypatch.setattr(EncodedCorpus, "check", cut_short)
+    with pytest.raises(InputError, match="cut short"):
+        Word2Vec(epochs=2, **OPTIONS).fit(two_topics(), listeners=[rounds.append], checkpoints=tmp_path / "model")
+    kept = Model.load(tmp_path / "model")
+    assert (kept.position.epoch, kept.position.round) == (0, 3)

@@ -160,6 +160,7 @@ class Trainer:
             keys = (_DRAWN, self.config.seed, epoch, position.round)
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
             self._set_temperature(keys[1:])
+            self._check_data(good)
             loss, pairs = self.engine.run(blocks, alphas, epoch_key, keys)
             last = position.round + 1 == len(rounds)
             kept = not last and ((position.round + 1) % every == 0 or self._due(rounds=1))
@@ -184,6 +185,15 @@ class Trainer:
         elif position.round != good.round:  # whoever goes on must go back no less far than an uninterrupted run
             self.model.good = Good(good, self.engine.kept())
 
+    def _check_data(self, good):
+        """Raise InputError if the data cannot be read any more; what was trained until now is saved first."""
+        try:
+            self.corpus.check()
+        except InputError:
+            if self.checkpoints is not None and self.engine.healthy():
+                self._save(good)
+            raise
+
     def _checkpoint(self, clock, good, healthy):
         """Save the model within an epoch if that is due.
 
@@ -193,10 +203,13 @@ class Trainer:
         if self.checkpoints is None or not self.checkpoints.due() or not (healthy or self.engine.healthy()):
             return
         with clock.stopped():
-            if self.model.position.round != good.round:
-                self.model.good = Good(good, self.engine.kept())
-            self.checkpoints.save(self.model)
-            self.model.good = None
+            self._save(good)
+
+    def _save(self, good):
+        if self.model.position.round != good.round:
+            self.model.good = Good(good, self.engine.kept())
+        self.checkpoints.save(self.model)
+        self.model.good = None
 
     def _kept_states(self):
         """Return how often an epoch remembers a good state (int): four times at most, and less where it costs much.
