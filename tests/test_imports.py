@@ -41,7 +41,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "weighers": PLUGS,
     "readers": INGEST - {"vocab", "encoded"} | {"memory"},
     "vocab": INGEST - {"encoded"} | {"words"},
-    "encoded": INGEST | {"cooccurrence", "schedule"},
+    "encoded": INGEST | {"cooccurrence", "memory", "schedule"},
     "embeddings": {"words", "errors"},
     "formats": {"bounded", "npy", "words", "vocab", "errors", "atomic", "kernels"},
     "evaluators": {"bounded", "embeddings", "registry", "errors", "kernels"},

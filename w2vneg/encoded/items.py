@@ -5,8 +5,6 @@ most, of which 0.13 GB are the program's own: 16 bytes a row while they are read
 """
 
 import time
-import zipfile
-import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +16,7 @@ from ..readers.report import ItemsReport
 from ..readers.sources import Source, find_files
 from ..readers.tables import Tables
 from .choice import Choice
+from .matrices import is_matrix_file, load_matrix
 from .pairs import RawPairs
 
 
@@ -142,17 +141,18 @@ def encode_cooccurrence(
     Raises
     ------
     InputError
-        If the file is no sparse matrix, is not square (unless rectangular), has entries that are negative or not
-        finite, or another number of rows than there are names; or as `encode_pairs`.
+        If the file is no sparse matrix, is damaged or malformed, does not fit into memory, is not square (unless
+        rectangular), has entries that are negative or not finite, or another number of rows than there are names; or
+        as `encode_pairs`.
     """
     started = time.perf_counter()
     files = find_files(source)
     choice = Choice(min_count, max_vocab, vocab, vocab_out).checked(rectangular)
-    if len(files) != 1 or not zipfile.is_zipfile(files[0]):
+    if len(files) != 1 or not is_matrix_file(files[0]):
         if names:
             raise InputError(f"{files[0]}: names go with one .npz file of a sparse matrix, which this is not")
         return _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progress, columns)
-    matrix = _load_matrix(files[0], rectangular)
+    matrix = load_matrix(files[0], rectangular, bool(names))
     words = [read_names(path, encoding=encoding, lowercase=lowercase) for path in names]
     words = _words_of(matrix, files[0], names, words, rectangular)
     pairs = RawPairs(matrix.row, matrix.col, matrix.data.astype(np.float64), *words)
@@ -161,7 +161,10 @@ def encode_cooccurrence(
     if progress:
         progress(size, size)
     report = ItemsReport("cooccurrence", 1, size, matrix.nnz, 0, 0, 0, 0, 0.0, rectangular=rectangular)
-    return pairs.encoded(choice, rectangular, report, started)
+    try:
+        return pairs.encoded(choice, rectangular, report, started)
+    except InputError as error:
+        raise InputError(f"{files[0]}: {error}") from error
 
 
 def _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progress, columns):
@@ -175,31 +178,6 @@ def _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progres
         **columns,
     )
     return replace(encoded, report=replace(encoded.report, kind="cooccurrence"))
-
-
-def _load_matrix(path, rectangular):
-    from scipy.sparse import coo_matrix, load_npz
-
-    try:
-        matrix = load_npz(path)
-    except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{path}: no sparse matrix as scipy.sparse.save_npz writes it ({error})") from error
-    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-        raise InputError(f"{path}: not a matrix of numbers, but of {matrix.dtype} with {matrix.ndim} dimensions")
-    matrix = coo_matrix(matrix)
-    if not rectangular and matrix.shape[0] != matrix.shape[1]:
-        raise InputError(
-            f"{path}: {matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns: items of one kind make it square; "
-            "give --rectangular if rows and columns are two kinds of things"
-        )
-    wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0))
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise InputError(
-            f"{path}: the entry in row {matrix.row[at]}, column {matrix.col[at]} (from 0 on) is {matrix.data[at]}; "
-            "entries tell how often items were seen together: finite, and 0 or more"
-        )
-    return matrix
 
 
 def _words_of(matrix, path, files, words, rectangular):
