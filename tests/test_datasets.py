@@ -401,10 +401,11 @@ class TestArchives:
             assert kept() == []
 
     @pytest.mark.parametrize("name", ["toy.zip", "toy.tgz"])
-    @pytest.mark.parametrize("broken", [b"<html>gone</html>", "cut"])
+    @pytest.mark.parametrize("broken", ["page", "cut", "beheaded"])
     def test_broken_archive(self, known, server, name, broken):
         data = zipped(**{"inside/toy.txt": CONTENT}) if name == "toy.zip" else tarred({"inside/toy.txt": CONTENT})
-        self.archive(server, known, data[: len(data) // 2] if broken == "cut" else broken, name)
+        data = {"page": b"<html>gone</html>", "cut": data[: len(data) // 2], "beheaded": data[20:]}[broken]
+        self.archive(server, known, data, name)
         with pytest.raises(DataError, match="nothing was kept"):
             datasets.resolve("toy")
         assert kept() == []

@@ -27,6 +27,12 @@ def test_python_s_own_kinds_catch_them_too(kind, builtin):
     assert issubclass(getattr(errors, kind), builtin)
 
 
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_message_with_a_word_of_a_million_letters_has_an_end(kind):
+    shown = str(kind(f"file.txt:3: {'a' * 10**6!r} is no number; correct it"))
+    assert len(shown) < 2000 and shown.startswith("file.txt:3: 'aaa") and shown.endswith("is no number; correct it")
+
+
 def test_an_unknown_name_is_not_shown_as_a_repr():
     assert str(UnknownNameError("no 'x' here")) == "no 'x' here"
 

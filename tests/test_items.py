@@ -467,6 +467,12 @@ class TestHeldOut:
         with pytest.raises(InputError, match="none of its 2 pairs has a weight above 0 and two known items"):
             read_pairs_file(file("x,y", "z,x"), self.VOCAB, self.VOCAB)
 
+    @pytest.mark.parametrize("rows", [["b,01,1e308", "01,b,1e308"], ["b,01,1e300", "b,x,1"], ["x,b,1e308", "b,01,1"]])
+    def test_weights_past_counting_are_an_error(self, file, rows):
+        path = file(*rows)
+        with pytest.raises(InputError, match=f"{path}: the weights sum to more than can be counted; scale them down"):
+            read_pairs_file(path, self.VOCAB, self.VOCAB)
+
     def test_names_are_lower_cased_where_the_vocabulary_is(self, file):
         path, lower = file("B,É x", "É X,b"), Vocabulary(["b", "é_x"], [1, 1])
         held = read_pairs_file(path, lower, lower, lowercase=True)

@@ -7,9 +7,15 @@ import difflib
 from collections import Counter
 from itertools import islice
 
+_LONGEST = 1500  # characters of a message; a damaged file may have a word of millions
+
 
 class W2vnegError(Exception):
     """A mistake or a mishap that the user can do something about."""
+
+    def __str__(self):
+        text = str(self.args[0]) if self.args else ""
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 400]} … {text[-400:]}"
 
 
 class InputError(W2vnegError):
@@ -22,9 +28,6 @@ class ConfigError(W2vnegError, ValueError):
 
 class UnknownNameError(W2vnegError, KeyError):
     """A name that nothing is registered, stored or listed under."""
-
-    def __str__(self):  # KeyError would print the repr
-        return str(self.args[0])
 
 
 class OutputError(W2vnegError):

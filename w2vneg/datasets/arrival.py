@@ -214,6 +214,7 @@ def _unwritable(folder, error):
 
 
 def _from_zip(archive, member, form, destination, url):
+    import struct
     import zipfile
 
     try:
@@ -221,7 +222,8 @@ def _from_zip(archive, member, form, destination, url):
             chosen = _choose([i.filename for i in unpacked.infolist() if not i.is_dir()], member, url)
             with unpacked.open(chosen) as stream:
                 store(chunks_of(stream, url), form, destination, f"{member} in {url}")
-    except (zipfile.BadZipFile, RuntimeError) as error:  # RuntimeError: encrypted, or packed in an exotic way
+    except (zipfile.BadZipFile, RuntimeError, OSError, ValueError, struct.error) as error:
+        # RuntimeError: encrypted, or packed in an exotic way; OSError: places before the beginning
         raise DataError(f"{url} is not a zip archive that can be read: {error}; nothing was kept") from error
 
 

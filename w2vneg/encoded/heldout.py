@@ -62,7 +62,8 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     Raises
     ------
     InputError
-        If the file is missing, empty or no such table, with file and line; or if no pair is left.
+        If the file is missing, empty or no such table, with file and line; or if no pair is left, or weights are past
+        counting.
     """
     tables = Tables(path, _COLUMNS, encoding=utf8_or_latin_1(path))
     parts = []
@@ -76,9 +77,12 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
         weights = np.ones(batch.n_rows) if weights is None else weights
         known = (centres >= 0) & (targets >= 0)
         n_unknown += int((~known).sum())
-        weight_read += float(weights.sum())
+        with np.errstate(over="ignore"):
+            weight_read += float(weights.sum())
         kept = known & (weights > 0)
         parts.append((centres[kept], targets[kept], weights[kept]))
+    if not weight_read <= float(np.finfo(np.float32).max):
+        raise InputError(f"{path}: the weights sum to more than can be counted; scale them down")
     held = HeldOut(*(np.concatenate(part) for part in zip(*parts, strict=True)), n_unknown, tables.n_rows, weight_read)
     if not len(held):
         raise InputError(

@@ -1,6 +1,7 @@
 """word2vec text: a header ``n dim``, then rows ``word v1 … vd``. Without the header: GloVe."""
 
 import re
+import warnings
 from itertools import islice
 from pathlib import Path
 
@@ -129,7 +130,8 @@ def _take_word(path, line, text, index, first_line):
 def _parse(path, line, rests, dim):
     """Return the numbers of some rows, float32 (rows, dim); `line` is the line of the first."""
     try:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of rows without any number, which are told of below
             values = np.loadtxt(
                 [rest.decode("latin-1") for rest in rests],
                 dtype=np.float32,
