@@ -21,7 +21,7 @@ from w2vneg.errors import W2vnegError
 from w2vneg.model import Model
 
 _TIMES = re.compile(r'(?<="seconds": )[-+.e0-9]+|\b\d+\.\d\d\b')  # in JSON, and in the tables of a search
-_UNLIKE = {"history.jsonl", "signature.json"}  # no two runs write them alike
+_UNLIKE = re.compile(r"history\.jsonl|signature\.json|secret(-\d+)?")  # no two runs write them alike
 _UNREAD = {"memo"}  # names in it are digests of paths
 
 
@@ -53,7 +53,7 @@ def entries(path, former, new, seen):
 
 
 def vectors(path, former, new, seen):
-    """Return 0 for the former file, 2 for the one that will be, 1 for one of an interrupted run, which loads as well."""
+    """Return 0 for the former file, 2 for the one that will be, 1 for one that loads."""
     found = contents(path)
     if found in (former, new):
         return 2 * (found == new)
@@ -128,7 +128,7 @@ def contents(path):
 
 
 def _digest(path):
-    if path.name in _UNLIKE:
+    if _UNLIKE.fullmatch(path.name):
         return "present"
     data = path.read_bytes()
     if path.suffix in (".json", ".jsonl", ".csv", ".md"):

@@ -25,6 +25,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
+SAVED_EVERY = 4  # rounds
 HUNG = 20.0  # seconds after which a run counts as hanging
 _AUDITED = {  # event -> positions of its paths, of their folders' descriptors
     "os.rename": ((0, 1), (2, 3)),
@@ -243,6 +244,7 @@ def _forked(request, scratch):
     """Run a request in a child; return an `Ended`."""
     for name in ("said", "trace"):
         (scratch / name).unlink(missing_ok=True)
+    (scratch / "said").touch()
     child = os.fork()
     if child == 0:
         os._exit(_child(request, scratch))
@@ -301,7 +303,11 @@ def _main(argv):
 
 
 def _listen(stop, number):
-    """Note each round of a training, and send this process a signal after round `stop`; return the list of notes."""
+    """Note each round of a training, and send this process a signal after round `stop`; return the list of notes.
+
+    The model is saved after each epoch, and every so many rounds within it: by the clock, no two runs would be alike.
+    """
+    from w2vneg.checkpoints import Checkpoints
     from w2vneg.events import RoundDone
     from w2vneg.trainer import Trainer
 
@@ -314,6 +320,7 @@ def _listen(stop, number):
                 os.kill(os.getpid(), number)
 
     train = Trainer.train
+    Checkpoints.due = lambda checkpoints, epoch_done=False: epoch_done or len(rounds) % SAVED_EVERY == 0
     Trainer.train = lambda trainer: trainer.listeners.append(hear) or train(trainer)
     return rounds
 
