@@ -129,7 +129,7 @@ class Trial:
         assert ended.code == 0, f"{command.name}: ends with {ended.code}\n{ended.said}"
         self.trace, self.rounds = ended.trace, ended.rounds
         self.new, self.all = self._looked_at(self.root), contents(self.root)
-        self.seen, self.got = {}, dict.fromkeys(command.looks, 0)
+        self.seen, self.got = {}, {}
 
     def _prepare(self):
         """Make the template: data, and what the commands before have left."""
@@ -171,7 +171,11 @@ class Trial:
 
     def placing(self):
         """Return those operations that put something into its place, and the next ones (list of int)."""
-        placed = {n for n, (kind, *_) in enumerate(self.trace, 1) if kind in _PLACED}
+        placed = {
+            number
+            for number, (kind, *paths) in enumerate(self.trace, 1)
+            if kind in _PLACED and not all(os.path.dirname(path).endswith(".part") for path in paths)
+        }
         return [point for point in self.points() if placed & {point, point - 1}]
 
     def look(self):
@@ -207,8 +211,12 @@ class Trial:
             kind = LITTER if self.all.items() <= found.items() else "run again, it leaves"
             raise Lost(f"{kind} {difference(found, self.all)}")
 
-    def kill_at(self, point):
-        """Kill the command at operation `point`, from 1 on; return what was lost (list of str)."""
+    def kill_at_each(self, points):
+        """Kill the command at each of these operations, from 1 on and upwards; return what was lost (list of str)."""
+        self.got = dict.fromkeys(self.command.looks, 0)
+        return [lost for point in points for lost in self._kill_at(point)]
+
+    def _kill_at(self, point):
         self.copy()
         ended = self.server.run(self.root, self.command.argv, at=point)
         kind, *paths = self.trace[point - 1]
@@ -217,8 +225,8 @@ class Trial:
             return [f"{where}: it was not killed there but ended with {ended.code}: {ended.said.strip()[-300:]}"]
         return [f"{where}: {lost}" for lost in map(_lost_by, (self._check, self.again)) if lost]
 
-    def kill_at_random(self, seed):
-        """Kill the command up to three times, at any operation, round or moment, and run it to its end.
+    def kill_at_random(self, seeds):
+        """For each seed, kill the command up to three times, at any operation, round or moment; then run it to its end.
 
         A training is gone on with by --resume as soon as its model is there. What was trained must stay, after SIGKILL
         all but the rounds since the last checkpoint.
@@ -227,6 +235,9 @@ class Trial:
         -------
         list of str, what was lost
         """
+        return [lost for seed in seeds for lost in self._kill_at_random(seed)]
+
+    def _kill_at_random(self, seed):
         rng = np.random.default_rng(seed)
         self.copy()
         story = []
@@ -252,7 +263,7 @@ class Trial:
         ways = [
             {"at": int(rng.integers(1, len(self.trace) + 1)), "send": "SIGKILL"},
             {"after": float(rng.uniform(0, self.seconds)), "send": send},
-            {"round": int(rng.integers(1, len(self.rounds) + 1)), "send": send},
+            {"round": int(rng.integers(len(self.rounds) or 1)) + 1, "send": send},
         ]
         way = ways[rng.integers(3 if self.rounds else 2)]
         story.append(" ".join(f"{name} {value}" for name, value in way.items()))
@@ -349,8 +360,10 @@ def main(words):
                 continue
             begun = time.perf_counter()
             trial = Trial(command, server, Path(folder) / str(number))
-            at_random = command is LONG
-            kill, cases = (trial.kill_at_random, range(N_RANDOM)) if at_random else (trial.kill_at, trial.points())
+            trial.kill_at_each([])
+            kill, cases = trial._kill_at, trial.points()
+            if command is LONG:
+                kill, cases = trial._kill_at_random, range(N_RANDOM)
             found = {case: kill(case) for case in cases}
             litter = [case for case in cases if found[case] and all(LITTER in each for each in found[case])]
             lost = [case for case in cases if found[case] and case not in litter]

@@ -25,6 +25,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
+from w2vneg.cachedir import cache_dir
+
 SAVED_EVERY = 4  # rounds
 HUNG = 20.0  # seconds after which a run counts as hanging
 _AUDITED = {  # event -> positions of its paths, of their folders' descriptors
@@ -174,8 +176,9 @@ class Server:
         alone = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         alone["NUMBA_THREADING_LAYER"] = "workqueue"  # the one that starts its threads anew after a fork
         arguments = [sys.executable, __file__, str(self.scratch), *without]
+        compiled = {"W2VNEG_JIT_CACHE": str(cache_dir("jit"))}  # shared by all, unless the environment names one
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen(arguments, **pipes, text=True, env=os.environ | alone)
+        self.process = subprocess.Popen(arguments, **pipes, text=True, env=compiled | os.environ | alone)
 
     def warm(self, root, argv):
         """Run a command in the server itself, quietly, so that children find its code compiled and loaded."""

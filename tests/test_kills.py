@@ -13,9 +13,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Lin
 FEW = ["train, resumed", "split, over a former one", "export, out.npz"]
 
 
-def none(found):
-    """Assert that nothing was lost; `found` is an iterable of lists of str."""
-    lost = [each for some in found for each in some]
+def assert_none(lost):
     assert not lost, "\n".join([f"{len(lost)} complaints", *lost[:20]])
 
 
@@ -53,7 +51,7 @@ def trial_without_exchange(folder):
 @pytest.mark.parametrize("name", FEW)
 def test_killed_where_something_is_put_into_its_place(name, trial):
     it = trial(COMMANDS[name])
-    none(map(it.kill_at, it.placing()))
+    assert_none(it.kill_at_each(it.placing()))
 
 
 @pytest.mark.parametrize("name", FEW)
@@ -62,14 +60,14 @@ def test_what_is_put_into_its_place_is_on_the_disk_before(name, trial):
 
 
 def test_trainings_killed_at_random_moments(trial):
-    none(map(trial(LONG).kill_at_random, range(3)))
+    assert_none(trial(LONG).kill_at_random(range(3)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_at_every_operation(name, trial):
     it = trial(COMMANDS[name])
-    none(map(it.kill_at, it.points()))
+    assert_none(it.kill_at_each(it.points()))
 
 
 @pytest.mark.slow
@@ -77,18 +75,19 @@ def test_killed_at_every_operation(name, trial):
 def test_killed_where_the_system_cannot_exchange_folders(name, trial_without_exchange):
     it = trial_without_exchange(COMMANDS[name])
     assert "ctypes.call_function" not in {kind for kind, *_ in it.trace}
-    none(map(it.kill_at, it.placing()))
+    assert_none(it.kill_at_each(it.placing()))
+    assert_none(it.kill_at_random(range(10)))
 
 
 @pytest.mark.slow
 def test_more_trainings_killed_at_random_moments(trial):
-    none(map(trial(LONG).kill_at_random, range(3, N_RANDOM)))
+    assert_none(trial(LONG).kill_at_random(range(3, N_RANDOM)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_several_times_in_a_row(name, trial):
-    none(map(trial(COMMANDS[name]).kill_at_random, range(8)))
+    assert_none(trial(COMMANDS[name]).kill_at_random(range(8)))
 
 
 @pytest.mark.slow
