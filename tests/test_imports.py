@@ -41,7 +41,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "weighers": PLUGS,
     "readers": INGEST - {"vocab", "encoded"} | {"memory"},
     "vocab": INGEST - {"encoded"} | {"words"},
-    "encoded": INGEST | {"cooccurrence", "memory", "schedule"},
+    "encoded": INGEST | {"cooccurrence", "memory", "npy", "schedule"},
     "embeddings": {"words", "errors"},
     "formats": {"bounded", "npy", "words", "vocab", "errors", "atomic", "kernels"},
     "evaluators": {"bounded", "embeddings", "registry", "errors", "kernels"},

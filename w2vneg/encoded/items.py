@@ -16,7 +16,7 @@ from ..readers.report import ItemsReport
 from ..readers.sources import Source, find_files
 from ..readers.tables import Tables
 from .choice import Choice
-from .matrices import is_matrix_file, load_matrix
+from .matrices import is_matrix_file, load_matrix, numbered
 from .pairs import RawPairs
 
 
@@ -153,9 +153,13 @@ def encode_cooccurrence(
             raise InputError(f"{files[0]}: names go with one .npz file of a sparse matrix, which this is not")
         return _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progress, columns)
     matrix = load_matrix(files[0], rectangular, bool(names))
-    words = [read_names(path, encoding=encoding, lowercase=lowercase) for path in names]
-    words = _words_of(matrix, files[0], names, words, rectangular)
-    pairs = RawPairs(matrix.row, matrix.col, matrix.data.astype(np.float64), *words)
+    rows, columns = matrix.row, matrix.col
+    if names:
+        words = [read_names(path, encoding=encoding, lowercase=lowercase) for path in names]
+        words = _words_of(matrix, files[0], names, words, rectangular)
+    else:
+        rows, columns, words = numbered(matrix, rectangular)
+    pairs = RawPairs(rows, columns, matrix.data.astype(np.float64), *words)
     with Source(files[0]) as stored:
         size = stored.stamp[0]
     if progress:
@@ -181,9 +185,7 @@ def _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progres
 
 
 def _words_of(matrix, path, files, words, rectangular):
-    """Return the names of rows and of columns."""
-    if not files:
-        return [[str(i) for i in range(size)] for size in matrix.shape]
+    """Return the names of rows and of columns, checked against the shape."""
     if len(files) != 1 + rectangular:
         wanted = "two files of names, of rows and of columns" if rectangular else "one file of names"
         raise ConfigError(f"this matrix takes {wanted}; {len(files)} were given")

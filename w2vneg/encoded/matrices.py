@@ -7,9 +7,8 @@ unless it is what it should be and memory has room for it; then pointers and ind
 
 import lzma
 import math
+import os
 import struct
-import tokenize
-import warnings
 import zipfile
 import zlib
 from typing import NamedTuple
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..memory import memory_size
+from ..npy import npy_header
 
 _BLOCKS = {"data": (3, "biuf"), "indices": (1, "iu"), "indptr": (1, "iu")}
 _COMPRESSED = _BLOCKS | {"data": (1, "biuf")}
@@ -31,7 +31,7 @@ _LAYOUTS = {  # format -> its arrays beside format and shape: dimensions, and ki
 _WITH_COORDS = {"data": (1, "biuf"), "coords": (2, "iu")}  # coo as scipy means to write it one day
 _SHARE = 0.5  # of the machine's memory that a matrix may take
 _PER_ENTRY = 60  # bytes at the peak of encoding, beside the file's own
-_PER_NAME = 90  # bytes of a row or column that has its number for a name
+_PER_NAME = 130  # bytes of a row or column that has its number for a name
 _UNREADABLE = (
     ValueError,
     KeyError,
@@ -41,8 +41,6 @@ _UNREADABLE = (
     MemoryError,
     OSError,
     EOFError,
-    SyntaxError,
-    tokenize.TokenError,
     lzma.LZMAError,
     struct.error,
     zipfile.BadZipFile,
@@ -61,6 +59,8 @@ class _Array(NamedTuple):
 
 def is_matrix_file(path):
     """Tell whether a file is an archive, as all files of `save_npz` are; InputError if it is one that was cut short."""
+    if not os.path.isfile(path):  # what is taken from a pipe is lost to whoever reads it next
+        return False
     if zipfile.is_zipfile(path):
         return True
     try:
@@ -95,8 +95,7 @@ def load_matrix(path, rectangular, named):
         If it is no such file, is damaged or malformed, does not fit into memory, or is no matrix of counts.
     """
     try:
-        with warnings.catch_warnings(), open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
-            warnings.simplefilter("ignore")  # numpy's, about files from Python 2
+        with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
             form, shape, arrays = _layout(path, archive)
             _check_size(path, shape, arrays, named)
             if not rectangular and shape[0] != shape[1]:
@@ -113,6 +112,22 @@ def load_matrix(path, rectangular, named):
         ) from error
     _check_entries(path, matrix)
     return matrix
+
+
+def numbered(matrix, rectangular):
+    """Return rows and columns of a coo_matrix, and lists of names for them: their numbers, from 0 on.
+
+    Of a matrix with more rows or columns than entries only those that occur have a name.
+    """
+    if max(matrix.shape) <= matrix.nnz:
+        return matrix.row, matrix.col, [list(map(str, range(side))) for side in matrix.shape]
+    if rectangular:
+        known, rows = np.unique(matrix.row, return_inverse=True)
+        known_out, columns = np.unique(matrix.col, return_inverse=True)
+        return rows, columns, [list(map(str, ids.tolist())) for ids in (known, known_out)]
+    known, both = np.unique(np.concatenate([matrix.row, matrix.col]), return_inverse=True)
+    names = list(map(str, known.tolist()))
+    return both[: matrix.nnz], both[matrix.nnz :], [names, names]
 
 
 def _layout(path, archive):
@@ -150,14 +165,10 @@ def _described(archive, members, name):
     info = members[name]
     with archive.open(info) as stream:
         try:
-            if np.lib.format.read_magic(stream) != (1, 0):  # others are for headers of gigabytes
-                raise ValueError
-            shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-        except _UNREADABLE as error:  # numpy's own words may be as long as the header
-            raise ValueError(f"the header of {name} cannot be read") from error
+            shape, _, dtype = npy_header(stream)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
         begin = stream.tell()
-    if min(shape, default=0) < 0 or dtype.hasobject:
-        raise ValueError(f"{name} is an array of {dtype} and of shape {shape}")
     size = math.prod(shape) * dtype.itemsize
     if begin + size != info.file_size:
         raise ValueError(f"{name} takes {size:,} bytes by its header, and has {info.file_size - begin:,}")
@@ -182,7 +193,7 @@ def _check_size(path, shape, arrays, named):
     """Raise InputError if the matrix and what is made of it would take too much memory."""
     entries = math.prod(arrays["data"].shape)
     needed = sum(array.size for array in arrays.values()) + _PER_ENTRY * entries
-    needed += 0 if named else _PER_NAME * sum(shape)
+    needed += 0 if named else sum(_PER_NAME * min(side, 2 * entries) for side in shape)
     memory = _SHARE * memory_size()
     if needed > memory:
         raise InputError(
