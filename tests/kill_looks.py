@@ -20,7 +20,12 @@ from w2vneg import Vectors
 from w2vneg.errors import W2vnegError
 from w2vneg.model import Model
 
-_TIMES = re.compile(r'(?<="seconds": )[-+.e0-9]+|\b\d+\.\d\d\b')  # in JSON, and in the tables of a search
+_TIMES = re.compile(
+    r"""(?<="seconds":\ )[-+.e0-9]+  # in JSON
+    | ^\ "crc32":\ \d+,$            # of all that follows in an entry of the cache, its seconds among it
+    | \b\d+\.\d\d\b                 # in the tables of a search""",
+    re.MULTILINE | re.VERBOSE,
+)
 _UNLIKE = re.compile(r"history\.jsonl|signature\.json|secret(-\d+)?")  # no two runs write them alike
 _UNREAD = {"memo"}  # names in it are digests of paths
 
