@@ -99,8 +99,9 @@ def folders(place):
     names = ("search.json", "trials.jsonl")
     yield from of_folder(place / "search", "search", reading.read_search, names, ("another search",))
     for name, kind in of_folder(place / "cache", "cache", None):
+        label = "cache memo" if "/memo/" in name else f"cache {name.rpartition('/')[2]}"  # the others' are of the path
         depth = kind.name.count("/")
-        yield name, kind._replace(read=partial(_read_through_cache, depth=depth, text=place / "text"))
+        yield label, kind._replace(read=partial(_read_through_cache, depth=depth, text=place / "text"))
 
 
 def _read_through_cache(path, depth, text):

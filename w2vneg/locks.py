@@ -105,5 +105,5 @@ def _owner(descriptor):
     try:
         about = json.loads(os.pread(descriptor, 4096, 0))
         return f"process {about['pid']} on {about['host']} ({about['command']}, since {about['since']})"
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return "another process"

@@ -32,7 +32,7 @@ def is_signed(folder, content):
         with open(folder / _NAME, encoding="ascii") as stream:
             found = json.loads(stream.read(1000))["hmac-sha256"]
         return secret is not None and hmac.compare_digest(str(found), _sign(secret, content))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
 
 

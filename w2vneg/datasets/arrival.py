@@ -6,7 +6,7 @@ import tempfile
 
 from .. import __version__
 from ..atomic import atomic_file
-from ..errors import DataError, OutputError
+from ..errors import DataError, OutputError, W2vnegError
 
 _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
@@ -214,7 +214,6 @@ def _unwritable(folder, error):
 
 
 def _from_zip(archive, member, form, destination, url):
-    import struct
     import zipfile
 
     try:
@@ -222,8 +221,9 @@ def _from_zip(archive, member, form, destination, url):
             chosen = _choose([i.filename for i in unpacked.infolist() if not i.is_dir()], member, url)
             with unpacked.open(chosen) as stream:
                 store(chunks_of(stream, url), form, destination, f"{member} in {url}")
-    except (zipfile.BadZipFile, RuntimeError, OSError, ValueError, struct.error) as error:
-        # RuntimeError: encrypted, or packed in an exotic way; OSError: places before the beginning
+    except W2vnegError:
+        raise
+    except Exception as error:  # zipfile fails in every way that Python has: a name without a letter is an IndexError
         raise DataError(f"{url} is not a zip archive that can be read: {error}; nothing was kept") from error
 
 
