@@ -235,6 +235,15 @@ def test_what_two_renames_of_an_earlier_version_left_is_put_back(tmp_path):
     assert (tmp_path / "model" / "a.txt").read_text() == "former"
 
 
+def test_looking_at_a_place_sweeps_it_but_keeps_what_may_come_back(tmp_path):
+    (tmp_path / ".model.abcd1234.part").mkdir()
+    (tmp_path / ".model.abcd1234.former").mkdir()
+    check_writable(tmp_path / "model")
+    check_folder_writable(tmp_path / "model")
+    assert os.listdir(tmp_path) == [".model.abcd1234.former"]
+    assert recover(tmp_path / "model")
+
+
 def test_an_exchange_leaves_no_moment_without_the_folder(tmp_path, monkeypatch):
     path, seen = former_model(tmp_path), []
     real = atomic.exchange

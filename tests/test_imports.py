@@ -27,7 +27,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "exchange": set(),
     "locks": {"errors"},
     "signals": set(),
-    "signature": {"cachedir"},
+    "signature": {"atomic", "cachedir", "errors"},
     "atomic": {"errors", "exchange", "locks"},
     "jit": {"cachedir", "errors", "jitcache"},
     "jitcache": set(),

@@ -105,7 +105,7 @@ MALFORMED = {
     "blocks that do not fit": ("bsr", "data", lambda a: np.ones((3, 3, 3)), "blocks of 3 by 3 do not divide 4 by 4"),
     "a row past the end": ("coo", "row", put(0, 4), "row has 4, which is not from 0 to 3"),
     "a row of 64 bits": ("coo", "row", lambda a: a + np.int64(2**32), "row has 4,294,967,29"),
-    "a column below 0": ("coo", "col", put(1, -2**31), "col has -2,147,483,648, which is not from 0 to 3"),
+    "a column below 0": ("coo", "col", put(1, -(2**31)), "col has -2,147,483,648, which is not from 0 to 3"),
     "columns with fractions": ("coo", "col", lambda a: a + 0.5, "col holds float64, not whole numbers"),
     "too few rows": ("coo", "row", lambda a: a[1:], "all index and data arrays must have the same length"),
     "an offset of 64 bits": ("dia", "offsets", lambda a: a + np.int64(2**32), "offsets has 4,294,967,2"),

@@ -37,10 +37,12 @@ def _is_special(path):
 
 
 @contextmanager
-def atomic_file(path, mode="wb", encoding=None):
+def atomic_file(path, mode="wb", encoding=None, permissions=None):
     """Open a temporary file beside `path`; when the block ends without an error it is on the disk, and then is `path`.
 
     A link is followed, so that it stays one; a device or a pipe (``/dev/null``) is written to as it is.
+
+    permissions : int, of the file; those that the umask leaves if None
 
     Raises
     ------
@@ -59,7 +61,7 @@ def atomic_file(path, mode="wb", encoding=None):
         with os.fdopen(handle, mode, encoding=encoding) as stream:
             yield stream
             stream.flush()
-            os.chmod(temporary, 0o666 & ~_umask())
+            os.chmod(temporary, 0o666 & ~_umask() if permissions is None else permissions)
             os.fsync(stream.fileno())
             if os.name == "posix":  # still locked, so that nobody takes it for litter
                 os.replace(temporary, target)
@@ -200,12 +202,14 @@ def recover(path):
 
 
 def sweep(path):
-    """Remove what killed writers of `path` have left beside it; what has a living owner stays.
+    """Remove what killed writers of `path` have left beside it; what has a living owner stays, and what may come back.
 
-    path : str or Path, of a file or folder; where a folder is missing, `recover` comes first
+    path : str or Path, of a file or folder
     """
-    for found in _left_behind(Path(os.path.realpath(path))):
-        if not _has_owner(found):
+    target = Path(os.path.realpath(path))
+    for found in _left_behind(target):
+        lost = found.suffix == _PART or os.path.lexists(target)  # else `recover` puts it in its place
+        if lost and not _has_owner(found):
             shutil.rmtree(found, ignore_errors=True) if found.is_dir() else _discard(found)
 
 
@@ -244,6 +248,7 @@ def check_writable(path):
         if _is_special(path):
             open(path, "ab").close()
             return
+        sweep(target)
         handle, temporary = _new_part(target)
         _discard(temporary)
         os.close(handle)
@@ -256,6 +261,7 @@ def check_folder_writable(path):
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_dir():
         raise OutputError(f"cannot write {path}: it is a file; name a folder")
+    sweep(target)
     parent = target.parent
     while not parent.exists():
         parent = parent.parent

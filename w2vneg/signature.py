@@ -12,7 +12,9 @@ import os
 import secrets
 from contextlib import suppress
 
+from .atomic import atomic_file
 from .cachedir import cache_dir
+from .errors import OutputError
 
 _NAME = "signature.json"
 _BYTES = 32
@@ -43,17 +45,11 @@ def _sign(secret, content):
 def _secret(make=False):
     """Return the user's secret (bytes); None if there is none, or none can be made."""
     path = cache_dir(f"secret-{os.getuid()}" if hasattr(os, "getuid") else "secret")
-    with suppress(OSError):
+    with suppress(OSError, OutputError):
         if make and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            with atomic_file(path, permissions=0o600) as stream:
                 stream.write(secrets.token_bytes(_BYTES))
-            try:
-                os.link(draft, path)
-                os.unlink(draft)
-            except OSError:  # another process was faster, or there are no such links here
-                os.replace(draft, path)
         with open(path, "rb") as stream:
             about, found = os.fstat(stream.fileno()), stream.read(_BYTES + 1)
         own = not hasattr(os, "getuid") or (about.st_uid == os.getuid() and not about.st_mode & 0o077)
