@@ -9,7 +9,7 @@ import pytest
 from w2vneg import bounded, vocab
 from w2vneg.cli.options import read_config
 from w2vneg.datasets.manifests import read_manifest
-from w2vneg.encoded import encode_corpus, encode_pairs, read_pairs_file
+from w2vneg.encoded import encode_cooccurrence, encode_corpus, encode_pairs, read_pairs_file
 from w2vneg.errors import DataError, InputError
 from w2vneg.evaluators.analogy import read_questions
 from w2vneg.evaluators.similarity import read_pairs
@@ -30,6 +30,7 @@ READ = {  # what is read -> (function of a path, content that is right)
     "names": (read_names, "a\nb\n"),
     "titles": (read_titles, "1\tone\n2\ttwo\n"),
     "pairs": (encode_pairs, "a\tb\t1\n"),
+    "co-occurrence": (encode_cooccurrence, "a\tb\t1\n"),
     "held-out pairs": (lambda path: read_pairs_file(path, AB, AB), "a\tb\t1\n"),
     "corpus": (lambda path: encode_corpus(path, min_count=1, use_cache=False), "a b\n"),
     "manifest": (read_manifest, ""),
@@ -51,7 +52,7 @@ def test_a_device_without_end_is_refused(small, kind, device):
         READ[kind][0](device)
 
 
-@pytest.mark.parametrize("kind", READ)
+@pytest.mark.parametrize("kind", [kind for kind in READ if kind != "degeneracy"])
 def test_a_pipe_is_read_once_and_to_its_end(tmp_path, kind):
     read, content = READ[kind]
     os.mkfifo(tmp_path / "pipe")
@@ -64,6 +65,12 @@ def test_a_pipe_is_read_once_and_to_its_end(tmp_path, kind):
     beside.start()
     read(str(tmp_path / "pipe"))
     beside.join()
+
+
+def test_weights_from_a_pipe_are_refused_for_they_are_read_twice(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe: no file but a device or a pipe"):
+        read_degeneracy(tmp_path / "pipe", AB)
 
 
 @pytest.mark.parametrize("begin", [b"", b"a\t1\n"])

@@ -120,6 +120,7 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     },
     "bench": {
         "atomic",
+        "bounded",
         "config",
         "dense",
         "embeddings",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .bounded import read_text
+from .bounded import check_regular, read_text
 from .checkpoints import Checkpoints
 from .config import DEGENERACIES, TrainConfig
 from .embeddings import Vectors
@@ -264,6 +264,7 @@ def read_degeneracy(path, vocab):
 
 def _weights_by_word(path):
     by_word = {}  # str -> float
+    check_regular(path)  # it is looked at before the corpus, and read after it
     lines = read_text(path, f"no such file, and none of {', '.join(DEGENERACIES)}; name one of weights")
     for number, line in enumerate(lines.replace("\r\n", "\n").removesuffix("\n").split("\n"), 1):
         fields = line.split("\t")

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..bounded import read_text
 from ..embeddings import Vectors
 from ..encoded import encode_corpus
 from ..errors import InputError, require
@@ -165,8 +166,8 @@ def exchange(folder, sizes):
 
 def judging(analogies, similarity, sizes):
     """Return tasks: all questions of an analogy set, a similarity set, and the nearest of many words."""
-    words = sorted({word for word in Path(analogies).read_text(encoding="utf-8").lower().split() if word != ":"})
-    words += sorted({word for word in Path(similarity).read_text(encoding="utf-8").lower().split()} - set(words))
+    words = sorted({word for word in read_text(analogies).lower().split() if word != ":"})
+    words += sorted({word for word in read_text(similarity).lower().split()} - set(words))
     if len(words) > sizes.judged:
         raise InputError(f"{analogies} and {similarity} have more than {sizes.judged} words; name the usual sets")
     judged = vectors_like_trained(sizes.judged, sizes.dim, words)

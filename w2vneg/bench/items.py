@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse
 
 from ..atomic import atomic_file
+from ..bounded import read_json
 from ..encoded import EncodedCorpus, HeldOut
 from ..errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
 from ..evaluators import KS, evaluate_ranking
@@ -130,9 +131,9 @@ class Record:
         if path is None or not Path(path).exists():
             return cls(path, what)
         try:
-            kept = json.loads(Path(path).read_text(encoding="utf-8"))
+            kept = read_json(path)
             trials, runs = [Trial(**one) for one in kept["trials"]], [Run(**one) for one in kept["runs"]]
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (InputError, TypeError, KeyError) as error:
             raise InputError(f"{path}: not a record of 'w2vneg bench items'; name another file with --out") from error
         if kept.get("what") != json.loads(json.dumps(what)):
             raise ConfigError(f"{path} holds measurements of other data or options; name another file with --out")
