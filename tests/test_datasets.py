@@ -410,6 +410,14 @@ class TestArchives:
             datasets.resolve("toy")
         assert kept() == []
 
+    def test_archive_with_a_file_without_a_name(self, known, server):
+        """A NUL ends a name in a zip; an empty one is an IndexError of Python's own."""
+        data = zipped(**{"inside/toy.txt": CONTENT}).replace(b"inside/toy.txt", b"\0inside/toy.tx")
+        self.archive(server, known, data)
+        with pytest.raises(DataError, match="not a zip archive that can be read"):
+            datasets.resolve("toy")
+        assert kept() == []
+
     def test_symbolic_link_is_not_followed(self, known, server, tmp_path):
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w:gz") as archive:
