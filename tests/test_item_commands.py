@@ -172,7 +172,7 @@ class TestTwoKinds:
     def test_a_damaged_configuration_is_told(self, model, folder, run_cli):
         (folder / "model" / "config.json").write_text("[")
         result = run_cli("nearest", "u1", "--vectors", "model")
-        assert result.code == 1 and "config.json: cannot be read" in result.err
+        assert result.code == 1 and "config.json: not JSON" in result.err
 
 
 def test_a_model_of_items_has_no_likelihood_of_a_text(train, folder, run_cli):

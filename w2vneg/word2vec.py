@@ -17,7 +17,7 @@ from .checkpoints import Checkpoints
 from .config import DEGENERACIES, TrainConfig
 from .embeddings import Vectors
 from .encoded import EncodedCorpus, EncodedPairs, encode_corpus
-from .errors import ConfigError, InputError
+from .errors import ConfigError, InputError, did_you_mean
 from .inputs import Input, encode_input
 from .jit import available_threads
 from .losses import LOSSES
@@ -265,8 +265,9 @@ def read_degeneracy(path, vocab):
 def _weights_by_word(path):
     by_word = {}  # str -> float
     check_regular(path)  # it is looked at before the corpus, and read after it
-    lines = read_text(path, f"no such file, and none of {', '.join(DEGENERACIES)}; name one of weights")
-    for number, line in enumerate(lines.replace("\r\n", "\n").removesuffix("\n").split("\n"), 1):
+    text = read_text(path, f"no such file of weights, and no degeneracy{did_you_mean(path, DEGENERACIES)}")
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+    for number, line in enumerate(lines, 1):
         fields = line.split("\t")
         try:
             word, weight = fields[0], float(fields[1])
