@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import w2vneg
+from w2vneg import jit
 
 ROOT = Path(w2vneg.__file__).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
@@ -29,8 +30,9 @@ MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import 
     "signals": set(),
     "signature": {"atomic", "cachedir", "errors"},
     "atomic": {"errors", "exchange", "locks"},
-    "jit": {"cachedir", "errors", "jitcache"},
-    "jitcache": set(),
+    "jit": {"cachedir", "errors", "jitcache", "syntax"},
+    "jitcache": {"syntax"},
+    "syntax": set(),
     "kernels": {"jit"},
     "dense": {"errors", "jit", "kernels", "memory"},
     "losses": PLUGS,
@@ -247,6 +249,15 @@ def test_nobody_prints_or_decorates_past_the_door(path):
             assert room(path) == "jit" or node.attr not in NUMBA_DOORS, (
                 f"{shown(path)}:{node.lineno}: numba.{node.attr}"
             )
+
+
+def test_compiled_code_lies_where_its_cache_looks():
+    """Elsewhere only what no other compiled function calls may be compiled: of it the own file alone is looked at."""
+    compiles = re.compile("njit|jitable|intrinsic|implementation_of|implement_.*")
+    makers = {path for path in SOURCES for _, name, _ in imports(path) if compiles.fullmatch(name or "")}
+    in_rooms = jit._files_of_rooms()
+    assert {shown(path) for path in makers - in_rooms} == {"reproduce/steps.py"}
+    assert "reproduce" not in set().union(*(MAY_IMPORT[room(path)] for path in in_rooms))
 
 
 def test_the_table_names_the_rooms_that_exist():

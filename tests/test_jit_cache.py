@@ -123,6 +123,12 @@ def run(places, script, *arguments, paths=("common",), **variables):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def hits_and_misses(places, *arguments, paths=("common", "plugs"), script=ASK):
+    """Run a script; return (how often code was found, how often not)."""
+    result = run(places, script, *arguments, paths=paths)
+    return result["hits"], result["misses"]
+
+
 def test_a_second_process_finds_the_compiled_loops(places):
     common = {"W2VNEG_JIT_CACHE": os.environ["W2VNEG_JIT_CACHE"]}  # where other tests may have left them, too
     first = run(places, TRAIN, **common)
@@ -131,39 +137,53 @@ def test_a_second_process_finds_the_compiled_loops(places):
     assert second == {"folder": first["folder"], "hits": [1, 1], "misses": [0, 0]}
 
 
-@pytest.mark.parametrize("text", [PLUG, BORROWING_PLUG], ids=["its own function", "a function of the package"])
-def test_a_plug_from_outside_is_found_again_and_harms_no_process_without_it(places, text):
-    (places["plugs"] / "plug.py").write_text(text)
-    both = ("common", "plugs")
-    assert run(places, ASK, "plug", paths=both)["misses"] == 1
-    assert run(places, ASK, "plug", paths=both)["hits"] == 1
-    run(places, ASK)  # which cannot import the plug
-
-
-def test_editing_a_plug_leads_to_new_code_in_another_folder(places):
-    path = places["plugs"] / "edited.py"
-    both = ("common", "plugs")
+def test_a_plug_from_outside_is_found_again_until_it_says_another_thing_and_harms_nobody_without_it(places):
+    path = places["plugs"] / "plug.py"
     path.write_text(PLUG)
-    before = run(places, ASK, "edited", paths=both)
+    first = run(places, ASK, "plug", paths=("common", "plugs"))
+    assert (first["value"], first["hits"], first["misses"]) == (1.0, 0, 1)
+    path.write_text(f"# Always the same.\n{PLUG}")
+    assert hits_and_misses(places, "plug") == (1, 0)
     path.write_text(PLUG.replace("1.0", "2.0"))
-    after = run(places, ASK, "edited", paths=both)
-    assert (before["value"], after["value"]) == (1.0, 2.0)
-    assert before["folder"] != after["folder"]
+    last = run(places, ASK, "plug", paths=("common", "plugs"))
+    assert (last["value"], last["hits"], last["misses"]) == (2.0, 0, 1)
+    assert hits_and_misses(places, paths=["common"]) == (0, 1)  # a process that cannot import the plug
+    assert hits_and_misses(places, script=f"import plug\n{ASK}") == (1, 0)  # what it does not go into, all share
 
 
-def test_equal_plugs_of_different_names_do_not_share_a_folder(places):
+@pytest.mark.slow
+def test_a_plug_with_a_function_of_the_package_is_found_again(places):
+    (places["plugs"] / "plug.py").write_text(BORROWING_PLUG)
+    assert [hits_and_misses(places, "plug") for _ in range(2)] == [(0, 1), (1, 0)]
+    assert hits_and_misses(places, paths=["common"]) == (0, 1)
+
+
+@pytest.mark.slow
+def test_equal_plugs_of_different_names_do_not_share_code(places):
     (places["plugs"] / "one.py").write_text(PLUG)
-    one = run(places, ASK, "one", paths=("common", "plugs"))
     (places["more"] / "other.py").write_text(PLUG)
-    other = run(places, ASK, "other", paths=("common", "more"))  # which cannot import `one`
-    assert one["folder"] != other["folder"]
+    assert hits_and_misses(places, "one") == (0, 1)
+    assert hits_and_misses(places, "other", paths=("common", "more")) == (0, 1)  # which cannot import `one`
+    assert hits_and_misses(places, "one") == (1, 0)
 
 
+@pytest.mark.slow
+def test_a_function_outside_the_package_is_compiled_again_when_its_file_says_another_thing(places):
+    path = places["common"] / "caller.py"
+    assert hits_and_misses(places) == (0, 1)
+    path.write_text(CALLER.replace("@njit", "# It asks.\n@njit").replace("    return", '    """Ask."""\n    return'))
+    assert hits_and_misses(places) == (1, 0)
+    path.write_text(CALLER.replace("loss, 0, x[0]", "loss, 1, x[0]"))
+    assert hits_and_misses(places) == (0, 1)
+
+
+@pytest.mark.slow
 def test_bounds_checks_are_compiled_apart(places):
     plain, checked = run(places, ASK), run(places, ASK, NUMBA_BOUNDSCHECK="1")
     assert plain["folder"] != checked["folder"]
 
 
+@pytest.mark.slow
 def test_python_and_loops_call_the_same_function_each_its_own_code(places):
     (places["common"] / "borrowed.py").write_text(BORROWED)
     values = {"halve": 1.5, "ask": 2.5}

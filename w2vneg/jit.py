@@ -1,8 +1,9 @@
 """The one door to Numba: compile options and the disk cache are settled here and nowhere else.
 
-Compiled code is cached in a folder named by a hash of every source file that holds any. Numba by itself looks at the
-file of the outermost function alone, and would go on using machine code built from helpers that have changed since.
-A plug-in from outside the package adds its file to that hash with `watch_plug`.
+Compiled code is cached in a folder named by a hash of what every file that holds any says to the compiler: its syntax,
+without comments and docstrings. Numba by itself looks at the file of the outermost function alone, and would go on
+using machine code built from helpers that have changed since. What a plug from outside the package goes into has the
+plug's files in its key (`watch_plug`).
 """
 
 import hashlib
@@ -11,7 +12,7 @@ import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numba
@@ -26,6 +27,7 @@ from numba.extending import register_jitable as _register_jitable
 
 from .cachedir import cache_dir
 from .jitcache import keep_code
+from .syntax import digest_of_files, syntax_digest
 
 DISABLE_JIT = bool(_numba_config.DISABLE_JIT)
 
@@ -56,28 +58,29 @@ _ROOMS = (
     "dense/*.py",
     "kernels/*.py",
     "losses/*.py",
-    "reproduce/*.py",
     "samplers/*.py",
     "weighers/*.py",
-)  # all jitted code
+)  # all jitted code that other jitted code calls
 _OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # C calls none of it
 _INNER = {"no_cpython_wrapper": True}  # nor does Python call what a hot loop does; compiling goes faster without
 _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
 
 _dispatchers = []
-_outside_sources = {}  # str file and function -> bytes digest
+_outside_plugs = {}  # class -> {str function bound to it: str digest of their files}
 _folder = None
 
 
-def _package_digest():
-    digest = hashlib.sha256(f"numba {numba.__version__} {_numba_config.BOUNDSCHECK}".encode())
-    root = Path(__file__).parent
-    for source in sorted(path for room in _ROOMS for path in root.glob(room)):
-        digest.update(source.relative_to(root).as_posix().encode())
-        digest.update(source.read_bytes())
-    for name in sorted(_outside_sources):
-        digest.update(_outside_sources[name])
-    return digest.hexdigest()[:20]
+@cache
+def _files_of_rooms():
+    """Return all files of all rooms, a set of Path."""
+    root = Path(__file__).resolve().parent
+    return frozenset(path for room in _ROOMS for path in root.glob(room))
+
+
+def _package_digest(parent):
+    versions = f"numba {numba.__version__} {_numba_config.BOUNDSCHECK}"
+    syntax = digest_of_files(Path(__file__).resolve().parent, _files_of_rooms(), parent)
+    return hashlib.sha256(f"{versions} {syntax}".encode()).hexdigest()[:20]
 
 
 def cache_folder():
@@ -88,7 +91,7 @@ def cache_folder():
     global _folder
     if _folder is None:
         parent = Path(os.environ.get("W2VNEG_JIT_CACHE") or cache_dir("jit"))
-        folder = parent / _package_digest()
+        folder = parent / _package_digest(parent)
         try:
             fresh = not folder.exists()
             folder.mkdir(parents=True, exist_ok=True)
@@ -107,8 +110,11 @@ def cache_folder():
 
 def _sweep(parent):
     for other in parent.iterdir():
-        if other.is_dir() and time.time() - other.stat().st_mtime > _UNUSED_FOR:
-            shutil.rmtree(other, ignore_errors=True)
+        if time.time() - other.stat().st_mtime > _UNUSED_FOR:
+            if other.is_dir():
+                shutil.rmtree(other, ignore_errors=True)
+            elif other.suffix == ".syntax":
+                other.unlink(missing_ok=True)
 
 
 def _cache(dispatcher):
@@ -117,31 +123,26 @@ def _cache(dispatcher):
         return  # NUMBA_DISABLE_JIT
     if folder is not None and isinstance(dispatcher, _Borrower):
         folder /= "borrowers"  # the index of a folder tells functions apart by source, not by options
-    keep_code(dispatcher, folder)
+    keep_code(dispatcher, folder, _files_of_rooms(), _outside_plugs)
 
 
 def watch_plug(plug, function):
-    """Make the cached machine code depend on an outside plug: its name, its class's file and its function's.
+    """Make machine code that an outside plug goes into depend on the files of its class and of its function.
 
-    Sockets call it for everything bound to them; what lies in the package is in the hash already. The name belongs to
-    it because the cache's index refers to classes by name, and a process that cannot import one cannot read the index.
-    Helpers that a plug imports from yet other files are not watched: keep a plug in one file.
+    Sockets call it for everything bound to them; what lies in the package is in the folder's name already. Helpers that
+    a plug imports from yet other files are not watched: keep a plug in one file.
     """
-    global _folder
     code = function.__code__
     sources = {Path(code.co_filename), Path(getattr(sys.modules.get(plug.__module__), "__file__", None) or "")}
     package = Path(__file__).parent.resolve()
     if all(source.resolve().is_relative_to(package) for source in sources):
         return
-    name = f"{plug.__module__}.{plug.__qualname__}:{function.__qualname__}"
-    digest = hashlib.sha256(name.encode())
+    digest = hashlib.sha256()
     for source in sorted(sources):
-        digest.update(source.read_bytes() if source.is_file() else code.co_code + repr(code.co_consts).encode())
-    if _outside_sources.get(name) != digest.digest():
-        _outside_sources[name] = digest.digest()
-        _folder = None
-        for dispatcher in _dispatchers:
-            _cache(dispatcher)
+        known = source.is_file()
+        digest.update(syntax_digest(source.read_bytes()) if known else code.co_code + repr(code.co_consts).encode())
+    bound = _outside_plugs.setdefault(plug, {})
+    bound[f"{function.__module__}.{function.__qualname__}"] = digest.hexdigest()
 
 
 class _WithoutOverlaps(Compiler):

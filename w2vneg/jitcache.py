@@ -4,26 +4,28 @@ Numba trusts its files: an empty index ends every command, and machine code with
 with a digest of all that stands before it, and each function is stored beside the signature that it is for, because two
 processes that save at one time may choose the same name. What is not whole, cannot be read or is for another signature
 counts as missing: the function is compiled again, and what was there is replaced. Nor does it matter if that fails.
+
+Numba's keys are the bytes of a whole file and the line of a function. Here they are the syntax of the file, so that a
+comment changes nothing, and the names of the classes that a signature holds, so that a process which cannot import some
+of them can read the index.
 """
 
 import hashlib
 from contextlib import contextmanager, suppress
+from functools import cache
 from io import BytesIO
+from pathlib import Path
 
 from numba.core import config
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    IndexDataCacheFile,
-    NullCache,
-    UserProvidedCacheLocator,
-)
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
+
+from .syntax import syntax_digest
 
 _DIGEST = hashlib.sha256
 _SIZE = _DIGEST().digest_size
 
 
-def keep_code(dispatcher, folder):
+def keep_code(dispatcher, folder, known=(), plugs=None):
     """Let a dispatcher find its compiled code below a folder, and leave it there.
 
     Parameters
@@ -31,6 +33,12 @@ def keep_code(dispatcher, folder):
     dispatcher : numba.core.registry.CPUDispatcher
     folder : Path or None
         Without one, or where it cannot be made, nothing is kept.
+    known : container of Path
+        Files that the name of the folder stands for. A function of any other file is compiled again when this file
+        says another thing.
+    plugs : dict of class -> dict, optional
+        What the code of a signature that holds this class depends on besides, str -> str; asked when code is looked
+        for or left.
     """
     dispatcher._cache = NullCache()
     if folder is None:
@@ -38,22 +46,63 @@ def keep_code(dispatcher, folder):
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
         with suppress(RuntimeError):  # a file is in the way, or there is no permission
-            dispatcher._cache = _Cache(dispatcher.py_func)
+            dispatcher._cache = _Cache(dispatcher.py_func, known, {} if plugs is None else plugs)
     finally:
         config.CACHE_DIR = before
 
 
+class _Locator(CompileResultCacheImpl._locator_classes[0]):
+    """The one of Numba that takes a folder; not beside the sources, where code would outlive its helpers."""
+
+    def __init__(self, function, path):
+        super().__init__(function, path)
+        self._code = function.__code__
+
+    def get_source_stamp(self):
+        return None  # `_Cache` has it
+
+    def get_disambiguator(self):
+        """Tell functions of one name in one file apart, whatever their docstrings, which are strings, are."""
+        code = self._code
+        numbers = [constant for constant in code.co_consts if isinstance(constant, int | float)]
+        return _DIGEST(repr((code.co_names, code.co_freevars, numbers)).encode()).hexdigest()[:10]
+
+
+@cache
+def _resolved(path):
+    return Path(path).resolve()
+
+
+@cache
+def _syntax_of(path):
+    return syntax_digest(path.read_bytes())
+
+
 class _Place(CompileResultCacheImpl):
-    _locator_classes = (UserProvidedCacheLocator,)  # not beside the sources, where code would outlive its helpers
+    _locator_classes = (_Locator,)
 
 
 class _Cache(FunctionCache):
     _impl_class = _Place
 
-    def __init__(self, py_func):
+    def __init__(self, py_func, known, plugs):
         super().__init__(py_func)
-        place = self._impl.locator
-        self._cache_file = _Files(place.get_cache_path(), self._impl.filename_base, place.get_source_stamp())
+        path = _resolved(py_func.__code__.co_filename)
+        stamp = b"" if path in known else _syntax_of(path)
+        self._cache_file = _Files(self._impl.locator.get_cache_path(), self._impl.filename_base, stamp)
+        self._plugs = plugs
+
+    def _index_key(self, sig, codegen):
+        _, *rest = super()._index_key(sig, codegen)
+        return repr(sig), tuple(self._classes_in(sig)), *rest
+
+    def _classes_in(self, kind):
+        """Yield what tells of each NamedTuple's class within a type of Numba or a tuple of types."""
+        plug = getattr(kind, "instance_class", None)
+        if plug is not None:
+            yield f"{plug.__module__}.{plug.__qualname__}", *sorted(self._plugs.get(plug, {}).items())
+        for inner in kind if isinstance(kind, tuple) else getattr(kind, "types", ()):
+            yield from self._classes_in(inner)
 
     def load_overload(self, sig, target_context):
         try:
