@@ -1,7 +1,8 @@
-"""Shared fixtures. No test touches the user's cache; compiled code stays where the next run finds it."""
+"""Shared fixtures. No test touches the user's cache, a network or a mirror; compiled code stays for the next run."""
 
 import os
 import signal
+import socket
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,20 +13,24 @@ from w2vneg.cachedir import cache_dir
 # Settled before any test module can import w2vneg.jit, and before W2VNEG_CACHE is turned elsewhere below.
 os.environ.setdefault("W2VNEG_JIT_CACHE", str(cache_dir("jit")))
 
+# Out of sight of all tests, and of the processes that they start: who reads real data asks for the fixture `mirror`.
+_MIRROR = os.environ.pop("W2VNEG_MIRROR", None)
+if _MIRROR:  # absolute, because tests change the current folder
+    _MIRROR = Path(_MIRROR).expanduser().resolve()
+os.environ.pop("W2VNEG_DATA", None)
+
 # A shell that starts the tests in its background lets them ignore Ctrl-C, and their processes after them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-_MIRROR = os.environ.get("W2VNEG_MIRROR")
-if _MIRROR:  # absolute, because tests change the current folder
-    _MIRROR = os.environ["W2VNEG_MIRROR"] = str(Path(_MIRROR).expanduser().resolve())
 
-
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items):
-    if _MIRROR:
-        return
     skip = pytest.mark.skip(reason="W2VNEG_MIRROR names no mirror of the real data")
     for item in items:
-        if item.get_closest_marker("realdata"):
+        marked = item.get_closest_marker("realdata") is not None
+        if marked != ("mirror" in getattr(item, "fixturenames", ())):
+            raise pytest.UsageError(f"{item.nodeid}: the marker 'realdata' and the fixture 'mirror' go together")
+        if marked and not _MIRROR:
             item.add_marker(skip)
 
 
@@ -36,12 +41,42 @@ def _own_cache(tmp_path_factory):
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_network():
+    """Named data that are not on this machine would be downloaded otherwise."""
+    connect = socket.create_connection
+
+    def connect_here(address, *arguments, **options):
+        if address[0] not in ("127.0.0.1", "localhost", "::1"):
+            raise OSError("tests use no network")
+        return connect(address, *arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "create_connection", connect_here)
+        yield
+
+
 @pytest.fixture
-def mirror():
-    """The folder of real data that W2VNEG_MIRROR named at the start, as a Path; skipped without one."""
-    if not _MIRROR:
-        pytest.skip("W2VNEG_MIRROR names no mirror of the real data")
-    return Path(_MIRROR)
+def mirror(monkeypatch, tmp_path):
+    """The folder of real data that W2VNEG_MIRROR named at the start, as a Path: for this test named data are found.
+
+    What it fetches goes into a cache of its own, so that no other test finds it there.
+    """
+    monkeypatch.setenv("W2VNEG_MIRROR", str(_MIRROR))
+    monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
+    return _MIRROR
+
+
+@pytest.fixture
+def as_python(monkeypatch):
+    """What looks at draws runs as plain Python, which needs no machine code for each plug; the sockets are the same."""
+    import numpy as np
+
+    from w2vneg import diagnostics
+
+    monkeypatch.setattr(diagnostics, "observe", getattr(diagnostics.observe, "py_func", diagnostics.observe))
+    with np.errstate(over="ignore"):  # random streams wrap round on purpose
+        yield
 
 
 class CliResult(NamedTuple):

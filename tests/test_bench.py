@@ -60,7 +60,6 @@ def test_interleaved_times_everyone_in_every_round():
     assert timings[0].pairs > 0
 
 
-@pytest.mark.realdata
 @pytest.mark.parametrize(("rounds", "begins"), [("12.5 100\n13.0 300\n", 12.25), ("12.5 100\n", None)])
 def test_training_begins_before_the_first_round_is_done(monkeypatch, rounds, begins):
     monkeypatch.setattr(speed.time, "time", lambda: 0.0)
@@ -68,6 +67,7 @@ def test_training_begins_before_the_first_round_is_done(monkeypatch, rounds, beg
     assert speed.seconds_to_train("text", {}) == (begins, 12.5)
 
 
+@pytest.mark.slow
 def test_startup_command_starts_fresh_processes(run_cli, tmp_path, monkeypatch):
     monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
     text = tmp_path / "text.txt"
@@ -79,7 +79,8 @@ def test_startup_command_starts_fresh_processes(run_cli, tmp_path, monkeypatch):
     assert rows == ["training begins", "its first round is done"]
 
 
-def test_quality_command_on_development_data(run_cli, tmp_path):
+@pytest.mark.realdata
+def test_quality_command_on_development_data(mirror, run_cli, tmp_path):
     """A tenth of the work of the documented command; the vectors must have learnt something."""
     arguments = (
         "--max-vocab",
