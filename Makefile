@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-nojit lint format bench clean
+.PHONY: help install demo test test-all test-nojit lint format bench clean
 
 help:  ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -36,8 +36,14 @@ demo: $(VENV)/.installed-gensim  ## Train on the built-in corpus, evaluate, show
 	$(W2VNEG) eval analogy $(DEMO)/vectors.txt
 	$(W2VNEG) nearest file list string error --vectors $(DEMO)/vectors.txt -k 8
 
-test: $(VENV)/.installed-test  ## Run the tests (real data too where W2VNEG_MIRROR names a mirror)
-	$(PY) -m pytest --numprocesses auto --dist loadfile $(ARGS)
+# Files are shared out in order; who is done early takes over some of the others' last tests.
+PYTEST = $(PY) -m pytest --numprocesses auto --dist worksteal
+
+test: $(VENV)/.installed-test  ## Run the tests but the slow ones (real data too where W2VNEG_MIRROR names a mirror)
+	$(PYTEST) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.installed-test  ## Run all tests
+	$(PYTEST) $(ARGS)
 
 test-nojit: $(VENV)/.installed-test  ## Run the tests of the kernels as plain Python
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest $(NOJIT_TESTS) $(ARGS)

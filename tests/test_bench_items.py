@@ -69,7 +69,9 @@ def test_everyone_ranks_the_own_community_first(name, parts):
     assert seconds > 0
 
 
-@pytest.mark.parametrize("name", list(CONTENDERS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "w2vneg" else []) for name in CONTENDERS]
+)
 def test_every_setting_of_the_grids_is_accepted(name, parts):
     needs(name)
     effort = Effort(pairs=2000, dim=4, rounds=0.01)

@@ -31,6 +31,7 @@ def corpus(tmp_path_factory):
     return path, path.read_text(encoding="ascii").splitlines()
 
 
+@pytest.mark.slow
 def test_real_corpus(corpus):
     path, lines = corpus
     words = [word for line in lines for word in line.split(" ")]
@@ -40,6 +41,7 @@ def test_real_corpus(corpus):
     assert path.name.startswith(f"builtin-cpython-{sys.version_info[0]}.{sys.version_info[1]}")
 
 
+@pytest.mark.slow
 def test_reading_executes_nothing(corpus):
     assert "antigravity" not in sys.modules
     assert "this" not in sys.modules

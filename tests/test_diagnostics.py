@@ -17,7 +17,6 @@ from w2vneg.diagnostics import Diagnoser
 from w2vneg.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.events import Diagnosis, EpochDone
-from w2vneg.kernels.observe import observe
 from w2vneg.losses import LOSSES
 from w2vneg.rules import WITHOUT_NEGATIVES
 from w2vneg.samplers import SAMPLERS
@@ -144,6 +143,7 @@ def sir_marginal(logits, d):
     return 2 * chosen.sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["sir", "rolling"])
 def test_total_variation_of_draws_among_two_candidates(corpus, method):
     found = diagnoser(corpus, n_sets=1000, method=method, candidates=2)
@@ -179,9 +179,10 @@ def test_the_pairs_are_pairs_of_the_corpus_and_always_the_same(corpus, uniform):
     np.testing.assert_allclose(share, corpus.vocab.counts / len(corpus), atol=0.025)
 
 
-def test_excluded_negatives_count_for_nothing(corpus):
-    found = diagnoser(corpus, sampler="uniform", exclude="window")
+def test_excluded_negatives_count_for_nothing(corpus, as_python):
+    found = diagnoser(corpus, n_sets=20, sampler="uniform", exclude="window")
     seen = found._draw(1)
+    assert (seen.weights[:, :, 1:] == 0).any()
     for c, (positives, size) in enumerate(zip(found.pairs.positives, found.pairs.sizes, strict=True)):
         excluded = np.isin(seen.ids[:, c], positives[:size])
         assert np.array_equal(seen.weights[:, c, 1:] == 0, excluded)
@@ -209,14 +210,10 @@ def combinations():
 
 
 @pytest.mark.parametrize("options", list(combinations()), ids=lambda options: " ".join(options.values()))
-def test_whatever_is_registered_can_be_looked_at(corpus, options, monkeypatch):
-    """Run as plain Python, which needs no machine code for each; the sockets are those of training."""
-    plain = getattr(observe, "py_func", observe)
-    monkeypatch.setattr("w2vneg.diagnostics.observe", plain)
+def test_whatever_is_registered_can_be_looked_at(corpus, options, as_python):
     found = diagnoser(corpus, n_pairs=5, n_sets=8, **options)
     before = {name: matrix.copy() for name, matrix in found.engine.tall.items()}
-    with np.errstate(over="ignore"):
-        figures = found.diagnose(1).as_dict()
+    figures = found.diagnose(1).as_dict()
     for name, highest in FIGURES.items():
         value = figures[name]
         assert value is None or (math.isfinite(value) and -1 <= value <= highest + 1e-6), name
@@ -226,7 +223,10 @@ def test_whatever_is_registered_can_be_looked_at(corpus, options, monkeypatch):
     json.dumps(figures, allow_nan=False)
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "exact"}], ids=["rolling", "exact"])
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param({}, id="rolling", marks=pytest.mark.slow), pytest.param({"method": "exact"}, id="exact")],
+)
 def test_training_is_the_same_to_the_bit(corpus, options):
     events = []
     with_it, without = Word2Vec(**SMALL | options | {"epochs": 2}), Word2Vec(**SMALL | options | {"epochs": 2})

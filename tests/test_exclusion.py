@@ -85,6 +85,7 @@ def test_excluded_negatives_weigh_nothing_and_the_others_what_they_weighed(name)
     assert banned.any() == (name != "none")
 
 
+@pytest.mark.slow
 @compiled_only
 def test_training_with_known_pairs_excluded_never_moves_them_as_negatives():
     """Words meet only within their topic: with all known pairs excluded, noise comes from the other one alone."""

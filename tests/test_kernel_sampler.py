@@ -346,7 +346,12 @@ def trained(corpus, **options):
 @pytest.mark.skipif(SLOW, reason="too many groups for plain Python")
 @pytest.mark.parametrize(
     "options",
-    [{}, {"tree": "update"}, {"tree": "none"}, {"kernel": "quartic"}],
+    [
+        {"tree": "update"},
+        pytest.param({}, marks=pytest.mark.slow),
+        pytest.param({"tree": "none"}, marks=pytest.mark.slow),
+        pytest.param({"kernel": "quartic"}, marks=pytest.mark.slow),
+    ],
     ids=lambda given: "-".join(given.values()),
 )
 def test_planted_topics_are_recovered_and_a_seed_repeats_to_the_bit(options):

@@ -328,6 +328,7 @@ def test_a_tile_of_targets_steps_as_its_rows_do_one_by_one(dim, index):
     np.testing.assert_allclose(targets, others, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SLOW or platform.machine() != "x86_64", reason="of machine code for a processor that has it")
 def test_tiles_for_narrower_registers(tmp_path):
     chosen = "test_a_tile_of_targets_steps_as_its_rows_do_one_by_one and 100 or test_rows_of_a_length_known"
@@ -533,15 +534,18 @@ def assert_seen(rows, expected, **close):
 
 
 CASES = [  # loss, weigher, negatives, shared, bounded, targets excluded, logits handed over by the sampler
-    ("ns", "none", 3, False, False, False, False),
     ("ns", "none", 5, True, True, True, False),
+    ("ns", "none", 10, False, True, True, True),
+    ("relaxed", "importance", 4, False, True, True, True),
+]
+OTHERS = [  # each pair of loss, weigher and exclusion is compiled by itself
+    ("ns", "none", 3, False, False, False, False),
     ("relaxed", "none", 3, True, False, True, True),
     ("relaxed", "none", 2, False, True, False, False),
-    ("ns", "none", 10, False, True, True, True),
     ("relaxed", "importance", 3, True, False, False, False),
-    ("relaxed", "importance", 4, False, True, True, True),
     ("relaxed", "none", 1, False, False, True, False),
 ]
+CASES += [pytest.param(*case, marks=pytest.mark.slow) for case in OTHERS]
 
 
 @pytest.mark.parametrize(("loss", "weigher", "n", "shared", "bounded", "exclude", "knows"), CASES)
@@ -596,7 +600,7 @@ def bounded_move(scale, repeated):
     if repeated:
         tokens[[1, 3, 4]] = tokens[0]  # the centre is at 2
     positives = tokens[[1, 0, 3, 4]]
-    plugs, n_vocab = plugs_of(source, Scripted(drawn, log_q, False), "ns"), len(inputs)
+    plugs, n_vocab = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True), len(inputs)
     before, centre = outputs.copy(), inputs[tokens[2]].copy()
     rows = Rows(inputs, 0, n_vocab, 0), Rows(outputs, 0, n_vocab, 0)
     run_shard(plugs, Shape(4, 3, False, False, True), *rows, tokens, 2, 3, (5.0, 5.0), stream())
@@ -612,7 +616,7 @@ def test_a_bounded_group_moves_no_logit_by_more_than_one_through_its_own_row(rep
 
 def test_an_exploded_centre_gives_a_loss_of_nan():
     source, tokens, last, inputs, outputs, drawn, log_q = toy_run(seed=4)
-    plugs, n_vocab = plugs_of(source, Scripted(drawn, log_q, False), "ns"), len(inputs)
+    plugs, n_vocab = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True), len(inputs)
     inputs[tokens[1]] = 1e5
     rows = Rows(inputs, 0, n_vocab, 0), Rows(outputs, 0, n_vocab, 0)
     value, _ = run_shard(plugs, Shape(4, 3, False, False, True), *rows, tokens, 0, last, (0.1, 0.1), stream())

@@ -143,6 +143,7 @@ def bias(name, n, exclude, sets):
     return np.linalg.norm(mean - FULL_GRADIENT), error
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SLOW, reason="thousands of steps")
 @pytest.mark.parametrize("name", ["css", "large-vocab"])
 def test_the_bias_of_other_draws_falls_as_they_get_more(name):

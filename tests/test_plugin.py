@@ -150,6 +150,7 @@ def test_a_loss_from_outside_trains_as_the_built_in_one(plugs):
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_sampler_from_outside_trains_with_a_loss_from_outside(plugs):
     vectors = Word2Vec(loss=plugs.loss, sampler=plugs.sampler, alpha=0.2, **OPTIONS).fit(corpus())
     assert SLOW or topic_gap(vectors) > 0.5
@@ -177,7 +178,8 @@ def test_a_plug_that_is_taken_out_is_unknown_again(tmp_path):
 PRESET = """
 from w2vneg.presets import Preset, register_preset
 
-register_preset("NAME", Preset("ns", {"sampler": "uniform", "negatives": 2}, "a name of one's own", "none"))
+options = {"sampler": "popularity", "negatives": 2, "exclude": "target"}
+register_preset("NAME", Preset("ns", options, "a name of one's own", "none"))
 """
 
 
@@ -205,7 +207,7 @@ def test_a_file_is_imported_once_and_kept_by_its_absolute_path(file, tmp_path):
     assert "toy-preset" not in PRESETS  # nothing is imported before it is needed
     word2vec.fit(corpus())
     config = word2vec.model.config
-    assert (config.loss, config.preset, config.sampler, config.negatives) == ("ns", "toy-preset", "uniform", 2)
+    assert (config.loss, config.preset, config.sampler, config.negatives) == ("ns", "toy-preset", "popularity", 2)
     load_plugins(str(tmp_path / "mine.py"))
     word2vec.save(tmp_path / "model")
     assert Model.load(tmp_path / "model").config.plugin == str(tmp_path / "mine.py")
@@ -242,7 +244,7 @@ def test_paths_are_made_absolute_and_modules_stay(tmp_path, monkeypatch):
             "\nfrom w2vneg.losses import LOSSES\n\n@LOSSES.register('ns')\nclass Mine:\n    pass\n",
             r"mine\.py:\d: a loss named 'ns' is registered already; choose another name",
         ),
-        (PRESET.replace("NAME", "ubs"), r"mine\.py:4: a preset named 'ubs' is registered already"),
+        (PRESET.replace("NAME", "ubs"), r"mine\.py:5: a preset named 'ubs' is registered already"),
         (LOSS.replace("toy-loss", "toy-half") + "\n1 / 0\n", r"mine\.py:\d+: ZeroDivisionError: division by zero"),
     ],
 )

@@ -80,6 +80,7 @@ def test_intervals_are_students():
     assert math.isnan(_interval([1.0])[1])
 
 
+@pytest.mark.slow
 def test_the_first_step_of_the_full_softmax_is_the_softmaxs():
     """With all logits 0 every target has 1/V; a fixed rate moves rows by (1[target] − 1/V) · alpha · x."""
     options = {"loss": "relaxed", "sampler": "uniform", "weigher": "none", "exclude": "target", "subsample": 0}
@@ -102,6 +103,7 @@ def quick():
     return study
 
 
+@pytest.mark.slow
 def test_quick_runs_and_learns_the_support(quick):
     table = quick.tables["accuracy"].set_index("method")
     assert list(table.index) == ["UniS", "Selfplay", "CIS"]
@@ -113,6 +115,7 @@ def test_quick_runs_and_learns_the_support(quick):
     assert len(quick.figures) == 1
 
 
+@pytest.mark.slow
 def test_heat_maps_draw_the_truth_and_each_method(quick):
     figure = pytest.importorskip("matplotlib.figure").Figure()
     next(iter(quick.figures.values()))(figure)

@@ -28,7 +28,7 @@ from w2vneg.reproduce.steps import loss_of, steps
 U = np.array([2.0, 0.3, 0.9, 0.1])  # u of a problem with four classes, the first in question
 
 
-@pytest.fixture(scope="module", params=["css-figure-1", "css-figure-2"])
+@pytest.fixture(scope="module", params=["css-figure-1", pytest.param("css-figure-2", marks=pytest.mark.slow)])
 def study(request):
     lines = []
     found = STUDIES[request.param](lines.append, True, 1)

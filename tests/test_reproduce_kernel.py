@@ -20,6 +20,7 @@ def task():
     return study.make_task(study.word_chain(50, 4_000, 1), scale, 1)
 
 
+@pytest.mark.slow
 @compiled_only
 def test_the_study_in_small_finds_quadratic_nearer_than_uniform():
     told = []

@@ -1,5 +1,6 @@
 """Every sampler's draws against probabilities got by enumeration. Runs with and without the JIT (fewer draws)."""
 
+import itertools
 import math
 
 import naive
@@ -150,10 +151,23 @@ EFFORT = {  # M -> centres, draws for each; rolling meets few sets of its own wh
 }
 
 
+WIDTHS = [(1.0, 1.0), (2.0, 1.0), (1.0, 0.5), (6.0, 3.0)]  # standard deviation of the logits, T
+SOME = [  # of all combinations, each of which draws for nearly a million groups
+    ("sir", "uniform", (1.0, 1.0)),
+    ("sir", "popularity", (2.0, 1.0)),
+    ("rolling", "uniform", (1.0, 0.5)),
+    ("rolling", "popularity", (6.0, 3.0)),
+]
+
+
 @compiled_only
-@pytest.mark.parametrize("method", ["sir", "rolling"])
-@pytest.mark.parametrize("degeneracy", ["uniform", "popularity"])
-@pytest.mark.parametrize(("sd", "temp"), [(1.0, 1.0), (2.0, 1.0), (1.0, 0.5), (6.0, 3.0)])
+@pytest.mark.parametrize(
+    ("method", "degeneracy", "sd", "temp"),
+    [
+        pytest.param(method, degeneracy, *at, marks=[] if (method, degeneracy, at) in SOME else [pytest.mark.slow])
+        for method, degeneracy, at in itertools.product(["sir", "rolling"], ["uniform", "popularity"], WIDTHS)
+    ],
+)
 def test_candidate_draws_come_nearer_to_the_enumerated_distribution_as_m_grows(method, degeneracy, sd, temp):
     centre, matrix, logits = model(sd)
     q = naive.boltzmann(logits, DEGENERACIES[degeneracy], temp)

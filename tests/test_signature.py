@@ -19,7 +19,7 @@ from pathlib import Path
 
 from w2vneg.presets import Preset, register_preset
 
-register_preset("mine", Preset("ns", {"sampler": "popularity"}, "ns by another name", "ours"))
+register_preset("mine", Preset("ns", {"sampler": "popularity", "exclude": "target"}, "ns by another name", "ours"))
 Path("ran").touch()
 """
 

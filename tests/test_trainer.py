@@ -85,9 +85,20 @@ def test_each_epoch_goes_through_every_block_once_in_an_order_of_its_own():
     assert np.array_equal(first, rounds_of(1050, 100, 3, 1))
 
 
+FOR_OTHERS = {("ns", "popularity")} | {("relaxed", name) for name in ("uniform", "rolling", "sir", "exact")}
+PAIRS = [(loss, name) for loss in ("ns", "relaxed") for name in SAMPLERS]  # what no other test compiles is slow
+
+
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "per pair"])
-@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
-@pytest.mark.parametrize("loss", ["ns", "relaxed"])
+@pytest.mark.parametrize(
+    ("loss", "sampler"),
+    [
+        pytest.param(
+            loss, SAMPLERS[name], id=f"{loss}-{name}", marks=[] if (loss, name) in FOR_OTHERS else [pytest.mark.slow]
+        )
+        for loss, name in PAIRS
+    ],
+)
 def test_planted_topics_are_recovered(planted, loss, sampler, shared):
     word2vec = trained(planted, loss=loss, share_negatives=shared, epochs=3, **sampler)
     assert same_topic(word2vec.vectors) >= 0.95
@@ -136,7 +147,11 @@ def test_private_copies_equal_the_shared_rows_after_each_round(planted, private_
     ("options", "chance"),
     [
         # every logit at log(p / nq) = −log n: nothing better can be had without a signal
-        ({"loss": "ns", "sampler": "uniform", "negatives": 5, "exclude": "none"}, math.log(6) + 5 * math.log(6 / 5)),
+        pytest.param(
+            {"loss": "ns", "sampler": "uniform", "negatives": 5, "exclude": "none"},
+            math.log(6) + 5 * math.log(6 / 5),
+            marks=pytest.mark.slow,
+        ),
         ({"loss": "relaxed", "sampler": "uniform", "negatives": 10}, math.log(11)),
         ({"loss": "relaxed", "method": "exact", "negatives": 10}, math.log(11)),
     ],
@@ -150,7 +165,10 @@ def test_no_signal_gives_chance_level(noise, options, chance):
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "per pair"])
-@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
+@pytest.mark.parametrize(
+    "objective",
+    [pytest.param(OBJECTIVES[name], id=name, marks=[pytest.mark.slow] if name == "ns" else []) for name in OBJECTIVES],
+)
 def test_the_loss_of_an_untrained_model_is_the_reference(planted, objective, shared):
     word2vec = trained(planted, alpha=1e-12, epochs=1, share_negatives=shared, exclude="none", **objective)
     record = word2vec.model.history[-1]
@@ -484,6 +502,7 @@ def test_weights_need_a_sampler_that_gives_probabilities(planted, monkeypatch):
         trained(planted, loss="relaxed", sampler="uniform", weigher="importance")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [SAMPLERS["popularity"], SAMPLERS["rolling"], SAMPLERS["exact"]])
 def test_importance_weights_train_too(planted, sampler):
     word2vec = trained(planted, loss="relaxed", weigher="importance", epochs=3, **sampler)
@@ -502,6 +521,7 @@ def test_degeneracy_and_extremes_of_temperature(planted):
         trained(planted, loss="relaxed", degeneracy=weights - 2)
 
 
+@pytest.mark.slow
 def test_a_loss_that_diverges_by_nature_says_so(planted):
     word2vec = Word2Vec(**SMALL | {"loss": "is", "alpha": 30.0, "bounded_steps": False, "epochs": 40})
     with pytest.raises(DivergenceError, match="diverges by nature: take --loss css"):

@@ -327,7 +327,7 @@ def re_best(text):
 
 
 def test_values_of_every_kind_survive_the_way_to_a_file(planted, validation, tmp_path):
-    combinations = [{"loss": "relaxed", "temp": "inf", "share_negatives": True, "dynamic_window": False, "alpha": 0.1}]
+    combinations = [{"loss": "ubs", "temp": "inf", "share_negatives": True, "dynamic_window": False, "alpha": 0.1}]
     config = TrainConfig(**{name: value for name, value in SMALL.items() if name != "loss"})
     found, _ = search(planted, combinations, validation, config=config, folder=tmp_path / "out")
     assert found.best is not None, found.rows[0].reason

@@ -138,7 +138,7 @@ def test_known_pairs_are_left_out_and_an_absolute_softmax_is_judged_by_its_logit
     known = HeldOut(everything[:, 0], everything[:, 1], np.ones(len(everything)), 0, len(everything))
     figures = Validation(held, metric="recall@60", known=known).figures(model)
     assert figures["recall@60"] == 1.0  # only held-out ones are left to be ranked
-    negated = run(planted, None, epochs=1, loss="sampled-softmax", absolute_softmax=True).model
+    negated = run(planted, None, epochs=1, loss="us", absolute_softmax=True).model
     before = Validation(held).figures(negated)
     negated.vectors_out *= -1
     assert Validation(held).figures(negated) == before

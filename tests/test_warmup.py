@@ -60,13 +60,14 @@ def table(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("loss", ["ns", "softmax"])
+@pytest.mark.parametrize("loss", ["ns", pytest.param("softmax", marks=pytest.mark.slow)])
 def test_train_on_text_compiles_nothing_more(text, loss):
     n, more = compiled_by_train(text, "--corpus", f"--loss={loss}", "--workers=2", "--dim=8")
     assert n >= 4
     assert more == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", ["--baskets", "--pairs"])
 def test_train_on_items_compiles_nothing_more(text, table, read):
     path = table if read == "--pairs" else text
