@@ -638,6 +638,17 @@ def test_resuming_finds_the_corpus_again_from_anywhere(train, folder, run_cli, m
     assert_one_message(run_cli("train", "--resume", folder / "model"), "no such file")
 
 
+@pytest.mark.parametrize("options", [[], ["--vocab", "words.tsv"]])
+def test_resuming_encodes_nothing_again(train, folder, run_cli, monkeypatch, options):
+    monkeypatch.setenv("W2VNEG_CACHE", str(folder / "cache"))
+    Path("words.tsv").write_text("".join(f"{word}\t1\n" for word in ["a1", "a2", "a3", "b1", "b2", "b3"]))
+    assert train("--save-model", "model", *options).code == 0
+    entries = sorted(os.listdir("cache/corpora"))
+    result = run_cli("train", "--resume", "model")
+    assert result.code == 0 and "from the cache" in result.err, result.err
+    assert sorted(os.listdir("cache/corpora")) == entries
+
+
 def test_help_shows_every_option_and_its_default(run_cli):
     result = run_cli("train", "--help")
     assert result.code == 0

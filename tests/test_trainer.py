@@ -1,6 +1,7 @@
 """Training as a whole: repeats, finds what is planted, survives absurd settings, stops and goes on."""
 
 import contextlib
+import dataclasses
 import math
 import signal
 import threading
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from planted import random_words, same_topic, two_topics
 
-from w2vneg import Word2Vec
+from w2vneg import Vocabulary, Word2Vec
 from w2vneg.encoded import encode_corpus
 from w2vneg.engines import snapshot
 from w2vneg.errors import ConfigError, DivergenceError, W2vnegError
@@ -394,8 +395,11 @@ def test_resuming_twice_and_a_finished_model(planted, tmp_path):
 def test_a_model_of_another_vocabulary_or_dim_is_refused(planted):
     model = trained(planted, loss="ns").model
     other = encode_corpus(two_topics(words=19), min_count=1)
-    with pytest.raises(ConfigError, match="another vocabulary or dim"):
+    with pytest.raises(ConfigError, match="trained on other data"):
         Word2Vec(**SMALL | {"loss": "ns"}).trainer(other, model=model)
+    renamed = Vocabulary([f"{word}'" for word in planted.vocab.words], planted.vocab.counts)
+    with pytest.raises(ConfigError, match="another vocabulary or dim"):
+        Word2Vec(**SMALL | {"loss": "ns"}).trainer(dataclasses.replace(planted, vocab=renamed), model=model)
     with pytest.raises(ConfigError, match="another vocabulary or dim"):
         Word2Vec(**SMALL | {"loss": "ns", "dim": 9}).trainer(planted, model=model)
 

@@ -45,6 +45,7 @@ class Origin:
 
     input : dict, the files and how they were read (`inputs.Input.as_dict`); empty if it was no file
     output : str, where the vectors were to be written; empty if nowhere
+    own_vocab : bool, the vocabulary was chosen from these very data, by the options of the run
     fingerprint : int, of the first and last million numbers of each array
     """
 
@@ -52,6 +53,7 @@ class Origin:
     fingerprint: int = 0
     input: dict = field(default_factory=dict)
     output: str = ""
+    own_vocab: bool = False
 
     @classmethod
     def of(cls, data):
@@ -317,9 +319,9 @@ def _read_origin(path):
     if isinstance(values, dict) and isinstance(values.get("sources"), list):  # folders of text from before items
         files = values.pop("sources")
         values["input"] = {"kind": "corpus", "files": files} if files else {}
-    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str}
+    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool}
     if isinstance(values, dict):
-        values.setdefault("output", "")  # folders from before it was kept
+        values = {"output": "", "own_vocab": False} | values  # folders from before they were kept
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     if not fits or any(type(values[name]) is not kind for name, kind in kinds.items()):
         raise InputError(f"{path}: not the origin of a run (expected {', '.join(kinds)})")

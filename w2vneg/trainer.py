@@ -80,16 +80,16 @@ class Trainer:
     def _check_fits(self, model, validation):
         if model.best is not None and validation is None:
             raise ConfigError("the model to resume is judged by held-out pairs while it trains; give them again")
-        same = model.vocab == self.corpus.vocab and model.vocab_out == self.corpus.vocab_out
-        if not same or model.config.dim != self.config.dim:
-            raise ConfigError(
-                "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
-            )
         origin = Origin.of(self.corpus)
         if (model.origin.n_tokens, model.origin.fingerprint) != (origin.n_tokens, origin.fingerprint):
             raise ConfigError(
                 f"the model to resume was trained on other data ({model.origin.n_tokens:,} known tokens or pairs, now "
                 f"{origin.n_tokens:,}); use the same"
+            )
+        same = model.vocab == self.corpus.vocab and model.vocab_out == self.corpus.vocab_out
+        if not same or model.config.dim != self.config.dim:
+            raise ConfigError(
+                "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
             )
         given, own = self.config.as_dict(), model.config.as_dict()
         other = [name for name in given if given[name] != own[name] and name not in ("preset", "plugin")]

@@ -71,7 +71,10 @@ def train(
     located = read.located(mirror)
     files = [*find_files([*located.files, *located.names]), *fixed.values(), *filter(None, [config_path])]
     refuse_overwriting("--output", output, files)
-    known = vocabularies(fixed) if model is None else {"vocab": model.vocab, "vocab_out": model.vocab_out}
+    own_vocab = not fixed if model is None else model.origin.own_vocab
+    known = vocabularies(fixed)
+    if model is not None and not own_vocab:  # else the options choose it again, and what was encoded is found again
+        known = {"vocab": model.vocab, "vocab_out": model.vocab_out}
     encoded = encode(located, word2vec.config, quiet, **known)
     note(encoded.report.line())
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
@@ -85,6 +88,7 @@ def train(
         note(f"The run in {resume} is complete ({done}); nothing is left to train.")
     trainer.model.origin.input = read.lasting().as_dict()
     trainer.model.origin.output = os.path.abspath(output)
+    trainer.model.origin.own_vocab = own_vocab
     with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress:
         if progress is not None:
             trainer.listeners.append(progress)
