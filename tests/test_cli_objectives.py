@@ -73,7 +73,7 @@ def test_one_at_length(run_cli, name):
     assert len(result.out.strip().split("\n\n")) == len(entries) == sum(name == other for _, other in PLUGS)
     plain = " ".join(result.out.split())
     for entry in entries:
-        for part in ("summary", "equation", "paper", "cost", "use", "note", "same_as"):
+        for part in ("summary", "equation", "paper", "cost", "use", "note", "same_as", "alpha"):
             assert " ".join(entry.get(part, "").split()) in plain
         for option in entry.get("options", ()):
             assert f"{option['flag']}: " in plain
@@ -95,6 +95,18 @@ def test_options_needs_and_defaults_are_derived(run_cli):
     assert entry("presets", "ubs")["same_as"] == (
         "--loss relaxed --sampler boltzmann --weigher none --temp 0.5 --degeneracy uniform --negatives 5 --exclude none"
     )
+
+
+def test_a_preset_tells_its_alpha(run_cli):
+    def told(name):
+        (found,) = json.loads(run_cli("objectives", name, "--json").out)["presets"]
+        return found["alpha"], "--alpha" in found["same_as"]
+
+    assert told("relaxed") == ("0.05", False)
+    assert told("nce") == ("0.025 for text, 0.05 for items", False)
+    assert told("us") == ("0.1 for text, 0.05 for items", True)
+    assert told("bpr") == ("0.05", True)  # the loss's own name, ranking, brings another
+    assert "  alpha    0.006 for text, 0.05 for items\n" in run_cli("objectives", "ranking").out
 
 
 def test_an_unknown_name(run_cli):
@@ -130,19 +142,19 @@ def test_the_document_names_all_of_them_and_what_they_are_made_of():
             continue
         assert set(named) == set(PRESETS)
         for row in rows:
-            _, names, plugs, n, excluded, *_ = (cell.strip() for cell in row.replace(r"\|", "").split("|"))
+            _, names, plugs, n, excluded, alpha, *_ = (cell.strip() for cell in row.replace(r"\|", "").split("|"))
             for name in re.findall(r"`([^`]+)`", names):
-                _check_row(name, plugs, n, excluded)
+                _check_row(name, plugs, n, excluded, float(alpha))
 
 
-def _check_row(name, plugs, n, excluded):
+def _check_row(name, plugs, n, excluded, alpha):
     from w2vneg.config import TrainConfig
 
     config = TrainConfig(loss=name).resolved()
     told = [part.strip().split()[0] for part in re.sub(r"\([^)]*\)|, .*", "", plugs).split("×")]
     weigher = () if config.weigher in (None, "none") else (config.weigher,)
     assert told == [config.loss, *((config.sampler,) if config.sampler else ()), *weigher], name
-    assert (n, excluded) == (str(config.negatives or ""), config.exclude or ""), name
+    assert (n, excluded, alpha) == (str(config.negatives or ""), config.exclude or "", config.alpha), name
     if exponent := re.search(r"a = ([\d.]+)", plugs):
         assert float(exponent[1]) == config.noise_exponent, name
     if temp := re.search(r"T = ([\d.]+)", plugs):

@@ -101,6 +101,16 @@ def test_the_same_seed_writes_the_same_bytes(train):
     assert Path("one.txt").read_bytes() == Path("two.txt").read_bytes() != Path("three.txt").read_bytes()
 
 
+def test_the_last_line_tells_of_vectors_whose_cosines_mean_nothing(train):
+    result = train("--loss=relaxed", "--absolute-softmax")
+    assert result.code == 0
+    *_, wrote, note = result.err.splitlines()
+    assert wrote.startswith("Wrote 40 vectors")
+    assert note.startswith("Note: these vectors were trained on |x . y|") and "train with --signed-softmax" in note
+    assert train("--loss=relaxed", "--absolute-softmax", "--quiet").err == ""
+    assert "Note" not in train("--loss=relaxed").err
+
+
 def test_json_is_one_document_on_stdout(train):
     result = train("--json", "--save-model", "model", "--temp", "inf", "--sampler", "boltzmann")
     assert result.code == 0

@@ -11,7 +11,7 @@ import pytest
 from w2vneg.config import TrainConfig
 from w2vneg.errors import ConfigError
 from w2vneg.presets import preset_of
-from w2vneg.rules import check_plugs
+from w2vneg.rules import about_cosines, check_plugs
 from w2vneg.samplers import SAMPLERS
 from w2vneg.weighers import WEIGHERS
 
@@ -271,7 +271,12 @@ def test_what_the_help_shows_is_what_resolves():
     assert shown["negatives"] == f"the preset's: ns {ns.negatives}, relaxed {relaxed.negatives}, …"
     assert shown["noise_exponent"] == f"the preset's: ns and relaxed {ns.noise_exponent}, …"
     assert ns.noise_exponent == relaxed.noise_exponent
-    assert shown["alpha"] == str(relaxed.alpha) == str(ns.alpha)
+    common, on_text = shown["alpha"].removeprefix("the preset's: ").split(", on text ")
+    assert common == str(relaxed.alpha) == str(ns.alpha)
+    for names, alpha in re.findall(r"([a-z][a-z ]*) ([\d.]+)(?:,|$)", on_text):
+        for name in names.split(" and "):
+            assert TrainConfig(loss=name).resolved().alpha == float(alpha), name
+    assert "hinge" in on_text
     assert shown["share_negatives"] == f"{relaxed.share_negatives}, ns: {ns.share_negatives}, where it can be"
     assert f"ubs: {TrainConfig(loss='ubs').resolved().temp}" in shown["temp"]
 
@@ -333,6 +338,16 @@ def test_options_that_go_together_are_kept(options):
     assert config.resolved() == config
     if config.loss != "softmax":
         assert {name: getattr(config, name) for name in options} == options
+
+
+@pytest.mark.parametrize("name", ["kernel-quadratic", "kernel-quartic"])
+def test_who_trains_on_sizes_of_logits_is_told_of_cosines_and_the_cost_of_others(name):
+    caution = about_cosines(TrainConfig(loss=name).resolved())
+    assert "cosines mean nothing" in caution and "--signed-softmax" in caution and "minutes" in caution
+    assert about_cosines(TrainConfig(loss=name, absolute_softmax=False).resolved()) is None
+    assert about_cosines(TrainConfig(loss=name, source="pairs").resolved()) is None  # ranked by |s|, as it should be
+    without = about_cosines(TrainConfig(loss="mle", absolute_softmax=True).resolved())
+    assert without.endswith("train with --signed-softmax, which takes as long")
 
 
 class FakePlug:

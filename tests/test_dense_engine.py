@@ -155,6 +155,7 @@ def losses(word2vec):
 
 
 @compiled
+@pytest.mark.filterwarnings("ignore:these vectors were trained on")
 @pytest.mark.parametrize(
     "options",
     [{}, {"batch": 7}, {"workers": 2}, {"absolute_softmax": True, "epochs": 5}, {"self_normalise": "0.1,0.5"}],

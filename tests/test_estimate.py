@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -78,6 +79,7 @@ def test_parts_by_hand(planted):
     n, dim = len(planted.vocab), 8
     found = estimate(Word2Vec(**SMALL | {"workers": 3, "private_rows": 4}), planted, seconds=0.0)
     assert (found.tokens, found.n_vocab, found.n_out, found.dim, found.workers) == (len(planted), n, n, dim, 3)
+    assert found.alpha == 0.05
     assert found.memory["matrices"] == found.memory["snapshot to go back to"] == 2 * n * dim * 4
     assert found.memory["private copies of workers"] == 2 * 3 * 4 * dim * 4
     assert found.memory["best state"] == found.memory["data in memory"] == 0
@@ -161,6 +163,7 @@ def test_the_command_says_it_all_and_writes_nothing(folder, run_cli):
     assert result.code == 0, result.err
     for word in ("matrices", "vectors as text", "model folder", "training, about", "nothing was trained or written"):
         assert word in result.out
+    assert re.search(r"alpha at the start +0\.05$", result.out, re.MULTILINE)
     assert [entry.name for entry in folder.iterdir()] == ["corpus.txt"]
 
 

@@ -1,6 +1,7 @@
 """`w2vneg tune`: better options win, what is done is kept, and nothing but training and held-out files is read."""
 
 import csv
+import dataclasses
 import errno
 import json
 import os
@@ -20,8 +21,9 @@ from w2vneg.config import TrainConfig
 from w2vneg.encoded import encode_corpus
 from w2vneg.encoded.heldout import HeldOut
 from w2vneg.errors import ConfigError, InputError, OutputError
-from w2vneg.events import RoundDone, TrialDone, TrialStarted
+from w2vneg.events import EpochDone, RoundDone, TrialDone, TrialStarted
 from w2vneg.locks import owned
+from w2vneg.presets import PRESETS, Preset
 from w2vneg.trials import TrialFolder
 from w2vneg.tuning import tune
 from w2vneg.validation import Metric, Validation
@@ -104,6 +106,16 @@ def test_the_better_options_win_and_the_table_is_sorted(planted, validation):
     trainer.train()
     assert found.best.figures == trainer.model.best.figures
     assert found.best.figures["nll"] == found.best.value == found.best.low == found.best.high
+
+
+def test_a_trial_has_its_presets_alpha_unless_the_grid_gives_one(planted, validation, monkeypatch):
+    monkeypatch.setitem(PRESETS, "calm", Preset("ns", PRESETS["ns"].values, text_alpha=0.01))
+    events = []
+    combinations = [{"loss": "ns"}, {"loss": "calm"}, {"loss": "calm", "alpha": 0.2}]
+    config = dataclasses.replace(CONFIG, loss=None, min_alpha=0.0)
+    assert tune(planted, config, combinations, validation, listeners=[events.append]).complete
+    halves = [event.alpha for event in of_kind(events, EpochDone) if event.epoch == 1]  # of two epochs
+    assert halves == pytest.approx([0.025, 0.005, 0.1])
 
 
 def test_a_metric_of_which_more_is_better(planted, validation):

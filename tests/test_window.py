@@ -157,6 +157,7 @@ def trained(corpus, **options):
     return word2vec
 
 
+@pytest.mark.filterwarnings("ignore:these vectors were trained on")
 @pytest.mark.parametrize(
     "objective",
     [pytest.param(OBJECTIVES[name], id=name, marks=[pytest.mark.slow] if name != "ns" else []) for name in OBJECTIVES],

@@ -58,6 +58,13 @@ def test_what_a_notebook_user_asks_for(text, tmp_path):
     assert keyed.most_similar("a0", topn=1)[0][0][0] == "a"
 
 
+def test_vectors_whose_cosines_mean_nothing_are_told(text):
+    options = SMALL | {"loss": "relaxed", "epochs": 1}
+    with pytest.warns(UserWarning, match=r"their cosines mean nothing; .*--signed-softmax"):
+        Word2Vec(**options, absolute_softmax=True).fit(text)
+    Word2Vec(**options).fit(text)  # no warning
+
+
 def test_a_config_or_options_but_not_both():
     assert Word2Vec(TrainConfig(dim=7)).config.dim == 7
     with pytest.raises(ConfigError, match="either a TrainConfig or options by name"):

@@ -30,6 +30,8 @@ class Estimate:
         Kept tokens of a text or of baskets, or distinct pairs.
     n_vocab, n_out, dim, workers : int
         Rows of the two matrices, their length, and the workers.
+    alpha : float
+        The learning rate that the run would start with.
     pairs : int
         Positives that the rest of the run trains on, about.
     memory : dict of str -> int
@@ -49,6 +51,7 @@ class Estimate:
     n_out: int
     dim: int
     workers: int
+    alpha: float
     pairs: int
     memory: dict
     mapped: int
@@ -106,6 +109,7 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
         n_out=len(model.vocab_out),
         dim=trainer.config.dim,
         workers=trainer.config.workers,
+        alpha=trainer.config.alpha,
         pairs=round(last.pairs * remaining / share),
         memory=_memory(trainer, encoded, validation),
         mapped=sum(array.nbytes for array in _arrays(vars(encoded)).values() if _is_mapped(array)),

@@ -7,7 +7,7 @@ and Rendle 2018. Notes: the notes on noise contrastive estimation. The papers' n
 relaxed softmax (RS §3.2; CIS gives none, its methods get the same), 20 for the objectives of CSS (§6.1), 25 for NCE.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .errors import ConfigError
 
@@ -16,6 +16,8 @@ from .errors import ConfigError
 class Preset:
     """loss : str; values : dict of option -> value, what the name fills in; summary, paper : str
     note : str, where this differs from the paper's letter and how to have that
+    text_alpha : float, the learning rate for text, where development data chose another than the common one; items have
+    other groups and other rates, and keep that (docs/measurements.md)
     """
 
     loss: str
@@ -23,6 +25,7 @@ class Preset:
     summary: str = ""
     paper: str = ""
     note: str = ""
+    text_alpha: float | None = None
 
 
 _COMMON = {
@@ -46,15 +49,18 @@ _NO_SIGN = (
 )
 _DRAWN_ONCE = "TensorFlow's function, which the paper names, draws without replacement; here draws may repeat."
 
+_FULL_ALPHA = 0.0125
 _MLE = Preset(
     "softmax",
     {},
     "full softmax: every other word is a negative",
     "RS eqs. 2–3 (MLE)",
-    "A batch takes its steps at once. On long texts vectors are better with --alpha 0.0125, or with --batch 32 at "
-    "twice the time.",
+    "A batch takes its steps at once, which asks for the small alpha. Vectors of text are better with --batch 32 "
+    "--alpha 0.05, at twice the time.",
+    text_alpha=_FULL_ALPHA,
 )
 _UNIFORM = {"sampler": "uniform"}
+_UNIFORM_ALPHA = 0.1
 _CSS_IS = Preset(
     "css",
     _CSS | _COUNTS,
@@ -85,8 +91,11 @@ PRESETS = {
         "sampled softmax, popularity, 50 negatives, the positive corrected too",
         "RS §3.2 (SS)",
         _DRAWN_ONCE,
+        text_alpha=0.1,
     ),
-    "us": Preset("relaxed", _UNIFORM, "relaxed softmax with uniform negatives", "RS §3.2 (US)"),
+    "us": Preset(
+        "relaxed", _UNIFORM, "relaxed softmax with uniform negatives", "RS §3.2 (US)", text_alpha=_UNIFORM_ALPHA
+    ),
     "ps": Preset("relaxed", _COUNTS, "relaxed softmax with popularity negatives", "RS §3.2 (PS)"),
     "ubs": Preset(
         "relaxed",
@@ -102,8 +111,10 @@ PRESETS = {
         "RS eq. 8, §3.2, table 1 (PBS, T* = 1)",
         f"T is the paper's best on text; it tries 0.5, 1, 3, 6, 12 and 36. {_AMONG}",
     ),
-    "fs": Preset("softmax", {}, "full softmax: every other word is a negative", "CIS §4 (FS)"),
-    "unis": Preset("relaxed", _UNIFORM, "relaxed softmax with uniform negatives", "CIS §4 (UniS)"),
+    "fs": Preset("softmax", {}, "full softmax: every other word is a negative", "CIS §4 (FS)", text_alpha=_FULL_ALPHA),
+    "unis": Preset(
+        "relaxed", _UNIFORM, "relaxed softmax with uniform negatives", "CIS §4 (UniS)", text_alpha=_UNIFORM_ALPHA
+    ),
     "pops": Preset(
         "relaxed", {"sampler": "log-uniform"}, "relaxed softmax with negatives log-uniform by rank", "CIS §4 (PopS)"
     ),
@@ -139,6 +150,7 @@ PRESETS = {
         "noise-contrastive estimation with Z = 1",
         "notes eqs. 7–13, §3; CSS §5.2",
         "The noise is plain counts; CSS also tries the power .75 (--noise-exponent 0.75).",
+        text_alpha=0.025,
     ),
     "ns": Preset(
         "ns",
@@ -162,6 +174,7 @@ PRESETS = {
         "logistic ranking: the positive should lead by log(V - 1)",
         "CSS eqs. 25–27",
         "The margin is derived for uniform negatives (--sampler uniform); §6.2 draws by counts, as this does.",
+        text_alpha=0.006,
     ),
     "bpr": Preset(
         "ranking",
@@ -170,12 +183,13 @@ PRESETS = {
         "CSS eq. 25 with margin 0; Rendle et al. 2009",
         "Rendle et al. draw one negative that was never seen beside the centre: --negatives 1 --exclude known.",
     ),
-    "hinge": Preset("hinge", _CSS, "hinge ranking: the positive should lead by 1", "CSS eq. 24"),
+    "hinge": Preset("hinge", _CSS, "hinge ranking: the positive should lead by 1", "CSS eq. 24", text_alpha=0.006),
     "large-vocab": Preset(
         "large-vocab",
         _CSS,
         "softmax over the positive and the negatives, all corrected by log q",
         "CSS §6.2 (IS Large Vocab), after Jean et al. 2015",
+        text_alpha=0.1,
     ),
     "sampled-softmax": Preset(
         "sampled-softmax",
@@ -205,6 +219,7 @@ PRESETS = {
         {"sampler": "dns", **_NOT_ITSELF},
         "negative sampling with the hardest of a few candidates each time",
         "Zhang et al. 2013; Chen et al. 2018, whom RS and CIS cite",
+        text_alpha=0.1,
     ),
     "softmax": _MLE,
 }
@@ -217,7 +232,8 @@ def register_preset(name, preset):
     PRESETS[name] = preset
 
 
-def preset_of(name):
-    """Return the preset `name`, complete; for a name that is none, a loss of that name with plain noise."""
+def preset_of(name, source="text"):
+    """Return the preset `name`, complete for what is read; for a name that is none, its loss with plain noise."""
     preset = PRESETS.get(name, Preset(name, {"sampler": "popularity"}))
-    return Preset(preset.loss, _COMMON | preset.values, preset.summary, preset.paper, preset.note)
+    tuned = {"alpha": preset.text_alpha} if source == "text" and preset.text_alpha is not None else {}
+    return replace(preset, values=_COMMON | tuned | preset.values)

@@ -23,7 +23,7 @@ from .jit import available_threads
 from .losses import LOSSES
 from .model import Model
 from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
-from .rules import check_diagnose, check_plugs
+from .rules import about_cosines, check_diagnose, check_plugs
 from .samplers import SAMPLERS
 from .setting import Setting
 from .trainer import Trainer
@@ -110,7 +110,7 @@ class Word2Vec:
         -------
         Vectors
             The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of it,
-            with `valid`), and a warning.
+            with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
         """
         given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
         self.reads(given)
@@ -136,6 +136,9 @@ class Word2Vec:
                 self.save(checkpoints.folder)
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
+        caution = about_cosines(trainer.config)
+        if caution is not None:
+            warnings.warn(caution, stacklevel=2)
         return self.vectors
 
     def reads(self, data):

@@ -123,8 +123,8 @@ def _preset(name, preset):
     for option, item in fields.items():
         value = getattr(config, option)
         chosen = option in _TOLD or option in preset.values
-        if option == "share_negatives":  # told where the loss's own name would mean another way
-            chosen = value != own.share_negatives
+        if option in ("share_negatives", "alpha"):  # told where the loss's own name would mean another
+            chosen = value != getattr(own, option)
         if not chosen or value is None:
             continue
         flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {_plain(value)}")
@@ -136,8 +136,17 @@ def _preset(name, preset):
         "equation": about.equation if about is not None else "",
         "paper": preset.paper,
         "same_as": " ".join(flags),
+        "alpha": _alpha(name, config.alpha),
         "note": preset.note,
     }
+
+
+def _alpha(name, on_text):
+    """Return the learning rate that a preset's name brings, in words."""
+    from ..config import TrainConfig
+
+    on_items = TrainConfig(loss=name, source="pairs").resolved().alpha
+    return f"{on_text:g}" if on_text == on_items else f"{on_text:g} for text, {on_items:g} for items"
 
 
 def _plain(value):
@@ -162,6 +171,7 @@ def _explanation(entry):
     """Return what there is to say of one entry, label by label."""
     lines = [f"{entry['name']} ({entry['kind']}): {entry['summary']}"]
     parts = [("formula", entry["equation"]), ("paper", entry["paper"]), ("same as", entry.get("same_as"))]
+    parts += [("alpha", entry.get("alpha"))]
     parts += [("needs" if entry["kind"] != "sampler" else "log q", "; ".join(entry.get("needs", ())))]
     parts += [("cost", entry.get("cost")), ("use", entry.get("use")), ("note", entry.get("note"))]
     for number, option in enumerate(entry.get("options", ())):

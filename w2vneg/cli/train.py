@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import click
 
 from ..progress import TrainingProgress, noter
+from ..rules import about_cosines
 from ..signals import first_signal
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options, read_config
@@ -97,6 +98,8 @@ def train(
     with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
         write_results(word2vec, output, checkpoints, note)
     folder = checkpoints and checkpoints.folder
+    if caution := about_cosines(trainer.config):
+        note(f"Note: {caution}.")
     if as_json:
         click.echo(json.dumps(_report(trainer, encoded, output, folder), indent=2, allow_nan=False))
     if not trainer.complete:
@@ -138,6 +141,7 @@ def _tell_estimate(word2vec, encoded, model, validation, as_json, note):
         ["tokens or pairs of the data", f"{found.tokens:,}"],
         ["vectors", f"{found.n_vocab:,} and {found.n_out:,} of {found.dim}"],
         ["workers", f"{found.workers}"],
+        ["alpha at the start", f"{found.alpha:g}"],
         ["pairs to train on, about", f"{found.pairs:,}"],
         ["memory", size(found.peak)],
         *listed(found.memory),

@@ -66,7 +66,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         that do not go together.
         """
         name = self._called()
-        preset = preset_of(name)
+        preset = preset_of(name, self.source)
         values = {key: value for key, value in preset.values.items() if getattr(self, key) is None}
         values |= {"loss": preset.loss, "preset": name}
         chosen = dataclasses.replace(self, **values)
