@@ -122,3 +122,23 @@ def test_events_as_records():
     record = RolledBack(1, 0.4, 0.5).as_dict()
     assert record == {"event": "RolledBack", "epoch": 1, "fraction": 0.4, "alpha_factor": 0.5}
     assert list(Interrupted(1, 0.5).as_dict()) == ["event", "epoch", "fraction"]
+
+
+class Interrupting(io.StringIO):
+    """A stream in the midst of whose first write a signal's handler writes, as Python's own streams see it."""
+
+    writing = False
+
+    def write(self, text):
+        if self.writing:
+            raise RuntimeError("reentrant call inside <_io.BufferedWriter name=2>")
+        self.writing = True
+        progress.BestEffort(self).write("from the handler")
+        self.writing = False
+        return super().write(text)
+
+
+def test_a_handler_that_writes_while_its_thread_does_breaks_nothing():
+    stream = Interrupting()
+    play(stream, [Interrupted(1, 0.5)])
+    assert stream.getvalue() == "compiling or loading the kernels\ninterrupted after 50.0% of the run\n"

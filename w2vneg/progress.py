@@ -43,6 +43,8 @@ class BestEffort:
             return None
         try:
             return getattr(stream, name)(*arguments)
+        except RuntimeError:  # a signal came while this thread was writing, and its handler writes, too
+            return None
         except (OSError, ValueError) as error:
             if isinstance(error, ValueError) and not stream.closed:
                 raise

@@ -10,6 +10,7 @@ draw that hits the positive is left out (the paper draws among the negatives), a
 """
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,7 +134,9 @@ def train_sampled(task, name, m, alpha, seed):
         min_count=1,
         **_SAMPLERS[name],
     )
-    word2vec.fit(task.train)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of cosines, which play no part in this study
+        word2vec.fit(task.train)
     return word2vec.model.vectors_in, word2vec.model.vectors_out
 
 
