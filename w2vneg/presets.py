@@ -55,8 +55,8 @@ _MLE = Preset(
     {},
     "full softmax: every other word is a negative",
     "RS eqs. 2–3 (MLE)",
-    "A batch takes its steps at once, which asks for the small alpha. Vectors of text are better with --batch 32 "
-    "--alpha 0.05, at twice the time.",
+    "A batch takes its steps at once, which asks for the small alpha. With 3,000 words vectors are better at --alpha "
+    "0.025, or with --batch 32 --alpha 0.05 at twice the time.",
     text_alpha=_FULL_ALPHA,
 )
 _UNIFORM = {"sampler": "uniform"}
