@@ -14,9 +14,11 @@ from w2vneg.cachedir import cache_dir
 os.environ.setdefault("W2VNEG_JIT_CACHE", str(cache_dir("jit")))
 
 # Out of sight of all tests, and of the processes that they start: who reads real data asks for the fixture `mirror`.
-_MIRROR = os.environ.pop("W2VNEG_MIRROR", None)
+# Processes that share the tests out inherit what the first one has seen under a name that the package does not read.
+_MIRROR = os.environ.pop("W2VNEG_MIRROR", None) or os.environ.get("_TESTS_MIRROR")
 if _MIRROR:  # absolute, because tests change the current folder
     _MIRROR = Path(_MIRROR).expanduser().resolve()
+    os.environ["_TESTS_MIRROR"] = str(_MIRROR)
 os.environ.pop("W2VNEG_DATA", None)
 
 # A shell that starts the tests in its background lets them ignore Ctrl-C, and their processes after them.

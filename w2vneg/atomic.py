@@ -27,7 +27,7 @@ def _reason(error):
     return error.strerror or str(error)
 
 
-def _is_special(path):
+def is_special(path):
     """Tell whether `path` is a device or a pipe, which is written to and must never be replaced."""
     try:
         mode = os.stat(path).st_mode
@@ -52,7 +52,7 @@ def atomic_file(path, mode="wb", encoding=None, permissions=None):
     path, target = Path(path), Path(os.path.realpath(path))
     temporary = None
     try:
-        if _is_special(path):
+        if is_special(path):
             with open(path, mode, encoding=encoding) as stream:
                 yield stream
             return
@@ -245,7 +245,7 @@ def check_writable(path):
     if path.is_dir():
         raise OutputError(f"cannot write {path}: it is a folder; name a file")
     try:
-        if _is_special(path):
+        if is_special(path):
             open(path, "ab").close()
             return
         sweep(target)

@@ -2,12 +2,12 @@
 
 import json
 import os
-import stat
 import tempfile
 from pathlib import Path
 
 import click
 
+from ..atomic import is_special
 from ..errors import OutputError, W2vnegError
 
 
@@ -57,7 +57,7 @@ def write_results(word2vec, output, checkpoints, note):
         failures.append(str(checkpoints.failure))
         failures += _kept_before(folder)
         failures.append(_saved_elsewhere("model", folder, output, word2vec.save))
-    elif failures and not _is_stream(output):
+    elif failures and not is_special(output):
         failures.append(_saved_elsewhere("vectors", output, None, lambda path: word2vec.vectors.save(path, "word2vec")))
     if failures:
         raise OutputError("; ".join(failures))
@@ -96,12 +96,3 @@ def _free(path):
     while os.path.lexists(found):
         found, number = f"{path}.{number}", number + 1
     return found
-
-
-def _is_stream(path):
-    """Tell whether a path is a device or a pipe: what cannot be written there was not meant to be kept."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
