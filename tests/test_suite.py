@@ -21,6 +21,7 @@ def suite(pytester, monkeypatch):
 
     def run(text, *options, mirror=folder):
         monkeypatch.setenv("W2VNEG_MIRROR", str(mirror))
+        monkeypatch.setenv("_TESTS_MIRROR", "")  # what this run itself has seen
         pytester.makepyfile("import os, pytest\n" + text)
         return pytester.runpytest_inprocess("-p", "no:cacheprovider", MARKERS, *options)
 
@@ -49,6 +50,7 @@ def test_other():
 """
     suite(text).assert_outcomes(passed=2)
     suite(text, "-m", "realdata").assert_outcomes(passed=1, deselected=1)
+    suite(text, "--numprocesses", "1").assert_outcomes(passed=2)  # another process runs them
 
 
 def test_without_a_mirror_a_marked_test_is_skipped(suite):
