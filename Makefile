@@ -7,8 +7,8 @@ W2VNEG = $(VENV)/bin/w2vneg
 DEMO ?= models/demo
 DEMO_EPOCHS ?= 40
 DEMO_SETS ?= $(if $(W2VNEG_MIRROR),all,ws353 simlex999)
-NOJIT_TESTS ?= tests/test_kernels.py tests/test_losses.py tests/test_samplers.py tests/test_bernoulli.py \
-	tests/test_exclusion.py tests/test_ranking.py
+NOJIT_TESTS ?= tests/kernels/test_kernels.py tests/losses/test_losses.py tests/samplers/test_samplers.py \
+	tests/samplers/test_bernoulli.py tests/samplers/test_exclusion.py tests/evaluation/test_ranking.py
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -56,7 +56,7 @@ format: $(VENV)/.installed-lint  ## Put imports and code in order
 	$(PY) -m ruff format .
 
 bench: $(VENV)/.installed-bench  ## Measure speed beside gensim, fastText, itembed (builds fastText: needs a C++ compiler)
-	$(W2VNEG) bench suite $(ARGS)
+	$(PY) -m benchmarks suite $(ARGS)
 
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) $(DEMO) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage

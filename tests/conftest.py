@@ -3,12 +3,13 @@
 import os
 import signal
 import socket
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from w2vneg.cachedir import cache_dir
+from w2vneg.files.cachedir import cache_dir
 
 # Settled before any test module can import w2vneg.jit, and before W2VNEG_CACHE is turned elsewhere below.
 os.environ.setdefault("W2VNEG_JIT_CACHE", str(cache_dir("jit")))
@@ -74,7 +75,7 @@ def as_python(monkeypatch):
     """What looks at draws runs as plain Python, which needs no machine code for each plug; the sockets are the same."""
     import numpy as np
 
-    from w2vneg import diagnostics
+    from w2vneg.training import diagnostics
 
     monkeypatch.setattr(diagnostics, "observe", getattr(diagnostics.observe, "py_func", diagnostics.observe))
     with np.errstate(over="ignore"):  # random streams wrap round on purpose
@@ -94,11 +95,20 @@ def run_cli(capsys):
     """A function that runs ``w2vneg ARGUMENTS…`` in this process and returns a `CliResult`."""
     from w2vneg.cli import main
 
-    def run(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return CliResult(ended.value.code or 0, out, err)
+    return partial(_run_main, capsys, main)
 
-    return run
+
+@pytest.fixture
+def run_bench(capsys):
+    """The same for ``python -m benchmarks ARGUMENTS…``."""
+    from benchmarks.__main__ import run
+
+    return partial(_run_main, capsys, run)
+
+
+def _run_main(capsys, main, *arguments):
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return CliResult(ended.value.code or 0, out, err)

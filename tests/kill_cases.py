@@ -24,9 +24,9 @@ from kill_looks import Lost, contents, difference, entries, model, search, vecto
 from killing import SAVED_EVERY, Server
 from planted import as_text, two_topics
 
+from w2vneg.data.splitfiles import check_place
 from w2vneg.errors import W2vnegError
-from w2vneg.model import Model
-from w2vneg.splitfiles import check_place
+from w2vneg.training.model import Model
 
 _SMALL = shlex.split("--dim 8 --window 3 --subsample 0 --min-count 1 --workers 1 --loss ns")
 _TRAIN = ["train", "--corpus", "corpus.txt", *_SMALL]

@@ -18,7 +18,7 @@ import numpy as np
 
 from w2vneg import Vectors
 from w2vneg.errors import W2vnegError
-from w2vneg.model import Model
+from w2vneg.training.model import Model
 
 _TIMES = re.compile(
     r"""(?<="seconds":\ )[-+.e0-9]+  # in JSON

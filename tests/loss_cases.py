@@ -16,22 +16,22 @@ from w2vneg.kernels import contracts
 from w2vneg.kernels.contracts import step
 from w2vneg.kernels.functions import exp_into
 from w2vneg.losses import LOSSES
-from w2vneg.setting import Setting
+from w2vneg.registry import RunContext
 
 ALL = sorted(name for name in LOSSES if LOSSES[name] in contracts._step.bodies)  # all but those of the dense path
 N_VOCAB = 1000
-SETTING = Setting(np.arange(N_VOCAB, 0, -1), sampler=SimpleNamespace(independent=False))
-BERNOULLI = Setting(np.arange(N_VOCAB, 0, -1), sampler=SimpleNamespace(independent=True))
+SETTING = RunContext(np.arange(N_VOCAB, 0, -1), sampler=SimpleNamespace(independent=False))
+BERNOULLI = RunContext(np.arange(N_VOCAB, 0, -1), sampler=SimpleNamespace(independent=True))
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
 
 class Case(NamedTuple):
-    """loss : str, as registered; options : dict; oracle : what it must equal; setting : Setting"""
+    """loss : str, as registered; options : dict; oracle : what it must equal; setting : RunContext"""
 
     loss: str
     options: dict
     oracle: Callable
-    setting: Setting = SETTING
+    setting: RunContext = SETTING
 
 
 OPTIONS = {  # what a loss does with options of its own

@@ -14,10 +14,10 @@ import scipy.sparse
 
 from w2vneg import Vectors, Vocabulary, Word2Vec, formats
 from w2vneg.config import TrainConfig
-from w2vneg.encoded import encode_corpus, encode_pairs
-from w2vneg.model import Best, Good, Model, Position
-from w2vneg.trials import Trial, TrialFolder
-from w2vneg.validation import Metric
+from w2vneg.data.encoded import encode_corpus, encode_pairs
+from w2vneg.search.trials import Trial, TrialFolder
+from w2vneg.training.model import Best, Good, Model, Position
+from w2vneg.training.validation import Metric
 
 WORDS = ["the", "of", "king", "queen", "zwölf", "man", "woman", "a_b", "x"]
 COUNTS = np.array([90, 50, 12, 12, 9, 7, 7, 2, 1])

@@ -15,9 +15,9 @@ from w2vneg.cli import main
 from w2vneg.cli.options import read_config
 from w2vneg.cli.train import _input_of
 from w2vneg.config import TrainConfig
-from w2vneg.datasets import arrival
-from w2vneg.datasets.manifests import Dataset, Form, read_manifest
-from w2vneg.encoded import (
+from w2vneg.data.catalog import arrival
+from w2vneg.data.catalog.manifests import Dataset, Form, read_manifest
+from w2vneg.data.encoded import (
     encode_baskets,
     encode_cooccurrence,
     encode_corpus,
@@ -25,15 +25,15 @@ from w2vneg.encoded import (
     encode_ratings,
     read_pairs_file,
 )
+from w2vneg.data.inputs import Input
+from w2vneg.data.readers.names import read_names
+from w2vneg.data.readers.titles import read_titles
+from w2vneg.data.splitfiles import known_beside
 from w2vneg.errors import W2vnegError
-from w2vneg.evaluators import evaluate_analogy, evaluate_ranking, evaluate_similarity, logits_of
-from w2vneg.inputs import Input
-from w2vneg.model import Model
-from w2vneg.readers.names import read_names
-from w2vneg.readers.titles import read_titles
-from w2vneg.splitfiles import known_beside
-from w2vneg.trials import TrialFolder, best_of, rows_of
-from w2vneg.validation import Metric
+from w2vneg.evaluation import evaluate_analogy, evaluate_ranking, evaluate_similarity, logits_of
+from w2vneg.search.trials import TrialFolder, best_of, rows_of
+from w2vneg.training.model import Model
+from w2vneg.training.validation import Metric
 from w2vneg.word2vec import read_degeneracy
 
 PAIRS = encoded_pairs()

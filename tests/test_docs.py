@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 import w2vneg
-from w2vneg.evaluators import similarity
+from w2vneg.evaluation import similarity
 from w2vneg.losses import relaxed_softmax
 
 ROOT = Path(w2vneg.__file__).parent

@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from w2vneg.data.words import Words
 from w2vneg.embeddings import Vectors, top_rows
 from w2vneg.errors import ConfigError, UnknownNameError, near_spellings
-from w2vneg.words import Words
 
 WORDS = ["king", "queen", "man", "woman", "zero"]
 MATRIX = np.array([[3, 1, 0], [3, 0, 2], [1, 1, 0], [1, 0, 2], [0, 0, 0]], dtype=np.float32)

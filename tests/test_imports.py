@@ -4,155 +4,38 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 import w2vneg
 from w2vneg import jit
 
 ROOT = Path(w2vneg.__file__).parent
+BENCHMARKS = ROOT.parent / "benchmarks"
 SOURCES = sorted(ROOT.rglob("*.py"))
-PLUGS = {"kernels", "registry", "jit", "errors"}
-INGEST = {"bounded", "errors", "registry", "atomic", "cachedir", "kernels", "jit", "readers", "vocab", "encoded"}
 
-MAY_IMPORT = {  # room -> rooms of ours it may import; a room may always import itself
-    "errors": set(),
-    "events": set(),
-    "cachedir": set(),
-    "memory": set(),
-    "bounded": {"errors"},
-    "npy": {"errors"},
-    "words": {"errors"},
-    "registry": {"errors"},
-    "exchange": set(),
-    "locks": {"errors"},
-    "signals": set(),
-    "signature": {"atomic", "cachedir", "errors"},
-    "atomic": {"errors", "exchange", "locks"},
-    "jit": {"cachedir", "errors", "jitcache", "syntax"},
-    "jitcache": {"syntax"},
-    "syntax": set(),
-    "kernels": {"jit"},
-    "dense": {"errors", "jit", "kernels", "memory"},
-    "losses": PLUGS,
-    "samplers": PLUGS | {"dense", "cooccurrence"},
-    "cooccurrence": {"errors", "memory"},
-    "splits": {"cooccurrence", "encoded", "errors"},
-    "splitfiles": {"atomic", "bounded", "errors", "splits"},
-    "weighers": PLUGS,
-    "readers": INGEST - {"vocab", "encoded"} | {"memory"},
-    "vocab": INGEST - {"encoded"} | {"words"},
-    "encoded": INGEST | {"cooccurrence", "memory", "npy", "schedule"},
-    "embeddings": {"words", "errors"},
-    "formats": {"bounded", "npy", "words", "vocab", "errors", "atomic", "kernels"},
-    "evaluators": {"bounded", "embeddings", "registry", "errors", "kernels"},
-    "datasets": {"bounded", "errors", "atomic", "cachedir", "builtin"},
-    "builtin": {"errors", "atomic", "cachedir"},
-    "option": {"errors"},
-    "presets": {"errors"},
-    "rules": {"errors", "option"},
-    "config": {"errors", "option", "presets", "rules"},
-    "setting": set(),
-    "exclusions": {"kernels"},
-    "plugins": {"errors", "losses", "presets", "samplers", "weighers"},
-    "schedule": set(),
-    "model": {"atomic", "bounded", "config", "errors", "npy", "signature", "vocab"},
-    "checkpoints": {"errors", "locks", "model"},
-    "engines": {"cachedir", "dense", "jit", "kernels", "memory", "schedule"},
-    "estimate": {"engines", "events"},
-    "temperature": {"errors", "schedule"},
-    "diagnostics": {"events", "kernels", "schedule"},
-    "assembly": {
-        "dense",
-        "engines",
-        "errors",
-        "events",
-        "exclusions",
-        "kernels",
-        "losses",
-        "plugins",
-        "rules",
-        "samplers",
-        "schedule",
-        "setting",
-        "temperature",
-        "weighers",
-    },
-    "trainer": {
-        "assembly",
-        "config",
-        "diagnostics",
-        "errors",
-        "events",
-        "jit",
-        "losses",
-        "model",
-        "rules",
-        "schedule",
-        "signals",
-        "temperature",
-    },
-    "judgement": {"encoded", "errors", "evaluators", "memory"},
-    "recommend": {"embeddings", "errors", "evaluators", "readers"},
-    "validation": {"encoded", "errors", "evaluators", "events", "model"},
-    "searchspace": {"config", "errors", "option"},
-    "trials": {"atomic", "bounded", "config", "errors"},
-    "tuning": {"errors", "events", "locks", "model", "plugins", "trials", "word2vec"},
-    "progress": {"events"},
-    "inputs": {"datasets", "errors"},
-    "word2vec": {
-        "bounded",
-        "checkpoints",
-        "config",
-        "embeddings",
-        "encoded",
-        "errors",
-        "inputs",
-        "jit",
-        "losses",
-        "model",
-        "plugins",
-        "rules",
-        "samplers",
-        "setting",
-        "trainer",
-        "validation",
-        "weighers",
-    },
-    "bench": {
-        "atomic",
-        "bounded",
-        "config",
-        "dense",
-        "embeddings",
-        "encoded",
-        "errors",
-        "evaluators",
-        "events",
-        "formats",
-        "jit",
-        "kernels",
-        "presets",
-        "readers",
-        "trainer",
-        "validation",
-        "vocab",
-    },
-    "warmup": {"config", "encoded", "errors", "jit", "word2vec"},
-}
-MAY_IMPORT_INSIDE_FUNCTIONS = {
-    "embeddings": {"formats", "evaluators", "datasets"},  # its methods hand over to them
-    "evaluators": {"datasets"},
-    "bench": {"jit"},
-    "word2vec": {"judgement", "recommend"},
-    "inputs": {"encoded"},  # so that the help of commands that take one comes fast
-}
-NEVER = {
-    "evaluators": {"trainer"},
-    "engines": {"trainer"},
-    "reproduce": {"cli", "bench"},
-}
+PLUGS = {"losses", "samplers", "weighers"}
+LAYERS = (  # a room imports from its own row only itself, and from all rows above
+    {"errors", "events"},
+    {"files"},
+    {"registry", "jit"},
+    {"kernels"},
+    {"losses", "samplers", "weighers"},
+    {"config"},
+    {"data"},
+    {"embeddings"},
+    {"formats"},
+    {"evaluation"},
+    {"plugins"},
+    {"training"},
+    {"word2vec"},
+    {"search", "warmup"},
+    {"reproduce"},
+    {"cli"},
+)
+HAND_OVER = {"embeddings": {"formats", "evaluation"}}  # room -> rooms below that its functions import when called
+STRANGERS = {"data": PLUGS}  # room -> rooms that it never imports, though they are below
+FRONT = {"__init__", "__main__"}
 NUMBA_DOORS = {
     "njit",
     "jit",
@@ -176,10 +59,20 @@ def module_name(path):
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
+@cache
+def syntax(path):
+    return ast.parse(path.read_bytes())
+
+
+@cache
 def imports(path):
-    """Yield (module as a tuple of names, name taken from it or None, inside a function?) of each import."""
+    """Return a list of (module as a tuple of names, name taken from it or None, inside a function?), one an import."""
+    return list(_imports(path))
+
+
+def _imports(path):
     package = module_name(path) if path.name == "__init__.py" else module_name(path)[:-1]
-    tree = ast.parse(path.read_bytes())
+    tree = syntax(path)
     in_functions = {
         id(node)
         for function in ast.walk(tree)
@@ -212,43 +105,54 @@ def shown(path):
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=shown)
-def test_rooms_import_only_what_the_table_allows(path):
-    own = room(path)
-    for imported, inside in rooms_imported(path):
-        if imported == own:
-            continue
-        assert imported not in NEVER.get(own, ()), f"{shown(path)} must never import {imported}"
-        if own in MAY_IMPORT:
-            allowed = MAY_IMPORT[own] | (MAY_IMPORT_INSIDE_FUNCTIONS.get(own, set()) if inside else set())
-            assert imported in allowed, f"{shown(path)} imports {imported}; {own} may import {sorted(allowed)}"
+def level(name):
+    return next(i for i, rooms in enumerate(LAYERS) if name in rooms)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=shown)
-def test_doors(path):
-    own = room(path)
-    for module, name, _ in imports(path):
-        if module[0] == "click":
-            assert own == "cli", "only cli/ imports click"
-        if module[0] == "matplotlib":
-            assert own == "cli", "figures are drawn on what cli/reproduce.py hands out"
-        if module[0] == "tqdm":
-            assert own == "progress", "only progress.py imports tqdm"
-        if module[0] == "numba" and own != "jit":
-            assert name not in NUMBA_DOORS, "only jit.py imports Numba's decorators"
-        if module[:2] == ("w2vneg", "cli") or (module == ("w2vneg",) and name == "cli"):
-            assert own in ("cli", "__main__"), "nothing imports cli"
+def test_rooms_import_only_from_layers_below():
+    for path in SOURCES:
+        own = room(path)
+        for imported, inside in rooms_imported(path):
+            if own in FRONT or imported == own or (inside and imported in HAND_OVER.get(own, ())):
+                continue
+            assert level(imported) < level(own), f"{shown(path)} imports {imported}, which is not below {own}"
+            assert imported not in STRANGERS.get(own, ()), f"{shown(path)} must never import {imported}"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=shown)
-def test_nobody_prints_or_decorates_past_the_door(path):
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-            assert room(path) == "cli", f"{shown(path)}:{node.lineno} prints; only cli/ writes results"
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "numba":
-            assert room(path) == "jit" or node.attr not in NUMBA_DOORS, (
-                f"{shown(path)}:{node.lineno}: numba.{node.attr}"
-            )
+def test_every_room_has_a_layer():
+    assert sorted(name for rooms in LAYERS for name in rooms) == sorted({room(path) for path in SOURCES} - FRONT)
+
+
+def test_the_package_knows_nothing_of_its_benchmarks():
+    for path in SOURCES:
+        assert all(module[0] != "benchmarks" for module, _, _ in imports(path)), shown(path)
+
+
+def test_doors():
+    for path in SOURCES:
+        own = room(path)
+        for module, name, _ in imports(path):
+            if module[0] == "click":
+                assert own == "cli", "only cli/ imports click"
+            if module[0] == "matplotlib":
+                assert own == "cli", "figures are drawn on what cli/reproduce.py hands out"
+            if module[0] == "tqdm":
+                assert shown(path) == "cli/progress.py", "only progress.py imports tqdm"
+            if module[0] == "numba" and own != "jit":
+                assert name not in NUMBA_DOORS, "only jit.py imports Numba's decorators"
+            if module[:2] == ("w2vneg", "cli") or (module == ("w2vneg",) and name == "cli"):
+                assert own in ("cli", "__main__"), "nothing imports cli"
+
+
+def test_nobody_prints_or_decorates_past_the_door():
+    for path in SOURCES:
+        for node in ast.walk(syntax(path)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+                assert room(path) == "cli", f"{shown(path)}:{node.lineno} prints; only cli/ writes results"
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "numba":
+                assert room(path) == "jit" or node.attr not in NUMBA_DOORS, (
+                    f"{shown(path)}:{node.lineno}: numba.{node.attr}"
+                )
 
 
 def test_compiled_code_lies_where_its_cache_looks():
@@ -257,21 +161,13 @@ def test_compiled_code_lies_where_its_cache_looks():
     makers = {path for path in SOURCES for _, name, _ in imports(path) if compiles.fullmatch(name or "")}
     in_rooms = jit._files_of_rooms()
     assert {shown(path) for path in makers - in_rooms} == {"reproduce/steps.py"}
-    assert "reproduce" not in set().union(*(MAY_IMPORT[room(path)] for path in in_rooms))
-
-
-def test_the_table_names_the_rooms_that_exist():
-    """All but those that may import nearly everything."""
-    rooms = {room(path) for path in SOURCES}
-    assert set(MAY_IMPORT) == rooms - {"cli", "reproduce", "__init__", "__main__"}
 
 
 def test_the_architecture_document_names_every_room():
     text = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
     first = " ".join(row.split("|")[1] for row in text.splitlines() if row.startswith("| `"))
     named = {name.rstrip("/") for name in re.findall(r"`([a-z_0-9]+/?)`", first)}
-    rooms = {room(path) for path in SOURCES} - {"__init__", "__main__"}
-    assert named == rooms
+    assert named == {room(path) for path in SOURCES} - FRONT | {"benchmarks"}
 
 
 def loaded_after(code):

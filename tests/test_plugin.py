@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from w2vneg import Word2Vec
+from w2vneg.config.presets import PRESETS
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.losses import LOSSES
-from w2vneg.model import Model
 from w2vneg.plugins import lasting_plugins, load_plugins
-from w2vneg.presets import PRESETS
 from w2vneg.samplers import SAMPLERS
+from w2vneg.training.model import Model
 
 LOSS = '''
 """Logistic loss, written from scratch: the same sums in the same order as the one that is built in."""
@@ -176,7 +176,7 @@ def test_a_plug_that_is_taken_out_is_unknown_again(tmp_path):
 
 
 PRESET = """
-from w2vneg.presets import Preset, register_preset
+from w2vneg.config.presets import Preset, register_preset
 
 options = {"sampler": "popularity", "negatives": 2, "exclude": "target"}
 register_preset("NAME", Preset("ns", options, "a name of one's own", "none"))
@@ -274,3 +274,23 @@ def test_a_plugin_that_is_not_there(file, tmp_path, plugin, message):
     (tmp_path / "sub").mkdir()
     with pytest.raises(InputError, match=message):
         Word2Vec(plugin=plugin, **OPTIONS).fit(corpus())
+
+
+def test_modules_of_the_last_version_are_found_by_their_old_names(tmp_path):
+    path = tmp_path / "old.py"
+    path.write_text(
+        "from w2vneg.presets import Preset, register_preset\n"
+        "from w2vneg.setting import Setting\n"
+        "register_preset('of-old', Preset('ns', {}, 'as before', 'nobody'))\n"
+    )
+    try:
+        with pytest.warns(FutureWarning, match="is now") as warned:
+            load_plugins(str(path))
+        assert {str(one.message).split(" ")[0] for one in warned} == {
+            "w2vneg.presets.Preset",
+            "w2vneg.presets.register_preset",
+            "w2vneg.setting.Setting",
+        }
+        assert "of-old" in PRESETS
+    finally:
+        PRESETS.pop("of-old", None)

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from made_up import write_item_files, write_movielens_folders
 
-from w2vneg import Vectors, datasets
+from benchmarks.commands import bench
+from w2vneg import Vectors
 from w2vneg.cli import cli
+from w2vneg.data import catalog as datasets
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
@@ -58,8 +60,14 @@ def commands(document):
     """Return the arguments of each command of a document, in order."""
     lines = [shlex.split(line, comments=True) for block in blocks(document, "sh") for line in block.splitlines()]
     lines = [words for words in lines if words]
-    assert {words[0] for words in lines} <= {"w2vneg", "make", "pip"}
+    assert {words[0] for words in lines} <= {"w2vneg", "make", "pip", "python"}
     return [words[1:] for words in lines if words[0] == "w2vneg"]
+
+
+def measurements(document):
+    """Return the arguments of each ``python -m benchmarks`` in the blocks of a document."""
+    lines = [shlex.split(line, comments=True) for block in blocks(document, "sh") for line in block.splitlines()]
+    return [words[3:] for words in lines if words[:3] == ["python", "-m", "benchmarks"]]
 
 
 def smaller(command):
@@ -99,7 +107,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_commands_of_the_readme_run(run_cli, text, folder, no_network, as_python, monkeypatch):
-    monkeypatch.setattr("w2vneg.diagnostics._NUMBERS", 2000)  # that many draws are looked at
+    monkeypatch.setattr("w2vneg.training.diagnostics._NUMBERS", 2000)  # that many draws are looked at
     assert [c[:2] for c in commands("README.md")[:3]] == [
         ["train", "--corpus"],
         ["eval", "similarity"],
@@ -140,19 +148,28 @@ def test_what_stands_in_for_named_sets_has_their_names(document):
 def test_commands_named_in_a_document_have_the_options_they_are_named_with(document):
     """Those in blocks and those within sentences, most of which no test runs."""
     text = re.sub(r"```.*?```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
-    spans = [" ".join(span.split()).removeprefix("w2vneg ") for span in re.findall(r"`([a-z][^`]*)`", text)]
-    within = [shlex.split(span) for span in spans if span.split()[0] in cli.list_commands(None) and " --" in span]
-    for words in [*commands(document), *within]:
-        command, context = cli, click.Context(cli, info_name="w2vneg")
-        while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-            name, command, words = command.resolve_command(context, words)
-            context = click.Context(command, info_name=name, parent=context)
-        try:
-            command.make_context(context.info_name, list(words))
-        except click.NoSuchOption:
-            raise
-        except (click.UsageError, click.exceptions.Exit):
-            pass  # a command by its name alone, `--seed N`, `…`; --help
+    spans = [" ".join(span.split()) for span in re.findall(r"`([a-z][^`]*)`", text)]
+    within = [shlex.split(span.removeprefix("w2vneg ")) for span in spans if " --" in span]
+    within = [words for words in within if words[0] in cli.list_commands(None)]
+    start = "python -m benchmarks "
+    measured = [shlex.split(span.removeprefix(start)) for span in spans if span.startswith(start)]
+    for tree, calls in ((cli, [*commands(document), *within]), (bench, [*measurements(document), *measured])):
+        for words in calls:
+            check_options(tree, words)
+
+
+def check_options(command, words):
+    """Raise NoSuchOption if a command has not all the options it is named with."""
+    context = click.Context(command, info_name="w2vneg")
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name, command, words = command.resolve_command(context, words)
+        context = click.Context(command, info_name=name, parent=context)
+    try:
+        command.make_context(context.info_name, list(words))
+    except click.NoSuchOption:
+        raise
+    except (click.UsageError, click.exceptions.Exit):
+        pass  # a command by its name alone, `--seed N`, `…`; --help
 
 
 @pytest.mark.parametrize("document", PAGES)
@@ -164,7 +181,8 @@ def test_options_named_in_a_document_exist(document):
                 yield from flags(command.get_command(click.Context(command), name))
 
     text = re.sub(r"```python.*?```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", text)) - set(flags(cli)) <= {"--help", "--version"}
+    known = {*flags(cli), *flags(bench)}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", text)) - known <= {"--help", "--version"}
 
 
 @pytest.mark.realdata

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from w2vneg import datasets
+from w2vneg.data import catalog as datasets
 
 pytest_plugins = ["pytester"]
 CONFTEST = Path(__file__).with_name("conftest.py").read_text(encoding="utf-8")

@@ -8,7 +8,8 @@ import sys
 import pytest
 from planted import as_text, two_topics
 
-from w2vneg import config, presets
+from w2vneg import config
+from w2vneg.config import presets
 from w2vneg.errors import ConfigError
 from w2vneg.warmup import warm_up
 

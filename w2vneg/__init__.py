@@ -9,9 +9,9 @@ __version__ = "0.1.0"
 
 _HOME = {  # public name -> module that defines it
     "Word2Vec": "w2vneg.word2vec",
-    "Input": "w2vneg.inputs",
+    "Input": "w2vneg.data.inputs",
     "Vectors": "w2vneg.embeddings",
-    "Vocabulary": "w2vneg.vocab",
+    "Vocabulary": "w2vneg.data.vocab",
     "TrainConfig": "w2vneg.config",
     "W2vnegError": "w2vneg.errors",
     "DivergenceError": "w2vneg.errors",

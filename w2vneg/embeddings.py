@@ -4,8 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
+from .data.words import Words
 from .errors import ConfigError, UnknownNameError, near_spellings, require
-from .words import Words
 
 _ROWS = 1024  # rows looked at together in float64; their copies stay in the cache of a core
 _SAFE = np.float32(1e-30), np.float32(1e30)  # squared lengths that float32 products are right for
@@ -214,15 +214,15 @@ class Vectors:
 
         Returns
         -------
-        w2vneg.evaluators.SimilarityResult
+        w2vneg.evaluation.SimilarityResult
         """
-        from .evaluators import evaluate_similarity
+        from .evaluation import evaluate_similarity
 
         path, name, tags = _find(set_or_path, mirror, "similarity")
         return evaluate_similarity(self, path, name=name, tags=tags)
 
     def evaluate_analogy(self, set_or_path="google", mirror=None, restrict_vocab=None, half=None):
-        """Answer the analogy questions of a named set or a file; returns w2vneg.evaluators.AnalogyResult.
+        """Answer the analogy questions of a named set or a file; returns w2vneg.evaluation.AnalogyResult.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Vectors:
         half : {None, "dev", "test"}
             All questions, or a fixed half of them.
         """
-        from .evaluators import evaluate_analogy
+        from .evaluation import evaluate_analogy
 
         path, name, _ = _find(set_or_path, mirror, "analogy")
         return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
@@ -302,7 +302,7 @@ def _as_list(items):
 
 def _find(set_or_path, mirror, kind):
     """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
-    from . import datasets
+    from .data import catalog as datasets
     from .errors import W2vnegError
 
     path = datasets.resolve(set_or_path, mirror=mirror, kind=kind)

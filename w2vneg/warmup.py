@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .config import DEGENERACIES
-from .encoded import encode_baskets, encode_corpus, encode_pairs
+from .data.encoded import encode_baskets, encode_corpus, encode_pairs
 from .errors import ConfigError
 from .jit import cache_folder, compilations
 from .word2vec import Word2Vec

@@ -12,21 +12,21 @@ from pathlib import Path
 
 import numpy as np
 
-from .bounded import check_regular, read_text
-from .checkpoints import Checkpoints
 from .config import DEGENERACIES, TrainConfig
+from .config.compatibility import about_cosines, check_diagnose, check_plugs
+from .data.encoded import EncodedCorpus, EncodedPairs, encode_corpus
+from .data.inputs import Input, encode_input
 from .embeddings import Vectors
-from .encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .errors import ConfigError, InputError, did_you_mean
-from .inputs import Input, encode_input
+from .files.bounded import check_regular, read_text
 from .jit import available_threads
 from .losses import LOSSES
-from .model import Model
 from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
-from .rules import about_cosines, check_diagnose, check_plugs
+from .registry import RunContext
 from .samplers import SAMPLERS
-from .setting import Setting
-from .trainer import Trainer
+from .training.checkpoints import Checkpoints
+from .training.model import Model
+from .training.trainer import Trainer
 from .weighers import WEIGHERS, regards_groups
 
 
@@ -118,7 +118,7 @@ class Word2Vec:
         encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=progress)
         validation = None
         if valid is not None:
-            from .validation import make_validation
+            from .training.validation import make_validation
 
             options = {"metric": metric, "patience": patience, "every": eval_every, "lowercase": self.config.lowercase}
             validation = make_validation(valid, encoded, known=valid_exclude_known, **options)
@@ -161,7 +161,7 @@ class Word2Vec:
                 table[name]
         config = self.config.resolved(cores=available_threads())
         if config.self_normalise is not None or config.log_z is not None:  # texts that the loss itself reads
-            LOSSES[config.loss].from_options(config, Setting(np.ones(2, np.int64)))
+            LOSSES[config.loss].from_options(config, RunContext(np.ones(2, np.int64)))
         if diagnose:
             check_diagnose(config)
         if config.sampler is not None:
@@ -197,8 +197,8 @@ class Word2Vec:
         return Trainer(encoded, config, listeners, model, diagnose, validation, checkpoints)
 
     def evaluate_ranking(self, test, **options):
-        """Rank the held-out pairs of a file; returns a Judgement, and takes options as `judgement.judge_ranking`."""
-        from .judgement import judge_ranking
+        """Rank the held-out pairs of a file; returns a Judgement, and takes options as `baselines.judge_ranking`."""
+        from .evaluation.baselines import judge_ranking
 
         return judge_ranking(self._trained(), test, **options)
 
@@ -215,10 +215,10 @@ class Word2Vec:
         Returns
         -------
         list of (str, float)
-            Name and score, the best first; see `w2vneg.recommend`.
+            Name and score, the best first; see `w2vneg.evaluation.recommend`.
         """
-        from .judgement import read_known
-        from .recommend import recommend
+        from .evaluation.baselines import read_known
+        from .evaluation.recommend import recommend
 
         model = self._trained()
         return recommend(model, items, k, read_known(exclude_known, model))

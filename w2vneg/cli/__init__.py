@@ -9,7 +9,7 @@ from importlib import import_module
 import click
 
 from ..errors import W2vnegError
-from ..progress import BestEffort, note
+from .progress import BestEffort, note
 
 _COMMANDS = {  # command -> (module, attribute)
     "train": (".train", "train"),
@@ -23,7 +23,6 @@ _COMMANDS = {  # command -> (module, attribute)
     "split": (".split", "split"),
     "data": (".data", "data"),
     "doctor": (".doctor", "doctor"),
-    "bench": (".bench", "bench"),
     "objectives": (".objectives", "objectives"),
     "reproduce": (".reproduce", "reproduce"),
 }
@@ -58,11 +57,11 @@ def cli():
     """Train and judge word2vec-style embeddings with pluggable negative objectives."""
 
 
-def main(argv=None):
-    """Run the command line; errors of the user's become one message on stderr and exit code 1."""
+def main(argv=None, command=cli, name="w2vneg"):
+    """Run a command line; errors of the user's become one message on stderr and exit code 1."""
     _open_closed_streams()
     try:
-        status = cli.main(args=argv, prog_name="w2vneg", standalone_mode=False)
+        status = command.main(args=argv, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     except W2vnegError as error:

@@ -30,7 +30,7 @@ def list_(mirror, as_json):
 
     Nothing is downloaded.
     """
-    from ..datasets import info, names, where
+    from ..data.catalog import info, names, where
 
     rows = []
     for name in names():
@@ -64,7 +64,7 @@ def info_(name, mirror, as_json):
     """Tell everything that is known about NAME, and where it is looked for."""
     from dataclasses import asdict
 
-    from ..datasets import cache_place, info, where
+    from ..data.catalog import cache_place, info, where
 
     dataset = info(name)
     status, path = where(name, mirror)
@@ -93,8 +93,8 @@ def fetch_(names, mirror):
 
     What is here already is left as it is; what a mirror folder has is copied into the cache.
     """
-    from ..datasets import fetch, info
-    from ..progress import byte_progress
+    from ..data.catalog import fetch, info
+    from .progress import byte_progress
 
     for name in names:
         info(name)  # a misspelt last name should not be found out after a long download of the first
@@ -125,7 +125,7 @@ def _shown(dataset, status, path, cache_place):
 def _order(dataset, mirror):
     import os
 
-    from ..datasets import cache_place
+    from ..data.catalog import cache_place
 
     if dataset.made_here:
         return [

@@ -95,7 +95,7 @@ def _machine():
     import os
     import platform
 
-    from ..memory import memory_size
+    from ..files.memory import memory_size
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
@@ -123,7 +123,7 @@ def _cpu_name():
 def _cache(problems):
     import tempfile
 
-    from ..cachedir import cache_dir
+    from ..files.cachedir import cache_dir
 
     folder = cache_dir()
     try:
@@ -144,7 +144,7 @@ def _jit(problems):
     import tempfile
     from pathlib import Path
 
-    from ..cachedir import cache_dir
+    from ..files.cachedir import cache_dir
 
     parent = Path(os.environ.get("W2VNEG_JIT_CACHE") or cache_dir("jit"))
     try:
@@ -205,7 +205,7 @@ def _run_probe(probe, problems):
 
 
 def _data(problems):
-    from ..datasets import names, where
+    from ..data.catalog import names, where
     from ..errors import DataError
 
     try:

@@ -147,8 +147,8 @@ def likelihood(model, corpus, window, mirror, as_json):
     MODEL is a folder written with --save-model. Unlike training losses these values compare between objectives;
     negative sampling, which does not aim at a softmax, does badly here and may still give good vectors.
     """
-    from ..evaluators import evaluate_likelihood
-    from ..model import Model
+    from ..evaluation import evaluate_likelihood
+    from ..training.model import Model
     from ..word2vec import Word2Vec
 
     loaded = Model.load(model)

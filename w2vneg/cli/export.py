@@ -31,8 +31,8 @@ def export(source, out, format_, matrix, precision):
     Text and binary are word2vec's own and can be loaded by gensim (load_word2vec_format). npz also keeps the
     counts.
     """
-    from ..atomic import check_writable
     from ..embeddings import Vectors
+    from ..files.atomic import check_writable
     from ..formats import format_of
 
     format_ = format_ or format_of(out)

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import click
 
-from ..inputs import FIELDS, Input
+from ..data.inputs import FIELDS, Input
 from .options import ConfigOption
 
 _SOURCES = {  # kind -> (metavar, help)
@@ -109,14 +109,14 @@ def encode(source, config, quiet, **vocabularies):
     config : TrainConfig
     quiet : bool
     **vocabularies
-        vocab, vocab_out: see `inputs.encode_input`.
+        vocab, vocab_out: see `data.inputs.encode_input`.
 
     Returns
     -------
     EncodedCorpus or EncodedPairs
     """
-    from ..inputs import encode_input
-    from ..progress import byte_progress
+    from ..data.inputs import encode_input
+    from .progress import byte_progress
 
     with nullcontext() if quiet else byte_progress("reading") as progress:
         return encode_input(source, **config.shaping, **vocabularies, progress=progress)

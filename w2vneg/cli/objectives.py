@@ -58,8 +58,8 @@ def _unknown(name, entries):
 
 def _entries():
     """Return a dict for each plug and preset, in the order of `KINDS`."""
+    from ..config.presets import PRESETS
     from ..plugins import REGISTRIES
-    from ..presets import PRESETS
 
     entries = [_plug(kind, name, registry[name]) for kind, registry in REGISTRIES.items() for name in registry]
     return entries + [_preset(name, preset) for name, preset in PRESETS.items()]
@@ -101,7 +101,7 @@ def _needs(kind, plug):
 def _options(kind, name):
     """Return the options that the plug reads: flag, help and default."""
     from ..config import TrainConfig
-    from ..option import default_for, flag_of
+    from ..config.option import default_for, flag_of
 
     options = []
     for item in dataclasses.fields(TrainConfig):
@@ -114,8 +114,8 @@ def _options(kind, name):
 
 def _preset(name, preset):
     from ..config import TrainConfig
+    from ..config.option import flag_of
     from ..losses import LOSSES
-    from ..option import flag_of
 
     fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
     config, own = (TrainConfig(loss=called).resolved() for called in (name, preset.loss))

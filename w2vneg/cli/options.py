@@ -4,10 +4,10 @@ import dataclasses
 
 import click
 
-from ..bounded import read_text
 from ..config import TrainConfig
+from ..config.compatibility import in_words
 from ..errors import ConfigError, InputError
-from ..rules import in_words
+from ..files.bounded import read_text
 
 _HEADINGS = {  # group, or what reads the option -> heading of the help, in order
     None: "Files and reports",

@@ -70,8 +70,8 @@ def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed
     out and counted. Popularity and item-item co-occurrence are counted in the training part and printed beside the
     model. docs/ranking.md defines every figure.
     """
-    from ..judgement import judge_ranking
-    from ..model import Model
+    from ..evaluation.baselines import judge_ranking
+    from ..training.model import Model
 
     if samples and mpr == "exact":
         raise click.UsageError("--samples is how many targets --mpr sampled draws; the exact one draws none")

@@ -35,17 +35,17 @@ def recommend(model, items, k, titles, titles_cols, exclude_known, mirror, as_js
     MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits (dot products, not cosines);
     the ITEMs themselves are left out. Where rows and columns are of two kinds, users and items, an ITEM is a user.
     """
-    from ..judgement import read_known
-    from ..model import Model
-    from ..readers.names import as_word
-    from ..recommend import recommend as best
+    from ..data.readers.names import as_word
+    from ..evaluation.baselines import read_known
+    from ..evaluation.recommend import recommend as best
+    from ..training.model import Model
 
     columns = _columns(titles, titles_cols)
     loaded = Model.load(model)
     names = {}
     if titles:
-        from ..inputs import locate
-        from ..readers.titles import read_titles
+        from ..data.inputs import locate
+        from ..data.readers.titles import read_titles
 
         names = read_titles(locate(titles, mirror, "items"), columns, loaded.config.lowercase)
     known = read_known(exclude_known, loaded)

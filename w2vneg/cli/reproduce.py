@@ -56,8 +56,8 @@ def _first_line(study):
 
 
 def _check_place(out, name):
-    from ..atomic import check_writable
     from ..errors import OutputError
+    from ..files.atomic import check_writable
 
     try:
         os.makedirs(out, exist_ok=True)
@@ -94,8 +94,8 @@ def _cell(value):
 
 def _write(out, name, done, text):
     """Write a study's files, each whole or not at all; return their paths."""
-    from ..atomic import atomic_file
     from ..errors import MissingExtraError
+    from ..files.atomic import atomic_file
     from .figures import drawn
 
     try:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from ..atomic import is_special
 from ..errors import OutputError, W2vnegError
+from ..files.atomic import is_special
 
 
 def vectors_of(model, folder):

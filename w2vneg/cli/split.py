@@ -5,7 +5,7 @@ from functools import partial
 
 import click
 
-from .. import progress
+from . import progress
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options
 
@@ -41,9 +41,9 @@ def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
     """
     chosen = {name: given.pop(name) for name in _CONFIG}
     source = input_of(given)
-    from ..readers.sources import find_files
-    from ..splitfiles import check_place, source_facts, write_split
-    from ..splits import check_shares, check_way, split_data
+    from ..data.readers.sources import find_files
+    from ..data.splitfiles import check_place, source_facts, write_split
+    from ..data.splits import check_shares, check_way, split_data
 
     config = _config(chosen, source)
     check_shares(train, valid, test)
@@ -80,7 +80,7 @@ def _config(chosen, source):
 
 
 def _tell_of_many(data, window, note):
-    from ..cooccurrence import count_pairs
+    from ..kernels.cooccurrence import count_pairs
 
     n_pairs = count_pairs(data.offsets, window)
     if n_pairs > _MANY:

@@ -7,11 +7,11 @@ from contextlib import nullcontext
 
 import click
 
-from ..progress import TrainingProgress, noter
-from ..rules import about_cosines
-from ..signals import first_signal
+from ..config.compatibility import about_cosines
+from ..training.signals import first_signal
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options, read_config
+from .progress import TrainingProgress, noter
 from .results import vectors_of, write_results
 from .valid import check_valid, valid_options, validation_of
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
@@ -59,7 +59,7 @@ def train(
     if output == "":
         raise click.UsageError("--output needs the name of a file")
     output = output or (vectors_of(model, resume) if model is not None else None) or "vectors.txt"
-    from ..readers.sources import find_files
+    from ..data.readers.sources import find_files
     from ..word2vec import Word2Vec
 
     if read is None:
@@ -115,7 +115,7 @@ def _checkpoints(folder, minutes, dry_run, note):
         if minutes is not None:
             raise click.UsageError("--checkpoint-every saves a model folder; name one with --save-model")
         return None
-    from ..checkpoints import Checkpoints
+    from ..training.checkpoints import Checkpoints
 
     checkpoints = Checkpoints(folder, warn=note, **({} if minutes is None else {"minutes": minutes}))
     if not dry_run:
@@ -125,7 +125,7 @@ def _checkpoints(folder, minutes, dry_run, note):
 
 def _tell_estimate(word2vec, encoded, model, validation, as_json, note):
     """Print what the run would take."""
-    from ..estimate import estimate
+    from ..training.estimate import estimate
     from .tables import table
 
     note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
@@ -169,7 +169,7 @@ def _starting_point(resume, config_path, given):
     if chosen or config_path:
         what = "--config" if not chosen else "--" + chosen[0].replace("_", "-")
         raise click.UsageError(f"--resume takes its options from the model folder; leave {what} out")
-    from ..model import Model
+    from ..training.model import Model
 
     model = Model.load(resume)
     return model.config_to_run(resume, given["plugin"]), model
@@ -177,19 +177,19 @@ def _starting_point(resume, config_path, given):
 
 def _check_places(output, checkpoints):
     """Complain about places that cannot be written now rather than after training."""
-    from ..atomic import check_writable
+    from ..files.atomic import check_writable
 
     check_writable(output)
     if checkpoints is not None:
         if os.path.realpath(checkpoints.folder) == os.path.realpath(output):
             raise click.UsageError(f"the vectors and the model folder cannot both be {output}; name two places")
-        from ..model import check_place
+        from ..training.model import check_place
 
         check_place(checkpoints.folder)
 
 
 def _built_in(note):
-    from ..inputs import Input
+    from ..data.inputs import Input
 
     note("No --corpus given: training on the built-in corpus, the documentation of Python's standard library.")
     return Input("corpus", "builtin")
@@ -197,8 +197,8 @@ def _built_in(note):
 
 def _input_of(model, folder):
     """Return what a model folder was trained on, as it was named then."""
+    from ..data.inputs import Input
     from ..errors import ConfigError, InputError
-    from ..inputs import Input
 
     try:
         read = Input.from_dict(model.origin.input) if model.origin.input else None

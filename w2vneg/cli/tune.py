@@ -8,9 +8,9 @@ from contextlib import nullcontext
 
 import click
 
-from ..progress import noter
 from .inputs import encode, input_of, input_options
 from .options import GroupedCommand, config_options, read_config
+from .progress import noter
 from .valid import check_valid, valid_options, validation_of
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
@@ -62,9 +62,9 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
     judged, read, fixed = check_valid(given), input_of(given), fixed_of(given)
     config = dataclasses.replace(read_config(config_path, given), source=read.source, rectangular=read.rectangular)
     combinations = _combinations(grid, ranges, n_random, config.seed, given)
-    from ..trials import check_folder
-    from ..tuning import check_combinations
-    from ..tuning import tune as search
+    from ..search.trials import check_folder
+    from ..search.tuning import check_combinations
+    from ..search.tuning import tune as search
 
     check_folder(out)
     check_combinations(config, combinations)
@@ -84,7 +84,7 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
 
 def _combinations(grid, ranges, n_random, seed, given):
     """Return what is to be tried; everything wrong with it is told before data are read."""
-    from ..searchspace import combinations, draws, parse_grid, parse_ranges
+    from ..search.space import combinations, draws, parse_grid, parse_ranges
 
     if not grid and not ranges:
         raise click.UsageError("nothing to try; name options with --grid, or with --random and --range")
@@ -100,7 +100,7 @@ def _combinations(grid, ranges, n_random, seed, given):
 
 
 def _progress(source):
-    from ..progress import SearchProgress
+    from .progress import SearchProgress
 
     return SearchProgress(source=source)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import click
 
 from ..errors import InputError
-from ..progress import note
+from .progress import note
 
 _OPTIONS = (
     click.option(
@@ -72,7 +72,7 @@ def check_valid(given, resume=None):
         flag = flags[next(iter(chosen))] if chosen else "--valid-exclude-known"
         raise click.UsageError(f"{flag} says how held-out pairs judge the model; name them with --valid")
     if valid is not None or known is not None:
-        from ..validation import check_options
+        from ..training.validation import check_options
 
         check_options(**chosen)
         for path in (valid, known):
@@ -97,7 +97,7 @@ def validation_of(judged, encoded, config, model, note):
         return None
     if model is None:
         warn_of_known(valid, known, "--valid-exclude-known")
-    from ..validation import make_validation
+    from ..training.validation import make_validation
 
     validation = make_validation(valid, encoded, known=known, lowercase=config.lowercase, **chosen)
     held = validation.held
@@ -118,7 +118,7 @@ def warn_of_known(held, known, flag):
     flag : str
         The option that asks for it.
     """
-    from ..splitfiles import known_beside
+    from ..data.splitfiles import known_beside
 
     train = None if known else known_beside(held)
     if train is not None:

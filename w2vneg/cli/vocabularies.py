@@ -2,7 +2,7 @@
 
 import click
 
-from ..inputs import FIELDS
+from ..data.inputs import FIELDS
 
 _NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, of what
 
@@ -45,8 +45,8 @@ def check_fixed(fixed, read, resume=None):
 
 
 def vocabularies(fixed):
-    """Load the files of `fixed`: dict of name -> Vocabulary, as `inputs.encode` takes them; InputError."""
-    from ..vocab import Vocabulary
+    """Load the files of `fixed`: dict of name -> Vocabulary, as `data.inputs.encode` takes them; InputError."""
+    from ..data.vocab import Vocabulary
 
     return {name: Vocabulary.load(path) for name, path in fixed.items()}
 

@@ -33,7 +33,7 @@ def warmup(every, sources, config_path, quiet, as_json, **given):
     config = read_config(config_path, given)
     if every and (given["loss"] is not None or given["sampler"] is not None):
         raise click.UsageError("--all compiles for every preset; leave --loss and --sampler out")
-    from ..presets import PRESETS
+    from ..config.presets import PRESETS
     from ..warmup import check_cache, warm_up
 
     check_cache()

@@ -4,7 +4,7 @@ A field left at None is filled in by `TrainConfig.resolved` from the preset that
 ``--loss relaxed`` alone means what the papers mean by it and every part can still be chosen by itself.
 """
 
-from ..rules import DEGENERACIES
+from .compatibility import DEGENERACIES
 from .objective import EXCLUSIONS
 from .run import SOURCES
 from .train import TrainConfig

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from ..errors import ConfigError
-from ..option import option
-from ..rules import DEGENERACIES
+from .compatibility import DEGENERACIES
+from .option import option
 
 SHARINGS = ("no", "centre", "window")
 EXCLUSIONS = ("none", "target", "window", "known")

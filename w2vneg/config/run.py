@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..option import option
+from .option import option
 
 SOURCES = ("text", "baskets", "pairs")
 PAIR_WEIGHTS = ("enumerate", "sample")

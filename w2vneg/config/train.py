@@ -5,10 +5,10 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ConfigError, did_you_mean
-from ..option import checked
-from ..presets import PRESETS, preset_of
-from ..rules import at_infinity, check_schedule, for_plugs, own_negatives, unread, without_negatives
+from .compatibility import at_infinity, check_schedule, for_plugs, own_negatives, unread, without_negatives
 from .objective import ObjectiveOptions
+from .option import checked
+from .presets import PRESETS, preset_of
 from .run import RunOptions
 
 
@@ -55,7 +55,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
 
     @property
     def shaping(self):
-        """The options that shape encoded data, by name: what `inputs.encode_input` takes (dict)."""
+        """The options that shape encoded data, by name: what `data.inputs.encode_input` takes (dict)."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["group"] == "corpus"}
 
     def resolved(self, cores=1):

@@ -7,9 +7,9 @@ C-contiguous; ndarray, int64, (n,) or None.
 
 from pathlib import Path
 
-from ..bounded import check_regular
+from ..data.words import Words
 from ..errors import ConfigError, InputError, OutputError, did_you_mean
-from ..words import Words
+from ..files.bounded import check_regular
 from . import binary, folder, npz, text
 from .common import row_not_finite
 

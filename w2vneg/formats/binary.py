@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..atomic import atomic_file
+from ..data.words import Words
 from ..errors import InputError
-from ..words import Words
+from ..files.atomic import atomic_file
 from .common import check_finite, check_words, promised
 
 _HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell

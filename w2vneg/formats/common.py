@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
+from ..data.words import END
 from ..errors import InputError, OutputError
-from ..words import END
 
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
 _NUMBERS = 1 << 18  # looked at together

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.decimals import LIMIT, SMALLEST, write_rows
+from ..kernels.text.decimals import LIMIT, SMALLEST, write_rows
 
 
 def format_rows(matrix):

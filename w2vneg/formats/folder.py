@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..bounded import read_json
 from ..errors import ConfigError, InputError
-from ..npy import read_matrix
+from ..files.bounded import read_json
+from ..files.npy import read_matrix
 from .common import check_finite
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
@@ -18,7 +18,7 @@ def read(path, matrix="in"):
     """
     if not (path / "vocab.tsv").is_file():
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
-    from ..vocab import Vocabulary
+    from ..data.vocab import Vocabulary
 
     two_kinds = _two_kinds(path)
     if two_kinds and matrix == "sum":

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..atomic import atomic_file
+from ..data.words import END, Words
 from ..errors import InputError
-from ..npy import npy_header
-from ..words import END, Words
+from ..files.atomic import atomic_file
+from ..files.npy import npy_header
 from .common import check_finite, check_text
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..atomic import atomic_file
-from ..bounded import lines_of
+from ..data.words import Words
 from ..errors import ConfigError, InputError
-from ..words import Words
+from ..files.atomic import atomic_file
+from ..files.bounded import lines_of
 from .common import check_words, promised
 from .decimals import format_rows
 

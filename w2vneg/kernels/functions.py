@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..jit import LEAF, jitable, njit
-from .lanes import exp_lanes, highest_lanes, rank_lanes
-from .vectors import LANES, LIMIT, LOG2E, POWERS
+from .simd.lanes import exp_lanes, highest_lanes, rank_lanes
+from .simd.vectors import LANES, LIMIT, LOG2E, POWERS
 
 _LOG2E = np.float32(LOG2E)
 _LIMIT = np.float32(LIMIT)

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..jit import LEAF, njit, prefetch
 from .contracts import Socket
-from .lanes import dot_lanes, dot_two_lanes, step_lanes
-from .tiles import NEGATIVES, tile_products, tile_steps
+from .simd.lanes import dot_lanes, dot_two_lanes, step_lanes
+from .simd.tiles import NEGATIVES, tile_products, tile_steps
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)

@@ -3,7 +3,7 @@
 A loss is a NamedTuple class, registered in `LOSSES` under its name, whose `step` is bound with `implement_step`.
 The class offers:
 
-    from_options(options, setting) -> instance classmethod; reads its own hyper-parameters (see `setting.Setting`)
+    from_options(options, context) -> instance classmethod; reads its own hyper-parameters (see `registry.RunContext`)
     needs_log_q : bool                         it reads the noise probabilities
     needs_positive_log_q : bool                it reads the positive's, too (left out: it does not)
     needs_exclusion : bool                     a negative must not be the positive (left out: it may); runs with

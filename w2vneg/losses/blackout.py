@@ -49,7 +49,7 @@ class BlackOut(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         return cls()
 
     def untrained(self, n_negatives):

@@ -51,10 +51,10 @@ class ComplementarySum(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
-        if getattr(setting.sampler, "independent", False):
-            return ComplementaryBernoulli(len(setting.counts), *read_penalty(options))
-        return cls(len(setting.counts), *read_penalty(options))
+    def from_options(cls, options, context):
+        if getattr(context.sampler, "independent", False):
+            return ComplementaryBernoulli(len(context.counts), *read_penalty(options))
+        return cls(len(context.counts), *read_penalty(options))
 
     def untrained(self, n_negatives):
         """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""

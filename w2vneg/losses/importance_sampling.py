@@ -39,8 +39,8 @@ class ImportanceSampling(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
-        return cls(len(setting.counts), *read_penalty(options))
+    def from_options(cls, options, context):
+        return cls(len(context.counts), *read_penalty(options))
 
     def untrained(self, n_negatives):
         """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""

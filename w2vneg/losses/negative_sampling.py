@@ -40,7 +40,7 @@ class NegativeSampling(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         return cls(bool(options.mean_negatives))
 
     def untrained(self, n_negatives):

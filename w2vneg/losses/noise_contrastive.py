@@ -66,10 +66,10 @@ class NoiseContrastive(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
-        n_vocab = len(setting.counts)
+    def from_options(cls, options, context):
+        n_vocab = len(context.counts)
         if options.log_z == "learned":
-            return LearnedNormaliser(np.full((setting.n_centres, 1), math.log(n_vocab), np.float32))
+            return LearnedNormaliser(np.full((context.n_centres, 1), math.log(n_vocab), np.float32))
         return cls(_number(options.log_z), n_vocab)
 
     def untrained(self, n_negatives):

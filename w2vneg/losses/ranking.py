@@ -38,9 +38,9 @@ class Ranking(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         margin = options.margin
-        return cls(math.log(max(len(setting.counts) - 1, 1)) if margin is None else float(margin))
+        return cls(math.log(max(len(context.counts) - 1, 1)) if margin is None else float(margin))
 
     def untrained(self, n_negatives):
         return n_negatives * softplus(self.margin)
@@ -62,7 +62,7 @@ class Hinge(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         return cls(1.0 if options.margin is None else float(options.margin))
 
     def untrained(self, n_negatives):

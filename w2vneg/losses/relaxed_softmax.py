@@ -45,7 +45,7 @@ class RelaxedSoftmax(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         return cls(options.positive_in_normaliser is not False, *read_penalty(options))
 
     def untrained(self, n_negatives):

@@ -39,8 +39,8 @@ class Softmax(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
-        return cls(len(setting.counts), *read_penalty(options))
+    def from_options(cls, options, context):
+        return cls(len(context.counts), *read_penalty(options))
 
     def untrained(self, n_negatives):
         log_z = float(np.log(self.n_vocab))

@@ -5,7 +5,7 @@ A study is a function registered in `STUDIES` under its name:
     study(tell, quick, seed) -> Study
 
 `tell` is a callable for lines of progress; `quick` asks for the same in small, within seconds, as the tests do it;
-`seed` is a whole number. Studies that need named data look them up as `w2vneg.inputs.locate` does.
+`seed` is a whole number. Studies that need named data look them up as `w2vneg.data.inputs.locate` does.
 """
 
 from collections.abc import Callable

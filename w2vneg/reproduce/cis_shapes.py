@@ -13,18 +13,18 @@ import numpy as np
 import pandas as pd
 
 from ..config import TrainConfig
-from ..encoded.walks import Walk
-from ..engines.local import LocalEngine
+from ..data.encoded.walks import Walk
+from ..data.vocab import Vocabulary
 from ..kernels.exclusion import ExcludeNone, ExcludeTarget
 from ..kernels.groups import Plugs, Shape
 from ..kernels.pairs import ListedPairs
+from ..kernels.schedule import linear, stream_key
 from ..losses import LOSSES
-from ..model import Model
+from ..registry import RunContext
 from ..samplers import SAMPLERS
 from ..samplers.everything import Everything
-from ..schedule import linear, stream_key
-from ..setting import Setting
-from ..vocab import Vocabulary
+from ..training.engines.local import LocalEngine
+from ..training.model import Model
 from ..weighers import WEIGHERS
 from . import STUDIES, Study
 
@@ -102,10 +102,10 @@ def train_on(centres, targets, config, full_softmax=False, size=GRID):
     config = config.resolved()
     vocab = Vocabulary([f"row{j:03}" for j in range(size)], np.bincount(targets, minlength=size))
     n = size if full_softmax else config.negatives
-    setting = Setting(vocab.counts, config.dim, 1, n)
-    sampler = Everything() if full_softmax else SAMPLERS[config.sampler].from_options(config, setting)
-    weigher = WEIGHERS[config.weigher].from_options(config, setting)
-    loss = LOSSES[config.loss].from_options(config, setting)
+    context = RunContext(vocab.counts, config.dim, 1, n)
+    sampler = Everything() if full_softmax else SAMPLERS[config.sampler].from_options(config, context)
+    weigher = WEIGHERS[config.weigher].from_options(config, context)
+    loss = LOSSES[config.loss].from_options(config, context)
     model = Model.fresh(vocab, config)
     model.extra = {name: getattr(weigher, name) for name in getattr(weigher, "parameters", ())}
     ones = np.ones(len(centres), np.int32)

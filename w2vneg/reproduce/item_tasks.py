@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from ..encoded import EncodedCorpus, EncodedPairs, HeldOut
-from ..inputs import Input, encode_input
-from ..splits import split_data, users_of
-from ..vocab import Vocabulary
+from ..data.encoded import EncodedCorpus, EncodedPairs, HeldOut
+from ..data.inputs import Input, encode_input
+from ..data.splits import split_data, users_of
+from ..data.vocab import Vocabulary
 
 SHARES = (0.7, 0.1, 0.2)
 

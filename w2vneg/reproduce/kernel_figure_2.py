@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..builtin import builtin_sentences
-from ..encoded import encode_corpus
+from ..data.builtin import builtin_sentences
+from ..data.encoded import encode_corpus
+from ..data.inputs import locate
 from ..errors import DivergenceError
-from ..evaluators.likelihood import window_pairs
-from ..inputs import locate
+from ..evaluation.likelihood import window_pairs
 from ..word2vec import Word2Vec
 from . import STUDIES, Study
 
@@ -331,7 +331,7 @@ def kernel_figure_2_ptb(tell, quick, seed):
     """On the training part of the Penn Treebank, the paper's own text, cut to the same size; quick: as above."""
     if quick:
         return kernel_figure_2(tell, quick, seed)
-    from ..encoded import encode_corpus as encode
+    from ..data.encoded import encode_corpus as encode
 
     whole = encode(locate("ptb-train"), min_count=1)
     words = np.array(whole.vocab.words)

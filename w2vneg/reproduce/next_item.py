@@ -26,17 +26,17 @@ import pandas as pd
 import scipy.stats
 
 from ..config import TrainConfig
-from ..encoded import EncodedCorpus, HeldOut
-from ..evaluators import evaluate_ranking, logits_of, popularity_scores
-from ..evaluators.scores import cooccurrence_scores
+from ..data.encoded import EncodedCorpus, HeldOut
+from ..data.vocab import Vocabulary
+from ..evaluation import evaluate_ranking, logits_of, popularity_scores
+from ..evaluation.scores import cooccurrence_scores
 from ..jit import available_threads
+from ..registry import RunContext
 from ..samplers.log_uniform import LogUniform
 from ..samplers.popularity import log_popularity
-from ..setting import Setting
-from ..trainer import Trainer
-from ..tuning import tune
-from ..validation import Validation
-from ..vocab import Vocabulary
+from ..search.tuning import tune
+from ..training.trainer import Trainer
+from ..training.validation import Validation
 from . import STUDIES, Study
 from .item_tasks import INPUTS, load_task, make_task
 from .next_item_papers import beside_papers
@@ -165,7 +165,7 @@ def noise_of(model):
     if config.loss != "relaxed":
         return None
     if config.sampler == "log-uniform":
-        return LogUniform.from_options(config, Setting(counts)).log_p.astype(float)
+        return LogUniform.from_options(config, RunContext(counts)).log_p.astype(float)
     if config.sampler == "popularity":
         return log_popularity(counts, config.noise_exponent)
     if config.sampler == "boltzmann" and config.degeneracy == "popularity":

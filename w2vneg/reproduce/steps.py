@@ -9,7 +9,7 @@ from ..jit import njit
 from ..kernels.contracts import step
 from ..kernels.functions import exp_into
 from ..losses import LOSSES
-from ..setting import Setting
+from ..registry import RunContext
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -53,4 +53,4 @@ class Noise(NamedTuple):
 def loss_of(name, counts, independent=False, **options):
     """Return the loss `name` for classes with these counts (int64, (n_classes,)) and draws of this kind."""
     config = TrainConfig(loss=name, **options).resolved()
-    return LOSSES[name].from_options(config, Setting(counts, sampler=Noise(independent)))
+    return LOSSES[name].from_options(config, RunContext(counts, sampler=Noise(independent)))

@@ -4,9 +4,9 @@ A sampler is a NamedTuple class whose `draw` is bound with `implement_draw` (and
 `implement_open_sampler` if a shard needs scratch). What is registered in `SAMPLERS` under its name, the class or a
 family of classes, offers `from_options`; the instance it returns has the rest:
 
-    from_options(options, setting) -> instance      classmethod; see `setting.Setting`
+    from_options(options, context) -> instance      classmethod; see `registry.RunContext`
     about : registry.About
-    cost(options, setting) -> float        staticmethod, rough nanoseconds that a group's draws add to the loop's own
+    cost(options, context) -> float        staticmethod, rough nanoseconds that a group's draws add to the loop's own
                                            work, to size rounds (left out: 0)
     slots(options) -> int                  staticmethod, for a varying number of draws: places for each set of negatives
     gives_log_q : bool                     it fills log q, and answers `log_noise`

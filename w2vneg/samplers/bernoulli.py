@@ -90,14 +90,14 @@ class Bernoulli(NamedTuple):
         return places_for(options.negatives)
 
     @classmethod
-    def from_options(cls, options, setting):
-        n_vocab, expected = len(setting.counts), options.negatives
+    def from_options(cls, options, context):
+        n_vocab, expected = len(context.counts), options.negatives
         if expected > _HIGHEST * n_vocab:
             raise ConfigError(
                 f"negatives must be at most {int(_HIGHEST * n_vocab)} with sampler bernoulli and {n_vocab} words, as "
                 f"none enters twice; got {expected}: lower --negatives"
             )
-        b = inclusion(log_popularity(setting.counts, options.noise_exponent), expected)
+        b = inclusion(log_popularity(context.counts, options.noise_exponent), expected)
         rates = -np.log1p(-b)
         with np.errstate(divide="ignore"):
             log_b = np.log(b).astype(np.float32)

@@ -55,14 +55,14 @@ class Bigram(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
-        if setting.neighbours is None:
+    def from_options(cls, options, context):
+        if context.neighbours is None:
             raise ConfigError("sampler bigram counts neighbours in a corpus and there is none; choose another sampler")
-        pairs = setting.neighbours()
+        pairs = context.neighbours()
         starts = pairs.indptr.astype(np.int64)
         sums = np.asarray(pairs.sum(axis=1)).ravel()
         shares = pairs.data * np.repeat((1.0 - options.back_off) / np.maximum(sums, 1), np.diff(starts))
-        p = np.exp(log_popularity(setting.counts, options.noise_exponent))
+        p = np.exp(log_popularity(context.counts, options.noise_exponent))
         return cls(
             starts,
             pairs.indices.astype(np.int32),

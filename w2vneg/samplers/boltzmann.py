@@ -16,7 +16,7 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
     All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.exact_draws`).
 
 log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
-variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/test_samplers.py measures it.
+variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/samplers/test_samplers.py measures it.
 
 Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. Where the
 model's logit is |s| (kernel paper, eq. 11), so is the s above.
@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dense import BoltzmannLaw, exact_draws, scratch_size
 from ..errors import ConfigError
 from ..jit import njit
 from ..kernels.ahead import hand_out
@@ -38,6 +37,7 @@ from ..kernels.contracts import (
     implement_log_noise,
     implement_open_sampler,
 )
+from ..kernels.dense import BoltzmannLaw, exact_draws, scratch_size
 from ..kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from ..kernels.linalg import dot, dots, dots_of_two, fetch_row, row_of
 from ..kernels.rng import next_unit
@@ -102,17 +102,17 @@ class BoltzmannExact(NamedTuple):
     scores_all = "exact Boltzmann sampling", "--method rolling"
 
     @classmethod
-    def of(cls, log_d, inverse_temperature, batch, setting, absolute=False):
+    def of(cls, log_d, inverse_temperature, batch, context, absolute=False):
         """Make room for `batch` centres of each worker; log_d : (n_vocab,)."""
-        places = setting.workers, batch
+        places = context.workers, batch
         return cls(
             np.asarray(log_d, np.float32),
             inverse_temperature,
             absolute,
-            np.zeros((*places, setting.max_draws), np.int32),
-            np.zeros((*places, setting.max_draws), np.float32),
+            np.zeros((*places, context.max_draws), np.int32),
+            np.zeros((*places, context.max_draws), np.float32),
             np.zeros(places, np.float32),
-            np.empty(scratch_size(setting.workers * batch, len(log_d)), np.float32),
+            np.empty(scratch_size(context.workers * batch, len(log_d)), np.float32),
         )
 
     @property
@@ -120,7 +120,7 @@ class BoltzmannExact(NamedTuple):
         return self.ids.shape[1]
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `dense.exact_draws`."""
+        """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
         n_draws = self.ids.shape[2]
         exact_draws(
             BoltzmannLaw(self.log_d, np.float32(self.inverse_temperature), self.absolute),
@@ -151,21 +151,21 @@ class BoltzmannFamily:
     batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
 
     @staticmethod
-    def cost(options, setting):
+    def cost(options, context):
         """Return the rough nanoseconds that a group's draws take."""
         if options.method == "exact":
-            return 0.02 * setting.dim * len(setting.counts) * setting.workers
-        return 0.06 * setting.dim * options.candidates
+            return 0.02 * context.dim * len(context.counts) * context.workers
+        return 0.06 * context.dim * options.candidates
 
     @classmethod
-    def from_options(cls, options, setting):
-        return cls.build(options, setting, log_degeneracy(options, setting.counts), min(1.0 / options.temp, 1e30))
+    def from_options(cls, options, context):
+        return cls.build(options, context, log_degeneracy(options, context.counts), min(1.0 / options.temp, 1e30))
 
     @classmethod
-    def build(cls, options, setting, log_d, beta):
+    def build(cls, options, context, log_d, beta):
         """Return the sampler of degeneracy e^log_d (float64, (n_vocab,)) and inverse temperature beta."""
         if options.method == "exact":
-            return BoltzmannExact.of(log_d, beta, cls.batch, setting, options.absolute_softmax)
+            return BoltzmannExact.of(log_d, beta, cls.batch, context, options.absolute_softmax)
         replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
         return Boltzmann(
             alias_table(np.exp(log_d)),
@@ -193,8 +193,8 @@ class Selfplay:
     cost = BoltzmannFamily.cost
 
     @classmethod
-    def from_options(cls, options, setting):
-        return BoltzmannFamily.build(options, setting, log_popularity(setting.counts, 0.0), 1.0)
+    def from_options(cls, options, context):
+        return BoltzmannFamily.build(options, context, log_popularity(context.counts, 0.0), 1.0)
 
 
 class Candidates(NamedTuple):

@@ -47,13 +47,13 @@ class HardestOfM(NamedTuple):
     )
 
     @staticmethod
-    def cost(options, setting):
+    def cost(options, context):
         """Return the rough nanoseconds that a group's draws take."""
-        return 0.06 * setting.dim * options.candidates * setting.mean_draws
+        return 0.06 * context.dim * options.candidates * context.mean_draws
 
     @classmethod
-    def from_options(cls, options, setting):
-        log_p = log_popularity(setting.counts, options.noise_exponent)
+    def from_options(cls, options, context):
+        log_p = log_popularity(context.counts, options.noise_exponent)
         return cls(alias_table(np.exp(log_p)), options.candidates, options.absolute_softmax)
 
 

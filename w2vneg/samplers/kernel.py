@@ -34,11 +34,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dense import KernelLaw, exact_draws, scratch_size
 from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.ahead import hand_out
 from ..kernels.contracts import implement_draw, implement_follow, implement_log_noise, implement_open_sampler
+from ..kernels.dense import KernelLaw, exact_draws, scratch_size
 from ..kernels.functions import fast_log
 from ..kernels.linalg import row_of
 from ..kernels.rng import next_unit
@@ -129,7 +129,7 @@ class KernelAhead(NamedTuple):
         return self.ids.shape[1]
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `dense.exact_draws`."""
+        """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
         n_draws = self.ids.shape[2]
         exact_draws(
             KernelLaw(self.power, np.float32(self.alpha)),
@@ -161,17 +161,17 @@ class KernelFamily:
     batch = 128  # centres per matrix product and worker without a tree, as for exact Boltzmann draws
 
     @classmethod
-    def from_options(cls, options, setting):
-        n_vocab, dim = len(setting.counts), setting.dim
+    def from_options(cls, options, context):
+        n_vocab, dim = len(context.counts), context.dim
         if options.kernel == "quartic" or options.tree == "none":
             power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
-            shape = (setting.workers, cls.batch, setting.max_draws)
+            shape = (context.workers, cls.batch, context.max_draws)
             arrays = np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape[:2], np.float32)
-            scratch = np.empty(scratch_size(setting.workers * cls.batch, n_vocab), np.float32)
+            scratch = np.empty(scratch_size(context.workers * cls.batch, n_vocab), np.float32)
             return KernelAhead(power, float(alpha), *arrays, scratch)
-        if options.tree == "update" and setting.workers > 1:
+        if options.tree == "update" and context.workers > 1:
             raise ConfigError(
-                f"--tree update keeps one tree in step with every change of a row, which {setting.workers} workers "
+                f"--tree update keeps one tree in step with every change of a row, which {context.workers} workers "
                 "cannot share; add --workers 1 or use --tree bulk"
             )
         n_leaves = count_leaves(n_vocab, dim)
@@ -185,9 +185,9 @@ class KernelFamily:
         return KernelTree(*arrays, options.kernel_alpha, max(64, n_vocab // 16))
 
     @staticmethod
-    def cost(options, setting):
+    def cost(options, context):
         """Return the rough nanoseconds that a group's draws take."""
-        n_vocab, dim, draws = len(setting.counts), setting.dim, setting.max_draws
+        n_vocab, dim, draws = len(context.counts), context.dim, context.max_draws
         if options.kernel == "quartic" or options.tree == "none":
             return 0.02 * dim * n_vocab
         n_leaves = count_leaves(n_vocab, dim)

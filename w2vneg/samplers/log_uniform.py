@@ -43,8 +43,8 @@ class LogUniform(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
-        n_vocab = len(setting.counts)
+    def from_options(cls, options, context):
+        n_vocab = len(context.counts)
         log_range = math.log1p(n_vocab)
         log_p = np.log(np.log1p(1.0 / np.arange(1, n_vocab + 1))) - math.log(log_range)
         return cls(n_vocab, log_range, log_p.astype(np.float32))

@@ -36,8 +36,8 @@ class Popularity(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
-        log_p = log_popularity(setting.counts, options.noise_exponent)
+    def from_options(cls, options, context):
+        log_p = log_popularity(context.counts, options.noise_exponent)
         return cls(alias_table(np.exp(log_p)), log_p.astype(np.float32))
 
 

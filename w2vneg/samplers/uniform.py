@@ -30,8 +30,8 @@ class Uniform(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
-        return cls(len(setting.counts), -math.log(len(setting.counts)))
+    def from_options(cls, options, context):
+        return cls(len(context.counts), -math.log(len(context.counts)))
 
 
 @implement_pick(Uniform)

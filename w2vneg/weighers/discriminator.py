@@ -72,13 +72,13 @@ class Discriminator(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         rng = np.random.default_rng([_STREAM, options.seed])
-        rows_in = (rng.random((setting.n_centres, setting.dim), np.float32) - np.float32(0.5)) / np.float32(setting.dim)
+        rows_in = (rng.random((context.n_centres, context.dim), np.float32) - np.float32(0.5)) / np.float32(context.dim)
         rate = options.alpha if options.discriminator_alpha is None else options.discriminator_alpha
         return cls(
             rows_in,
-            np.zeros((len(setting.counts), setting.dim), np.float32),
+            np.zeros((len(context.counts), context.dim), np.float32),
             rate / options.alpha,
             options.weigh_positive,
             options.discriminator_steps == "alternate",

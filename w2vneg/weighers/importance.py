@@ -37,7 +37,7 @@ class SelfNormalisedImportance(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         return cls()
 
 

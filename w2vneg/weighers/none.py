@@ -23,7 +23,7 @@ class Unweighted(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         return cls()
 
 

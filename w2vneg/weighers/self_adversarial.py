@@ -40,7 +40,7 @@ class SelfAdversarial(NamedTuple):
     )
 
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         return cls(min(1.0 / options.adversarial_temp, 1e30))
 
 

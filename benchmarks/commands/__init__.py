@@ -1,0 +1,24 @@
+"""``python -m benchmarks``: the measurements that README and docs quote, one file per command or kind of command."""
+
+import click
+
+from .dense import dense
+from .io import io
+from .items import items, items_speed
+from .quality import quality
+from .scaling import scaling
+from .speed import process, speed, startup
+from .suite import suite
+from .time_to_quality import time_to_quality
+from .workers import workers
+
+
+@click.group(short_help="Measure speed and quality beside other trainers.")
+def bench():
+    """Measure speed and quality; every figure in README and docs names one of these commands."""
+
+
+_COMMANDS = (suite, quality, time_to_quality, scaling, workers, speed, process, startup, dense, io, items, items_speed)
+
+for _command in _COMMANDS:
+    bench.add_command(_command)

@@ -1,0 +1,33 @@
+"""``python -m benchmarks io``: reading, writing, judging, starting."""
+
+import click
+
+from .common import keep, say
+
+
+@click.command()
+@click.option("--corpus", default="enwiki2015-head", show_default=True, metavar="PATH|NAME")
+@click.option("--long", is_flag=True, help="Larger: 100 MB of text, a million vectors to write, read and search.")
+@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True)
+@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
+@click.option("--out", metavar="FILE", help="Write every single run as JSON, too.")
+def io(corpus, long, repeats, mirror, out):
+    """Reading text, writing and reading vectors beside gensim, judging, starting; interleaved. Prints Markdown.
+
+    The short form takes about two minutes: 20 MB of text, 20,000 vectors, 200,000 words to search.
+    """
+    from w2vneg.data.catalog import resolve
+    from w2vneg.data.inputs import locate
+    from w2vneg.files.atomic import check_writable
+
+    from .. import io as b
+    from ..speed import machine
+
+    if out:
+        check_writable(out)
+    sizes = b.Sizes.long() if long else b.Sizes.short()
+    sets = resolve("google", mirror=mirror, kind="analogy"), resolve("men", mirror=mirror, kind="similarity")
+    timings = b.measure(locate(corpus, mirror), *sets, sizes, repeats, say)
+    keep(out, b.as_json(timings, sizes))
+    click.echo(f"{machine()}\n{sizes}, {repeats} rounds\n")
+    click.echo(b.table(timings))

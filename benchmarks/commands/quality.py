@@ -1,0 +1,72 @@
+"""``python -m benchmarks quality``: scores of objectives, on development or test data."""
+
+import dataclasses
+import json
+import tempfile
+from pathlib import Path
+
+import click
+
+from w2vneg.cli.options import parse_toml
+from w2vneg.errors import ConfigError
+
+from .common import common, encode, keep
+
+
+def pinned(text):
+    """Read ``objective=alpha``."""
+    name, _, alpha = text.partition("=")
+    try:
+        return name, float(alpha)
+    except ValueError:
+        raise ConfigError(f"--at takes OBJECTIVE=ALPHA, such as ns=0.05, not {text!r}") from None
+
+
+@click.command()
+@click.option(
+    "--objective",
+    "objectives",
+    multiple=True,
+    help="A preset or a name of w2vneg/bench/quality.py; gensim and fasttext too. Repeatable.",
+)
+@click.option("--alpha", "alphas", type=float, multiple=True, help="Learning rates to try; repeatable.")
+@click.option("--at", "places", multiple=True, metavar="OBJECTIVE=ALPHA", help="An objective at its own alpha.")
+@click.option("--option", "overrides", multiple=True, metavar="NAME=VALUE", help="An option for all runs, as in TOML.")
+@click.option("--seed", "seeds", type=int, multiple=True, default=(1,), show_default=True)
+@click.option("--part", type=click.Choice(["dev", "test"]), default="dev", show_default=True)
+@click.option(
+    "--correlation",
+    type=click.Choice(["spearman", "pearson"]),
+    default="spearman",
+    show_default=True,
+    help="Which of the two the table shows; the JSON has both.",
+)
+@click.option("--window", type=int, default=3, show_default=True)
+@click.option("--epochs", type=int, default=3, show_default=True)
+@common
+def quality(objectives, alphas, places, overrides, seeds, part, correlation, window, epochs, **options):
+    """Train objectives and score them on development or test data; prints Markdown.
+
+    Development data (MEN's dev part, the dev half of the Google analogies, likelihood of the last 1 % of the corpus)
+    are for choosing; test data for reporting what was chosen.
+    """
+    from .. import quality as q
+
+    wanted = [(name, alpha) for name in objectives for alpha in (alphas or (None,))] + [
+        pinned(place) for place in places
+    ]
+    if not wanted:
+        raise ConfigError("name objectives with --objective or --at: gensim, or what 'w2vneg objectives' lists")
+    for name, _ in wanted:
+        q.check_objective(name)
+    common = {"dim": options["dim"], "window": window, "epochs": epochs, "workers": options["workers"]}
+    common |= parse_toml("\n".join(overrides), "--option")
+    judge = q.Judge(encode(options), common, part, options["mirror"])
+    runs = []
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in seeds:
+            for name, alpha in wanted:
+                runs.append(judge.measure(name, alpha, seed, Path(folder)))
+                click.echo(f"{name} alpha {runs[-1].alpha:g} seed {seed}: {runs[-1].seconds:.1f} s", err=True)
+                keep(options["out"], json.dumps([dataclasses.asdict(run) for run in runs], indent=1))
+    click.echo(q.table(runs, q.DEV if part == "dev" else q.TEST[correlation]))

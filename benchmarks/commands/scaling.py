@@ -1,0 +1,36 @@
+"""``python -m benchmarks scaling``: how much faster several workers are than one."""
+
+import click
+
+from .common import common, encode, keep, say
+
+_USUAL = ("ns shared", "ns per window", "relaxed shared", "relaxed per pair", "cis per pair")
+
+
+@click.command()
+@click.option(
+    "--only", "names", metavar="NAME", multiple=True, default=_USUAL, help="As for benchmarks suite; repeatable."
+)
+@click.option("--tokens", type=click.IntRange(1), default=2_000_000, show_default=True, help="Tokens of a timing.")
+@click.option("--repeats", type=click.IntRange(1), default=7, show_default=True)
+@common
+def scaling(names, tokens, repeats, workers, **options):
+    """Several workers beside one, in turns, and NumPy's product with as many threads; prints Markdown."""
+    from w2vneg.errors import ConfigError, UnknownNameError, did_you_mean
+
+    from .. import scaling as s
+    from ..contenders import CONTENDERS
+    from ..speed import machine
+
+    if workers < 2:
+        raise ConfigError("one worker is what --workers are compared with; give two or more")
+    ours = {name: contender for name, contender in CONTENDERS.items() if contender.rival is None}
+    for name in names:
+        if name not in ours:
+            raise UnknownNameError(f"no trainer of ours {name!r}{did_you_mean(name, ours, shown=len(ours))}")
+    encoded = encode(options)
+    chosen = [ours[name] for name in dict.fromkeys(names)]
+    measured = s.measure(chosen, encoded, options["dim"], workers, tokens, repeats, say)
+    keep(options["out"], s.as_json(measured, tokens))
+    click.echo(f"{machine()}\n{len(encoded.vocab):,} words, {tokens:,} tokens a timing, {repeats} rounds\n")
+    click.echo(s.table(measured))

@@ -1,0 +1,97 @@
+"""What this machine can do: its rate of float32 products and of memory, and the memory that a process has taken.
+
+Rates are measured with as many threads as there are workers, beside what they are compared with, and the best of a few
+tries counts. The float32 peak is the best square matrix product of NumPy's BLAS: of what can be run here, that comes
+closest to the arithmetic units' own.
+"""
+
+import gc
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from w2vneg.jit import threads
+from w2vneg.kernels.gauges import gather, triad
+
+_SQUARES = 512, 1024
+_TRIES = 3
+_STREAM = 2**25  # float32 numbers in each of three arrays, 128 MB: more than a last cache holds
+_GATHERED = 200_000  # rows
+_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """repeat : int, the round; product : float, operations a second of the best square matrix product
+    triad : float, bytes a second of a = b + ½ c; gather : float, bytes a second of rows read in random order
+    """
+
+    repeat: int
+    product: float
+    triad: float
+    gather: float
+
+
+def measure_machine(repeat, dim, workers, length=_STREAM):
+    """Return a Gauge for this many workers; random rows are `dim` numbers long, of an array of `length`."""
+    with threads(workers) as count:
+        product = _product_rate(count)
+        return Gauge(repeat, product, *_memory_rates(dim, count, length))
+
+
+def _best(run):
+    seconds = []
+    for _ in range(_TRIES):
+        begun = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - begun)
+    return min(seconds)
+
+
+def _product_rate(count):
+    from threadpoolctl import threadpool_limits
+
+    rates = []
+    with threadpool_limits(limits=count, user_api="blas"):
+        for n in _SQUARES:
+            a, b, out = np.ones((n, n), np.float32), np.ones((n, n), np.float32), np.empty((n, n), np.float32)
+            rates.append(2.0 * n**3 / _best(lambda a=a, b=b, out=out: np.matmul(a, b, out=out)))
+    return max(rates)
+
+
+def _memory_rates(dim, count, length):
+    a, b, c = np.ones(length, np.float32), np.ones(length, np.float32), np.ones(length, np.float32)
+    triad(a[:1000], b[:1000], c[:1000], count)  # loads compiled code
+    in_order = 3 * a.nbytes / _best(lambda: triad(a, b, c, count))
+    matrix = a[: length // dim * dim].reshape(-1, dim)
+    rows = np.random.default_rng(0).integers(0, len(matrix), min(_GATHERED, len(matrix)))
+    x, sums = np.ones(dim, np.float32), np.zeros(count, np.float32)
+    gather(matrix, rows[:10], x, sums)
+    return in_order, len(rows) * 4 * dim / _best(lambda: gather(matrix, rows, x, sums))
+
+
+def reset_peak_memory():
+    """Let the peak be counted anew from here, where the system allows it (Linux); return it (int)."""
+    gc.collect()
+    with suppress(OSError):
+        _RESET.write_text("5")
+    return peak_memory()
+
+
+def peak_memory():
+    """Return the peak of resident bytes of this process (int), since the last reset where one is possible; else 0."""
+    try:
+        for line in _STATUS.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return 1024 * int(line.split()[1])
+    except OSError:
+        pass
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

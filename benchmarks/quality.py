@@ -1,0 +1,218 @@
+"""Quality of objectives on real text, chosen on development data and reported on test data.
+
+Development: MEN's development part, the dev half of the Google analogies, likelihood of the last 1 % of the corpus.
+Test: the similarity sets with MEN's test part, all analogies and those of the test half alone. The two are never looked
+at in one call.
+"""
+
+import dataclasses
+import statistics
+import time
+
+from w2vneg.config import TrainConfig
+from w2vneg.config.presets import PRESETS
+from w2vneg.embeddings import Vectors
+from w2vneg.errors import ConfigError, did_you_mean
+from w2vneg.evaluation import evaluate_likelihood
+from w2vneg.training.trainer import Trainer
+
+from .contenders import head
+from .rivals import train_fasttext, train_gensim, write_sentences
+
+OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
+    "ns-shared": {"loss": "ns", "share_negatives": "centre"},
+    "ns-per-pair": {"loss": "ns", "share_negatives": "no"},
+    "relaxed-shared": {"loss": "relaxed", "share_negatives": "centre"},
+    "relaxed-5": {"loss": "relaxed", "negatives": 5},
+    "relaxed-5-shared": {"loss": "relaxed", "negatives": 5, "share_negatives": "centre"},
+    "ubs-0.5": {"loss": "ubs", "temp": 0.5},
+    "ubs-1": {"loss": "ubs", "temp": 1.0},
+    "ubs-3": {"loss": "ubs", "temp": 3.0},
+    "pbs-0.5": {"loss": "pbs", "temp": 0.5},
+    "pbs-1": {"loss": "pbs", "temp": 1.0},
+    "pbs-3": {"loss": "pbs", "temp": 3.0},
+    "pbs-1-exact": {"loss": "pbs", "temp": 1.0, "method": "exact"},
+    "cis-eq10": {"loss": "cis", "weigh_positive": True},
+    "cis-alternate": {"loss": "cis", "discriminator_steps": "alternate"},
+    "pbs-cis": {"loss": "pbs", "weigher": "discriminator"},
+    "relaxed-cis": {"loss": "relaxed", "weigher": "discriminator"},
+}
+RIVALS = {"gensim": 0.025, "fasttext": 0.05}  # name -> alpha of its own
+
+
+def check_objective(name):
+    """Raise ConfigError if `name` is no rival and nothing that `objective_options` knows."""
+    if name not in RIVALS:
+        objective_options(name)
+
+
+def objective_options(name):
+    """Return the options that `name` stands for: one of OBJECTIVES, or a preset; ConfigError for neither."""
+    if name in OBJECTIVES:
+        return OBJECTIVES[name]
+    if name in PRESETS:
+        return {"loss": name}
+    raise ConfigError(
+        f"unknown objective {name!r}{did_you_mean(name, [*RIVALS, *OBJECTIVES, *PRESETS])}; known: "
+        f"{', '.join([*RIVALS, *OBJECTIVES])} and every preset of 'w2vneg objectives'"
+    )
+
+
+DEV = ("men-dev", "sem-dev", "syn-dev", "mean-dev", "nll")
+_SETS = ("ws353", "simlex999", "rw", "men", "men-test", "mturk287")
+_ANALOGIES = ("sem P@1", "sem P@5", "sem P@15", "syn P@1", "syn P@5", "syn P@15", "sem-test P@1", "syn-test P@1")
+TEST = {  # correlation -> columns of the table of test scores
+    "spearman": _SETS + _ANALOGIES,
+    "pearson": tuple(f"{name} r" for name in _SETS) + _ANALOGIES,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One trained model's scores; seconds of training, from encoded corpus to vectors; pairs trained, if it tells;
+    setting : dict, in which options this run differs from the others it is measured with
+    """
+
+    objective: str
+    alpha: float
+    seed: int
+    seconds: float
+    scores: dict
+    pairs: int | None = None
+    setting: dict = dataclasses.field(default_factory=dict)
+
+
+def development_scores(vectors, vectors_out, heldout, window, mirror=None):
+    """Return the scores that choices are made by: shares of 1; ``mean-dev`` is the mean of the first three."""
+    analogy = vectors.evaluate_analogy("google", mirror=mirror, half="dev")
+    scores = {
+        "men-dev": vectors.evaluate_similarity("men-dev", mirror=mirror).spearman,
+        "sem-dev": analogy.semantic.precision[1],
+        "syn-dev": analogy.syntactic.precision[1],
+    }
+    scores["mean-dev"] = statistics.mean(scores.values())
+    if vectors_out is not None:
+        scores["nll"] = evaluate_likelihood(vectors.matrix, vectors_out, heldout, window).nll
+    return scores
+
+
+def test_scores(vectors, mirror=None):
+    """Return the scores that are reported: Spearman's correlation by set, Pearson's as ``"set r"``, shares of 1."""
+    scores = {}
+    for name in _SETS:
+        result = vectors.evaluate_similarity(name, mirror=mirror)
+        scores |= {name: result.spearman, f"{name} r": result.pearson}
+    for half, mark in ((None, ""), ("test", "-test")):
+        analogy = vectors.evaluate_analogy("google", mirror=mirror, half=half)
+        for short, total in (("sem", analogy.semantic), ("syn", analogy.syntactic)):
+            scores |= {f"{short}{mark} P@{k}": total.precision[k] for k in (1, 5, 15)}
+    return scores
+
+
+def split(encoded, share=0.01):
+    """Return (training part, held-out part) of an EncodedCorpus: the last `share` of its sentences is held out."""
+    cut = int(encoded.n_sentences * (1 - share))
+    border = int(encoded.offsets[cut])
+    first = dataclasses.replace(encoded, ids=encoded.ids[:border], offsets=encoded.offsets[: cut + 1])
+    tail = dataclasses.replace(encoded, ids=encoded.ids[border:], offsets=encoded.offsets[cut:] - border)
+    return first, tail
+
+
+_WARM_TOKENS = 5000
+
+
+class Judge:
+    """Trains objectives on one corpus with common options and scores them on "dev" or "test" data.
+
+    For "dev" the last 1 % of the corpus is held out; for "test" all of it is trained on.
+    """
+
+    def __init__(self, encoded, common, part, mirror=None):
+        self.corpus, self.heldout = split(encoded) if part == "dev" else (encoded, None)
+        self.common, self.part, self.mirror = common, part, mirror
+        self._warm = set()
+
+    def measure(self, objective, alpha, seed, folder, **setting):
+        """Train one objective, or a rival, and score it.
+
+        Parameters
+        ----------
+        objective : str; alpha : float or None, its own; seed : int
+        folder : Path, where rivals' input is written
+        setting : options of this run beside the common ones, such as epochs
+
+        Returns
+        -------
+        Run
+        """
+        common = self.common | setting
+        if objective in RIVALS:
+            alpha, vectors_out, pairs = alpha or RIVALS[objective], None, None
+            vectors, seconds = self._rival(objective, alpha, seed, folder, common)
+        else:
+            vectors, vectors_out, alpha, seconds, pairs = self._ours(objective, alpha, seed, common)
+        if self.part == "dev":
+            scores = development_scores(vectors, vectors_out, self.heldout, common["window"], self.mirror)
+        else:
+            scores = test_scores(vectors, self.mirror)
+        return Run(objective, alpha, seed, seconds, scores, pairs, setting)
+
+    def _ours(self, objective, alpha, seed, common):
+        options = objective_options(objective) | common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
+        if objective not in self._warm:  # compiled code is loaded, or made, before anything is timed
+            warm_up = Trainer(head(self.corpus, _WARM_TOKENS), TrainConfig(**options | {"epochs": 1}))
+            warm_up.train()
+            if not warm_up.complete:
+                raise KeyboardInterrupt
+            self._warm.add(objective)
+        trainer = Trainer(self.corpus, TrainConfig(**options))
+        begun = time.perf_counter()
+        model = trainer.train()
+        seconds = time.perf_counter() - begun
+        if not trainer.complete:
+            raise KeyboardInterrupt  # a part of a run is no measurement
+        vectors = Vectors(model.vocab.words, model.vectors_in, model.vocab.counts)
+        pairs = sum(event["pairs"] for event in model.history if event["event"] == "EpochDone")
+        return vectors, model.vectors_out, model.config.alpha, seconds, pairs
+
+    def _rival(self, name, alpha, seed, folder, common):
+        text = folder / "corpus.txt"
+        if not text.exists():
+            write_sentences(self.corpus, text)
+        if name == "gensim":
+            model, seconds = train_gensim(text, alpha, seed, common)
+            return Vectors(model.wv.index_to_key, model.wv.vectors), seconds
+        model, seconds = train_fasttext(text, alpha, common)  # takes no seed
+        words = model.get_words()
+        rows = [row for row, word in enumerate(words) if word != "</s>"]  # it counts the ends of lines as a word
+        return Vectors([words[row] for row in rows], model.get_input_matrix()[rows]), seconds
+
+
+def table(runs, columns):
+    """Return a Markdown table: one row for each objective and alpha, mean over seeds with the range in brackets."""
+    groups = {}
+    for run in runs:
+        groups.setdefault((run.objective, run.alpha), []).append(run)
+    heading = ("objective", "alpha", "seeds", *columns, "seconds", "million pairs/s")
+    lines = ["| " + " | ".join(heading) + " |", "|---" * len(heading) + "|"]
+    for (objective, alpha), group in groups.items():
+        cells = [_spread([r.scores.get(c) for r in group], c) for c in columns]
+        seconds = _spread([r.seconds for r in group], "seconds")
+        rates = [None if run.pairs is None else run.pairs / run.seconds / 1e6 for run in group]
+        rate = _spread(rates, "million pairs/s")
+        lines.append(f"| {objective} | {alpha:g} | {len(group)} | {' | '.join(cells)} | {seconds} | {rate} |")
+    return "\n".join(lines)
+
+
+_FORMS = {"seconds": "{:.1f}", "million pairs/s": "{:.2f}"}
+
+
+def _spread(values, column):
+    if any(v is None for v in values):
+        return "–"
+    percent = "P@" in column or "sem" in column or "syn" in column
+    scale, form = (100, "{:.1f}") if percent else (1, _FORMS.get(column, "{:.3f}"))
+    mean = form.format(scale * statistics.mean(values))
+    if len(values) == 1:
+        return mean
+    return f"{mean} ({form.format(scale * min(values))}–{form.format(scale * max(values))})"

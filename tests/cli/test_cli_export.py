@@ -1,0 +1,97 @@
+"""`w2vneg export`: from every source to every format, and nothing half-written."""
+
+import numpy as np
+import pytest
+
+from w2vneg.data.vocab import Vocabulary
+from w2vneg.embeddings import Vectors
+from w2vneg.formats import detect
+
+WORDS = ["the", "of", "and"]
+IN = np.array([[0.1, -2], [1 / 3, 4], [1e-20, 6]], dtype=np.float32)
+OUT = np.array([[1, 1], [2, 2], [3, 3]], dtype=np.float32)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The current folder, with vectors.txt and a model folder in it."""
+    monkeypatch.chdir(tmp_path)
+    Vectors(WORDS, IN).save("vectors.txt")
+    (tmp_path / "model").mkdir()
+    Vocabulary(WORDS, [30, 20, 10]).save(tmp_path / "model" / "vocab.tsv")
+    np.save("model/vectors_in.npy", IN)
+    np.save("model/vectors_out.npy", OUT)
+    return tmp_path
+
+
+@pytest.mark.parametrize("source", ["vectors.txt", "model"])
+@pytest.mark.parametrize(
+    ("out", "options", "format"),
+    [
+        ("new.txt", (), "word2vec"),
+        ("new.vec", (), "word2vec"),
+        ("new.bin", (), "word2vec-binary"),
+        ("new.npz", (), "npz"),
+        ("new", ("--format", "word2vec-binary"), "word2vec-binary"),
+        ("new.txt", ("--format", "npz"), "npz"),
+    ],
+)
+def test_formats(run_cli, source, out, options, format):
+    result = run_cli("export", source, out, *options)
+    assert (result.code, result.out) == (0, "")
+    assert f"{out}: 3 words, 2 dimensions, {format}" in result.err
+    assert detect(out) == format
+    again = Vectors.load(out)
+    assert again.words == WORDS
+    np.testing.assert_array_equal(again.matrix, IN)
+    if source == "model" and format == "npz":
+        assert again.counts.tolist() == [30, 20, 10]
+
+
+@pytest.mark.parametrize(("matrix", "expected"), [("in", IN), ("out", OUT), ("sum", IN + OUT)])
+def test_matrices(run_cli, matrix, expected):
+    assert run_cli("export", "model", "new.bin", "--matrix", matrix).code == 0
+    np.testing.assert_array_equal(Vectors.load("new.bin").matrix, expected)
+
+
+def test_precision(run_cli, folder):
+    assert run_cli("export", "model", "new.txt", "--precision", 3).code == 0
+    assert (folder / "new.txt").read_text() == "3 2\nthe 0.1 -2\nof 0.333 4\nand 1e-20 6\n"
+
+
+def test_over_itself(run_cli):
+    assert run_cli("export", "vectors.txt", "vectors.txt", "--format", "npz").code == 0
+    np.testing.assert_array_equal(Vectors.load("vectors.txt").matrix, IN)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("none.txt", "new.txt"), "none.txt: no such file; train vectors first"),
+        (("vectors.txt", "new"), "cannot tell a format from the name 'new'"),
+        (("vectors.txt", "new.xyz"), "cannot tell a format"),
+        (("vectors.txt", "new.txt", "--matrix", "out"), "'out' needs a model folder"),
+        (("vectors.txt", "new.bin", "--matrix", "sum"), "'sum' needs a model folder"),
+        (("vectors.txt", "new.bin", "--precision", "3"), "precision goes with the text format"),
+        (("vectors.txt", "no/new.bin"), "cannot write no"),
+        (("vectors.txt", "model", "--format", "npz"), "cannot write model: it is a folder"),
+        (("bad.txt", "new.bin"), "bad.txt:3: expected 2 numbers, found 1"),
+        (("spaces.npz", "new.txt"), "word 1 ('a b') contains a blank"),
+    ],
+)
+def test_mistakes_leave_nothing_behind(run_cli, folder, arguments, message):
+    (folder / "bad.txt").write_text("2 2\na 1 2\nb 1\n")
+    Vectors(["a", "a b"], np.ones((2, 2))).save("spaces.npz")
+    before = sorted(path.name for path in folder.rglob("*"))
+    result = run_cli("export", *arguments)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("Error: ")
+    assert message in result.err
+    assert sorted(path.name for path in folder.rglob("*")) == before
+
+
+def test_usage_mistakes(run_cli):
+    assert run_cli("export", "vectors.txt").code == 2
+    assert run_cli("export", "vectors.txt", "new.txt", "--precision", 10).code == 2
+    assert run_cli("export", "vectors.txt", "new.txt", "--format", "hdf5").code == 2
+    assert "Usage: w2vneg export" in run_cli("export", "--help").out

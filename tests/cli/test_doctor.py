@@ -1,0 +1,100 @@
+"""``w2vneg doctor``: one real run, and what it says when something is missing."""
+
+import json
+
+import pytest
+
+from w2vneg.cli import doctor
+from w2vneg.data.catalog import places
+
+_RIGHT = {
+    "right": True, "compiled": True, "hits": 1, "cache": True, "layer": "workqueue", "threads": 2,
+    "cpu": "generic", "seconds": 0.5,
+}  # fmt: skip
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Replace the probe's answers; a function that sets some facts of the second run."""
+
+    def answers(**facts):
+        runs = iter([_RIGHT | {"hits": 0}, _RIGHT | facts])
+        monkeypatch.setattr(doctor, "_run_probe", lambda probe, problems: next(runs))
+
+    answers()
+    return answers
+
+
+def test_real_run(run_cli, monkeypatch, tmp_path):
+    monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("W2VNEG_JIT_CACHE", str(tmp_path / "jit"))
+    monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
+    monkeypatch.setattr(places, "checkout", lambda: None)
+    result = run_cli("doctor", "--json")
+    report = json.loads(result.out)
+    assert report["problems"] == []
+    assert (result.code, result.err) == (0, "")
+    assert report["versions"]["numba"].count(".") >= 1
+    assert report["machine"]["cores_available"] >= 1
+    assert report["cache"] == {"folder": str(tmp_path / "cache"), "writable": True}
+    assert report["jit"]["works"] and report["jit"]["disk_cache_works"]
+    assert report["jit"]["threading_layer"] in ("tbb", "omp", "workqueue")
+    assert report["data"]["builtin"] == "made on first use"
+    assert list((tmp_path / "jit").iterdir()) == []
+
+
+def test_lines_for_people(run_cli, quick):
+    result = run_cli("doctor")
+    assert result.code == 0
+    for words in ("numpy", "cores available", "(writable)", "found again by the next process", "data here:"):
+        assert words in result.out
+    assert result.out.splitlines()[-1] == "All that training needs is in order."
+
+
+def test_unwritable_cache(run_cli, quick, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "file" / "cache"))
+    result = run_cli("doctor")
+    assert result.code == 1
+    assert "NOT writable" in result.out
+    assert "PROBLEM: the cache folder" in result.out
+    assert "set W2VNEG_CACHE to a folder that can" in result.out
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"hits": 0}, "compiled code is not found again in"),
+        ({"right": False}, "compiled code gives wrong results"),
+    ],
+)
+def test_compiler_that_misbehaves(run_cli, quick, facts, words):
+    quick(**facts)
+    result = run_cli("doctor")
+    assert result.code == 1
+    assert words in result.out
+
+
+def test_compiler_that_does_not_start(run_cli, monkeypatch):
+    monkeypatch.setattr(doctor, "_PROBE", "raise ImportError('no compiler here')")
+    result = run_cli("doctor")
+    assert result.code == 1
+    assert "PROBLEM: the compiler does not work: ImportError: no compiler here" in result.out
+
+
+def test_missing_package(run_cli, quick, monkeypatch):
+    monkeypatch.setattr(doctor, "_NEEDED", (*doctor._NEEDED, "w2vneg-needs-this"))
+    result = run_cli("doctor")
+    assert result.code == 1
+    assert "w2vneg-needs-this MISSING" in result.out
+    assert "PROBLEM: the package w2vneg-needs-this is missing" in result.out
+
+
+def test_damaged_data(run_cli, quick, monkeypatch, tmp_path):
+    monkeypatch.setenv("W2VNEG_DATA", str(tmp_path))
+    (tmp_path / "rw.txt").write_text("not rare words\n")
+    result = run_cli("doctor", "--json")
+    report = json.loads(result.out)
+    assert result.code == 1
+    assert report["data"]["rw"] == "damaged"
+    assert "rw.txt is not rw as known" in report["problems"][0]

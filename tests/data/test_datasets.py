@@ -1,0 +1,606 @@
+"""Named data: manifests, order of resolution, verified arrival. Everything is served from this machine."""
+
+import hashlib
+import http.server
+import io
+import itertools
+import socket
+import sys
+import tarfile
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from w2vneg.data import catalog as datasets
+from w2vneg.data.catalog import Dataset, arrival, manifests, pace, places
+from w2vneg.errors import DataError, InputError, OutputError, UnknownNameError
+from w2vneg.files.cachedir import cache_dir
+
+CONTENT = b"sun\tmoon\t7.5\nsea\tship\t8.0\n"
+PACKED = b"packed form of the above"
+OTHER = b"something else of another length altogether\n"
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def toy(name="toy", **facts):
+    """A data set whose content is CONTENT; keyword arguments replace or add facts."""
+    plain = {
+        "kind": "similarity",
+        "title": "A toy set",
+        "licence": "none",
+        "citation": "nobody",
+        "file": f"{name}.txt",
+        "size": len(CONTENT),
+        "sha256": sha256(CONTENT),
+        "mirror": f"toys/{name}.txt",
+    }
+    return Dataset(name=name, **(plain | facts))
+
+
+@pytest.fixture
+def known(monkeypatch, tmp_path):
+    """A function that makes its data sets the only known ones; cache, mirror and data folder are all bare."""
+    monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("W2VNEG_MIRROR", raising=False)
+    monkeypatch.delenv("W2VNEG_DATA", raising=False)
+    monkeypatch.setattr(places, "checkout", lambda: None)
+
+    def only(*sets):
+        table = {dataset.name: dataset for dataset in sets}
+        monkeypatch.setattr(manifests, "_all", lambda: table)
+
+    return only
+
+
+@pytest.fixture
+def closed():
+    """An address at which nobody answers."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    return f"http://127.0.0.1:{port}"
+
+
+class Server:
+    """A web server on this machine: `pages` maps paths to bytes, `asked` lists the paths asked for."""
+
+    def __init__(self):
+        pages = self.pages = {}  # str -> bytes
+        asked = self.asked = []
+        short = self.short = set()  # paths whose answers end early
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                if self.path not in pages:
+                    self.send_error(404)
+                    return
+                body = pages[self.path]
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body) + (10 if self.path in short else 0)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.http.server_port}"
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    running = Server()
+    thread = threading.Thread(target=running.http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield running
+    running.http.shutdown()
+    running.http.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def fake_gensim(monkeypatch, tmp_path):
+    """A folder of test data that an "installed gensim" carries; importing that gensim would fail."""
+    folder = tmp_path / "site" / "gensim" / "test" / "test_data"
+    folder.mkdir(parents=True)
+    (tmp_path / "site" / "gensim" / "__init__.py").write_text("raise ImportError('must not be imported')")
+    monkeypatch.delitem(sys.modules, "gensim", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    return folder
+
+
+def kept():
+    """The names of all files in the cache, hidden ones too."""
+    return sorted(path.name for path in cache_dir("data").glob("**/*") if path.is_file())
+
+
+def zipped(**members):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name.replace("__", "/"), data)
+    return packed.getvalue()
+
+
+def tarred(members):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, data in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return packed.getvalue()
+
+
+class TestOrder:
+    def test_each_place_comes_before_the_next(self, known, server, fake_gensim, monkeypatch, tmp_path):
+        copy = fake_gensim / "copy.tsv"
+        copy.write_bytes(b"# a comment\n" + CONTENT)
+        mirrored = tmp_path / "mirror" / "toys" / "toy.txt"
+        own = tmp_path / "own" / "toy.txt"
+        cached = tmp_path / "cache" / "data" / "toy.txt"
+        here = tmp_path / "toy"
+        for path in (mirrored, own, cached, here):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(CONTENT)
+        server.pages["/toy.txt"] = CONTENT
+        known(toy(url=f"{server.address}/toy.txt", gensim_copy="copy.tsv", gensim_rows=sha256(CONTENT.strip())))
+        monkeypatch.setenv("W2VNEG_MIRROR", str(tmp_path / "mirror"))
+        monkeypatch.setenv("W2VNEG_DATA", str(tmp_path / "own"))
+        monkeypatch.chdir(tmp_path)
+
+        assert datasets.resolve("toy") == Path("toy")
+        here.unlink()
+        for expected, status in (
+            (own, "data folder"),
+            (cached, "cache"),
+            (copy, "gensim"),
+            (mirrored, "mirror"),
+        ):
+            assert datasets.where("toy") == (status, expected)
+            assert datasets.resolve("toy") == expected
+            expected.unlink()
+        assert datasets.where("toy") == ("absent", None)
+        assert server.asked == []
+        assert datasets.resolve("toy") == cached
+        assert cached.read_bytes() == CONTENT
+        assert "gensim" not in sys.modules
+
+    def test_data_folders_of_a_checkout(self, known, monkeypatch, tmp_path):
+        for folder in ("data", "eval_sets"):
+            (tmp_path / folder).mkdir()
+        monkeypatch.setattr(places, "checkout", lambda: tmp_path)
+        path = tmp_path / "eval_sets" / "toy.txt"
+        path.write_bytes(CONTENT)
+        known(toy())
+        assert datasets.resolve("toy") == path
+
+    def test_argument_goes_before_environment(self, known, monkeypatch, tmp_path):
+        known(toy())
+        for name in ("one", "two"):
+            (tmp_path / name / "toys").mkdir(parents=True)
+            (tmp_path / name / "toys" / "toy.txt").write_bytes(CONTENT)
+        monkeypatch.setenv("W2VNEG_MIRROR", str(tmp_path / "one"))
+        assert datasets.resolve("toy", mirror=tmp_path / "two") == tmp_path / "two" / "toys" / "toy.txt"
+
+    def test_packed_form_is_used_in_place_and_fetched_by_copying(self, known, tmp_path):
+        known(toy(mirror="toys/toy.txt.xz", mirror_size=len(PACKED), mirror_sha256=sha256(PACKED)))
+        path = tmp_path / "mirror" / "toys" / "toy.txt.xz"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(PACKED)
+        assert datasets.resolve("toy", mirror=tmp_path / "mirror") == path
+        assert kept() == []
+        copied = datasets.fetch("toy", mirror=tmp_path / "mirror")
+        assert copied == tmp_path / "cache" / "data" / "toy.txt.xz"
+        assert datasets.resolve("toy") == copied
+
+    def test_mirror_address_then_official_one(self, known, server):
+        server.pages["/official.txt"] = CONTENT
+        known(toy(url=f"{server.address}/official.txt"))
+        path = datasets.resolve("toy", mirror=f"{server.address}/mirror/")
+        assert server.asked == ["/mirror/toys/toy.txt", "/official.txt"]
+        assert path.read_bytes() == CONTENT
+        path.unlink()
+        server.pages["/mirror/toys/toy.txt"] = CONTENT
+        datasets.resolve("toy", mirror=f"{server.address}/mirror")
+        assert server.asked[2:] == ["/mirror/toys/toy.txt"]
+
+    def test_second_time_nothing_is_downloaded(self, known, server):
+        server.pages["/toy.txt"] = CONTENT
+        known(toy(url=f"{server.address}/toy.txt"))
+        assert datasets.fetch("toy") == datasets.fetch("toy") == datasets.resolve("toy")
+        assert server.asked == ["/toy.txt"]
+
+    def test_progress_is_told(self, known, server):
+        server.pages["/toy.txt"] = CONTENT
+        known(toy(url=f"{server.address}/toy.txt"))
+        seen = []
+        datasets.resolve("toy", progress=lambda done, total: seen.append((done, total)))
+        assert seen[-1] == (len(CONTENT), len(CONTENT))
+
+    def test_another_gensims_copy_is_passed_over(self, known, fake_gensim):
+        (fake_gensim / "copy.tsv").write_bytes(OTHER)
+        known(toy(gensim_copy="copy.tsv", gensim_rows=sha256(CONTENT.strip())))
+        assert datasets.where("toy") == ("absent", None)
+
+    def test_kind(self, known, tmp_path):
+        known(toy(), toy("text", kind="corpus"))
+        with pytest.raises(InputError, match=r"toy is of kind similarity, not corpus\. Known: text"):
+            datasets.resolve("toy", kind="corpus")
+
+
+class TestRefusals:
+    def test_unknown_name(self, known):
+        known(toy("text8"), toy("ws353"))
+        with pytest.raises(UnknownNameError, match="'txt8' is neither a file nor a known name; did you mean 'text8'"):
+            datasets.resolve("txt8")
+        with pytest.raises(UnknownNameError, match="Known: text8, ws353"):
+            datasets.info("quite different")
+        with pytest.raises(UnknownNameError):
+            datasets.resolve("")
+
+    def test_missing_path(self, known):
+        known(toy())
+        with pytest.raises(InputError, match=r"no such file or folder: texts/mine\.txt"):
+            datasets.resolve("texts/mine.txt")
+
+    def test_wrong_checksum_of_a_download(self, known, server):
+        wrong = CONTENT.replace(b"7", b"8")
+        server.pages["/toy.txt"] = wrong
+        known(toy(url=f"{server.address}/toy.txt"))
+        with pytest.raises(DataError) as raised:
+            datasets.resolve("toy")
+        for words in (sha256(CONTENT), sha256(wrong), "nothing was kept", server.address):
+            assert words in str(raised.value)
+        assert kept() == []
+
+    def test_md5_where_no_sha256_is_known(self, known, server):
+        server.pages["/toy.txt"] = CONTENT
+        right = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
+        known(
+            toy(url=f"{server.address}/toy.txt", sha256="", md5=right),
+            toy("bad", url=f"{server.address}/toy.txt", sha256="", md5="0" * 32),
+        )
+        assert datasets.resolve("toy").read_bytes() == CONTENT
+        with pytest.raises(DataError, match=f"expected md5 {'0' * 32}"):
+            datasets.resolve("bad")
+
+    def test_answer_longer_than_known(self, known, server):
+        server.pages["/toy.txt"] = CONTENT * 100
+        known(toy(url=f"{server.address}/toy.txt"))
+        with pytest.raises(DataError, match="more than the expected"):
+            datasets.resolve("toy")
+        assert kept() == []
+
+    def test_connection_that_breaks_off(self, known, server):
+        server.pages["/toy.txt"] = CONTENT[:9]
+        server.short.add("/toy.txt")
+        known(toy(url=f"{server.address}/toy.txt"))
+        with pytest.raises(DataError, match="broke off after 9"):
+            datasets.resolve("toy")
+        assert kept() == []
+
+    @pytest.mark.parametrize(("fast", "message"), [(0, "cannot be reached"), (6, "broke off after")])
+    def test_server_that_drips(self, known, server, monkeypatch, fast, message):
+        """Each reading of the answer after the first ones takes a thousand seconds by the clock."""
+        ticks = itertools.chain([0] * fast, itertools.count(0, 1000))
+        monkeypatch.setattr(pace, "monotonic", lambda: next(ticks))
+        content = bytes(1 << 20)
+        server.pages["/toy.txt"] = content
+        known(toy(url=f"{server.address}/toy.txt", size=len(content), sha256=sha256(content)))
+        with pytest.raises(DataError, match=f"{message}.*it came at less than 1,000 bytes a second"):
+            datasets.resolve("toy")
+        assert kept() == []
+
+    @pytest.mark.parametrize("place", ["cache/data", "mirror/toys", "own"])
+    def test_wrong_file_at_hand(self, known, monkeypatch, tmp_path, place):
+        known(toy())
+        path = tmp_path / place / "toy.txt"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(OTHER)
+        monkeypatch.setenv("W2VNEG_DATA", str(tmp_path / "own"))
+        assert datasets.where("toy", tmp_path / "mirror") == ("damaged", path)
+        with pytest.raises(DataError, match=rf"toy\.txt is not toy as known: expected {len(CONTENT)} bytes"):
+            datasets.resolve("toy", mirror=tmp_path / "mirror")
+        with pytest.raises(DataError, match="remove it or put the right file there"):
+            datasets.fetch("toy", mirror=tmp_path / "mirror")
+        assert path.read_bytes() == OTHER
+
+    def test_file_that_changes_is_read_again(self, known, tmp_path):
+        known(toy())
+        path = tmp_path / "cache" / "data" / "toy.txt"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(CONTENT)
+        assert datasets.resolve("toy") == path
+        path.write_bytes(OTHER)
+        with pytest.raises(DataError):
+            datasets.resolve("toy")
+
+    def test_no_network_and_no_mirror(self, known, closed, tmp_path):
+        known(toy(url=f"{closed}/toy.zip", member="in/toy.txt", gensim_copy="nowhere", gensim_rows="0"))
+        with pytest.raises(DataError) as raised:
+            datasets.resolve("toy")
+        message = str(raised.value)
+        by_hand = f"download {closed}/toy.zip, take in/toy.txt out of it and put it at "
+        assert by_hand + str(tmp_path / "cache" / "data" / "toy.txt") in message
+        for words in ("no mirror is set", "--mirror", "W2VNEG_MIRROR", "w2vneg[gensim]"):
+            assert words in message
+        assert "\n" not in message
+        assert kept() == []
+
+    def test_nothing_offers_it(self, known):
+        known(toy())
+        with pytest.raises(DataError, match="no address offers this file ready-made; put the file at"):
+            datasets.resolve("toy")
+
+    def test_mirror_that_is_no_folder(self, known, tmp_path):
+        known(toy())
+        with pytest.raises(DataError, match="is no folder; name an existing one"):
+            datasets.resolve("toy", mirror=tmp_path / "nowhere")
+
+    def test_unwritable_cache(self, known, server, monkeypatch, tmp_path):
+        (tmp_path / "file").write_text("not a folder")
+        monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "file" / "cache"))
+        server.pages["/toy.txt"] = CONTENT
+        server.pages["/toy.zip"] = zipped(**{"toy.txt": CONTENT})
+        known(
+            toy(url=f"{server.address}/toy.txt"),
+            toy("packed", url=f"{server.address}/toy.zip", member="toy.txt"),
+        )
+        for name in ("toy", "packed"):
+            with pytest.raises(OutputError, match="set W2VNEG_CACHE to a folder that can be written"):
+                datasets.resolve(name)
+
+
+class TestArchives:
+    def archive(self, server, known, data, name="toy.zip", member="inside/toy.txt"):
+        server.pages[f"/{name}"] = data
+        known(toy(url=f"{server.address}/{name}", member=member))
+
+    @pytest.mark.parametrize("inside", ["inside/toy.txt", "./inside/toy.txt", "renamed/toy.txt"])
+    @pytest.mark.parametrize("name", ["toy.zip", "toy.tar.gz", "toy.tgz"])
+    def test_member(self, known, server, tmp_path, name, inside):
+        members = {"inside/read.me": OTHER, inside: CONTENT}
+        data = zipped(**members) if name == "toy.zip" else tarred(members)
+        self.archive(server, known, data, name)
+        path = datasets.resolve("toy")
+        assert path == tmp_path / "cache" / "data" / "toy.txt"
+        assert path.read_bytes() == CONTENT
+        assert kept() == ["toy.txt"]
+
+    @pytest.mark.parametrize("inside", ["../../toy.txt", "/etc/toy.txt", "inside/../../toy.txt"])
+    @pytest.mark.parametrize("name", ["toy.zip", "toy.tgz"])
+    def test_member_that_points_outside_is_refused(self, known, server, tmp_path, name, inside):
+        data = zipped(**{inside: CONTENT}) if name == "toy.zip" else tarred({inside: CONTENT})
+        self.archive(server, known, data, name)
+        before = set(tmp_path.rglob("*.txt"))
+        with pytest.raises(DataError, match=r"contains no file toy\.txt"):
+            datasets.resolve("toy")
+        assert kept() == []
+        assert set(tmp_path.rglob("*.txt")) == before
+
+    @pytest.mark.parametrize("name", ["toy.zip", "toy.tgz"])
+    def test_missing_ambiguous_or_wrong_member(self, known, server, name):
+        pack = (lambda members: zipped(**members)) if name == "toy.zip" else tarred
+        for members, words in (
+            ({"a/other.txt": CONTENT}, "contains no file"),
+            ({"a/toy.txt": CONTENT, "b/toy.txt": CONTENT}, "more than one file"),
+            ({"inside/toy.txt": CONTENT[::-1]}, "nothing was kept"),
+            ({"inside/toy.txt": CONTENT * 50}, "more than the expected"),
+        ):
+            self.archive(server, known, pack(members), name)
+            with pytest.raises(DataError, match=words):
+                datasets.resolve("toy")
+            assert kept() == []
+
+    @pytest.mark.parametrize("name", ["toy.zip", "toy.tgz"])
+    @pytest.mark.parametrize("broken", ["page", "cut", "beheaded"])
+    def test_broken_archive(self, known, server, name, broken):
+        data = zipped(**{"inside/toy.txt": CONTENT}) if name == "toy.zip" else tarred({"inside/toy.txt": CONTENT})
+        data = {"page": b"<html>gone</html>", "cut": data[: len(data) // 2], "beheaded": data[20:]}[broken]
+        self.archive(server, known, data, name)
+        with pytest.raises(DataError, match="nothing was kept"):
+            datasets.resolve("toy")
+        assert kept() == []
+
+    def test_archive_with_a_file_without_a_name(self, known, server):
+        """A NUL ends a name in a zip; an empty one is an IndexError of Python's own."""
+        data = zipped(**{"inside/toy.txt": CONTENT}).replace(b"inside/toy.txt", b"\0inside/toy.tx")
+        self.archive(server, known, data)
+        with pytest.raises(DataError, match="not a zip archive that can be read"):
+            datasets.resolve("toy")
+        assert kept() == []
+
+    def test_symbolic_link_is_not_followed(self, known, server, tmp_path):
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+            link = tarfile.TarInfo("inside/toy.txt")
+            link.type, link.linkname = tarfile.SYMTYPE, "/etc/hostname"
+            archive.addfile(link)
+        self.archive(server, known, packed.getvalue(), "toy.tgz")
+        with pytest.raises(DataError, match="contains no file"):
+            datasets.resolve("toy")
+
+    def test_sizes_are_bounded(self, known, server, monkeypatch):
+        data = tarred({"inside/big": bytes(100_000), "inside/toy.txt": CONTENT})
+        self.archive(server, known, data, "toy.tgz")
+        monkeypatch.setattr(arrival, "_LARGEST_UNPACKED", 50_000)
+        with pytest.raises(DataError, match="more than 50000 bytes inside"):
+            datasets.resolve("toy")
+        monkeypatch.setattr(arrival, "_LARGEST_ARCHIVE", 100)
+        with pytest.raises(DataError, match="gave more than 100 bytes"):
+            datasets.resolve("toy")
+        assert kept() == []
+
+    def test_what_shares_the_archive_comes_along(self, known, server):
+        url = f"{server.address}/both.zip"
+        server.pages["/both.zip"] = zipped(**{"a.txt": CONTENT, "b.txt": CONTENT, "c.txt": OTHER})
+        known(*(toy(name, url=url, member=f"{name}.txt") for name in "abc"))
+        datasets.resolve("b")
+        assert kept() == ["a.txt", "b.txt"]
+        datasets.resolve("a")
+        assert server.asked == ["/both.zip"]
+
+
+NO_ADDRESS = ("enwiki2015-head", "online-retail", "ml-1m-pairs", "ml-1m-half")
+
+
+class TestManifests:
+    def test_all_expected_names(self):
+        expected = """builtin enwiki2015-head ptb-train ptb-valid ptb-test text8
+            belgian-retail online-retail ml-100k ml-100k-titles ml-1m-pairs ml-1m-half ml-1m-titles
+            ws353 ws353-sim ws353-rel simlex999 rw men men-dev men-test mturk287 google google-phrases"""
+        assert sorted(datasets.names()) == sorted(expected.split())
+        by_kind = [name for kind in manifests.KINDS for name in datasets.names(kind)]
+        assert by_kind == datasets.names()
+
+    @pytest.mark.parametrize("name", datasets.names())
+    def test_well_formed(self, name):
+        dataset = datasets.info(name)
+        for fact in ("title", "licence", "citation", "notes"):
+            assert getattr(dataset, fact).strip() == getattr(dataset, fact) != ""
+        assert dataset.tags == (name in ("men-dev", "men-test"))
+        if dataset.made_here:
+            return
+        for form in dataset.forms:
+            assert form.size > 0
+            assert len(form.sha256 or form.md5 * 2) == 64
+            assert set(form.sha256 + form.md5) <= set("0123456789abcdef")
+        archived = dataset.url.endswith((".zip", ".tar.gz", ".tgz"))
+        assert bool(dataset.member) == archived
+        assert dataset.url.startswith(("http://", "https://")) or name in (
+            "enwiki2015-head",
+            "online-retail",
+            "ml-1m-pairs",
+            "ml-1m-half",
+        )
+        assert bool(dataset.gensim_copy) == bool(dataset.gensim_rows) == (name in ("ws353", "simlex999", "google"))
+
+    def test_files_do_not_collide(self):
+        forms = [form.name for name in datasets.names() for form in datasets.info(name).forms if form.name]
+        assert len(set(forms)) == len(forms)
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("colour = 'red'", "unknown key 'colour'"),
+            ("size = '12'", "size should be int"),
+            ("kind = 'novel'", "unknown kind 'novel'"),
+            ("file = '../escape'", "bare file name"),
+            ("mirror = '../escape'", "path inside a mirror"),
+            ("sha256 = ''", "missing sha256"),
+            ("title =", "cannot read the manifest"),
+        ],
+    )
+    def test_strict_reading(self, tmp_path, line, words):
+        facts = {
+            "kind": "'corpus'", "title": "'t'", "licence": "'l'", "citation": "'c'", "file": "'f'",
+            "size": "1", "sha256": "'0'", "mirror": "'m'",
+        }  # fmt: skip
+        facts.pop(line.split()[0], None)
+        path = tmp_path / "bad.toml"
+        path.write_text("\n".join(["[toy]", line, *(f"{key} = {value}" for key, value in facts.items())]))
+        with pytest.raises(DataError, match=words) as raised:
+            manifests.read_manifest(path)
+        assert str(path) in str(raised.value)
+
+    def test_found_beside_an_installed_package(self, monkeypatch, tmp_path):
+        package = tmp_path / "lib" / "python3" / "site-packages" / "w2vneg" / "datasets"
+        shared = tmp_path / "share" / "w2vneg"
+        monkeypatch.setattr(manifests, "__file__", str(package / "manifests.py"))
+        with pytest.raises(DataError, match="install w2vneg again"):
+            manifests._home()
+        (shared / "eval_sets").mkdir(parents=True)
+        assert manifests._home() == shared
+
+
+def test_copies_in_the_installed_gensim(monkeypatch, tmp_path):
+    pytest.importorskip("gensim")
+    monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path))
+    monkeypatch.delenv("W2VNEG_DATA", raising=False)
+    monkeypatch.setattr(places, "checkout", lambda: None)
+    for name in ("ws353", "simlex999", "google"):
+        status, path = datasets.where(name)
+        assert (status, path.name) == ("gensim", datasets.info(name).gensim_copy)
+        assert datasets.resolve(name) == path
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", [name for name in datasets.names() if name not in ("builtin", "text8")])
+def test_mirror_holds_what_the_manifest_says(mirror, name):
+    dataset = datasets.info(name)
+    assert arrival.mismatch(mirror / dataset.mirror, dataset.mirrored) is None
+
+
+@pytest.mark.realdata
+def test_packed_mirror_files_unpack_to_the_stated_content(mirror):
+    import lzma
+
+    packed = [datasets.info(name) for name in datasets.names() if datasets.info(name).mirror_sha256]
+    assert len(packed) == 9
+    for dataset in packed:
+        if dataset.size < 10_000_000:
+            data = lzma.decompress((mirror / dataset.mirror).read_bytes())
+            assert (len(data), sha256(data)) == (dataset.size, dataset.sha256)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(("name", "score"), [("ws353", 2), ("simlex999", 3)])
+def test_gensims_copies_hold_the_same_pairs(mirror, name, score):
+    pytest.importorskip("gensim")
+    copy = next(places._in_folder("mirror", mirror, datasets.info(name)))[1]
+    rows = [line.split("\t") for line in copy.read_text().splitlines()[1:]]
+    theirs = places._gensim_copy(datasets.info(name)).read_text().splitlines()
+    theirs = [line.split("\t") for line in theirs if not line.startswith("#")]
+    assert [(a, b, float(c)) for a, b, c in theirs] == [(row[0], row[1], float(row[score])) for row in rows]
+
+
+class Dripping(io.RawIOBase):
+    """A raw stream that gives so many bytes a reading, as `clock` goes on by a second each time."""
+
+    def __init__(self, each):
+        self.each, self.read_so_far = each, 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        size = min(self.each, len(buffer))
+        buffer[:size] = bytes(size)
+        self.read_so_far += size
+        return size
+
+
+@pytest.mark.parametrize(("each", "given_up"), [(1, True), (999, True), (1000, False), (5000, False)])
+def test_pace_of_an_answer(each, given_up):
+    raw = Dripping(each)
+    stream = pace.PacedStream(raw, clock=itertools.count().__next__)
+    if not given_up:
+        for _ in range(1000):
+            assert stream.readinto(bytearray(8192)) == each
+        return
+    with pytest.raises(TimeoutError, match="less than 1,000 bytes a second"):
+        for _ in range(1000):
+            stream.readinto(bytearray(8192))
+    assert raw.read_so_far == 60 * each
+    stream.close()
+    assert raw.closed
+
+
+def test_a_pace_is_of_the_latest_minute():
+    """A server that begins well and then drips is given up, too."""
+    raw = Dripping(8192)
+    stream = pace.PacedStream(raw, clock=itertools.count().__next__)
+    for _ in range(100):
+        stream.readinto(bytearray(8192))
+    raw.each = 1
+    with pytest.raises(TimeoutError):
+        for _ in range(130):
+            stream.readinto(bytearray(8192))

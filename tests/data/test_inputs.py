@@ -1,0 +1,174 @@
+"""What is read: the same whether it is told in Python, on the command line, or by a model folder."""
+
+import json
+
+import click
+import numpy as np
+import pytest
+import scipy.sparse
+from click.testing import CliRunner
+
+from w2vneg.cli.inputs import input_of, input_options
+from w2vneg.cli.options import GroupedCommand
+from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
+from w2vneg.data.inputs import FIELDS, Input, encode_input
+from w2vneg.data.vocab import Vocabulary
+from w2vneg.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("given", "source"),
+    [
+        (Input("corpus", "text8"), "text"),
+        (Input("pairs", ("a", "b"), delimiter="tab", header=False, item_col=2, weight_col="n"), "pairs"),
+        (Input("cooccurrence", ["m.npz"], names=["rows", "columns"], rectangular=True), "pairs"),
+        (Input("baskets", "b", delimiter=","), "baskets"),
+        (Input("ratings", "r", min_rating=0.0, max_history=5, time_col="at"), "baskets"),
+        (Input("ratings", "r", rectangular=True), "pairs"),
+    ],
+)
+def test_survives_json_and_knows_its_source(given, source):
+    assert Input.from_dict(json.loads(json.dumps(given.as_dict()))) == given
+    assert given.source == source
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kind": "text", "files": "a"}, "unknown kind of input 'text'; known: corpus, pairs"),
+        ({"kind": "pairs", "files": ()}, "at least one file"),
+        ({"kind": "baskets", "files": "a", "header": False}, "header means nothing to baskets"),
+        ({"kind": "pairs", "files": "a", "min_rating": 0.0}, "min_rating means nothing to pairs"),
+        ({"kind": "corpus", "files": "a", "rectangular": True}, "rectangular means nothing to corpus"),
+        ({"kind": ["corpus"], "files": "a"}, "unknown kind of input .*corpus"),
+        ({"kind": "corpus", "files": 3}, "files of an input must be a path or a list of paths, not '3'"),
+        ({"kind": "corpus", "files": ["a", 3]}, "files of an input must be a path or a list of paths"),
+        ({"kind": "corpus", "files": "a\0/*"}, "files of an input: no file can be called"),
+        ({"kind": "corpus", "files": ["a", "\ud800/*"]}, "files of an input: no file can be called"),
+        ({"kind": "corpus", "files": {"a": 1}}, "files of an input must be a path or a list of paths"),
+        ({"kind": "cooccurrence", "files": "a", "names": {"a": 1}}, "names of an input must be a path or a list"),
+        ({"kind": "pairs", "files": "a", "delimiter": 5}, "delimiter of an input must be text, not '5'"),
+        ({"kind": "pairs", "files": "a", "header": "yes"}, "header of an input must be true or false"),
+        ({"kind": "pairs", "files": "a", "item_col": True}, "item_col of an input must be the name or number of a col"),
+        ({"kind": "pairs", "files": "a", "rectangular": 1}, "rectangular of an input must be true or false"),
+        ({"kind": "ratings", "files": "a", "min_rating": "4"}, "min_rating of an input must be a number"),
+        ({"kind": "ratings", "files": "a", "min_rating": float("nan")}, "min_rating of an input must be a number"),
+        ({"kind": "ratings", "files": "a", "max_history": 2.5}, "max_history of an input must be a whole number"),
+    ],
+)
+def test_what_does_not_go_together(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        Input(**arguments)
+
+
+def test_a_damaged_dict():
+    for values in ({"kind": "pairs"}, {"kind": "pairs", "files": ["a"], "colour": 1}, 3, ["kind", "files"], None):
+        with pytest.raises(ConfigError, match="not an input"):
+            Input.from_dict(values)
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "text").write_text("a b a b a b a b a b c\n")
+    (tmp_path / "pairs").write_text("item\ttarget\tweight\na\tb\t3\nc\ta\t1\n")
+    (tmp_path / "baskets").write_text("a,b c\nc,a\n")
+    (tmp_path / "ratings").write_text("5;a;u\n3;b;u\n4;c;u\n")
+    scipy.sparse.save_npz(tmp_path / "m.npz", scipy.sparse.csr_matrix(np.array([[0, 1.0], [2, 0]])))
+    (tmp_path / "names").write_text("x\ny\n")
+    return tmp_path
+
+
+def test_each_kind_is_read(files):
+    text = encode_input(Input("corpus", str(files / "text")))
+    assert text.vocab.words == ["a", "b"]  # at least five times each
+    pairs = encode_input(Input("pairs", str(files / "pairs")))
+    assert pairs.vocab.words == ["a", "b", "c"]
+    assert pairs.matrix.sum() == 4
+    baskets = encode_input(Input("baskets", str(files / "baskets"), delimiter="comma"))
+    assert baskets.vocab.words == ["a", "b_c", "c"]
+    ratings = Input("ratings", str(files / "ratings"), user_col=3, rating_col=1, min_rating=4)
+    assert isinstance(encode_input(ratings), EncodedCorpus)
+    assert encode_input(ratings).vocab.words == ["a", "c"]
+    matrix = encode_input(Input("cooccurrence", str(files / "m.npz"), names=(str(files / "names"),)))
+    assert isinstance(matrix, EncodedPairs)
+    assert matrix.vocab.words == ["x", "y"]
+
+
+def test_choice_of_items_is_handed_on(files):
+    given = Input("pairs", str(files / "pairs"))
+    vocab = Vocabulary(["b", "a"], [2, 1])
+    assert encode_input(given, vocab=vocab, vocab_out=vocab).vocab is vocab
+    assert encode_input(given, max_vocab=2).vocab.words == ["a", "b"]
+    assert encode_input(given, min_count=3).vocab.words == ["a", "b"]
+    with pytest.raises(ConfigError, match="only rectangular data have a second vocabulary"):
+        encode_input(given, vocab=vocab, vocab_out=Vocabulary(["b", "a"], [2, 1]))
+    both = encode_input(
+        Input("pairs", str(files / "pairs"), rectangular=True), vocab=Vocabulary(["c", "a"], [2, 1]), vocab_out=vocab
+    )
+    assert both.matrix.toarray().tolist() == [[0, 1], [3, 0]]
+
+
+@click.command(cls=GroupedCommand)
+@input_options
+@click.option("--other")
+def command(**values):
+    click.echo(json.dumps([input_of(values).as_dict(), values]))
+
+
+@click.command(cls=GroupedCommand)
+@input_options
+def idle(**values):
+    assert input_of(values, needed=False) is None
+
+
+def test_there_may_be_no_input_but_then_none_of_its_options():
+    assert CliRunner().invoke(idle, []).exit_code == 0
+    result = CliRunner().invoke(idle, ["--user-col", "1"])
+    assert result.exit_code == 2
+    assert "no source is named" in result.output
+
+
+def run(*arguments):
+    return CliRunner().invoke(command, arguments)
+
+
+def test_options_make_an_input():
+    result = run("--pairs", "a", "--pairs", "b", "--no-header", "--item-col", "x", "--delimiter", "tab", "--other", "o")
+    given, rest = json.loads(result.output)
+    assert Input.from_dict(given) == Input(
+        "pairs", ("a", "b"), header=False, item_col="x", delimiter="tab", rectangular=False
+    )
+    assert rest == {"other": "o"}
+    given, _ = json.loads(run("--ratings", "r", "--min-rating", "0", "--max-history", "9", "--rectangular").output)
+    assert Input.from_dict(given) == Input("ratings", "r", min_rating=0.0, max_history=9, rectangular=True)
+    given, _ = json.loads(run("--cooccurrence", "m", "--names", "r", "--names", "c").output)
+    assert Input.from_dict(given) == Input("cooccurrence", "m", names=("r", "c"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--pairs", "a", "--ratings", "b"], "--pairs and --ratings exclude each other"),
+        (["--baskets", "a", "--no-header"], "--header/--no-header belongs to --pairs and --cooccurrence and --ratings"),
+        (["--corpus", "a", "--min-rating", "0"], "--min-rating belongs to --ratings; --corpus does not read it"),
+        (["--pairs", "a", "--names", "n"], "--names belongs to --cooccurrence"),
+        (["--ratings", "a", "--max-history", "1"], "1 is not in the range"),
+    ],
+)
+def test_options_that_contradict_each_other(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
+def test_no_source():
+    with pytest.raises(click.UsageError, match="no source is named; give one of --corpus, --pairs"):
+        input_of({"other": 1})
+
+
+def test_help_tells_what_reads_an_option():
+    text = " ".join(run("--help").output.split())
+    assert "Columns and rows of items:" in text
+    assert "[for --pairs, --cooccurrence; default: 3, if there is a number in it]" in text
+    for kind in FIELDS:
+        assert f"--{kind} " in text

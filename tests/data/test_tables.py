@@ -1,0 +1,399 @@
+"""Reading of delimited tables: layouts found out or told, names as text, mistakes with their line."""
+
+import bz2
+import csv
+import gzip
+import io
+import itertools
+import lzma
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from w2vneg.data.readers import tables as module
+from w2vneg.data.readers.layout import Column, delimiter_of
+from w2vneg.data.readers.names import Names, as_word
+from w2vneg.data.readers.tables import Tables
+from w2vneg.errors import ConfigError, InputError, MissingExtraError
+from w2vneg.kernels.text.rows import scan_rows
+
+PAIRS = [
+    Column("a", "--item-col", "name", None, 1),
+    Column("b", "--target-col", "name", None, 2),
+    Column("w", "--weight-col", "weight", None, 3, if_number=True),
+]
+TIMED = [PAIRS[0], Column("t", "--time-col", "time", 2)]
+
+
+@pytest.fixture
+def read(tmp_path):
+    """A function that writes a file and returns its columns: names as lists of str, numbers as lists of float."""
+
+    def run(content, columns=PAIRS, **options):
+        path = tmp_path / "data.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return columns_of(Tables(path, columns, **options), columns)
+
+    return run
+
+
+def columns_of(tables, columns):
+    found = {column.key: [] for column in columns}
+    for batch in tables:
+        for key, values in batch.columns.items():
+            if values is None:
+                found[key] = None
+            elif isinstance(values, np.ndarray):
+                found[key] += values.tolist()
+            else:
+                found[key] += [values.names[code] if code >= 0 else None for code in values.codes]
+        assert not batch.n_rows or len(found[columns[0].key]) >= batch.n_rows
+    return tuple(found.values())
+
+
+@pytest.mark.parametrize("sign", ["\t", ",", ";", "|", "::", " ", "   "])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_delimiter_and_header_are_found_out(read, sign, header, end):
+    rows = [["item", "target", "weight"]] * header + [["007", "b", "2"], ["42", "x_y", "0.5"], ["7", "b", "1e1"]]
+    text = end.join(sign.join(row) for row in rows)
+    expected = (["007", "42", "7"], ["b", "x_y", "b"], [2.0, 0.5, 10.0])
+    assert read(text) == expected
+    assert read(text + end) == expected
+
+
+def test_the_header_may_be_told(read):
+    text = "left,right\nanna,bob\n"
+    assert read(text)[:2] == (["left", "anna"], ["right", "bob"])  # nothing tells it from a row
+    assert read(text, header=True)[:2] == (["anna"], ["bob"])
+    assert read("a,b,w\n1,2,3\n2,1,4\n")[0] == ["1", "2"]
+    assert read("1,2\n3,4\n", header=True)[0] == ["3"]
+    with pytest.raises(InputError, match=r"data.csv:1: in column 3 \(--weight-col\) 'w' is no number"):
+        read("1,a,w\n1,b,3\n", [*PAIRS[:2], Column("w", "--weight-col", "weight", 3)], header=False)
+
+
+def test_names_asked_for_point_to_header_and_delimiter(read):
+    asked = [Column("a", "--item-col", "name", "song title"), Column("b", "--target-col", "name", "by")]
+    assert read("by,song title\nx y,a b\nz,c\n", asked) == (["a b", "c"], ["x y", "z"])
+    assert read("by\tsong title\n7\t8\n", asked) == (["8"], ["7"])
+
+
+def test_third_column_is_a_weight_only_if_it_is_a_number(read):
+    assert read("a,b,words\nc,d,more\n")[2] is None
+    assert read("a,b\nc,d\n")[2] is None
+    assert read("a,b,1,x\nc,d,2,y\n")[2] == [1, 2]
+    assert read("i,j,title\n1,2,1984\n1,3,Dune\n2,3,Emma\n")[2] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,target,weight\na,b,\na,c,5\nb,a,5\n", r":2: in 'weight' .* a cell is empty"),
+        ("item,target,weight\na,b,NA\na,c,5\nb,a,5\n", r":2: in 'weight' .*'NA' is no number"),
+        ("a,b,2\nb,c,good\n", r":2: in column 3 .*'good' is no number"),
+        ("item,target,count\na,b,two\n", r":2: in 'count' .*'two' is no number"),
+        ("item;target;weight\na;b;1,5\na;c;2,5\n", r"'1,5' is no number \(write decimals with a point"),
+        ("x;y;w\na;b;1,5\na;c;2,5\n", r":2: in 'w' .*'1,5' is no number"),
+        ("item\ttarget\tweight\n", "no row below the header"),
+    ],
+)
+def test_weights_are_never_dropped_for_an_odd_cell(read, text, message):
+    with pytest.raises(InputError, match=message):
+        read(text)
+
+
+def test_usual_names_are_a_header_over_columns_of_text(read):
+    assert read("user,item\nu1,ABC\n") == (["u1"], ["ABC"], None)
+    assert read("userId,movie_id,title\nu1,ABC,x\n")[0] == ["u1"]
+    assert read("item,b\nc,d\n")[0] == ["item", "c"]
+    assert read("user,item\nu1,ABC\n", header=False)[0] == ["user", "u1"]
+
+
+def test_quotes_commas_and_lines_inside_cells(read):
+    text = 'item,target,note\n"Hello, World","a ""b""","two\nlines"\n5" pipe,"""x""",\n\n \nlast,"y",z\n'
+    assert read(text, header=True)[:2] == (["Hello, World", '5" pipe', "last"], ['a "b"', '"x"', "y"])
+
+
+def test_what_looks_like_missing_or_a_number_stays_text(read):
+    cells = ["NA", "nan", "null", "None", "0010", "1.0", "1e5", "True", "-", "#N/A"]
+    text = "".join(f"{cell},x{i}\n" for i, cell in enumerate(cells))
+    assert read(text)[0] == cells
+
+
+def test_byte_order_mark_is_no_part_of_a_name(read):
+    assert read("\ufeffa,b\nc,d\n")[0] == ["a", "c"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_packed_files_are_known_by_content(read, pack):
+    assert read(pack(b"a,b,1\nc,d,2\n")) == (["a", "c"], ["b", "d"], [1, 2])
+
+
+def test_zstd(read):
+    zstandard = pytest.importorskip("zstandard")
+    assert read(zstandard.compress(b"a,b,1\nc,d,2\n"))[0] == ["a", "c"]
+
+
+def test_latin_1_and_the_hint_to_it(read):
+    data = "müsli,käse\nöl,brot\n".encode("latin-1")
+    assert read(data, encoding="latin-1")[0] == ["müsli", "öl"]
+    with pytest.raises(InputError, match=r"data.csv:1: not utf-8.*--encoding \(latin-1"):
+        read(data)
+
+
+def test_times_as_numbers_and_dates(read):
+    assert read("a,100\nb, 99 \nc,1e3\n", TIMED)[1] == [100, 99, 1000]
+    times = read("u,t\na,2010-12-01 08:26:00\nb,1970-01-01 00:00:10\n", TIMED)[1]
+    assert times == [1291191960, 10]
+    assert read("a,2020-01-02\nb,2020-01-01\n", TIMED)[1] == [1577923200, 1577836800]
+    assert read("a,2020-01-01T01:00:00+01:00\nb,2020-01-01T00:00:00Z\n", TIMED)[1] == [1577836800] * 2
+
+
+def test_the_first_time_settles_the_form(read, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK", 16)
+    text = "".join(f"a,{day:02d}/02/2020\n" for day in (13, 1, 2, 3))
+    with pytest.raises(InputError, match=r":1: '01/02/2020' .* may be %d/%m/%Y or %m/%d/%Y; write dates as YYYY-MM-DD"):
+        read(text.replace("13", "01"), TIMED)
+    assert np.diff(read(text, TIMED)[1]).tolist() == [-12 * 86400, 86400, 86400]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\nb\n", r":1: only one column found: neither tab.*as 'a'; name what does with --delimiter"),
+        ("a,b,1\n\n\nc,d,x\n", r":4: in column 3 \(--weight-col\) 'x' is no number"),
+        ("i,t,w\na,b,1\nc,d,\n", r":3: in 'w' \(--weight-col\) a cell is empty"),
+        ("a,b,1\nc,d,-2.5\n", r":2: .* the weight -2.5 is below 0"),
+        ("a,b,1\nc,d,nan\n", r":2: .* nan is no finite number"),
+        ("a,b,1\nc,d,inf\n", r":2: .* inf is no finite number"),
+        ("a,b,1\nc,d,1e999\n", r":2: .* inf is no finite number"),
+        ("a,b,1\nc,d,'0,5'\n", r":2: 4 fields where the first row has 3"),
+        ('a,"x\ny",1\nc,d,2\n', r":1: the name 'x\\ny' in column 2 .* holds a line feed"),
+        ("a,b,1\n ,d,2\n", r":2: the cell in column 1 \(--item-col\) is empty"),
+        ("a,b,1\nc,,2\n", r":2: the cell in column 2 \(--target-col\) is empty"),
+        ("a,b,1\n\nc,d\n", r":3: 2 fields where the first row has 3 \(delimiter comma\), in 'c,d'"),
+        ("a\tb\t1\nc, d\te\tf\t1\n", r":2: 4 fields where the first row has 3 \(delimiter tab\)"),
+        ("a::b::1\nc::d::e::1\n", r":2: 4 fields .* \(delimiter ::\), in 'c::d::e::1'"),
+        ('a,b,1\nc,d,2\n\n"e,f,3\ng,h,4\n', r':4: a quote opened in this row is never closed, in \'"e,f,3\''),
+        ("\n \n", r"data.csv: the file holds no row"),
+        ("", r"data.csv: the file is empty"),
+        (b"a,b\0,1\n", r":1: a NUL byte"),
+    ],
+)
+def test_mistakes_are_told_with_their_line(read, text, message):
+    with pytest.raises(InputError, match=message):
+        read(text)
+
+
+def test_only_a_header(read):
+    with pytest.raises(InputError, match=r"data.csv: there is no row below the header"):
+        read("a,b\n", header=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            "usr",
+            r":1: no column is called 'usr' \(--item-col\); did you mean 'user'.*: user, item, x, x",
+        ),
+        ("x", r":1: 'x' stands over the columns 3 and 4; give --item-col the number"),
+        ("5", r":1: there is no column 5 \(--item-col\), only 4: user, item, x, x"),
+        (0, r":1: there is no column 0"),
+        ("item", r":1: --item-col and --target-col are both column 2"),
+    ],
+)
+def test_columns_that_are_not_there(read, asked, message):
+    columns = [Column("a", "--item-col", "name", asked), Column("b", "--target-col", "name", 2)]
+    with pytest.raises(InputError, match=message):
+        read("user,item,x,x\n1,2,3,4\n", columns)
+
+
+def test_a_wrong_delimiter_names_the_likely_one(read):
+    with pytest.raises(InputError, match=r":1: only one column found with the delimiter comma, in 'a;b'.*semicolon"):
+        read("a;b\nc;d\n", delimiter=",")
+
+
+def test_names_of_columns_without_a_header(read):
+    with pytest.raises(ConfigError, match="without a header, columns go by their numbers"):
+        read("a,b\n", [Column("a", "--item-col", "name", "a")], header=False)
+
+
+@pytest.mark.parametrize(("cell", "line"), [("soon", 2), ("2020-13-45", 3), ("", 3)])
+def test_times_that_are_none(read, cell, line):
+    rows = ["u,t", f"a,{cell}", "b,2020-01-01"] if line == 2 else ["u,t", "a,2020-01-01", f"b,{cell}"]
+    with pytest.raises(InputError, match=rf"data.csv:{line}: .*--time-col"):
+        read("\n".join(rows), TIMED, header=True)
+    with pytest.raises(InputError, match=r":2: in column 2 \(--time-col\) 'x' is no number"):
+        read("a,1\nb,x\n", TIMED)
+
+
+def test_words_for_delimiters():
+    assert [delimiter_of(word) for word in ("tab", "\\t", "comma", "blank", "::", "#", None)] == [
+        "\t",
+        "\t",
+        ",",
+        " ",
+        "::",
+        "#",
+        None,
+    ]
+    for wrong in ("ab", "", "x", '"', "\n", "é"):
+        with pytest.raises(ConfigError, match="a single sign"):
+            delimiter_of(wrong)
+
+
+def test_several_files_each_in_its_own_form_and_progress(tmp_path):
+    (tmp_path / "1.csv").write_text("item,target,weight\n1,2,3\n")
+    (tmp_path / "2.tsv").write_bytes(gzip.compress(b"4\t5\n"))
+    seen = []
+    tables = Tables(tmp_path, PAIRS, progress=lambda *step: seen.append(step))
+    batches = list(tables)
+    assert [batch.columns["w"] is None for batch in batches] == [False, True]
+    assert (tables.n_files, tables.n_rows) == (2, 2)
+    total = sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert seen[-1] == (total, total)
+    assert all(before[0] <= after[0] for before, after in itertools.pairwise(seen))
+
+
+def test_lines_are_right_far_into_a_file_read_in_blocks(read, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK", 50)
+    rows = ["item,target,weight,note"]
+    for i in range(60):
+        rows.append(f'a{i},b,{i},"x\n\ny"' if i % 7 == 0 else f"a{i},b,{i},n")
+        rows += ["", " "] * (i % 3 == 0)
+    text = "\n".join(rows)
+    assert read(text)[2] == list(range(60))
+    wrong = text.replace("a50,b,50", "a50,b,-50")
+    line = wrong[: wrong.index("a50,")].count("\n") + 1
+    with pytest.raises(InputError, match=f"data.csv:{line}: "):
+        read(wrong)
+    wrong = text.replace("a50,b,50,n", "a50,b,50")
+    with pytest.raises(InputError, match=f"data.csv:{line}: 3 fields"):
+        read(wrong)
+
+
+CELL = st.text(st.sampled_from("ab01é,\" ;|\t'-_.#"), min_size=1, max_size=6).filter(lambda cell: cell.strip())
+ROW = st.tuples(CELL, st.text(st.sampled_from('ab,"\n '), max_size=6), CELL)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rows=st.lists(ROW, min_size=1, max_size=12),
+    sign=st.sampled_from(",;|\t"),
+    end=st.sampled_from(["\n", "\r\n"]),
+    block=st.integers(1, 60),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_what_csv_writes_is_read_as_csv_reads_it(tmp_path_factory, rows, sign, end, block, quoting):
+    rows = [("first", "", "row"), *rows]  # its end must be in the first block
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=sign, lineterminator=end, quoting=quoting).writerows(rows)
+    path = tmp_path_factory.mktemp("tables") / "t"
+    path.write_bytes(text.getvalue().encode())
+    columns = [Column("a", "--a", "name", 1), Column("b", "--b", "name", 3)]
+    text.seek(0)
+    expected = list(csv.reader(text, delimiter=sign))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        found = columns_of(Tables(path, columns, delimiter=sign, header=False), columns)
+    assert found == ([row[0] for row in expected], [row[2] for row in expected])
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(st.sampled_from('ab,"\n'), max_size=30))
+def test_rows_are_cut_where_csv_cuts_them(text):
+    text += "\n"
+    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    block = np.frombuffer(text.encode(), np.uint8)
+    found, end, _, _ = scan_rows(block, ord(","), True, 0, 1000)
+    open_quote = bool(text[end:].strip("\n"))  # then csv gives what there is as a last row
+    assert found == len(rows) - open_quote
+    if found:
+        n_fields = len(rows[0])
+        alike = next((i for i, row in enumerate(rows[:found]) if len(row) != n_fields), found)
+        count, _, _, wrong = scan_rows(block, ord(","), True, n_fields, 1000)
+        assert count == alike
+        assert wrong == (len(rows[alike]) if alike < found else 0)
+
+
+def test_rows_of_blank_separated_text():
+    block = np.frombuffer(b"  a b\t c  \n\n \t\nd e\tf\n", np.uint8)
+    assert scan_rows(block, 32, True, 3, 1000) == (2, block.size, 4, 0)
+    assert scan_rows(block, 32, True, 3, 1) == (1, 11, 3, 0)  # the row it stops before is on the fourth line
+    assert scan_rows(block, 32, True, 2, 1000) == (0, 0, 0, 3)
+
+
+def test_names_become_words():
+    assert [as_word(name) for name in (" a b ", "a\tb", "a\u00a0b", "007", "a  b")] == [
+        "a_b",
+        "a_b",
+        "a_b",
+        "007",
+        "a__b",
+    ]
+
+
+class _Cells:
+    def __init__(self, *names):
+        self.names = list(names)
+        self.codes = np.arange(len(names))
+
+
+def test_names_that_become_one_word_are_refused():
+    names = Names()
+    assert names.number(_Cells("a b", " a b", "c"), "f:{}".format).tolist() == [0, 0, 1]
+    with pytest.raises(InputError, match=r"f:3: the names 'a b' and 'a_b' would both become 'a_b'"):
+        names.number(_Cells("c", "d", "e", "a_b"), "f:{}".format)
+    lower = Names(lowercase=True)
+    assert lower.number(_Cells("A b", "a B", "C"), "f:{}".format).tolist() == [0, 0, 1]
+    assert lower.words == ["a_b", "c"]
+
+
+def test_parquet_without_pyarrow_names_the_extra(read, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"w2vneg\[parquet\]"):
+        read(b"PAR1 and more PAR1")
+
+
+class TestParquet:
+    """Skipped without pyarrow."""
+
+    @pytest.fixture
+    def write(self, tmp_path):
+        pa = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+
+        def run(**columns):
+            parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
+            return tmp_path / "t.parquet"
+
+        return run
+
+    def test_names_weights_and_times(self, write):
+        when = np.array(["2020-01-02", "2020-01-01", "2020-01-03"], "datetime64[ms]")
+        path = write(u=["007", "b", "007"], i=np.array([7, 8, 7]), w=np.array([1, 2, 3], np.int8), t=when)
+        columns = [*PAIRS, Column("t", "--time-col", "time", "t")]
+        times = [1577923200, 1577836800, 1578009600]
+        assert columns_of(Tables(path, columns), columns) == (["007", "b", "007"], ["7", "8", "7"], [1, 2, 3], times)
+
+    def test_packed(self, write, tmp_path):
+        packed = tmp_path / "t.gz"
+        packed.write_bytes(gzip.compress(write(u=["a", "b"], i=["c", "d"]).read_bytes()))
+        assert columns_of(Tables(packed, PAIRS), PAIRS) == (["a", "b"], ["c", "d"], None)
+
+    def test_mistakes(self, write, tmp_path):
+        with pytest.raises(InputError, match=r"t.parquet: row 2: the cell in 'u' \(--item-col\) is empty"):
+            list(Tables(write(u=["a", None], i=["c", "d"]), PAIRS))
+        with pytest.raises(InputError, match=r"t.parquet: row 2: in 'w' .* the weight -1 is below 0"):
+            list(Tables(write(u=["a", "b"], i=["c", "d"], w=[1.0, -1.0]), PAIRS))
+        with pytest.raises(InputError, match=r"row 1: in 'weight' .*'two' is no number"):
+            list(Tables(write(u=["a"], i=["c"], weight=["two"]), PAIRS))
+        with pytest.raises(InputError, match=r"no column is called 'x'.*The columns are: u, i"):
+            list(Tables(write(u=["a"], i=["c"]), [Column("a", "--item-col", "name", "x")]))
+        broken = tmp_path / "broken"
+        broken.write_bytes(b"PAR1 nothing of the kind PAR1")
+        with pytest.raises(InputError, match="broken: cannot be read as Parquet"):
+            list(Tables(broken, PAIRS))

@@ -1,0 +1,110 @@
+"""The vocabulary: its order, its file, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from w2vneg.data.vocab import Vocabulary
+from w2vneg.errors import ConfigError, InputError, UnknownNameError
+
+WORDS = st.text(min_size=1).filter(lambda word: word.split() == [word] and word.isprintable())
+
+
+def test_order_is_by_falling_count_then_bytes():
+    vocab = Vocabulary.from_counts({"b": 2, "a": 2, "é": 2, "z": 9, "😀": 2, "B": 2, "\uffee": 2})
+    assert vocab.words == ["z", "B", "a", "b", "é", "\uffee", "😀"]
+    assert sorted(vocab.words[1:], key=str.encode) == vocab.words[1:]
+    assert vocab.counts.dtype == np.int64
+    assert vocab.counts.tolist() == [9] + [2] * 6
+
+
+def test_looking_up():
+    vocab = Vocabulary(["the", "Paris", "cat"], [5, 3, 2])
+    assert len(vocab) == 3 and "cat" in vocab and "dog" not in vocab
+    assert [vocab.id(word) for word in vocab.words] == [0, 1, 2]
+    assert vocab.words.index("cat") == 2
+    assert "3 words, 10 tokens" in repr(vocab)
+    with pytest.raises(UnknownNameError, match=r"^the word 'cta' is not in .*; did you mean 'cat'"):
+        vocab.id("cta")
+    with pytest.raises(UnknownNameError, match=r"did you mean 'Paris'\?$"):
+        vocab.id("paris")
+    with pytest.raises(UnknownNameError, match=r"is not in the vocabulary\.$"):
+        vocab.id("xylophone")
+
+
+def test_equality():
+    vocab = Vocabulary(["a", "b"], [2, 1])
+    assert vocab == Vocabulary.from_counts({"b": 1, "a": 2})
+    assert vocab != Vocabulary(["a", "b"], [2, 2])
+    assert vocab != Vocabulary(["a", "c"], [2, 1])
+    assert vocab != "a"
+    assert vocab.digest() != Vocabulary(["a", "b"], [2, 2]).digest()
+
+
+@pytest.mark.parametrize(
+    ("words", "counts", "message"),
+    [
+        (["a", "b"], [1, 2], "'b' is out of order"),
+        (["b", "a"], [1, 1], "'a' is out of order"),
+        (["a", "a"], [1, 1], "'a' stands here twice"),
+        (["a", "b c"], [1, 1], "'b c' is empty or holds white space"),
+        (["a", ""], [1, 1], "'' is empty"),
+        (["a", 3], [1, 1], "3 is not a string"),
+        (["a"], [1, 1], "1 words but counts of shape"),
+        (["a", "b"], [1, -1], "count of 'b' is negative"),
+    ],
+)
+def test_unfit_words(words, counts, message):
+    with pytest.raises(ConfigError, match=message):
+        Vocabulary(words, counts)
+
+
+@given(st.dictionaries(WORDS, st.integers(0, 10**15)))
+def test_file_round_trip(tmp_path_factory, counts):
+    vocab = Vocabulary.from_counts(counts)
+    path = tmp_path_factory.mktemp("vocab") / "vocab.tsv"
+    vocab.save(path)
+    assert Vocabulary.load(path) == vocab
+
+
+def test_a_word_that_begins_with_a_byte_order_mark(tmp_path):
+    vocab = Vocabulary(["\ufeffa", "b"], [2, 1])
+    vocab.save(tmp_path / "v")
+    assert Vocabulary.load(tmp_path / "v") == vocab
+    (tmp_path / "edited").write_bytes(b"\xef\xbb\xbfa\t2\r\nb\t1\r\n")
+    assert Vocabulary.load(tmp_path / "edited") == Vocabulary(["a", "b"], [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"a\t2\nb 1\n", "v:2: expected word, tab, count; found 'b 1'"),
+        (b"a\t2\nb\t1.5\n", "v:2: expected"),
+        (b"a\t2\nb\t-1\n", "v:2: expected"),
+        (b"a\t2\nb\t1\t1\n", "v:2: expected"),
+        (b"1\n2\t3\t4\n", "v:1: expected"),
+        (b"a\t2\nb\t\n", "v:2: expected"),
+        (b"a\t2\nb\t1234567890123456789\n", "v:2: expected"),
+        (b"a\t2\r\r\n", "v:1: expected"),
+        ("a\t2\nb\t\u0661\n".encode(), "v:2: expected"),
+        (b"a\t3\n" * 20_000 + b"b 1\n", "v:20001: expected"),
+        (b"a\rb\t2\n", "v:1: the word 'a\\\\rb' is empty or holds white space"),
+        (b"a\t2\n\t1\n", "v:2: the word '' is empty"),
+        (b"a\t2\nb c\t1\n", "v:2: the word 'b c'"),
+        (b"a\t2\nb\t1\na\t1\n", "v:3: the word 'a' stands here twice"),
+        (b"a\t2\nb\t3\n", "v:2: 'b' is out of order"),
+        (b"a\t2\nb\t1", "v:2: the last line does not end"),
+        (b"a\t2\n\xe9\t1\n", "v:2: not UTF-8"),
+    ],
+)
+def test_bad_files(tmp_path, data, message):
+    path = tmp_path / "v"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        Vocabulary.load(path)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(InputError, match="none: cannot read the vocabulary"):
+        Vocabulary.load(tmp_path / "none")

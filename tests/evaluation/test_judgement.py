@@ -1,0 +1,234 @@
+"""A model of items on a file of pairs: coverage, what is left out, baselines by hand; `w2vneg eval ranking`."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from w2vneg import Word2Vec
+from w2vneg.config import TrainConfig
+from w2vneg.data.vocab import Vocabulary
+from w2vneg.errors import ConfigError, InputError
+from w2vneg.evaluation import history_scores
+from w2vneg.evaluation import ranking as ranking_module
+from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, judge_ranking
+from w2vneg.training.model import Model
+
+ITEMS = "abcde"
+LOGITS = [  # row: centre; a's best is b
+    [0, 4, 3, 2, 1],
+    [1, 0, 2, 3, 4],
+    [0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 0],
+]
+TRAIN = [("a", "b", 5), ("a", "c", 1), ("b", "c", 3), ("c", "a", 2), ("d", "e", 1)]
+TEST = [("a", "d", 1), ("a", "e", 1), ("b", "a", 2), ("nobody", "a", 3), ("a", "nothing", 1)]
+
+
+def model_of(logits, words=ITEMS, words_out=None, **options):
+    """A model whose raw dot products are `logits`."""
+    logits = np.asarray(logits, np.float32)
+    config = TrainConfig(dim=len(words), source="pairs", rectangular=words_out is not None, **options).resolved()
+    vocab = Vocabulary(list(words), np.arange(len(words), 0, -1))
+    vocab_out = words_out and Vocabulary(list(words_out), np.arange(len(words_out), 0, -1))
+    return Model(vocab, config, np.eye(len(words), dtype=np.float32), logits.T.copy(), vocab_out=vocab_out)
+
+
+def write(path, rows):
+    path.write_text("item\ttarget\tweight\n" + "".join(f"{i}\t{j}\t{w}\n" for i, j, w in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder with a model, train.tsv and test.tsv."""
+    monkeypatch.chdir(tmp_path)
+    model_of(LOGITS).save("model")
+    write(tmp_path / "train.tsv", TRAIN)
+    write(tmp_path / "test.tsv", TEST)
+    return tmp_path
+
+
+def test_a_model_and_baselines_by_hand(folder):
+    judgement = judge_ranking(Model.load("model"), "test.tsv", exclude_known="train.tsv", ks=(1, 2), bootstrap=0)
+    # a: b and c are known; left d > e > a. b: c is known; left e > d > a > b
+    model = judgement.model
+    assert model.mpr == pytest.approx((1 + 1 / 2 + 2 * 1 / 3) / 4)
+    assert model.precision == {1: 1 / 4, 2: 2 / 4}
+    shares = np.exp([2, 1]) / np.exp([0, 2, 1]).sum()
+    assert model.likelihood == pytest.approx((shares.sum() + 2 * np.e / np.exp([1, 0, 3, 4]).sum()) / 4, rel=1e-5)
+    # popularity of targets in train: a 2, b 5, c 4, d 0, e 1. For a: a > e > d; for b: b > a > e > d
+    popularity = judgement.results[POPULARITY]
+    assert popularity.mpr == pytest.approx((0 + 1 / 2 + 2 * 2 / 3) / 4)
+    # d, never seen, counts as half of the least seen one: a has 2 + ½ + 1 left, b 2 + 5 + ½ + 1
+    assert popularity.likelihood == pytest.approx((0.5 / 3.5 + 1 / 3.5 + 2 * 2 / 8.5) / 4, rel=1e-5)
+    # what is left was never seen with a or b, so that popularity decides
+    assert judgement.results[COOCCURRENCE].mpr == popularity.mpr
+    assert judgement.results[COOCCURRENCE].nll is None
+    at_2 = ["precision@2", "list_precision@2", "recall@2", "hit_rate@2", "ndcg@2"]  # it has b's a and one of a's two
+    assert judgement.not_above(POPULARITY) == ["nll", *at_2]
+
+
+def test_cooccurrence_ranks_by_counts_with_the_centre_and_then_by_popularity(folder):
+    write(folder / "test.tsv", [("a", "c", 1), ("a", "e", 1), ("c", "b", 1)])
+    judgement = judge_ranking(Model.load("model"), "test.tsv", train="train.tsv", bootstrap=0)
+    # a: b 5, c 1, then by popularity a, e, d; c: a 2, then b, c, e, d
+    assert judgement.results[COOCCURRENCE].mpr == pytest.approx((3 / 4 + 1 / 4 + 3 / 4) / 3)
+    assert judgement.known is None
+    assert not judgement.model.known_left_out
+    assert judgement.train.read == len(TRAIN)
+
+
+def test_histories_are_compared_item_by_item():
+    has = scipy.sparse.csr_matrix(np.array([[1, 1, 0, 0], [9, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]))
+    scores = history_scores(has, [10, 20, 30, 40])(np.array([0, 3]))
+    # with item 0: item 1 twice, item 2 once; with item 1: item 0 twice, item 2 twice
+    assert np.floor(scores).tolist() == [[2, 2, 3, 0], [0, 0, 0, 0]]
+    assert (np.argsort(-scores[1]) == [3, 2, 1, 0]).all()
+
+
+def test_users_and_items_have_names_and_baselines_of_their_own(folder):
+    model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="xyz")
+    write(folder / "train.tsv", [("u", "x", 1), ("v", "x", 1), ("v", "y", 1)])
+    write(folder / "test.tsv", [("u", "y", 1), ("v", "z", 1), ("x", "u", 1)])
+    judgement = judge_ranking(model, "test.tsv", exclude_known="train.tsv", bootstrap=0)
+    assert (judgement.test.read, judgement.test.unknown) == (3, 1)
+    assert judgement.model.mpr == pytest.approx((0 + 1) / 2)  # u: z > y, x is known; v: z alone is left
+    assert judgement.results[COOCCURRENCE].mpr == pytest.approx(1.0)  # y stands with u's x in v's history
+
+
+def test_coverage_counts_pairs_and_weight(folder):
+    judgement = judge_ranking(Model.load("model"), folder / "test.tsv", bootstrap=0)
+    assert (judgement.test.read, judgement.test.unknown) == (5, 2)
+    assert (judgement.test.judged, judgement.test.weight) == (3 / 5, 4 / 8)
+    assert judgement.results.keys() == {"model", POPULARITY}  # by the model's counts
+    assert judgement.results[POPULARITY].mpr == pytest.approx((1 / 4 + 0 + 2 * 1) / 4)
+    assert "not given" in judgement.missing[COOCCURRENCE]
+    alone = judge_ranking(Model.load("model"), "test.tsv", bootstrap=0, baselines=False)
+    assert (alone.results.keys(), alone.missing) == ({"model"}, {})
+
+
+def test_several_known_files_are_left_out_together(folder):
+    write(folder / "valid.tsv", [("a", "a", 1), ("b", "a", 1)])
+    judgement = judge_ranking(
+        Model.load("model"), "test.tsv", exclude_known=["train.tsv", "valid.tsv"], ks=(1,), bootstrap=0
+    )
+    assert judgement.model.known_held_out == 1  # (b, a) stays
+    assert judgement.model.mpr == pytest.approx((1 + 0 + 2 * 1 / 3) / 4)  # a: d > e
+    assert judgement.known.read == len(TRAIN) + 2
+
+
+def test_an_absolute_softmax_is_ranked_by_the_size_of_its_logits(folder):
+    model = model_of([[-3, 1, 2], [0, 0, 0], [0, 0, 0]], words="abc", loss="softmax", absolute_softmax=True)
+    write(folder / "test.tsv", [("a", "a", 1)])
+    assert judge_ranking(model, "test.tsv", bootstrap=0).model.mpr == 1.0
+
+
+def test_counts_too_large_for_memory_are_not_made(folder, monkeypatch):
+    monkeypatch.setattr("w2vneg.evaluation.baselines.memory_size", lambda: 100)
+    model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="xyz")
+    write(folder / "train.tsv", [("u", "x", 1), ("v", "x", 1), ("v", "y", 1)])
+    write(folder / "test.tsv", [("u", "y", 1)])
+    judgement = judge_ranking(model, "test.tsv", train="train.tsv", bootstrap=0)
+    assert "quarter of the memory" in judgement.missing[COOCCURRENCE]
+    assert POPULARITY in judgement.results
+
+
+def test_from_python_in_two_lines(folder):
+    judgement = Word2Vec.load("model").evaluate_ranking("test.tsv", exclude_known="train.tsv")
+    assert judgement.model.intervals["mpr"][0] <= judgement.model.mpr <= judgement.model.intervals["mpr"][1]
+    with pytest.raises(ConfigError, match="call fit first"):
+        Word2Vec().evaluate_ranking("test.tsv")
+
+
+def test_scores_that_are_no_numbers_are_told(folder):
+    model = model_of(LOGITS)
+    model.vectors_in = np.full_like(model.vectors_in, 1e30)
+    model.vectors_out = np.full_like(model.vectors_out, 1e30)
+    with pytest.raises(InputError, match="no finite numbers"):
+        judge_ranking(model, "test.tsv", bootstrap=0)
+
+
+def test_many_centres_are_resampled_in_groups(monkeypatch):
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=(900, 20)).astype(np.float32)
+    pairs = np.arange(900), rng.integers(0, 20, 900), np.ones(900)
+    results = []
+    for groups in (10_000, 300):
+        monkeypatch.setattr(ranking_module, "_GROUPS", groups)
+        results.append(ranking_module.evaluate_ranking(lambda c: scores[c].copy(), pairs, 20, bootstrap=2000))
+    each, grouped = results
+    assert each.mpr == pytest.approx(grouped.mpr)
+    width, as_groups = (np.diff(result.intervals["mpr"])[0] for result in results)
+    assert as_groups == pytest.approx(width, rel=0.25)
+
+
+# the command
+
+
+def test_the_table(folder, run_cli):
+    shown = run_cli("eval", "ranking", "model", "test.tsv", "--exclude-known", "train.tsv", "--k", "2,1")
+    assert shown.code == 0
+    lines = shown.out.splitlines()
+    assert lines[0] == (
+        "test.tsv: 3 of 5 pairs judged (60.0 %, 50.0 % of the weight); 3 distinct ones, 2 centres, 5 targets"
+    )
+    assert lines[1] == "Known targets (train.tsv) are left out of the catalogue."
+    assert lines[3].split() == ["model", "popularity", "item-item", "co-occurrence"]
+    names = [line.split("  ")[0] for line in lines[5:] if line[:1] not in ("-", "")]
+    assert names[:6] == ["MPR", "likelihood", "NLL, nats", "perplexity", "P@1 of pairs", "P@2 of pairs"]
+    assert names[6:14] == [f"{name}@{k}" for name in ("precision", "recall", "hit rate", "NDCG") for k in (1, 2)]
+    assert next(line for line in lines if line.startswith("MPR")).split()[1] == "0.5417"
+    assert "Not better than popularity: " in shown.out
+    plain = run_cli("eval", "ranking", "model", "test.tsv", "--bootstrap", "0", "--no-baselines", "--mpr", "sampled")
+    assert "--exclude-known TRAIN.tsv leaves those out" in plain.out
+    assert "MPR, sampled" in plain.out
+    assert "…" not in plain.out
+
+
+def test_pairs_both_known_and_held_out_are_told(folder, run_cli):
+    shown = run_cli("eval", "ranking", "model", "test.tsv", "--exclude-known", "test.tsv")
+    assert "3 held-out pairs are known as well, and stay" in shown.out
+
+
+def test_the_json_document_holds_everything(folder, run_cli):
+    options = ["--train", "train.tsv", "--mpr", "sampled", "--samples", "7", "--bootstrap", "20", "--seed", "3"]
+    document = json.loads(run_cli("eval", "ranking", "model", "test.tsv", *options, "--k", "1,3", "--json").out)
+    assert document["model"] == "model"
+    assert document["options"] == {"ks": [1, 3], "samples": 7, "bootstrap": 20, "seed": 3}
+    assert document["test"] == {"files": ["test.tsv"], "read": 5, "unknown": 2, "judged": 0.6, "weight": 0.5}
+    assert (document["known"], document["train"]["files"]) == (None, ["train.tsv"])
+    expected = judge_ranking(
+        Model.load("model"), "test.tsv", train="train.tsv", ks=(1, 3), samples=7, bootstrap=20, seed=3
+    )
+    assert document["results"] == json.loads(json.dumps(expected.as_dict()["results"]))
+    assert set(document["results"]["model"]["intervals"]) >= {"mpr", "nll", "perplexity", "ndcg@3", "list_precision@1"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("none", "test.tsv"), "none: no such model folder"),
+        (("model", "none.tsv"), "none.tsv"),
+        (("model", "others.tsv"), "others.tsv: none of its 2 pairs has a weight above 0 and two known items"),
+        (("model", "test.tsv", "--exclude-known", "others.tsv"), "others.tsv: none of its 2 pairs"),
+        (("model", "test.tsv", "--train", "negative.tsv"), "negative.tsv:2"),
+    ],
+)
+def test_mistakes(folder, run_cli, arguments, message):
+    write(folder / "others.tsv", [("x", "y", 1), ("a", "y", 2)])
+    write(folder / "negative.tsv", [("a", "b", -1), ("a", "c", 2)])
+    result = run_cli("eval", "ranking", *arguments)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("Error: ")
+    assert message in result.err
+    assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--k", "0,5"), ("--k", "five"), ("--samples", "5"), ("--no-baselines", "--train", "train.tsv")]
+)
+def test_usage_mistakes(folder, run_cli, arguments):
+    assert run_cli("eval", "ranking", "model", "test.tsv", *arguments).code == 2

@@ -1,0 +1,82 @@
+"""Held-out likelihood: against a double loop, at its closed-form ends, and from the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from w2vneg import Word2Vec
+from w2vneg.data.encoded import encode_corpus
+from w2vneg.errors import InputError
+from w2vneg.evaluation import likelihood
+from w2vneg.evaluation.likelihood import evaluate_likelihood, window_pairs
+
+SENTENCES = [["a", "b", "a", "c"], ["c", "b"], ["a"], ["d", "d", "a", "b", "c"]]
+
+
+def loop_pairs(sentences, window):
+    for sentence in sentences:
+        for p, centre in enumerate(sentence):
+            for q, context in enumerate(sentence):
+                if p != q and abs(p - q) <= window:
+                    yield centre, context
+
+
+@pytest.mark.parametrize("window", [1, 2, 9])
+def test_pairs_equal_the_double_loop(window):
+    corpus = encode_corpus(SENTENCES, min_count=1)
+    centres, contexts, counts = window_pairs(corpus.ids, corpus.offsets, window)
+    found = {
+        (corpus.vocab.words[i], corpus.vocab.words[j]): n for i, j, n in zip(centres, contexts, counts, strict=True)
+    }
+    expected = {}
+    for pair in loop_pairs(SENTENCES, window):
+        expected[pair] = expected.get(pair, 0) + 1
+    assert found == expected
+
+
+@pytest.mark.parametrize("held_at_a_time", [1, 8, 10**6])
+def test_nll_equals_the_double_loop(monkeypatch, held_at_a_time):
+    monkeypatch.setattr(likelihood, "_SCORES", held_at_a_time)
+    corpus = encode_corpus(SENTENCES, min_count=1)
+    rng = np.random.default_rng(3)
+    inputs, outputs = rng.normal(size=(2, 4, 5)).astype(np.float32)
+    terms = []
+    for centre, context in loop_pairs(SENTENCES, 2):
+        scores = outputs.astype(float) @ inputs[corpus.vocab.id(centre)]
+        terms.append(logsumexp(scores) - scores[corpus.vocab.id(context)])
+    result = evaluate_likelihood(inputs, outputs, corpus, window=2)
+    assert result.nll == pytest.approx(np.mean(terms), rel=1e-5)
+    assert result.perplexity == pytest.approx(np.exp(np.mean(terms)), rel=1e-4)
+    assert result.pairs == len(terms)
+
+
+def test_zero_vectors_know_nothing():
+    corpus = encode_corpus(SENTENCES, min_count=1)
+    zeros = np.zeros((4, 3), np.float32)
+    result = evaluate_likelihood(zeros, zeros, corpus, window=5)
+    assert result.nll == pytest.approx(np.log(4)) == pytest.approx(result.uniform)
+
+
+def test_text_without_pairs_is_refused():
+    corpus = encode_corpus([["a"], ["b"]], min_count=1)
+    zeros = np.zeros((2, 3), np.float32)
+    with pytest.raises(InputError, match="no pair"):
+        evaluate_likelihood(zeros, zeros, corpus, window=5)
+
+
+def test_command_scores_a_model_folder(run_cli, tmp_path):
+    text = tmp_path / "heldout.txt"
+    text.write_text("\n".join(" ".join(s) for s in SENTENCES) + "\n", encoding="utf-8")
+    word2vec = Word2Vec(loss="relaxed", dim=8, min_count=1, epochs=2, workers=1, subsample=0)
+    word2vec.fit(SENTENCES * 50)
+    word2vec.save(tmp_path / "model")
+    code, out, _ = run_cli("eval", "likelihood", tmp_path / "model", "--corpus", text, "--json")
+    assert code == 0
+    report = json.loads(out)
+    assert report["pairs"] == len(list(loop_pairs(SENTENCES, 5)))
+    code, out, _ = run_cli("eval", "likelihood", tmp_path / "model", "--corpus", text)
+    assert code == 0 and f"{report['nll']:.4f}" in out
+    code, _, err = run_cli("eval", "likelihood", tmp_path / "nowhere", "--corpus", text)
+    assert code == 1 and "no such model folder" in err

@@ -1,0 +1,126 @@
+"""What comes next after some items, and what items are called."""
+
+import json
+
+import numpy as np
+import pytest
+from test_judgement import LOGITS, model_of, write
+
+from w2vneg import Word2Vec
+from w2vneg.data.readers.titles import read_titles
+from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.evaluation.recommend import recommend
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model_of(LOGITS).save("model")
+    write(tmp_path / "train.tsv", [("a", "b", 1), ("b", "e", 1), ("c", "d", 1)])
+    (tmp_path / "titles.dat").write_bytes(
+        "a::Amélie (2001)::x|y\nb::Mission: Impossible::z\nd::::w\n".encode("latin-1")
+    )
+    return tmp_path
+
+
+def test_the_targets_of_one_seed_are_its_logits_without_itself():
+    assert recommend(model_of(LOGITS), "b", k=3) == [("e", 4.0), ("d", 3.0), ("c", 2.0)]
+    assert [item for item, _ in recommend(model_of(LOGITS), "b", k=99)] == ["e", "d", "c", "a"]
+
+
+def test_several_seeds_are_a_product_of_what_each_expects():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(5, 5))
+    found = recommend(model_of(logits), ["a", "c", "a"], k=5)
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    product = shares[0] ** 2 * shares[2]
+    assert [item for item, _ in found] == ["abcde"[j] for j in np.argsort(-product) if j not in (0, 2)]
+    assert found[0][1] == pytest.approx(max((2 * logits[0] + logits[2])[[1, 3, 4]]) / 3)
+
+
+def test_users_get_items_and_what_they_have_is_left_out(folder):
+    model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="uyz")  # an item called as a user is
+    assert [item for item, _ in recommend(model, "u")] == ["z", "y", "u"]
+    model.save("users")
+    write(folder / "had.tsv", [("u", "z", 1), ("v", "u", 1)])
+    word2vec = Word2Vec.load("users")
+    assert [item for item, _ in word2vec.recommend("u", exclude_known="had.tsv")] == ["y", "u"]
+    assert [item for item, _ in word2vec.recommend(["u", "v"], exclude_known="had.tsv")] == ["y"]
+
+
+def test_names_with_blanks_are_found_as_the_vocabulary_has_them():
+    assert recommend(model_of(LOGITS, words=["big dog".replace(" ", "_"), *"bcde"]), "big dog", k=1)[0][0] == "b"
+
+
+def test_unknown_and_missing_seeds_are_told():
+    with pytest.raises(UnknownNameError, match="the item 'A'; did you mean 'a'"):
+        recommend(model_of(LOGITS), ["b", "A"])
+    for seeds, k in (([], 3), ("a", 0)):
+        with pytest.raises(ConfigError, match="an item or more"):
+            recommend(model_of(LOGITS), seeds, k)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("1::Café::x\n02::Two, or ::y\n1::again::z\n3::::z\n".encode("latin-1"), (1, 2)),
+        ("1|Café|a\n02|Two, or|b\n".encode("latin-1"), (1, 2)),
+        ('Price,Id,Name\n5,1,Café\n6,02,"Two, or"\n7,1,\n'.encode(), ("Id", "Name")),
+        ("n\tid\tname\n1\t1\tCafé\n2\t02\tTwo, or\n".encode("utf-8-sig"), (2, 3)),
+    ],
+)
+def test_titles_of_several_kinds_of_file(tmp_path, text, columns):
+    path = tmp_path / "titles"
+    path.write_bytes(text)
+    assert read_titles(path, columns) == {"1": "Café", "02": "Two, or"}
+
+
+def test_titles_without_the_column_asked_for(tmp_path):
+    path = tmp_path / "titles.csv"
+    path.write_text("id,name\n1,x\n")
+    with pytest.raises(InputError, match=r"no column is called 'title'.*--titles-cols"):
+        read_titles(path, ("id", "title"))
+
+
+def test_the_command_shows_names(folder, run_cli):
+    shown = run_cli("recommend", "model", "b", "-k", "2")
+    assert shown.out == "b\n  e     4.000\n  d     3.000\n"
+    shown = run_cli("recommend", "model", "b", "--titles", "titles.dat", "--exclude-known", "train.tsv")
+    assert shown.out.splitlines()[0] == "b (Mission: Impossible)"
+    assert shown.out.splitlines()[1:] == ["  d     3.000", "  c     2.000", "  a     1.000  Amélie (2001)"]
+    result = run_cli("recommend", "model", "a", "c", "--titles", "titles.dat", "-k", "1", "--json")
+    document = json.loads(result.out)
+    assert document == {
+        "model": "model",
+        "items": [{"item": "a", "name": "Amélie (2001)"}, {"item": "c"}],
+        "known_left_out": False,
+        "recommended": [{"item": "b", "name": "Mission: Impossible", "score": 2.0}],
+    }
+
+
+def test_mistakes(folder, run_cli):
+    for arguments, code, message in (
+        (("none", "a"), 1, "none: no such model folder"),
+        (("model", "B"), 1, "did you mean 'b'"),
+        (("model", "amélie", "--titles", "titles.dat"), 1, "so called: 'a' (Amélie (2001))"),
+        (("model", "a", "--titles", "none.dat"), 1, "none.dat"),
+        (("model", "a", "--titles", "titles.dat", "--titles-cols", "1,9"), 1, "titles.dat:1: there is no column 9"),
+        (("model", "a", "--titles-cols", "1,2"), 2, "--titles"),
+        (("model", "a", "--titles", "titles.dat", "--titles-cols", "1"), 2, "two columns"),
+        (("model",), 2, "ITEM"),
+    ):
+        result = run_cli("recommend", *arguments)
+        assert (result.code, result.out) == (code, ""), arguments
+        assert message in result.err
+        assert "Traceback" not in result.err
+
+
+@pytest.mark.realdata
+def test_real_titles(mirror):
+    folder = mirror / "recsys"
+    large, small = read_titles(folder / "ml-1m" / "movies.dat"), read_titles(folder / "ml-100k" / "u.item")
+    assert (len(large), len(small)) == (3883, 1682)
+    assert large["1"] == small["1"] == "Toy Story (1995)"
+    assert small["543"] == "Misérables, Les (1995)"
+    retail = read_titles(folder / "online-retail" / "online_retail.csv.xz", ("StockCode", "Description"))
+    assert retail["85123A"] == "WHITE HANGING HEART T-LIGHT HOLDER"

@@ -1,0 +1,221 @@
+"""Word similarity against scipy, gensim and closed forms; files of every shape; the named sets."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from w2vneg.embeddings import Vectors
+from w2vneg.errors import ConfigError, InputError
+from w2vneg.evaluation import EVALUATORS, evaluate_similarity, read_pairs
+from w2vneg.evaluation.similarity import fisher_interval
+
+CITIES = [("Paris", "london", 8.5), ("dog", "cat", 7.0), ("dog", "paris", 1.25), ("cat", "london", 0.5)]
+
+
+@pytest.fixture
+def vectors():
+    rng = np.random.default_rng(5)
+    return Vectors([f"w{i}" for i in range(60)], rng.normal(size=(60, 8)))
+
+
+@pytest.fixture
+def pairs(vectors):
+    """Sixty pairs, ten of them with an unknown word, whose scores follow the cosines with noise."""
+    rng = np.random.default_rng(6)
+    rows = []
+    for i in range(60):
+        a, b = rng.choice(60, 2, replace=False)
+        score = 5 + 5 * vectors.similarity(f"w{a}", f"w{b}") + rng.normal()
+        rows.append((f"W{a}", f"w{b}" if i % 6 else f"unknown{i}", round(score, 2)))
+    return rows
+
+
+def write(path, rows, separator="\t", header=None, end="\n"):
+    lines = [separator.join(map(str, row)) for row in rows]
+    text = end.join(([header] if header else []) + lines) + end
+    path.write_bytes(text.encode("utf-8"))
+    return path
+
+
+def test_equals_scipy_on_cosines_computed_apart(vectors, pairs, tmp_path):
+    result = evaluate_similarity(vectors, write(tmp_path / "set.tsv", pairs))
+    cosines, scores = [], []
+    for a, b, score in pairs:
+        if not b.startswith("unknown"):
+            x, y = (vectors[word.lower()].astype(np.float64) for word in (a, b))
+            cosines.append(x @ y / np.sqrt((x @ x) * (y @ y)))
+            scores.append(score)
+    assert result.spearman == pytest.approx(stats.spearmanr(cosines, scores)[0], abs=1e-12)
+    assert result.pearson == pytest.approx(stats.pearsonr(cosines, scores)[0], abs=1e-12)
+    expected = stats.pearsonr(cosines, scores).confidence_interval(0.95)
+    assert result.pearson_interval == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert (result.name, result.scored, result.total, result.unknown) == ("set.tsv", 50, 60, 10)
+    assert result.lowered == len({a for a, _, _ in pairs})
+    assert json.loads(json.dumps(result.as_dict()))["scored"] == 50
+
+
+def test_equals_gensim(vectors, pairs, tmp_path):
+    pytest.importorskip("gensim")
+    path = write(tmp_path / "set.tsv", pairs)
+    pearson, spearman, _ = vectors.to_gensim().evaluate_word_pairs(str(path))
+    result = evaluate_similarity(vectors, path)
+    assert result.pearson == pytest.approx(pearson[0], abs=1e-6)
+    assert result.spearman == pytest.approx(spearman[0], abs=1e-6)
+
+
+def test_fisher_interval():
+    half = 1.959963984540054 / math.sqrt(25)
+    assert fisher_interval(0.0, 28) == pytest.approx((-math.tanh(half), math.tanh(half)))
+    z = 0.5 * math.log(1.6 / 0.4)
+    low, high = ((math.exp(2 * (z + s)) - 1) / (math.exp(2 * (z + s)) + 1) for s in (-half, half))
+    assert fisher_interval(0.6, 28) == pytest.approx((low, high))
+    assert fisher_interval(0.9, 3) == (-1.0, 1.0)
+    assert fisher_interval(1.0, 50) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";", " ", "   ", ", "])
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_any_separation_with_and_without_header(tmp_path, separator, header, end):
+    header = separator.join(["first", "second", "score"]) if header else None
+    path = write(tmp_path / "set", CITIES, separator, header, end)
+    assert read_pairs(path) == CITIES
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Word 1\tWord 2\tHuman (mean)\r\nlove\tsex\t6.77\r\n", [("love", "sex", 6.77)]),
+        (
+            "word1\tword2\tPOS\tSimLex999\tconc(w1)\told\nold\tnew\tA\t1.58\t2.72\t1\nhard\teasy\tA\t.5\t3\t2\n",
+            [("old", "new", 1.58), ("hard", "easy", 0.5)],
+        ),
+        (
+            "squishing\tsquirt\t5.88\t6\t7\n a \tb\t1e1\t6\n",
+            [("squishing", "squirt", 5.88), ("a", "b", 10.0)],
+        ),
+        ("# a comment\n\nsun sunlight 50.000000\n\n", [("sun", "sunlight", 50.0)]),
+        ('"new york","los angeles",7\n"a, b",c,3', [("new york", "los angeles", 7.0), ("a, b", "c", 3.0)]),
+        ("\ufeffWort;Wort;Wert\nStraße;Weg;8\n", [("Straße", "Weg", 8.0)]),
+        ("nan inf 3\n", [("nan", "inf", 3.0)]),
+        ("a b inf 3\nc d nan 4\n", [("a", "b", 3.0), ("c", "d", 4.0)]),
+    ],
+)
+def test_shapes_of_files(tmp_path, text, expected):
+    (tmp_path / "set").write_text(text, encoding="utf-8", newline="")
+    assert read_pairs(tmp_path / "set") == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n \n", "is empty"),
+        (b"# only\n", "comments only"),
+        (b"a\tb\t1\nc\td\n", r":2: expected word, word, score separated by tabs, found 2 columns \(c \| d\)"),
+        (b"a,b,1\n\nc,d,high\n", r":3: expected a number in column 3, found 'high'"),
+        (b"a,b,1\nc,d,1e999\n", r":2: expected a number in column 3, found '1e999'"),
+        (b"a,b,1\n,d,2\n", r":2: a word is missing"),
+        (b"a b 1\nc 2\n", r":2: expected word, word, score separated by blanks, found 2 columns"),
+        (b"just a headline\n", r":1: expected word, word, score"),
+        (b"two lines of\nprose without numbers\n", r":2: expected word, word, score"),
+        (b"a b 1\n\xe9t\xe9 c 2\n", r":2: not UTF-8"),
+    ],
+)
+def test_bad_files(tmp_path, vectors, content, message):
+    path = tmp_path / "set.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        evaluate_similarity(vectors, path)
+    assert str(path) in str(caught.value)
+
+
+def test_missing_file(tmp_path, vectors):
+    with pytest.raises(InputError, match="no such file"):
+        evaluate_similarity(vectors, tmp_path / "none.tsv")
+    with pytest.raises(InputError, match="cannot be read"):
+        evaluate_similarity(vectors, tmp_path)
+
+
+def test_too_few_pairs_are_no_score(tmp_path, vectors):
+    path = write(tmp_path / "set", [("w1", "w2", 1), ("w3", "w4", 2), ("x", "w5", 3)])
+    with pytest.raises(InputError, match="only 2 of 3 pairs"):
+        evaluate_similarity(vectors, path)
+
+
+def test_no_correlation_without_differences(tmp_path):
+    vectors = Vectors(list("abcd"), np.ones((4, 5)))
+    path = write(tmp_path / "set", [("a", "b", 1), ("b", "c", 2), ("c", "d", 3)])
+    with pytest.raises(InputError, match="all cosines of the 3 scored pairs are equal"):
+        evaluate_similarity(vectors, path)
+    vectors = Vectors(list("abcd"), np.eye(4) + np.arange(4))
+    path = write(tmp_path / "set", [("a", "b", 2), ("b", "c", 2), ("c", "d", 2)])
+    with pytest.raises(InputError, match="all human scores of the 3 scored pairs are equal"):
+        evaluate_similarity(vectors, path)
+
+
+def test_case(tmp_path):
+    rng = np.random.default_rng(0)
+    vectors = Vectors(["Paris", "paris", "london", "dog", "cat"], rng.normal(size=(5, 4)))
+    path = write(tmp_path / "set", [*CITIES, ("LONDON", "dog", 3)])
+    lower = evaluate_similarity(vectors, path)
+    assert (lower.scored, lower.lowered) == (5, 1)
+    exact = evaluate_similarity(vectors, path, case="exact")
+    assert (exact.scored, exact.lowered, exact.unknown) == (4, 0, 1)
+    with pytest.raises(ConfigError, match="case must be one of"):
+        evaluate_similarity(vectors, path, case="upper")
+
+
+def test_lemma_tags(tmp_path):
+    rng = np.random.default_rng(0)
+    vectors = Vectors(["sun", "run", "red", "x-n"], rng.normal(size=(4, 4)))
+    rows = [("sun-n", "run-v", 5), ("red-j", "sun-n", 3), ("red-j", "run-v", 4)]
+    path = write(tmp_path / "set", rows, " ")
+    assert evaluate_similarity(vectors, path).tags_stripped
+    assert evaluate_similarity(vectors, path, tags=True).scored == 3
+    with pytest.raises(InputError, match="only 0 of 3"):
+        evaluate_similarity(vectors, path, tags=False)
+    mixed = write(tmp_path / "mixed", [*rows, ("x-n", "sun", 1), ("run", "sun", 1), ("run", "red", 2)], " ")
+    result = evaluate_similarity(vectors, mixed)
+    assert not result.tags_stripped
+    assert result.scored == 3
+
+
+def test_method_and_registry(tmp_path, vectors, pairs):
+    path = write(tmp_path / "set.tsv", pairs)
+    assert vectors.evaluate_similarity(path) == EVALUATORS["similarity"](vectors, path)
+    assert set(EVALUATORS) >= {"similarity", "analogy"}
+
+
+SIZES = {
+    "ws353": (353, ("love", "sex", 6.77)),
+    "ws353-sim": (203, ("tiger", "cat", 7.35)),
+    "ws353-rel": (252, ("computer", "keyboard", 7.62)),
+    "simlex999": (999, ("old", "new", 1.58)),
+    "rw": (2034, ("squishing", "squirt", 5.88)),
+    "men": (3000, ("sun", "sunlight", 50.0)),
+    "men-dev": (2000, ("berry-n", "seed-n", 37.0)),
+    "men-test": (1000, None),
+    "mturk287": (287, ("episcopal", "russia", 2.75)),
+}
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", SIZES)
+def test_named_sets(mirror, name):
+    from w2vneg.data import catalog as datasets
+
+    size, first = SIZES[name]
+    rows = read_pairs(datasets.resolve(name, mirror=mirror))
+    assert len(rows) == size
+    assert first is None or rows[0] == first
+    tags = datasets.info(name).tags
+    words = sorted({word.lower() for pair in rows for word in pair[:2]})
+    words = sorted({word[:-2] if tags else word for word in words})
+    random = Vectors(words, np.random.default_rng(0).normal(size=(len(words), 20)))
+    result = random.evaluate_similarity(name, mirror=mirror)
+    assert (result.name, result.scored, result.total, result.tags_stripped) == (name, size, size, tags)
+    assert abs(result.spearman) < 0.2

@@ -1,0 +1,143 @@
+"""Whatever a user may name is read within bounds: devices, pipes, lines without end, JSON and TOML beyond measure."""
+
+import os
+import threading
+from contextlib import suppress
+
+import pytest
+
+from w2vneg.cli.options import read_config
+from w2vneg.data import vocab
+from w2vneg.data.catalog.manifests import read_manifest
+from w2vneg.data.encoded import encode_cooccurrence, encode_corpus, encode_pairs, read_pairs_file
+from w2vneg.data.readers import names, parquet
+from w2vneg.data.readers.names import read_names
+from w2vneg.data.readers.sources import find_files
+from w2vneg.data.readers.titles import read_titles
+from w2vneg.data.vocab import Vocabulary
+from w2vneg.errors import DataError, InputError
+from w2vneg.evaluation.analogy import read_questions
+from w2vneg.evaluation.similarity import read_pairs
+from w2vneg.files import bounded
+from w2vneg.word2vec import read_degeneracy
+
+AB = Vocabulary(["a", "b"], [2, 1])
+READ = {  # what is read -> (function of a path, content that is right)
+    "vocabulary": (Vocabulary.load, "a\t2\nb\t1\n"),
+    "similarity": (read_pairs, "a\tb\t1.5\n"),
+    "analogies": (read_questions, "a b c d\n"),
+    "options": (lambda path: read_config(path, {}), "dim = 5\n"),
+    "degeneracy": (lambda path: read_degeneracy(path, AB), "a\t2\nb\t1\n"),
+    "names": (read_names, "a\nb\n"),
+    "titles": (read_titles, "1\tone\n2\ttwo\n"),
+    "pairs": (encode_pairs, "a\tb\t1\n"),
+    "co-occurrence": (encode_cooccurrence, "a\tb\t1\n"),
+    "held-out pairs": (lambda path: read_pairs_file(path, AB, AB), "a\tb\t1\n"),
+    "corpus": (lambda path: encode_corpus(path, min_count=1, use_cache=False), "a b\n"),
+    "manifest": (read_manifest, ""),
+    "json": (bounded.read_json, "[1]"),
+}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(bounded, "LARGEST", 1 << 16)
+    for module in (bounded, vocab, names):
+        monkeypatch.setattr(module, "LONGEST_LINE", 1 << 16)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+@pytest.mark.parametrize("kind", READ)
+def test_a_device_without_end_is_refused(small, kind, device):
+    with pytest.raises((InputError, DataError), match=device):
+        READ[kind][0](device)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in READ if kind != "degeneracy"])
+def test_a_pipe_is_read_once_and_to_its_end(tmp_path, kind):
+    read, content = READ[kind]
+    os.mkfifo(tmp_path / "pipe")
+
+    def write():
+        with suppress(BrokenPipeError), open(tmp_path / "pipe", "wb") as stream:
+            stream.write(content.encode())
+
+    beside = threading.Thread(target=write)
+    beside.start()
+    read(str(tmp_path / "pipe"))
+    beside.join()
+
+
+def test_weights_from_a_pipe_are_refused_for_they_are_read_twice(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe: no file but a device or a pipe"):
+        read_degeneracy(tmp_path / "pipe", AB)
+
+
+@pytest.mark.parametrize("begin", [b"", b"a\t1\n"])
+@pytest.mark.parametrize("kind", ["vocabulary", "names"])
+def test_a_line_without_end_is_refused(small, tmp_path, kind, begin):
+    (tmp_path / "file").write_bytes(begin + b"a" * (1 << 20))
+    with pytest.raises(InputError, match=rf"file:{begin.count(10) + 1}: no line ends within"):
+        READ[kind][0](str(tmp_path / "file"))
+
+
+@pytest.mark.parametrize("kind", ["similarity", "analogies", "options", "degeneracy", "manifest", "json"])
+def test_a_file_beyond_measure_is_refused(small, tmp_path, kind):
+    (tmp_path / "file").write_text(READ[kind][1] * (1 << 16) or "\n" * (1 << 17))
+    with pytest.raises((InputError, DataError), match="file: more than 0 MB, or without end"):
+        READ[kind][0](str(tmp_path / "file"))
+
+
+@pytest.mark.parametrize(
+    "content", [b"dim = " + b"9" * 6000, b"dim = " + b"[" * 100_000, b"dim = nan", b"\xff", b"dim = '\x00'"]
+)
+def test_options_beyond_measure_are_refused(tmp_path, content, run_cli):
+    (tmp_path / "o.toml").write_bytes(content + b"\n")
+    result = run_cli("train", "--config", tmp_path / "o.toml")
+    assert result.code == 1 and "o.toml" in result.err and "Traceback" not in result.err
+
+
+def test_options_may_begin_with_a_mark_and_end_lines_as_windows_does(tmp_path):
+    (tmp_path / "o.toml").write_bytes(b"\xef\xbb\xbfdim = 7\r\nepochs = 3\r\n")
+    config = read_config(tmp_path / "o.toml", {})
+    assert (config.dim, config.epochs) == (7, 3)
+
+
+def test_a_word_with_two_weights_is_refused(tmp_path):
+    (tmp_path / "d").write_text("a\t1\nb\t2\na\t3\n")
+    with pytest.raises(InputError, match="d:3: the word 'a' has a weight already"):
+        read_degeneracy(tmp_path / "d", AB)
+
+
+def test_a_cell_of_a_similarity_set_beyond_measure_is_refused(tmp_path):
+    (tmp_path / "s.csv").write_text("a,b,1\na,b" + "b" * 200_000 + ",2\n")
+    with pytest.raises(InputError, match=r"s\.csv:2: no row of word, word, score"):
+        read_pairs(tmp_path / "s.csv")
+
+
+def test_a_folder_is_read_without_its_pipes(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "text").write_text("a b\n")
+    assert find_files(tmp_path) == [str(tmp_path / "text")]
+
+
+def test_packed_parquet_without_end_is_refused(monkeypatch):
+    monkeypatch.setattr(parquet, "memory_size", lambda: 400)
+    with pytest.raises(InputError, match=r"t\.parquet\.gz: more than 0\.0 GB of Parquet"):
+        parquet._joined("t.parquet.gz", iter(lambda: b"PAR1" * 10, None))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", ":1: the line is empty"),
+        (b"a\n\nb\n", ":2: the line is empty"),
+        (b"a\nb\n\n", ":3: the line is empty"),
+        (b"a\nb\na", ":3: the name 'a' stands in line 1 too"),
+    ],
+)
+def test_names_that_are_none(tmp_path, content, message):
+    (tmp_path / "n").write_bytes(content)
+    with pytest.raises(InputError, match=f"n{message}"):
+        read_names(str(tmp_path / "n"))

@@ -1,0 +1,510 @@
+"""Vector files: exact round trips, gensim on the other side, and every way a file can be wrong."""
+
+import gzip
+import io
+import os
+import pickle
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from w2vneg import formats
+from w2vneg.data.words import Words
+from w2vneg.embeddings import Vectors
+from w2vneg.errors import ConfigError, InputError, OutputError
+from w2vneg.files import bounded
+from w2vneg.formats import binary, decimals
+
+FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
+WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=8)
+DIGITS = st.text("0123456789", min_size=1, max_size=25)
+DECIMAL = st.one_of(
+    st.builds(
+        "{}{}.{}{}".format,
+        st.sampled_from(["", "-", "+"]),
+        DIGITS,
+        DIGITS,
+        st.one_of(st.just(""), st.integers(-50, 45).map("e{}".format), st.integers(-60, 40).map("E{:+d}".format)),
+    ),
+    st.floats(allow_nan=False, allow_infinity=False, width=32).map(lambda value: repr(np.float64(value).item())),
+    st.integers(0, 2**32 - 1).map(  # halfway between two neighbours, and a little beside
+        lambda bits: f"{(2 * (bits % 2**24) + 1) / 2**24 * (1 + (bits >> 31) * 2**-40):.40f}"
+    ),
+)
+SPECIAL = [0.0, -0.0, 1e-45, -1e-45, 1.1754942e-38, 3.4028235e38, -3.4028235e38]
+SPECIAL += [0.1, 1 / 3, 100.0, 99.99999, 1e-4, 16777216]
+
+
+def same_bits(a, b):
+    assert a.dtype == b.dtype == np.float32
+    np.testing.assert_array_equal(a.view(np.int32), b.view(np.int32))
+
+
+def sample(n=50, dim=7, seed=0):
+    rng = np.random.default_rng(seed)
+    matrix = (rng.normal(size=(n, dim)) * 10.0 ** rng.integers(-6, 5, (n, 1))).astype(np.float32)
+    return [f"wört{i}" for i in range(n)], matrix
+
+
+@pytest.mark.parametrize("format", formats.FORMATS)
+def test_round_trip_to_the_bit(tmp_path, format):
+    words, matrix = sample()
+    matrix[0, : len(SPECIAL)] = SPECIAL[:7]
+    matrix[1, :6] = SPECIAL[7:]
+    formats.save(tmp_path / "v", words, matrix, format=format)
+    assert formats.detect(tmp_path / "v") == format
+    again, values, _ = formats.load(tmp_path / "v")
+    assert again == words
+    same_bits(values, matrix)
+    assert values.flags.c_contiguous
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    data=st.data(),
+    matrix=arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=FINITE),
+)
+@pytest.mark.parametrize("format", formats.FORMATS)
+def test_any_finite_numbers_and_words_round_trip(tmp_path_factory, format, data, matrix):
+    words = data.draw(st.lists(WORD, min_size=len(matrix), max_size=len(matrix), unique=True))
+    path = tmp_path_factory.mktemp("v") / "v"
+    formats.save(path, words, matrix, format=format)
+    again, values, _ = formats.load(path)
+    assert again == words
+    same_bits(values, matrix)
+
+
+def mantissa_digits(text):
+    """Return how many significant digits a decimal has; its exponent, if any, does not count."""
+    return len(text.lower().split("e")[0].replace(".", "").strip("-0"))
+
+
+def test_decimals_are_the_shortest_that_read_back():
+    rng = np.random.default_rng(3)
+    bits = rng.integers(0, 2**32, 20000, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    powers = (2.0 ** np.arange(-149, 128)).astype(np.float32)
+    usual = np.exp(rng.uniform(np.log(5e-5), np.log(200), 20000)).astype(np.float32)
+    edges = np.array([1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100], dtype=np.float32).view(np.int32)
+    edges = (edges[:, None] + np.arange(-20, 20, dtype=np.int32)).reshape(-1).view(np.float32)
+    values = np.concatenate([bits[np.isfinite(bits)], powers, usual, -usual, edges, SPECIAL]).astype(np.float32)
+    tokens = b"".join(decimals.format_rows(values[:, None])).decode().split("\n")[:-1]
+    assert len(tokens) == len(values)
+    same_bits(np.array([float(token) for token in tokens]).astype(np.float32), values)
+    digits = [mantissa_digits(token) for token in tokens]
+    fewest = [mantissa_digits(np.format_float_scientific(value, unique=True, trim="-")) for value in values]
+    longer = [a for a, b in zip(digits, fewest, strict=True) if a > b]
+    assert len(longer) < len(values) / 10000
+
+
+def test_text_looks_as_people_expect(tmp_path):
+    formats.save(tmp_path / "v.txt", ["a", "b"], np.array([[0.1, -2, 0], [1e-7, 12.5, 1234.5]], dtype=np.float32))
+    assert (tmp_path / "v.txt").read_text() == "2 3\na 0.1 -2.0 0.0\nb 1e-07 12.5 1234.5\n"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(DECIMAL, min_size=1, max_size=8), st.integers(0, 3))
+def test_any_decimal_is_read_as_python_reads_it(tmp_path_factory, tokens, blanks):
+    path = tmp_path_factory.mktemp("v") / "v"
+    path.write_text(f"1 {len(tokens)}\nword {' '.join(tokens)}{' ' * blanks}\n")
+    with np.errstate(over="ignore"):
+        expected = np.array([[np.float32(float(token)) for token in tokens]], np.float32)
+    if np.isfinite(expected).all():
+        same_bits(formats.load(path)[1], expected)
+    else:
+        with pytest.raises(InputError, match=":2: expected a finite number"):
+            formats.load(path)
+
+
+def test_precision(tmp_path):
+    matrix = np.array([[1 / 3, -2 / 3e5]], dtype=np.float32)
+    formats.save(tmp_path / "v.txt", ["a"], matrix, precision=3)
+    assert (tmp_path / "v.txt").read_text() == "1 2\na 0.333 -6.67e-06\n"
+    formats.save(tmp_path / "v.txt", ["a"], matrix, precision=9)
+    same_bits(formats.load(tmp_path / "v.txt")[1], matrix)
+    for precision in (0, 10):
+        with pytest.raises(ConfigError, match="between 1 and 9"):
+            formats.save(tmp_path / "v.txt", ["a"], matrix, precision=precision)
+    with pytest.raises(ConfigError, match="text format"):
+        formats.save(tmp_path / "v.bin", ["a"], matrix, precision=3)
+
+
+@pytest.mark.parametrize("is_binary", [False, True])
+def test_gensim_reads_ours_and_we_read_gensims(tmp_path, is_binary):
+    KeyedVectors = pytest.importorskip("gensim.models").KeyedVectors
+    words, matrix = sample(300, 11)
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    formats.save(ours, words, matrix, format="word2vec-binary" if is_binary else "word2vec")
+    keyed = KeyedVectors.load_word2vec_format(str(ours), binary=is_binary)
+    assert keyed.index_to_key == words
+    same_bits(keyed.vectors, matrix)
+    keyed.save_word2vec_format(str(theirs), binary=is_binary)
+    again, values, _ = formats.load(theirs)
+    assert again == words
+    same_bits(values, matrix)
+
+
+def test_text_of_glove_and_of_word2vec_c(tmp_path):
+    path = tmp_path / "v"
+    expected = np.array([[0.5, -1], [2, 3e-5]], dtype=np.float32)
+    for content in (
+        "the 0.5 -1\nof 2 3e-5\n",
+        "the 0.5 -1\nof 2 3e-5",
+        "2 2\nthe 0.500000 -1.000000 \nof 2.0 0.00003 \n",
+        "2 2\r\nthe 0.5 -1\r\nof 2 3e-5\r\n",
+        "2 2\nthe 0.5 -1\nof +2 .3e-4\n\n\n",
+    ):
+        path.write_text(content, newline="")
+        words, matrix, counts = formats.load(path)
+        assert words == ["the", "of"]
+        same_bits(matrix, expected)
+        assert counts is None
+
+
+def test_text_longer_than_one_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats.text, "_NUMBERS_AT_ONCE", 64)
+    words, matrix = sample(100, 9)
+    formats.save(tmp_path / "v.txt", words, matrix)
+    same_bits(formats.load(tmp_path / "v.txt")[1], matrix)
+    lines = (tmp_path / "v.txt").read_text().splitlines()
+    lines[60] = lines[60].rsplit(" ", 1)[0]
+    (tmp_path / "v.txt").write_text("\n".join(lines))
+    with pytest.raises(InputError, match=r"v\.txt:61: expected 9 numbers, found 8"):
+        formats.load(tmp_path / "v.txt")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"3 2\na 1 2\nb 1\nc 1 2\n", r":3: expected 2 numbers, found 1"),
+        (b"3 2\na 1 2\nb 1 2 3\nc 1 2\n", r":3: expected 2 numbers, found 3"),
+        (b"2 2\na 1 2 3\nb 1\n", r":2: expected 2 numbers, found 3"),
+        (b"2 2\na 1 2\nb\n", r":3: expected 2 numbers, found 0"),
+        (b"2 2\na 1 2\nb 1 x\n", r":3: expected a number, found 'x'"),
+        (b"2 2\na 1 two\nb 1 2\n", r":2: expected a number, found 'two'"),
+        (b"2 2\na 1 2\nb 1 nan\n", r":3: expected a finite number, found 'nan'"),
+        (b"2 2\na 1 2\nb -inf 1\n", r":3: expected a finite number, found '-inf'"),
+        (b"2 2\na 1 2\nb 1e39 1\n", r":3: expected a finite number, found '1e39'"),
+        (b"3 2\na 1 2\nb 1 2\na 3 4\n", r":4: the word 'a' stands on line 2 already"),
+        (b"a 1 2\nb 1 2\na 3 4\n", r":3: the word 'a' stands on line 1 already"),
+        (b"3 2\na 1.5 2\nb 1 2\n", r"promises 3 rows, but there are 2"),
+        (b"3 2\na 1 2\nb 1 2\n", r":1: the header promises 3 words of 2 numbers, which take more than its 16 bytes"),
+        (b"3 2\na 1 2\nb 1 2\nc 1", r":4: expected 2 numbers, found 1"),
+        (b"1 2\na 1 2\nb 1 2\n", r":3: the header promises 1 rows, but there are more"),
+        (b"2 2\na 1 1_0\nb 1 2\n", r":2: expected a number, found '1_0'"),
+        (b"99999999999 100\na 1 2\n", r"take more than its 22 bytes; the file is cut short or damaged: write it again"),
+        (b"1 99999999999999\na 1 2\n", r":1: the header promises 1 words of 99999999999999 numbers, which take more"),
+        (b"9" * 6000 + b" 2\na 1 2\n", r":1: the header promises 999999… \(6,000 digits\) words of 2 numbers, which"),
+        (b"2 " + b"9" * 6000 + b"\na 1 2\n", r":1: the header promises 2 words of 999999… \(6,000 digits\) numbers"),
+        (b"0 100\n", r":1: the header promises 0 words"),
+        (b"2 0\na\nb\n", r":1: the header promises 2 words of 0 numbers"),
+        (b"2 2\n\xe9t\xe9 1 2\nb 1 2\n", r":2: the word .* is not UTF-8"),
+        (b"2 2\na 1 2\n\nb 1 2\n", r":3: expected a word and its numbers"),
+        (b"2 2\n 1 2\nb 1 2\n", r":2: expected a word and its numbers"),
+        (b"hello\n", r":1: expected a header"),
+        (b"this is just some text\nof two lines\n", r":1: expected a number, found 'is'"),
+        (gzip.compress(b"2 2\na 1 2\nb 1 2\n", mtime=0), r"compressed \(gzip\)"),
+    ],
+)
+def test_bad_text(tmp_path, content, message):
+    path = tmp_path / "v.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        Vectors.load(path)
+    assert str(path) in str(caught.value)
+
+
+def binary_bytes(words=("a", "b"), header=b"2 3\n", line_feed=b"\n"):
+    rows = np.arange(1, 7, dtype="<f4").reshape(2, 3) / 7
+    return header + b"".join(
+        word.encode() + b" " + row.tobytes() + line_feed for word, row in zip(words, rows, strict=True)
+    )
+
+
+def test_binary_with_and_without_line_feeds(tmp_path):
+    for line_feed in (b"", b"\n"):
+        (tmp_path / "v").write_bytes(binary_bytes(line_feed=line_feed))
+        words, matrix, _ = formats.load(tmp_path / "v")
+        assert words == ["a", "b"]
+        np.testing.assert_array_equal(matrix, np.arange(1, 7, dtype=np.float32).reshape(2, 3) / np.float32(7))
+
+
+def test_binary_read_in_small_pieces():
+    source = binary._Buffered(io.BytesIO(b"ab 1234\ncd 5678"), piece=3)
+    assert source.word() == b"ab"
+    assert source.take(4) == b"1234"
+    assert source.word() == b"\ncd"
+    assert source.take(5) is None
+    assert source.take(4) == b"5678"
+    assert source.word() is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (binary_bytes()[:-6], "expected 2 words, found 1 whole"),
+        (binary_bytes() + b"c ", "but more follows"),
+        (binary_bytes(header=b"999999999 3\n"), "take more than its"),
+        (binary_bytes(header=b"0 3\n"), "promises 0 words"),
+        (binary_bytes(words=("a", "a")), "'a', which occurs twice"),
+        (binary_bytes(words=("", "a")), "word 0 is empty"),
+        (binary_bytes().replace(b"\na ", b"\n\xff "), "not UTF-8"),
+        (
+            b"1 2\na " + np.array([1, np.nan], dtype="<f4").tobytes(),
+            "'a' \\(row 0\\) has a number that is NaN",
+        ),
+    ],
+)
+def test_bad_binary(tmp_path, content, message):
+    (tmp_path / "v.bin").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        formats.load(tmp_path / "v.bin")
+
+
+def test_npz_keeps_counts_and_any_words(tmp_path):
+    words, counts = ["a b", "", "line\nfeed", "wört"], np.array([4, 3, 2, 1])
+    matrix = np.arange(8, dtype=np.float32).reshape(4, 2)
+    formats.save(tmp_path / "v.npz", words, matrix, counts)
+    again, values, found = formats.load(tmp_path / "v.npz")
+    assert again == words
+    same_bits(values, matrix)
+    np.testing.assert_array_equal(found, counts)
+
+
+def test_npz_is_mapped_unless_it_is_compressed(tmp_path):
+    words, matrix = sample()
+    formats.save(tmp_path / "v.npz", words, matrix)
+    mapped = Vectors.load(tmp_path / "v.npz").matrix
+    assert isinstance(mapped.base, np.memmap) and mapped.flags.aligned and not mapped.flags.writeable
+    same_bits(mapped, matrix)
+    with np.load(tmp_path / "v.npz") as archive:
+        np.savez_compressed(tmp_path / "small.npz", **archive)
+        np.savez(tmp_path / "turned.npz", **dict(archive) | {"matrix": np.asfortranarray(matrix)})
+    for name in ("small.npz", "turned.npz"):
+        same_bits(formats.load(tmp_path / name)[1], matrix)
+
+
+def damaged(path, name, data):
+    """Write an npz in which the bytes of one array are other ones, with the right checksum; return its path."""
+    formats.save(path, ["a", "b"], np.ones((2, 3), np.float32))
+    with zipfile.ZipFile(path) as archive:
+        members = {one: archive.read(one) for one in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for one, content in members.items():
+            archive.writestr(one, data(content) if one == f"{name}.npy" else content)
+    return path
+
+
+@pytest.mark.parametrize("name", ["matrix", "word_bytes", "word_offsets"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        lambda content: content.replace(b"'shape': (", b"'shape': (9999999999"),
+        lambda content: content.replace(b"'shape': (", b"'shape': (-"),
+        lambda content: content.replace(b"'shape'", b"'sh\0pe'"),
+        lambda content: content.replace(b"True", b"T(ue").replace(b"False", b"F[lse"),
+        lambda content: content.replace(b"'descr': '", b"'descr': 1_0if'"),
+        lambda content: content[:40],
+        lambda content: content[:-1],
+        lambda content: content + b"\0",
+        lambda content: b"",
+    ],
+)
+def test_an_array_that_is_not_what_its_header_says_is_refused(tmp_path, name, data):
+    """NumPy fails on these in a different way each: SyntaxError, TokenError, MemoryError, ValueError, …"""
+    with pytest.raises(InputError, match=r"v\.npz: ") as caught:
+        formats.load(damaged(tmp_path / "v.npz", name, data))
+    assert "write it again" in str(caught.value)
+
+
+def test_an_array_that_would_unpack_without_end_is_refused(tmp_path):
+    """A member that claims more than deflating can make small is not unpacked."""
+    path = tmp_path / "v.npz"
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "|u1", "fortran_order": False, "shape": (10**12,)})
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("matrix", "word_bytes", "word_offsets"):
+            archive.writestr(f"{name}.npy", header.getvalue())
+    raw = path.read_bytes()
+    size, grown = len(header.getvalue()), len(header.getvalue()) + 10**9
+    path.write_bytes(raw.replace(size.to_bytes(4, "little"), grown.to_bytes(4, "little")))
+    with pytest.raises(InputError, match="does not hold the promised"):
+        formats.load(path)
+
+
+def test_vectors_from_a_device_or_a_pipe_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", "/dev/urandom", tmp_path / "pipe"):
+        with pytest.raises(InputError, match=f"{path}: no file but a device or a pipe"):
+            Vectors.load(path)
+
+
+@pytest.mark.parametrize("begin", [b"", b"2 2\na 1 2\n", b"a 1 2\nb"])
+def test_a_line_without_end_is_refused(tmp_path, monkeypatch, begin):
+    monkeypatch.setattr(bounded, "LONGEST_LINE", 1 << 10)
+    (tmp_path / "v").write_bytes(begin + b" 1" * (1 << 10))
+    with pytest.raises(InputError, match=rf"v:{begin.count(10) + 1}: no line ends within"):
+        Vectors.load(tmp_path / "v")
+
+
+class Trap:
+    """Unpickling this would set a mark."""
+
+    sprung = False
+
+    def __reduce__(self):
+        return (setattr, (Trap, "sprung", True))
+
+
+def test_npz_with_a_pickle_is_refused(tmp_path):
+    path = tmp_path / "v.npz"
+    arrays_ = {"matrix": np.array([[Trap()]], dtype=object), "word_bytes": np.zeros(1, np.uint8)}
+    np.savez(path, word_offsets=np.array([0, 1]), **arrays_)
+    with pytest.raises(InputError, match="without executing"):
+        formats.load(path)
+    bare = tmp_path / "bare.npz"
+    bare.write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(InputError):
+        formats.load(bare)
+    assert not Trap.sprung
+
+
+def good_npz():
+    return {
+        "matrix": np.ones((2, 3), np.float32),
+        "word_bytes": np.frombuffer(b"abc", np.uint8),
+        "word_offsets": np.array([0, 1, 3]),
+        "counts": np.array([2, 1]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"matrix": None}, "expected an array 'matrix'"),
+        ({"matrix": np.ones((2, 3))}, "found float64"),
+        ({"matrix": np.ones((3, 3), np.float32)}, "of 2 rows"),
+        ({"matrix": np.full((2, 3), np.inf, np.float32)}, "NaN or infinite"),
+        ({"word_offsets": np.array([0, 5, 3])}, "do not fit"),
+        ({"word_offsets": np.array([0, 1, 2])}, "do not fit"),
+        (
+            {"word_bytes": np.frombuffer(b"aaa", np.uint8), "word_offsets": np.array([0, 1, 2, 3])},
+            "of 3 rows",
+        ),
+        ({"word_bytes": np.frombuffer(b"aa", np.uint8), "word_offsets": np.array([0, 1, 2])}, "occurs twice"),
+        ({"word_bytes": np.frombuffer(b"a\xff\xff", np.uint8)}, "not UTF-8"),
+        ({"word_bytes": np.frombuffer(b"ab\xff", np.uint8)}, "not UTF-8"),
+        ({"word_bytes": np.frombuffer("éa".encode(), np.uint8)}, "not UTF-8"),
+        ({"counts": np.array([1])}, "int64 counts"),
+    ],
+)
+def test_bad_npz(tmp_path, change, message):
+    contents = {name: value for name, value in {**good_npz(), **change}.items() if value is not None}
+    np.savez(tmp_path / "v.npz", **contents)
+    with pytest.raises(InputError, match=message):
+        formats.load(tmp_path / "v.npz")
+
+
+def test_cut_npz(tmp_path):
+    np.savez(tmp_path / "whole.npz", **good_npz())
+    data = (tmp_path / "whole.npz").read_bytes()
+    (tmp_path / "v.npz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match="cannot be read as npz"):
+        formats.load(tmp_path / "v.npz")
+
+
+@pytest.fixture
+def model_folder(tmp_path):
+    pytest.importorskip("w2vneg.data.vocab")
+    from w2vneg.data.vocab import Vocabulary
+
+    folder = tmp_path / "model"
+    folder.mkdir()
+    Vocabulary(["the", "of", "and"], [30, 20, 10]).save(folder / "vocab.tsv")
+    np.save(folder / "vectors_in.npy", np.arange(6, dtype=np.float32).reshape(3, 2))
+    np.save(folder / "vectors_out.npy", np.full((3, 2), 0.5, dtype=np.float32))
+    return folder
+
+
+def test_model_folder(model_folder):
+    vectors = Vectors.load(model_folder)
+    assert vectors.words == ["the", "of", "and"]
+    assert vectors.counts.tolist() == [30, 20, 10]
+    assert vectors.matrix.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert Vectors.load(model_folder, matrix="out").matrix.tolist() == [[0.5, 0.5]] * 3
+    assert Vectors.load(model_folder, matrix="sum").matrix.tolist() == [[0.5, 1.5], [2.5, 3.5], [4.5, 5.5]]
+
+
+def test_bad_model_folders(model_folder):
+    with pytest.raises(ConfigError, match="unknown matrix 'inn'; did you mean 'in'"):
+        Vectors.load(model_folder, matrix="inn")
+    np.save(model_folder / "vectors_out.npy", np.ones((2, 2), np.float32))
+    with pytest.raises(InputError, match=r"vectors_out\.npy: expected .* in 3 rows, found float32 \(2, 2\)"):
+        Vectors.load(model_folder, matrix="sum")
+    np.save(model_folder / "vectors_out.npy", np.array([[Trap()]], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match="not a NumPy matrix"):
+        Vectors.load(model_folder, matrix="out")
+    assert not Trap.sprung
+    (model_folder / "vectors_out.npy").unlink()
+    with pytest.raises(InputError, match=r"vectors_out\.npy: no such file"):
+        Vectors.load(model_folder, matrix="out")
+    np.save(model_folder / "vectors_in.npy", np.full((3, 2), np.nan, np.float32))
+    with pytest.raises(InputError, match=r"'the' .* NaN"):
+        Vectors.load(model_folder)
+    (model_folder / "vocab.tsv").unlink()
+    with pytest.raises(InputError, match=r"expected a model folder with vocab\.tsv"):
+        Vectors.load(model_folder)
+
+
+def test_missing_file_says_train_first(tmp_path):
+    with pytest.raises(InputError, match="no such file; train vectors first"):
+        Vectors.load(tmp_path / "vectors.txt")
+
+
+def test_files_of_vectors_have_one_matrix(tmp_path):
+    words, matrix = sample(3, 2)
+    formats.save(tmp_path / "v.txt", words, matrix)
+    with pytest.raises(ConfigError, match="'sum' needs a model folder"):
+        Vectors.load(tmp_path / "v.txt", matrix="sum")
+
+
+@pytest.mark.parametrize("format", ["word2vec", "word2vec-binary"])
+@pytest.mark.parametrize("word", ["", "a b", "a\nb", "a\tb", "\ud800"])
+def test_words_that_word2vec_files_cannot_hold(tmp_path, format, word):
+    with pytest.raises(OutputError, match=r"cannot write .*word 1 \("):
+        formats.save(tmp_path / "v", ["good", word], np.ones((2, 2), np.float32), format=format)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.npz"])
+def test_writing_takes_little_memory_whatever_the_size(tmp_path, name):
+    words = Words((f"word{i:06}" for i in range(60_000)), distinct=True)
+    matrix = np.random.default_rng(1).normal(0, 0.3, (60_000, 50)).astype(np.float32)
+    formats.save(tmp_path / name, words[:2], matrix[:2])  # the first one compiles or loads the kernel
+    tracemalloc.start()
+    try:
+        formats.save(tmp_path / name, words, matrix)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < (20 if name == "v.npz" else 8) * 2**20  # NumPy writes arrays 16 MB at a time
+    again, read, _ = formats.load(tmp_path / name)
+    assert again == words and read.tobytes() == matrix.tobytes()
+
+
+def test_refusals_of_saving(tmp_path):
+    one = np.ones((1, 2), np.float32)
+    with pytest.raises(ConfigError, match=r"cannot tell a format from the name"):
+        formats.save(tmp_path / "v.xyz", ["a"], one)
+    with pytest.raises(ConfigError, match="unknown format 'word2vex'; did you mean 'word2vec'"):
+        formats.save(tmp_path / "v", ["a"], one, format="word2vex")
+    with pytest.raises(OutputError, match="NaN or infinite"):
+        formats.save(tmp_path / "v.bin", ["a"], one * np.inf)
+    with pytest.raises(OutputError, match="cannot write"):
+        formats.save(tmp_path / "no" / "v.txt", ["a"], one)
+    assert list(tmp_path.iterdir()) == []

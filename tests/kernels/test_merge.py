@@ -1,0 +1,88 @@
+"""The merge of workers' private rows, and the check for rows that exploded. Runs with and without the JIT."""
+
+import naive
+import numpy as np
+import pytest
+
+from w2vneg.kernels.round import merge_round
+from w2vneg.kernels.schedule import block_size
+from w2vneg.training.engines.local import private_rows
+
+
+def merged(shared, copies, chunks=3, pulls=1e9):
+    """Return (shared rows, copies) after a merge; shared (n_vocab, dim), copies (workers, n_private, dim)."""
+    shared, copies = np.asarray(shared, np.float32), np.asarray(copies, np.float32)
+    workers, n_private, dim = copies.shape
+    tall = np.concatenate([shared, copies.reshape(-1, dim)])
+    merge_round(tall, n_private, workers, chunks, np.broadcast_to(np.float64(pulls), n_private).copy())
+    return tall[: len(shared)], tall[len(shared) :].reshape(copies.shape)
+
+
+def test_one_worker_by_hand():
+    shared, copies = merged([[1, 2], [3, 4], [5, 6]], [[[1, 2.5], [3, 4]]])
+    assert shared.tolist() == [[1, 2.5], [3, 4], [5, 6]]
+    assert copies.tolist() == [[[1, 2.5], [3, 4]]]
+
+
+def test_two_workers_by_hand():
+    # both moved row 0: 1 + (3 − 1) + (0 − 1) = 2; only the second moved row 1
+    shared, copies = merged([[1], [4], [7]], [[[3], [4]], [[0], [4.5]]])
+    assert shared.tolist() == [[2], [4.5], [7]]
+    assert copies.tolist() == [[[2], [4.5]]] * 2
+
+
+def test_three_workers_by_hand():
+    # row 0: all three; ρ = 1/2 damps by (1 − 1/8) / (3/2) = 7/12: 0 + 7/12 (1 + 2 + 3) = 3.5; row 1: two, whole: 4
+    given = [[0], [1], [9]], [[[1], [2]], [[2], [1]], [[3], [3]]]
+    shared, copies = merged(*given, pulls=np.log(2))
+    np.testing.assert_allclose(shared, [[3.5], [4], [9]], rtol=1e-6)
+    assert (copies == shared[:2]).all()
+    np.testing.assert_allclose(merged(*given, pulls=0)[0], [[6], [4], [9]], rtol=1e-6)  # nobody has settled: the sum
+    np.testing.assert_allclose(merged(*given, pulls=1e9)[0], [[2], [4], [9]], rtol=1e-6)  # all have: the mean
+
+
+@pytest.mark.parametrize("workers", [3, 8, 32])
+@pytest.mark.parametrize("pull", [0.01, 0.3, 3.0])
+def test_workers_side_by_side_get_as_far_as_one_after_another(workers, pull):
+    """Each takes a row the part 1 − e^−pull of its way to 5."""
+    shared, _ = merged([[1.0]], np.full((workers, 1, 1), 5 - 4 * np.exp(-pull)), pulls=pull)
+    assert shared[0, 0] == pytest.approx(5 - 4 * np.exp(-pull * workers), rel=1e-5)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 5])
+@pytest.mark.parametrize("n_private", [1, 4, 10])
+@pytest.mark.parametrize("chunks", [1, 4, 20])
+def test_merge_equals_the_oracle(workers, n_private, chunks):
+    rng = np.random.default_rng([workers, n_private])
+    shared = rng.normal(size=(10, 7)).astype(np.float32)
+    copies = np.stack([shared[:n_private]] * workers)
+    moved = rng.random((workers, n_private)) < 0.6
+    copies[moved] += rng.normal(size=(int(moved.sum()), 7)).astype(np.float32)
+    pulls = rng.choice([0.0, 1e-8, 0.1, 2.0, 1e4], n_private)
+    after, copies_after = merged(shared, copies, chunks, pulls)
+    np.testing.assert_allclose(after, naive.merge(shared, copies, pulls), rtol=1e-5, atol=1e-6)
+    assert (copies_after == after[:n_private]).all()
+    idle = ~moved.any(axis=0)
+    assert np.array_equal(after[:n_private][idle], shared[:n_private][idle])
+    assert np.array_equal(after[n_private:], shared[n_private:])
+
+
+def test_a_merge_of_merged_rows_changes_nothing():
+    rng = np.random.default_rng(2)
+    shared, copies = merged(rng.normal(size=(6, 4)), rng.normal(size=(3, 5, 4)))
+    again, copies_again = merged(shared, copies)
+    assert again.tobytes() == shared.tobytes()
+    assert copies_again.tobytes() == copies.tobytes()
+
+
+def test_opposite_moves_cancel():
+    shared, _ = merged([[1.0, 1.0]], [[[1.5, 1.0]], [[0.5, 1.0]]])
+    assert shared.tolist() == [[1.0, 1.0]]
+
+
+def test_workers_have_copies_of_the_hottest_rows_only_and_more_than_two_short_rounds():
+    assert [private_rows(70_419, workers) for workers in (1, 2, 4, 16)] == [0, 8_000, 4_000, 1_000]
+    assert private_rows(3_000, 4) == 3_000
+    assert block_size(100_000_000, 2, 100.0, copies=True) == 400_000
+    assert [block_size(100_000_000, workers, 100.0, copies=True) for workers in (4, 16)] == [16_384, 4_096]
+    assert block_size(100_000_000, 4, 100.0) == 400_000

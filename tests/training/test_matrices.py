@@ -1,0 +1,93 @@
+"""What an engine holds: tall matrices without a second copy, and a state to go back to, in memory or in a file."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from w2vneg.training.engines import snapshot
+from w2vneg.training.engines.matrices import Matrices
+from w2vneg.training.engines.snapshot import Snapshot, goes_to_disk
+
+
+class FakeModel(SimpleNamespace):
+    def matrices(self):
+        return dict(self.held)
+
+    def adopt(self, matrices):
+        self.held = dict(matrices)
+
+
+def model():
+    rng = np.random.default_rng(1)
+    return FakeModel(held={name: rng.normal(size=(n, 4)).astype(np.float32) for name, n in (("in", 9), ("out", 7))})
+
+
+@pytest.fixture(params=["memory", "file", "no place for a file"])
+def place(request, monkeypatch, tmp_path):
+    if request.param != "memory":
+        monkeypatch.setattr(snapshot, "_IN_MEMORY", 0)
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("W2VNEG_CACHE", str(cache))
+    if request.param == "no place for a file":
+        cache.write_text("a file")
+    return request.param
+
+
+@pytest.mark.parametrize(("workers", "n_private"), [(1, 0), (3, 0), (3, 5), (2, 100)])
+def test_going_back_restores_shared_rows_and_copies_to_the_bit(place, workers, n_private, tmp_path):
+    matrices = Matrices(model(), workers, n_private)
+    for _ in range(2):  # the second one takes the place of the first
+        for tall in matrices.tall.values():
+            tall += np.float32(0.5)
+        matrices.keep()
+    before = {name: tall.copy() for name, tall in matrices.tall.items()}
+    for tall in matrices.tall.values():
+        tall[:] = np.nan
+    matrices.go_back()
+    for name, tall in matrices.tall.items():
+        np.testing.assert_array_equal(tall, before[name])
+    assert place == "no place for a file" or not list((tmp_path / "cache").glob("*"))  # the file has no name
+
+
+def test_a_disk_that_fills_up_leaves_memory_to_serve(monkeypatch):
+    monkeypatch.setattr(snapshot, "_IN_MEMORY", 0)
+    kept, matrix = Snapshot(16), np.arange(4, dtype=np.float32)
+    kept.take([matrix])
+
+    def full(file, matrix):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(snapshot, "_write", full)
+    kept.take([matrix + 1])
+    kept.restore([matrix])
+    assert matrix.tolist() == [1, 2, 3, 4]
+
+
+def test_only_large_states_go_to_disk():
+    assert not goes_to_disk(2**20)
+    assert goes_to_disk(2**26)
+
+
+def test_one_worker_trains_the_matrices_of_the_model_themselves():
+    given = model()
+    held = dict(given.held)
+    matrices = Matrices(given, 1, 0)
+    assert all(matrices.tall[name] is held[name] and np.shares_memory(given.held[name], held[name]) for name in held)
+
+
+def test_matrices_that_cannot_be_written_are_copied():
+    given = model()
+    for matrix in given.held.values():
+        matrix.flags.writeable = False
+    for tall in Matrices(given, 1, 0).tall.values():
+        tall[0] = 1.0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e5, -1e5])
+@pytest.mark.parametrize("place", [0, 3, 8])
+def test_what_is_not_finite_or_too_large_is_not_healthy(bad, place):
+    matrices = Matrices(model(), 2, 3)
+    assert matrices.healthy()
+    matrices.tall["in"][place, 2] = bad
+    assert not matrices.healthy()

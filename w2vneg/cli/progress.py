@@ -1,0 +1,280 @@
+"""The only place that writes progress: one tqdm line on a terminal, plain lines elsewhere, always on stderr."""
+
+import sys
+import time
+from contextlib import contextmanager
+
+from ..events import (
+    BestRestored,
+    CostEstimated,
+    Diagnosis,
+    EpochDone,
+    Interrupted,
+    RolledBack,
+    RoundDone,
+    TrialDone,
+    TrialStarted,
+    Validated,
+)
+
+_LINE_EVERY = 10.0  # seconds between plain lines
+_BEFORE = "compiling or loading the kernels"
+_UNITS = {"text": "words", "baskets": "items"}  # source -> what training goes through; pairs are told in any case
+
+
+class BestEffort:
+    """A stream that never fails: nothing that is reported matters more than what it is reported of.
+
+    When the stream under it breaks (a reader that went away, a full disk, a terminal that was closed, no standard error
+    at all), what is written goes nowhere.
+
+    Parameters
+    ----------
+    stream : file or None
+        Standard error, as it is when something is written, if None.
+    """
+
+    def __init__(self, stream=None):
+        self._stream, self._broken = stream, False
+
+    def _try(self, name, *arguments):
+        stream = self._stream or sys.stderr
+        if self._broken or stream is None:
+            return None
+        try:
+            return getattr(stream, name)(*arguments)
+        except RuntimeError:  # a signal came while this thread was writing, and its handler writes, too
+            return None
+        except (OSError, ValueError) as error:
+            if isinstance(error, ValueError) and not stream.closed:
+                raise
+            self._broken = True
+            return None
+
+    def write(self, text):
+        self._try("write", text)
+        return len(text)
+
+    def flush(self):
+        self._try("flush")
+
+    def isatty(self):
+        return bool(self._try("isatty"))
+
+    def fileno(self):
+        return (self._stream or sys.stderr).fileno()
+
+
+def note(text):
+    """Write a line on standard error, if it can be written to."""
+    stream = BestEffort()
+    stream.write(text + "\n")
+    stream.flush()
+
+
+def noter(quiet):
+    """Return `note`, or a function that does nothing if `quiet`."""
+    return (lambda text: None) if quiet else note
+
+
+def _figures(event, unit):
+    seconds = max(event.seconds, 1e-9)
+    gone_through = f"{event.tokens / seconds / 1e3:,.0f}k {unit}/s, " if unit else ""
+    rate = event.pairs / seconds
+    pairs = f"{rate / 1e6:.2f}M" if rate >= 1e5 else f"{rate / 1e3:.1f}k"
+    return (
+        f"{gone_through}{pairs} pairs/s, "
+        f"alpha {event.alpha:.5f}, loss {event.loss:.4f} (untrained {event.untrained:.4f})"
+    )
+
+
+def _duration(seconds):
+    return f"{seconds / 3600:.1f} hours" if seconds > 5400 else f"{seconds / 60:.0f} minutes"
+
+
+_DIAGNOSIS = (  # heading and figure of each column
+    ("variation (floor)", lambda d: f"{_number(d.total_variation, '.4f')} ({_number(d.variation_floor, '.4f')})"),
+    ("effective size", lambda d: f"{_number(d.effective_size, '.2f')} of {d.negatives}"),
+    ("true positives", lambda d: _number(d.true_positives, ".2%")),
+    ("|gradient|", lambda d: _number(d.negative_gradient, ".4f")),
+    ("cosine", lambda d: _number(d.cosine, ".4f")),
+    ("error", lambda d: _number(d.relative_error, ".3f")),
+    ("noise", lambda d: _number(d.noise, ".3f")),
+)
+
+
+def _epochs(number):
+    """Return a number of epochs with two digits after the point, fewer where they are 0."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def _judgement(event):
+    """Return a `Validated` in words: the metric first, then how it stands to the best, then the other figures."""
+    standing = "the best so far" if event.improved else f"best {event.best:.4f} at epoch {_epochs(event.best_epoch)}"
+    others = ", ".join(f"{name} {figure:.4f}" for name, figure in event.figures.items() if name != event.metric)
+    return f"{event.metric} {event.value:.4f} ({standing}); {others}, {event.seconds:.1f} s"
+
+
+def _number(value, layout):
+    return "unknown" if value is None else format(value, layout)
+
+
+def _table(diagnosis):
+    """Return a heading and a line of figures, under each other."""
+    columns = [(heading, figure(diagnosis)) for heading, figure in _DIAGNOSIS]
+    widths = [max(map(len, column)) for column in columns]
+    rows = zip(*columns, strict=True)
+    lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join("  " + line for line in lines)
+
+
+class TrainingProgress:
+    """A listener of the trainer; a context manager that closes its line.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Standard error by default.
+    source : str
+        What is trained on, as `TrainConfig.source`.
+    """
+
+    def __init__(self, stream=None, source="text"):
+        self.unit = _UNITS.get(source)
+        self.stream = BestEffort(stream)
+        self.bar = None
+        self.told = time.monotonic()
+        self.origin = None  # fraction and seconds after the first round: a resumed run begins in the middle
+
+    def __enter__(self):
+        if self.stream.isatty():
+            from tqdm import tqdm
+
+            layout = "{percentage:5.1f}%|{bar:20}| {desc} [{elapsed}<{remaining}]"
+            self.bar = tqdm(total=1.0, file=self.stream, bar_format=layout, dynamic_ncols=True)
+            self.bar.set_description_str(_BEFORE)
+        else:
+            self._say(_BEFORE)
+        return self
+
+    def __exit__(self, *exc):
+        if self.bar is not None:
+            self.bar.close()
+
+    def __call__(self, event):
+        if isinstance(event, RoundDone):
+            self._round(event)
+        elif isinstance(event, EpochDone):
+            figures = f"loss {event.loss:.4f} (untrained {event.untrained:.4f}), {event.pairs:,} pairs"
+            if event.temperature is not None:
+                figures += f", T {event.temperature:.4g}"
+            self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
+        elif isinstance(event, Validated):
+            self._say(f"epoch {_epochs(event.epoch)} on held-out pairs: {_judgement(event)}")
+        elif isinstance(event, BestRestored):
+            why = "stopped early" if event.early else "done"
+            self._say(
+                f"{why} after epoch {_epochs(event.epoch)} with {event.metric} {event.last[event.metric]:.4f}; "
+                f"kept the best, epoch {_epochs(event.best_epoch)} with {event.best[event.metric]:.4f}"
+            )
+        elif isinstance(event, CostEstimated):
+            self._say(
+                f"{event.method} over {event.n_vocab:,} targets: {event.bytes / 2**20:,.0f} MB for a batch's scores, "
+                f"about {_duration(event.seconds)} at {event.rate / 1e9:.0f} GFLOP/s"
+            )
+        elif isinstance(event, Diagnosis):
+            self._say(_table(event))
+        elif isinstance(event, RolledBack):
+            self._say(f"training diverged; went back to the last good state, alpha now x {event.alpha_factor:g}")
+        elif isinstance(event, Interrupted):
+            self._say(f"interrupted after {100 * event.fraction:.1f}% of the run")
+
+    def _round(self, event):
+        first = self.origin is None
+        if first:
+            self.origin = event.fraction, event.seconds
+        if self.bar is not None:
+            self.bar.set_description_str(_figures(event, self.unit), refresh=False)
+            if first:
+                self.bar.initial = self.bar.n = self.bar.last_print_n = event.fraction
+                self.bar.refresh()
+            else:
+                self.bar.update(event.fraction - self.bar.n)
+        elif time.monotonic() - self.told >= _LINE_EVERY:
+            self._say(f"{100 * event.fraction:.1f}%: {_figures(event, self.unit)}{self._time_left(event)}")
+
+    def _time_left(self, event):
+        fraction, seconds = self.origin
+        if event.fraction <= fraction:
+            return ""
+        left = (event.seconds - seconds) * (1 - event.fraction) / (event.fraction - fraction)
+        return f", about {left:.0f} s left"
+
+    def _say(self, text):
+        self.told = time.monotonic()
+        if self.bar is not None:
+            self.bar.write(text, file=self.stream)
+        else:
+            self.stream.write(text + "\n")
+            self.stream.flush()
+
+
+class SearchProgress(TrainingProgress):
+    """A listener of a search: a line for each trial, and on a terminal how far the one that runs has got."""
+
+    def __call__(self, event):
+        if isinstance(event, TrialStarted):
+            self.origin = None
+        elif isinstance(event, RoundDone):
+            self._round(event)
+        elif isinstance(event, TrialDone):
+            self._say(f"trial {event.number}/{event.trials}: {_trial(event)}, {event.seconds:.1f} s")
+
+
+def _trial(event):
+    """Return a `TrialDone` in words: its options, what came out, and the best so far."""
+    options = ", ".join(f"{name} {_plain(value)}" for name, value in {**event.options, "seed": event.seed}.items())
+    if event.reason is not None:
+        return f"{options}: {event.reason}"
+    best = "the best so far" if event.value == event.best else f"best {event.best:.4f}"
+    return f"{options}: {event.metric} {event.value:.4f} at epoch {_epochs(event.epoch)} ({best})"
+
+
+def _plain(value):
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+@contextmanager
+def byte_progress(description, stream=None):
+    """Yield a callable (done, total or None), in bytes, that tells of work on a file.
+
+    On a terminal it draws a line once the work has taken a second; elsewhere it writes a plain line now and then.
+    """
+    stream = BestEffort(stream)
+    if not stream.isatty():
+        yield _plain_lines(description, stream)
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc=description, unit="B", unit_scale=True, file=stream, delay=1.0, dynamic_ncols=True) as bar:
+
+        def update(done, total):
+            if total is not None:
+                bar.total = total
+            bar.update(done - bar.n)
+
+        yield update
+
+
+def _plain_lines(description, stream):
+    told = time.monotonic()
+
+    def update(done, total):
+        nonlocal told
+        if time.monotonic() - told >= _LINE_EVERY:
+            told = time.monotonic()
+            share = f" of {total / 1e6:,.0f} MB ({100 * done / total:.0f}%)" if total else " MB"
+            stream.write(f"{description}: {done / 1e6:,.0f}{share}\n")
+            stream.flush()
+
+    return update

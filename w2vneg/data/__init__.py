@@ -1,0 +1,1 @@
+"""What is read: files and names to tokens, vocabularies and ids; parts to train on and to hold out."""

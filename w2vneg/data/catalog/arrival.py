@@ -1,0 +1,280 @@
+"""Bytes that arrive: downloaded, copied or unpacked, verified, and kept only if the manifest knows them."""
+
+import hashlib
+import os
+import tempfile
+
+from ... import __version__
+from ...errors import DataError, OutputError, W2vnegError
+from ...files.atomic import atomic_file
+
+_CHUNK = 1 << 18
+_TIMEOUT = 30  # seconds without an answer
+_LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
+_LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
+_verified = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
+
+
+class Unreachable(DataError):
+    """An address that gave no file; another one may."""
+
+
+def mismatch(path, form):
+    """Return in words why the file at `path` is not `form`, or None if it is.
+
+    A file that was found right is not read again by this process while its size and time of change stay.
+    """
+    try:
+        status = os.stat(path)
+        stamp = status.st_size, status.st_mtime_ns
+        if _verified.get((str(path), form)) == stamp:
+            return None
+        digest, size = _digest(form), 0
+        if status.st_size == form.size:
+            with open(path, "rb") as stream:
+                for chunk in iter(lambda: stream.read(_CHUNK), b""):
+                    digest.update(chunk)
+                    size += len(chunk)
+        else:
+            return f"expected {form.size} bytes, found {status.st_size}"
+    except OSError as error:
+        return f"it cannot be read ({error.strerror})"
+    complaint = _complaint(form, digest, size)
+    if complaint is None:
+        _verified[str(path), form] = stamp
+    return complaint
+
+
+def rows_sha256(path):
+    """Return the sha256 of a text file's rows without comment lines, blank lines and spaces at line ends."""
+    with open(path, "rb") as stream:
+        rows = [row.strip() for row in stream]
+    return hashlib.sha256(b"\n".join(row for row in rows if row and not row.startswith(b"#"))).hexdigest()
+
+
+def download(url, form, destination, progress=None):
+    """Fetch `url` to `destination` if it is what `form` says; else Unreachable or DataError, nothing kept."""
+    with _answer(url) as answer:
+        store(_received(answer, url, progress), form, destination, url)
+
+
+def download_members(url, wanted, progress=None):
+    """Fetch an archive and unpack members of it, each by its name only, to places of our choosing.
+
+    Parameters
+    ----------
+    url : str
+        A zip, tar.gz or tgz.
+    wanted : list of (member, form, destination)
+        The first must be there and right; the others are taken along if they are.
+    progress : callable(done, total), optional
+
+    Raises
+    ------
+    Unreachable
+        If the address gives no file.
+    DataError
+        If the archive is broken or too large, or the first member is missing or not what it should be.
+    """
+    folder = make_folder(wanted[0][2].parent)
+    try:
+        archive = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (entered below, errors told apart)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    with archive:
+        received = 0
+        with _answer(url) as answer:
+            for chunk in _received(answer, url, progress):
+                received += len(chunk)
+                if received > _LARGEST_ARCHIVE:
+                    raise DataError(f"{url} gave more than {_LARGEST_ARCHIVE} bytes; nothing was kept")
+                _write(archive, chunk, folder)
+        unpack = _from_zip if url.endswith(".zip") else _from_tar
+        for place, (member, form, destination) in enumerate(wanted):
+            archive.seek(0)
+            try:
+                unpack(archive, member, form, destination, url)
+            except DataError:
+                if place == 0:
+                    raise
+
+
+def store(chunks, form, destination, origin):
+    """Write `chunks` (iterable of bytes from `origin`) to `destination` if they are what `form` says.
+
+    Raises
+    ------
+    DataError
+        With the expected and the found checksum; nothing is kept.
+    OutputError
+        If the folder cannot be made or written.
+    """
+    make_folder(destination.parent)
+    digest, size = _digest(form), 0
+    with atomic_file(destination) as stream:
+        for chunk in chunks:
+            size += len(chunk)
+            if size > form.size:
+                raise DataError(f"{origin} gave more than the expected {form.size} bytes; nothing was kept")
+            stream.write(chunk)
+            digest.update(chunk)
+        complaint = _complaint(form, digest, size)
+        if complaint:
+            raise DataError(f"{origin} did not give {form.name} as known: {complaint}; nothing was kept")
+
+
+def chunks_of(stream, origin):
+    """Yield the bytes of an open stream; failing to read or unpack it is a DataError that names `origin`."""
+    import lzma
+    import zipfile
+    import zlib
+
+    while True:
+        try:
+            chunk = stream.read(_CHUNK)
+        except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+            raise DataError(f"{origin} is broken: {error}; nothing was kept") from error
+        if not chunk:
+            return
+        yield chunk
+
+
+def make_folder(folder):
+    """Create `folder` and return it; OutputError with the remedy if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return folder
+
+
+def _digest(form):
+    if form.sha256:
+        return hashlib.sha256()
+    return hashlib.md5(usedforsecurity=False)
+
+
+def _complaint(form, digest, size):
+    expected = form.sha256 or form.md5
+    if size == form.size and digest.hexdigest() == expected:
+        return None
+    return f"expected {digest.name} {expected} ({form.size} bytes), got {digest.hexdigest()} ({size} bytes)"
+
+
+def _answer(url):
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+    from urllib.request import Request
+
+    from .pace import paced_open
+
+    try:
+        return paced_open(Request(url, headers={"User-Agent": f"w2vneg/{__version__}"}), _TIMEOUT)
+    except HTTPError as error:
+        error.close()
+        raise Unreachable(f"{url} answered {error.code} {error.reason}") from error
+    except (URLError, HTTPException, OSError, ValueError) as error:
+        cause = getattr(error, "reason", None) or error
+        cause = getattr(cause, "strerror", None) or cause
+        raise Unreachable(f"{url} cannot be reached ({cause})") from error
+
+
+def _received(answer, url, progress):
+    from http.client import HTTPException
+
+    length = answer.headers.get("Content-Length", "")
+    total, done = int(length) if length.isdigit() else None, 0
+    while True:
+        try:
+            chunk = answer.read(_CHUNK)
+        except (OSError, HTTPException) as error:
+            raise Unreachable(f"{url} broke off after {done} bytes ({error}); nothing was kept") from error
+        if not chunk:
+            break
+        done += len(chunk)
+        if progress is not None:
+            progress(done, total)
+        yield chunk
+    if total is not None and done < total:
+        raise Unreachable(f"{url} broke off after {done} of {total} bytes; nothing was kept")
+
+
+def _write(archive, chunk, folder):
+    try:
+        archive.write(chunk)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder, error):
+    return OutputError(
+        f"cannot write into the cache folder {folder}: {error.strerror or error}; "
+        "set W2VNEG_CACHE to a folder that can be written"
+    )
+
+
+def _from_zip(archive, member, form, destination, url):
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(archive) as unpacked:
+            chosen = _choose([i.filename for i in unpacked.infolist() if not i.is_dir()], member, url)
+            with unpacked.open(chosen) as stream:
+                store(chunks_of(stream, url), form, destination, f"{member} in {url}")
+    except W2vnegError:
+        raise
+    except Exception as error:  # zipfile fails in every way that Python has: a name without a letter is an IndexError
+        raise DataError(f"{url} is not a zip archive that can be read: {error}; nothing was kept") from error
+
+
+def _from_tar(archive, member, form, destination, url):
+    import tarfile
+    import zlib
+
+    try:
+        with _tar(archive) as unpacked:
+            chosen = _choose([entry.name for entry in unpacked if entry.isfile()], member, url)
+        with _tar(archive) as unpacked:
+            for entry in unpacked:
+                if entry.name == chosen and entry.isfile():
+                    stream = unpacked.extractfile(entry)
+                    store(chunks_of(stream, url), form, destination, f"{member} in {url}")
+                    return
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        raise DataError(f"{url} is not a tar archive that can be read: {error}; nothing was kept") from error
+
+
+def _tar(archive):
+    import gzip
+    import tarfile
+
+    archive.seek(0)
+    return tarfile.open(fileobj=_Bounded(gzip.GzipFile(fileobj=archive)), mode="r|")
+
+
+class _Bounded:
+    """A stream that refuses to unpack without end."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.left = _LARGEST_UNPACKED
+
+    def read(self, size):
+        chunk = self.stream.read(size)
+        self.left -= len(chunk)
+        if self.left < 0:
+            raise OSError(f"more than {_LARGEST_UNPACKED} bytes inside")
+        return chunk
+
+
+def _choose(entries, member, url):
+    """Return the entry called `member`, or the only one of that file name; never one that points outside."""
+    inside = [name for name in entries if not name.startswith("/") and ".." not in name.split("/")]
+    for name in inside:
+        if name.removeprefix("./") == member:
+            return name
+    last = member.rpartition("/")[2]
+    alike = [name for name in inside if name.rpartition("/")[2] == last]
+    if len(alike) == 1:
+        return alike[0]
+    raise DataError(f"{url} contains {'no' if not alike else 'more than one'} file {last}; nothing was kept")

@@ -1,0 +1,98 @@
+"""Pairs from a file in the ids of a model's vocabularies: held out for judging, or known and to be left out."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...errors import InputError
+from ..readers.names import as_word
+from ..readers.tables import Tables
+from ..readers.text import utf8_or_latin_1
+from .items import pair_columns
+
+_COLUMNS = [replace(column, option=f"the {column.key}s") for column in pair_columns()]  # no option names them here
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Weighted pairs (centre, target) in ids, in the order of the file.
+
+    Attributes
+    ----------
+    centres, targets : ndarray, int64, (n,)
+    weights : ndarray, float64, (n,)
+        Above 0; 1 where the file has no weights.
+    n_unknown : int
+        Rows with an item that is in no vocabulary; they are not among the pairs.
+    n_read : int
+        Rows of the file.
+    weight_read : float or None
+        Sum of the weights of all rows, those with unknown items too; None if they come from no file.
+    """
+
+    centres: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+    n_unknown: int
+    n_read: int
+    weight_read: float | None = None
+
+    def __len__(self):
+        return len(self.centres)
+
+
+def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
+    """Read pairs (item, target[, weight]) and look their names up.
+
+    Parameters
+    ----------
+    path : path
+        A table as `encode_pairs` reads it without being told more: the columns 1 and 2, and 3 if it holds weights.
+        UTF-8, or else Latin-1.
+    vocab, vocab_out : Vocabulary
+        Names of centres and of targets.
+    lowercase : bool
+        Whether the vocabularies are of names that were lower-cased.
+
+    Returns
+    -------
+    HeldOut
+        Rows with unknown names are counted; one pair at least is left.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, empty or no such table, with file and line; or if no pair is left, or weights are past
+        counting.
+    """
+    tables = Tables(path, _COLUMNS, encoding=utf8_or_latin_1(path))
+    parts = []
+    n_unknown = 0
+    weight_read = 0.0
+    for batch in tables:
+        centres, targets = (
+            _ids(batch.columns[key], names, lowercase) for key, names in (("item", vocab), ("target", vocab_out))
+        )
+        weights = batch.columns["weight"]
+        weights = np.ones(batch.n_rows) if weights is None else weights
+        known = (centres >= 0) & (targets >= 0)
+        n_unknown += int((~known).sum())
+        with np.errstate(over="ignore"):
+            weight_read += float(weights.sum())
+        kept = known & (weights > 0)
+        parts.append((centres[kept], targets[kept], weights[kept]))
+    if not weight_read <= float(np.finfo(np.float32).max):
+        raise InputError(f"{path}: the weights sum to more than can be counted; scale them down")
+    held = HeldOut(*(np.concatenate(part) for part in zip(*parts, strict=True)), n_unknown, tables.n_rows, weight_read)
+    if not len(held):
+        raise InputError(
+            f"{path}: none of its {held.n_read:,} pairs has a weight above 0 and two known items; is it from the data "
+            "that the model is trained on, with the same names?"
+        )
+    return held
+
+
+def _ids(column, vocab, lowercase):
+    """Return the ids of a column's names (ndarray, int64, (n_rows,)), -1 for unknown ones."""
+    words = [as_word(name, lowercase) for name in column.names]
+    return vocab.words.find_all(words).astype(np.int64)[column.codes]

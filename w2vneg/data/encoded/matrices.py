@@ -1,0 +1,252 @@
+"""Sparse matrices in the files of `scipy.sparse.save_npz`, believed in nothing: other programs write them, too.
+
+Compiled functions trust the pointers of a matrix, and scipy's own check passes over those of one that says it is empty.
+A few hundred bytes may stand for gigabytes. So the headers of all arrays are read first, and nothing large is unpacked
+unless it is what it should be and memory has room for it; then pointers and indices are checked before scipy gets them.
+"""
+
+import lzma
+import math
+import os
+import struct
+import zipfile
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import InputError
+from ...files.memory import memory_size
+from ...files.npy import npy_header
+
+_BLOCKS = {"data": (3, "biuf"), "indices": (1, "iu"), "indptr": (1, "iu")}
+_COMPRESSED = _BLOCKS | {"data": (1, "biuf")}
+_LAYOUTS = {  # format -> its arrays beside format and shape: dimensions, and kinds of numbers
+    "csr": _COMPRESSED,
+    "csc": _COMPRESSED,
+    "bsr": _BLOCKS,
+    "coo": {"data": (1, "biuf"), "row": (1, "iu"), "col": (1, "iu")},
+    "dia": {"data": (2, "biuf"), "offsets": (1, "iu")},
+}
+_WITH_COORDS = {"data": (1, "biuf"), "coords": (2, "iu")}  # coo as scipy means to write it one day
+_SHARE = 0.5  # of the machine's memory that a matrix may take
+_PER_ENTRY = 60  # bytes at the peak of encoding, beside the file's own
+_PER_NAME = 130  # bytes of a row or column that has its number for a name
+_UNREADABLE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    RuntimeError,
+    MemoryError,
+    OSError,
+    EOFError,
+    lzma.LZMAError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)  # of zipfile and numpy, who read whatever there is
+
+
+class _Array(NamedTuple):
+    """An array in an archive: its place, dtype, shape and how many bytes it takes"""
+
+    info: zipfile.ZipInfo
+    dtype: np.dtype
+    shape: tuple
+    size: int
+
+
+def is_matrix_file(path):
+    """Tell whether a file is an archive, as all files of `save_npz` are; InputError if it is one that was cut short."""
+    if not os.path.isfile(path):  # what is taken from a pipe is lost to whoever reads it next
+        return False
+    if zipfile.is_zipfile(path):
+        return True
+    try:
+        with open(path, "rb") as stream:
+            cut = stream.read(4) == b"PK\3\4"
+    except OSError:  # told by whoever reads it next
+        return False
+    if cut:
+        raise InputError(f"{path}: an .npz file without its end; it was cut short: copy it, or write it, again")
+    return False
+
+
+def load_matrix(path, rectangular, named):
+    """Read a file of `scipy.sparse.save_npz`.
+
+    Parameters
+    ----------
+    path : str
+    rectangular : bool
+        False: it must be square.
+    named : bool
+        Whether its rows and columns have names, so that none must be made up.
+
+    Returns
+    -------
+    scipy.sparse.coo_matrix
+        Indices within its shape, entries finite and not negative.
+
+    Raises
+    ------
+    InputError
+        If it is no such file, is damaged or malformed, does not fit into memory, or is no matrix of counts.
+    """
+    try:
+        with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
+            form, shape, arrays = _layout(path, archive)
+            _check_size(path, shape, arrays, named)
+            if not rectangular and shape[0] != shape[1]:
+                raise InputError(
+                    f"{path}: {shape[0]:,} rows and {shape[1]:,} columns: items of one kind make it square; "
+                    "give --rectangular if rows and columns are two kinds of things"
+                )
+            matrix = _matrix(form, shape, {name: _read(archive, array) for name, array in arrays.items()})
+    except _UNREADABLE as error:
+        reason = str(error) or type(error).__name__
+        raise InputError(
+            f"{path}: no sparse matrix as scipy.sparse.save_npz writes it ({reason[:200]}); write it again with that "
+            "function"
+        ) from error
+    _check_entries(path, matrix)
+    return matrix
+
+
+def numbered(matrix, rectangular):
+    """Return rows and columns of a coo_matrix, and lists of names for them: their numbers, from 0 on.
+
+    Of a matrix with more rows or columns than entries only those that occur have a name.
+    """
+    if max(matrix.shape) <= matrix.nnz:
+        return matrix.row, matrix.col, [list(map(str, range(side))) for side in matrix.shape]
+    if rectangular:
+        known, rows = np.unique(matrix.row, return_inverse=True)
+        known_out, columns = np.unique(matrix.col, return_inverse=True)
+        return rows, columns, [list(map(str, ids.tolist())) for ids in (known, known_out)]
+    known, both = np.unique(np.concatenate([matrix.row, matrix.col]), return_inverse=True)
+    names = list(map(str, known.tolist()))
+    return both[: matrix.nnz], both[matrix.nnz :], [names, names]
+
+
+def _layout(path, archive):
+    """Return (format, shape, dict of name -> `_Array`) by the headers alone; ValueError if they are malformed."""
+    members = {}
+    for info in archive.infolist():
+        name = info.filename.removesuffix(".npy")
+        if name in members:
+            raise ValueError(f"two arrays are named {name}")
+        members[name] = info
+    form = _read(archive, _small(archive, members, "format", (), "SU")).item()
+    form = form if isinstance(form, str) else form.decode("ascii")
+    if form not in _LAYOUTS:
+        raise ValueError(f"its format is {form[:20]!r}, not one of {', '.join(_LAYOUTS)}")
+    shape = _read(archive, _small(archive, members, "shape", (2,), "iu")).tolist()
+    if not all(0 < side < 2**31 for side in shape):
+        raise ValueError(f"its shape is {shape[0]:,} by {shape[1]:,}; a side is from 1 to {2**31 - 1:,}")
+    layout = _WITH_COORDS if form == "coo" and "coords" in members else _LAYOUTS[form]
+    arrays = {}
+    for name, (dimensions, kinds) in layout.items():
+        arrays[name] = array = _described(archive, members, name)
+        if array.dtype.kind not in kinds:
+            if name == "data":
+                raise InputError(f"{path}: not a matrix of numbers, but of {array.dtype}; save one of numbers")
+            raise ValueError(f"{name} holds {array.dtype}, not whole numbers")
+        if len(array.shape) != dimensions:
+            raise ValueError(f"{name} has {len(array.shape)} dimensions, not {dimensions}")
+    return form, tuple(shape), arrays
+
+
+def _described(archive, members, name):
+    """Return the `_Array` of a name; ValueError if there is none, or its header and its size differ."""
+    if name not in members:
+        raise ValueError(f"it has no array {name!r}")
+    info = members[name]
+    with archive.open(info) as stream:
+        try:
+            shape, _, dtype = npy_header(stream)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+        begin = stream.tell()
+    size = math.prod(shape) * dtype.itemsize
+    if begin + size != info.file_size:
+        raise ValueError(f"{name} takes {size:,} bytes by its header, and has {info.file_size - begin:,}")
+    return _Array(info, dtype, shape, size)
+
+
+def _small(archive, members, name, shape, kinds):
+    """Return the `_Array` of something small; ValueError if it is of another shape or kind."""
+    array = _described(archive, members, name)
+    if array.shape != shape or array.dtype.kind not in kinds or array.size > 100:
+        raise ValueError(f"{name} is an array of {array.dtype} and of shape {array.shape}")
+    return array
+
+
+def _read(archive, array):
+    with archive.open(array.info) as stream:
+        numbers = np.lib.format.read_array(stream, allow_pickle=False)
+    return numbers.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _check_size(path, shape, arrays, named):
+    """Raise InputError if the matrix and what is made of it would take too much memory."""
+    entries = math.prod(arrays["data"].shape)
+    needed = sum(array.size for array in arrays.values()) + _PER_ENTRY * entries
+    needed += 0 if named else sum(_PER_NAME * min(side, 2 * entries) for side in shape)
+    memory = _SHARE * memory_size()
+    if needed > memory:
+        raise InputError(
+            f"{path}: to encode {entries:,} entries in {shape[0]:,} rows and {shape[1]:,} columns takes "
+            f"{needed / 2**30:,.1f} GB, and {memory / 2**30:,.1f} GB may be used; leave rare items out of the matrix"
+        )
+
+
+def _matrix(form, shape, arrays):
+    """Make a coo_matrix of arrays that may hold any numbers; ValueError if they are out of range."""
+    from scipy import sparse
+
+    data = arrays["data"]
+    make = getattr(sparse, f"{form}_matrix")
+    if form == "coo":
+        row, column = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
+        _check_range("row", row, 0, shape[0])
+        _check_range("col", column, 0, shape[1])
+        return make((data, (row, column)), shape=shape)
+    if form == "dia":
+        _check_range("offsets", arrays["offsets"], -shape[0], shape[1] + 1)
+        return make((data, arrays["offsets"]), shape=shape).tocoo()
+    high, wide = data.shape[1:] if form == "bsr" else (1, 1)
+    if min(high, wide) < 1 or shape[0] % high or shape[1] % wide:
+        raise ValueError(f"blocks of {high} by {wide} do not divide {shape[0]:,} by {shape[1]:,}")
+    major, minor = shape[0] // high, shape[1] // wide
+    if form == "csc":
+        major, minor = minor, major
+    _check_pointers(arrays["indptr"], major, len(arrays["indices"]))
+    _check_range("indices", arrays["indices"], 0, minor)
+    matrix = make((data, arrays["indices"], arrays["indptr"]), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix.tocoo()
+
+
+def _check_pointers(pointers, count, n_entries):
+    if len(pointers) != count + 1:
+        raise ValueError(f"indptr has {len(pointers):,} numbers, not {count + 1:,}")
+    if pointers[0] != 0 or pointers[-1] > n_entries or (pointers[1:] < pointers[:-1]).any():
+        raise ValueError(f"indptr does not rise from 0 to the {n_entries:,} of indices")
+
+
+def _check_range(name, numbers, low, end):
+    if len(numbers) and not low <= int(numbers.min()) <= int(numbers.max()) < end:
+        wrong = int(numbers.min()) if numbers.min() < low else int(numbers.max())
+        raise ValueError(f"{name} has {wrong:,}, which is not from {low:,} to {end - 1:,}")
+
+
+def _check_entries(path, matrix):
+    wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError(
+            f"{path}: the entry in row {matrix.row[at]}, column {matrix.col[at]} (from 0 on) is {matrix.data[at]}; "
+            "entries tell how often items were seen together: finite, and 0 or more"
+        )

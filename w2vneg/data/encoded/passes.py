@@ -1,0 +1,206 @@
+"""One pass over files: tokens get provisional numbers, are counted, and become ids once the vocabulary is chosen."""
+
+import hashlib
+import json
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from operator import index as as_index
+
+import numpy as np
+
+from ...errors import ConfigError, InputError, OutputError
+from ...kernels.text.tokens import renumber
+from ..readers import READERS
+from ..readers.counting import TokenCounter
+from ..readers.report import CorpusReport
+from ..readers.sources import STDIN, Source
+from ..readers.text import codec_name
+from ..vocab import Vocabulary, choose_vocabulary, ids_in
+from .mapping import mapped
+
+FORMAT = 2  # of a cache entry; a change of what readers yield calls for a new one too
+_IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
+_IDS_IN_MEMORY = 1 << 22  # ids by type, before they go to disk
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of `encode_corpus` that shape the ids, checked."""
+
+    min_count: int
+    max_vocab: int
+    vocab: Vocabulary
+    encoding: str
+    lowercase: bool
+    reader: str
+
+    @classmethod
+    def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader):
+        check_choice(min_count, max_vocab, vocab)
+        READERS[reader]  # an unknown name is told before anything is read
+        return cls(min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader)
+
+    def key(self):
+        """Return a short hexadecimal digest of all settings (str)."""
+        words = {"vocab": self.vocab.digest()} if self.vocab else [as_index(self.min_count), self.max_vocab]
+        parts = [1, self.reader, self.encoding, self.lowercase, words]  # no FORMAT: a new one replaces former entries
+        text = json.dumps(parts, default=as_index)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def choose(self, counter):
+        """Return (vocabulary, ids by type of each table); see `kernels.text.tokens.renumber` for the latter."""
+        if self.vocab is None:
+            return choose_vocabulary(counter, self.min_count, self.max_vocab)
+        return self.vocab, ids_in(self.vocab, counter)
+
+
+def check_choice(min_count, max_vocab, vocab):
+    """Raise ConfigError if what a vocabulary is chosen by is out of range."""
+    if not _is_int(min_count) or min_count < 1:
+        raise ConfigError(f"min_count must be a whole number of at least 1, not {min_count!r}")
+    if max_vocab is not None and (not _is_int(max_vocab) or max_vocab < 2):
+        raise ConfigError(f"max_vocab must be a whole number of at least 2, not {max_vocab!r}")
+    if vocab is not None and not isinstance(vocab, Vocabulary):
+        raise ConfigError(f"vocab must be a Vocabulary, not {type(vocab).__name__}; see Vocabulary.load")
+    if vocab is not None and len(vocab) < 2:
+        raise ConfigError(f"the given vocabulary has {len(vocab)} words; training needs at least two")
+
+
+def _is_int(value):
+    try:
+        as_index(value)
+    except TypeError:
+        return False
+    return not isinstance(value, bool)
+
+
+@dataclass
+class Counted:
+    """A corpus after the pass over its text."""
+
+    counter: TokenCounter
+    started: float  # time.perf_counter
+    bytes: int
+    files: int
+    digests: list
+
+    def report(self, ids_by_type, kept_tokens, sentences):
+        counter = self.counter
+        kept = np.zeros(1 + max(int(ids.max(initial=-1)) for ids in ids_by_type), bool)
+        for ids in ids_by_type:
+            kept[ids[ids >= 0]] = True
+        kept_types = int(kept.sum())
+        return CorpusReport(
+            files=self.files,
+            bytes=self.bytes,
+            lines=counter.n_lines,
+            empty_lines=counter.n_empty_lines,
+            tokens=counter.n_tokens,
+            types=counter.n_types,
+            kept_tokens=kept_tokens,
+            kept_types=kept_types,
+            discarded_tokens=counter.n_tokens - kept_tokens,
+            discarded_types=counter.n_types - kept_types,
+            sentences=sentences,
+            seconds=time.perf_counter() - self.started,
+        )
+
+
+def count_files(files, stamps, settings, stream, progress):
+    started = time.perf_counter()
+    counter = TokenCounter(stream)
+    total = None if None in stamps else sum(stamp[0] for stamp in stamps)
+    read = READERS[settings.reader]
+    done = unpacked = 0
+    digests = []
+    for path in files:
+        with Source(path) as source:
+            pieces = read(source, encoding=settings.encoding, lowercase=settings.lowercase)
+            for _ in counter.count(pieces, source.name):
+                progress(done + source.position, total)
+            done += source.position
+            unpacked += source.unpacked
+            digests.append(source.digest())
+    if counter.n_tokens == 0:
+        named = "standard input" if files == [STDIN] else ", ".join(files[:3]) + ", ..." * (len(files) > 3)
+        raise InputError(f"{named}: no token in {unpacked:,} bytes; name a file with text")
+    return Counted(counter, started, unpacked, len(files), digests)
+
+
+def write_ids(stream, ids_by_type, ids_file, offsets_file):
+    offsets_file.write(np.zeros(1, dtype=np.int64).tobytes())
+    total = carried = 0
+    for table, numbers in stream.pieces():
+        ids, ends = np.empty(len(numbers), dtype=np.int32), np.empty(len(numbers), dtype=np.int64)
+        n_ids, n_ends, carried = renumber(numbers, ids_by_type[table], ids, ends, carried)
+        ids_file.write(memoryview(ids[:n_ids]).cast("B"))
+        offsets_file.write(memoryview(ends[:n_ends] + total).cast("B"))
+        total += n_ids
+
+
+@contextmanager
+def writing_to(folder):
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        if folder is None:
+            remedy = f"cannot write temporary files in {tempfile.gettempdir()} ({reason}); set TMPDIR"
+        else:
+            remedy = f"cannot write to the cache folder {folder} ({reason}); set W2VNEG_CACHE"
+        raise OutputError(f"{remedy} to a writable folder with enough room") from error
+
+
+class TokenStream:
+    """What a pass leaves for later, in memory while it is little and else in unnamed files of `folder`."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=folder)  # noqa: SIM115
+        self._pieces = []  # (table, how many numbers)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        with suppress(OSError):  # a full disk has been told of by then
+            self._file.close()
+
+    def write(self, table, numbers):
+        """Take the next numbers (ndarray, int32), which are those of the table `table` (int)."""
+        self._pieces.append((table, len(numbers)))
+        with writing_to(self._folder):
+            self._file.write(memoryview(numbers).cast("B"))
+
+    def pieces(self):
+        """Yield what was written again: (int, ndarray, int32)."""
+        with writing_to(self._folder):
+            self._file.seek(0)
+        for table, size in self._pieces:
+            yield table, np.frombuffer(self._file.read(4 * size), dtype=np.int32)
+
+    def keep(self, run):
+        """Put the large arrays of a `data.readers.types.Run` on disk; return them, mapped, by name (dict)."""
+        with writing_to(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
+            place, kept = 0, {}
+            for name in ("ends", "counts", "numbers", "words"):  # the widest first, so that all are aligned
+                array = getattr(run, name)
+                file.write(memoryview(array).cast("B"))
+                kept[name] = slice(place, place + array.nbytes), array.dtype
+                place += array.nbytes
+            file.flush()
+            whole = mapped(file, np.uint8)
+        return {name: whole[part].view(dtype) for name, (part, dtype) in kept.items()}
+
+    def blank(self, n):
+        """Return n times -1 (ndarray, int32), on disk if there are many."""
+        if n <= _IDS_IN_MEMORY:
+            return np.full(n, -1, np.int32)
+        piece = np.full(_IDS_IN_MEMORY, -1, np.int32)
+        with writing_to(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
+            for start in range(0, n, len(piece)):  # written, not only mapped: a full disk is an error then, no signal
+                file.write(memoryview(piece[: n - start]).cast("B"))
+            file.flush()
+            return np.asarray(np.memmap(file, np.int32, "r+"))

@@ -1,0 +1,144 @@
+"""The cells of a column as names, numbers or times; what cannot be one is told with its line.
+
+Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import InputError
+
+
+class NameColumn(NamedTuple):
+    """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
+
+    codes: np.ndarray
+    names: list
+
+
+def as_names(cells, column, label, where):
+    """Make a NameColumn of text cells (ndarray of str).
+
+    Raises
+    ------
+    InputError
+        If one is empty and must not be, or holds a line feed, as after a quote that was left open.
+    """
+    import pandas as pd
+
+    codes, names = pd.factorize(cells)
+    names = names.tolist()
+    for code in [code for code, name in enumerate(names) if "\n" in name or not name.strip()]:
+        row = int(np.argmax(codes == code))
+        if "\n" in names[code]:
+            raise InputError(
+                f"{where(row)}: the name {names[code][:60]!r} in {label} ({column.option}) holds a line feed; "
+                "take it out, or close the quote that is open on this line"
+            )
+        if not column.may_be_empty:
+            raise InputError(
+                f"{where(row)}: the cell in {label} ({column.option}) is empty; every row needs a name there"
+            )
+        codes[codes == code] = -1
+    return NameColumn(codes, names)
+
+
+def as_numbers(cells, column, label, where):
+    """Return cells, text or numbers, as finite float64, not below 0 for a weight; InputError for the first other."""
+    import pandas as pd
+
+    numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
+    allowed = np.isfinite(numbers)
+    if column.kind == "weight":
+        allowed &= numbers >= 0
+    if not allowed.all():
+        row = int(np.argmin(allowed))
+        raise InputError(f"{where(row)}: in {label} ({column.option}) {_complaint(column, cells[row], numbers[row])}")
+    return numbers
+
+
+def _complaint(column, cell, number):
+    if isinstance(cell, str) and not cell.strip():
+        return "a cell is empty where a number should be"
+    if number < 0:
+        return f"the weight {number:g} is below 0; weights tell how often a pair was seen: leave such rows out"
+    if np.isinf(number) or str(cell).strip().lower() == "nan":
+        return f"{str(cell).strip()[:60]} is no finite number"
+    return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?)"
+
+
+class Times:
+    """Times as numbers that sort as they do: numbers stay what they are, dates become seconds.
+
+    The first time of all decides whether they are numbers, or in what form dates are written.
+    """
+
+    def __init__(self):
+        self.form = None  # "number", or a format as of strptime
+
+    def read(self, cells, column, label, where):
+        """Return times as float64 (n_rows,).
+
+        Parameters
+        ----------
+        cells : ndarray of str, of numbers, or datetime64
+
+        Raises
+        ------
+        InputError
+            At the first that is written in another form than the first of all.
+        """
+        import pandas as pd
+
+        if cells.dtype.kind == "M":
+            if not np.isnat(cells).any():
+                return cells.astype("datetime64[us]").astype(np.int64) / 1e6
+            raise InputError(f"{where(int(np.argmax(np.isnat(cells))))}: the time in {label} is missing")
+        if self.form is None:
+            self.form = self._form_of(cells, column, label, where)
+        if self.form == "number":
+            return as_numbers(cells, column, label, where)
+        times = pd.to_datetime(pd.Series(cells), format=self._pandas_form(), errors="coerce", utc=True)
+        if times.isna().any():
+            row = int(np.argmax(times.isna()))
+            raise InputError(
+                f"{where(row)}: the time {str(cells[row])[:40]!r} in {label} ({column.option}) is not written as the "
+                f"first one is ({self.form}); write all as numbers or as YYYY-MM-DD HH:MM:SS"
+            )
+        return times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
+
+    def _pandas_form(self):
+        """Return the form for pandas: ISO 8601 may have fractions of a second in one row and not in the next."""
+        return "ISO8601" if self.form.startswith("%Y-%m-%d") and "%S" in self.form else self.form
+
+    def _form_of(self, cells, column, label, where):
+        """Return the form of the first time; where day and month can be told apart, by all cells."""
+        import pandas as pd
+        from pandas.tseries.api import guess_datetime_format
+
+        try:
+            float(cells[0])
+            return "number"
+        except ValueError:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a guess that goes against `dayfirst`, which is no preference here
+                orders = (False,) if cells[0].strip()[:4].isdecimal() else (False, True)  # after a year comes the month
+                forms = {guess_datetime_format(cells[0], dayfirst=first) for first in orders}
+        if None in forms:
+            raise InputError(
+                f"{where(0)}: {cells[0][:40]!r} in {label} ({column.option}) is no time; "
+                "write times as numbers or as YYYY-MM-DD HH:MM:SS"
+            )
+        fit = [
+            form
+            for form in forms
+            if pd.to_datetime(pd.Series(cells), format=form, errors="coerce", utc=True).notna().all()
+        ]
+        if len(fit) > 1:
+            raise InputError(
+                f"{where(0)}: {cells[0]!r} in {label} ({column.option}) may be {' or '.join(sorted(fit))}; "
+                "write dates as YYYY-MM-DD"
+            )
+        return (fit or sorted(forms))[0]

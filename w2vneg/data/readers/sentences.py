@@ -1,0 +1,68 @@
+"""Sentences that are in memory already, or come from an iterator, in the form that readers yield."""
+
+from ...errors import InputError
+from .sources import PIECE
+
+
+def read_sentences(sentences, *, lowercase=False):
+    """Yield lists of tokens as UTF-8, a sentence a line.
+
+    Parameters
+    ----------
+    sentences : iterable of iterables of str
+        Gone through once. A token must not be empty or hold white space or NUL.
+    lowercase : bool
+
+    Raises
+    ------
+    InputError
+        If a sentence is a string or holds something else than such tokens; names its number, counted from 1.
+    """
+    lines, size = [], 0
+    for number, sentence in enumerate(_iterate(sentences), 1):
+        line = _line(sentence, number)
+        lines.append(line.lower() if lowercase else line)
+        size += len(line) + 1
+        if size >= PIECE:
+            yield _joined(lines, number)
+            lines, size = [], 0
+    if lines:
+        yield _joined(lines, number)
+
+
+def _iterate(sentences):
+    try:
+        return iter(sentences)
+    except TypeError:
+        raise InputError(
+            f"a corpus is a path, a list of paths or an iterable of token lists, not {sentences!r:.60}"
+        ) from None
+
+
+def _line(sentence, number):
+    if isinstance(sentence, (str, bytes)):
+        raise InputError(
+            f"sentence {number} is a {type(sentence).__name__}; give a list of tokens (.split() makes one)"
+        )
+    try:
+        tokens = list(sentence)
+        line = " ".join(tokens)
+    except TypeError:
+        raise InputError(f"sentence {number} is not a list of strings: {str(sentence)[:60]}") from None
+    if line.split() != tokens or "\0" in line:
+        wrong = next(token for token in tokens if token.split() != [token] or "\0" in token)
+        raise InputError(
+            f"sentence {number}: the token {wrong!r} is empty or holds white space or NUL; "
+            "leave it out or join its parts"
+        )
+    return line
+
+
+def _joined(lines, number):
+    try:
+        return ("\n".join(lines) + "\n").encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"sentence {number} or one shortly before: a token holds a lone surrogate "
+            f"({error.object[error.start]!r}), which is no character; decode the text properly"
+        ) from error

@@ -1,0 +1,318 @@
+"""Sources: which files a name stands for, and their bytes, unpacked, in pieces of bounded size."""
+
+import bz2
+import glob
+import hashlib
+import lzma
+import os
+import re
+import stat
+import sys
+import zlib
+
+from ...errors import InputError, did_you_mean, require
+
+STDIN = "-"
+PIECE = 1 << 20  # bytes read, or unpacked, at a time
+_PACKED_PIECE = 1 << 16
+_ZSTD_PIECE = 1 << 13  # zstandard's objects cannot be told how much to unpack at once
+
+_MAGIC = {  # codec -> what its files begin with
+    "gzip": re.compile(rb"\x1f\x8b\x08"),
+    "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+    "xz": re.compile(rb"\xfd7zXZ\x00"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
+}
+_HEAD = 16  # bytes that settle the codec
+
+
+def is_paths(source):
+    """Return whether `source` names files (a path, a list or tuple of paths); else it is sentences."""
+    if isinstance(source, (str, os.PathLike)):
+        return True
+    return isinstance(source, (list, tuple)) and all(isinstance(s, (str, os.PathLike)) for s in source)
+
+
+def find_files(source):
+    """List the files that `source` stands for.
+
+    Parameters
+    ----------
+    source : path or list of paths
+        Files, glob patterns (``**`` goes into folders), folders (all files in them and below, hidden ones
+        left out), or ``"-"`` for standard input.
+
+    Returns
+    -------
+    paths : list of str
+        Globs and folders sorted by path; the order of a list is kept.
+
+    Raises
+    ------
+    InputError
+        If a path does not exist, a file is empty, a folder holds no file, or a pattern matches nothing.
+    """
+    names = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    if not names:
+        raise InputError("no corpus was given: the list is empty; name at least one file")
+    files = [path for name in names for path in _expand(os.fsdecode(name))]
+    if files.count(STDIN) > 1:
+        raise InputError('standard input can be read only once; name "-" once')
+    return files
+
+
+def _expand(name):
+    if name == STDIN:
+        return [name]
+    path = os.path.expanduser(name)
+    if os.path.isdir(path):
+        files = _files_below(path)
+        if not files:
+            raise InputError(
+                f"{name}: this folder holds no file (hidden ones do not count); name a folder with text files"
+            )
+        return files
+    if os.path.exists(path):
+        if os.path.isfile(path) and os.path.getsize(path) == 0:
+            raise InputError(f"{name}: the file is empty; name a file with text")
+        return [path]
+    if glob.has_magic(path):
+        files = []
+        for match in sorted(glob.glob(path, recursive=True)):
+            files += _files_below(match) if os.path.isdir(match) else [match]
+        if not files:
+            raise InputError(f"{name}: no file matches this pattern; check it from the folder {os.getcwd()}")
+        return list(dict.fromkeys(files))  # `**` lists a folder and what is in it
+    raise InputError(f"{name}: no such file or folder{_near(path)}")
+
+
+def _near(path):
+    folder, base = os.path.split(path)
+    try:
+        siblings = os.listdir(folder or ".")
+    except OSError:
+        return f"; the folder {folder} does not exist either"
+    hint = did_you_mean(base, siblings, shown=-1)
+    return f" (relative to {os.getcwd()}); check the path" if hint == "." else hint
+
+
+def _files_below(folder):
+    files = []
+    visited = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        here = os.stat(place)
+        if (here.st_dev, here.st_ino) in visited:  # a link back up
+            folders.clear()
+            continue
+        visited.add((here.st_dev, here.st_ino))
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        files += [os.path.join(place, name) for name in names if not name.startswith(".")]
+    files = [path for path in files if os.path.isfile(path) or not os.path.exists(path)]  # no pipes, no devices
+    return sorted(files, key=lambda path: path.split(os.sep))
+
+
+def file_stamp(path):
+    """Return what tells that a file has not changed, or None for what is no regular file (a pipe).
+
+    Parameters
+    ----------
+    path : str or int
+        A path or an open file's descriptor.
+
+    Returns
+    -------
+    stamp : list of int
+        Size in bytes, times of change of content and of state in nanoseconds, inode and device.
+    """
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be found ({error.strerror or error}); check the path") from error
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
+
+
+class Source:
+    """One opened file or standard input; a context manager.
+
+    Attributes
+    ----------
+    path : str
+    name : str
+        For messages.
+    stamp : list of int or None
+        See `file_stamp`; None for standard input and pipes.
+    position : int
+        Stored bytes read so far.
+    unpacked : int
+        Bytes handed out by `pieces` so far.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self.name = "standard input" if path == STDIN else path
+        self.position = self.unpacked = 0
+        self._hash = hashlib.sha256()
+        if path == STDIN:
+            self._file = sys.stdin.buffer
+            self.stamp = None
+            return
+        try:
+            self._file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by __exit__)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be opened ({error.strerror or error})") from error
+        self.stamp = file_stamp(self._file.fileno())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.path != STDIN:
+            self._file.close()
+
+    def digest(self):
+        """Return the SHA-256 of the stored bytes read so far (hexadecimal str)."""
+        return self._hash.hexdigest()
+
+    def skim(self):
+        """Read all stored bytes for `digest` alone; yields between pieces."""
+        for _ in self._stored():
+            yield
+
+    def pieces(self):
+        """Yield the content, unpacked if it is packed, as bytes of up to about `PIECE` at a time.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt.
+        """
+        stored = self._stored()
+        head = b""
+        for piece in stored:
+            head += piece
+            if len(head) >= _HEAD:
+                break
+        codec = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
+        stored = _chain(head, stored)
+        for piece in stored if codec is None else self._unpack(codec, stored):
+            self.unpacked += len(piece)
+            yield piece
+        if self.stamp and file_stamp(self._file.fileno())[:2] != self.stamp[:2]:
+            raise InputError(f"{self.name}: the file changed while it was read; try again when it is whole")
+
+    def _stored(self):
+        while True:
+            try:
+                piece = self._file.read(PIECE)
+            except OSError as error:
+                raise InputError(f"{self.name}: cannot be read ({error.strerror or error})") from error
+            if not piece:
+                return
+            self.position += len(piece)
+            self._hash.update(piece)
+            yield piece
+
+    def _unpack(self, codec, stored):
+        open_member = _MEMBERS[codec]
+        step = _ZSTD_PIECE if codec == "zstd" else _PACKED_PIECE
+        member = None
+        done = 0
+        for piece in stored:
+            for start in range(0, len(piece), step):
+                data = piece[start : start + step]
+                while data:
+                    if member is None:
+                        padding = len(data) - len(data.lstrip(b"\0"))  # allowed between members
+                        data = data[padding:]
+                        done += padding
+                        if not data:
+                            break
+                        member = open_member(self.name)
+                    yield from self._drain(member, data, codec, done)
+                    rest = member.unused_data if member.eof else b""
+                    done += len(data) - len(rest)
+                    data = rest
+                    member = None if member.eof else member
+        if member is not None:
+            raise InputError(
+                f"{self.name}: the {codec} data end too early, after {self.position:,} bytes: "
+                "the file is truncated; fetch or copy it again"
+            )
+
+    def _drain(self, member, data, codec, done):
+        try:
+            piece = member.decompress(data, PIECE)
+            while True:
+                if piece:
+                    yield piece
+                if member.eof or member.needs_input:
+                    return
+                piece = member.decompress(b"", PIECE)
+        except member.errors as error:
+            raise InputError(
+                f"{self.name}: corrupt {codec} data near byte {done:,} ({error}); fetch or copy it again"
+            ) from error
+
+
+def _chain(head, rest):
+    if head:
+        yield head
+    yield from rest
+
+
+class _GzipMember:
+    """zlib's decompression object in the manner of bz2's and lzma's."""
+
+    errors = (zlib.error,)
+
+    def __init__(self, name):
+        self._inner = zlib.decompressobj(wbits=31)
+
+    eof = property(lambda self: self._inner.eof)
+    unused_data = property(lambda self: self._inner.unused_data)
+    needs_input = property(lambda self: not self._more)
+
+    def decompress(self, data, max_length):
+        piece = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+        self._more = bool(self._inner.unconsumed_tail) or len(piece) == max_length
+        return piece
+
+
+class _ZstdMember:
+    needs_input = True
+
+    def __init__(self, name):
+        zstandard = require("zstandard", "zstd", f"reading {name}, which is packed with zstd,")
+        self.errors = (zstandard.ZstdError,)
+        self._inner = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+
+    eof = property(lambda self: self._inner.eof)
+    unused_data = property(lambda self: self._inner.unused_data)
+
+    def decompress(self, data, max_length):
+        return self._inner.decompress(data)
+
+
+class _Bzip2Member:
+    errors = (OSError, ValueError)
+
+    def __init__(self, name):
+        self._inner = bz2.BZ2Decompressor()
+        self.decompress = self._inner.decompress
+
+    eof = property(lambda self: self._inner.eof)
+    unused_data = property(lambda self: self._inner.unused_data)
+    needs_input = property(lambda self: self._inner.needs_input)
+
+
+class _XzMember(_Bzip2Member):
+    errors = (lzma.LZMAError,)
+
+    def __init__(self, name):
+        self._inner = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
+        self.decompress = self._inner.decompress
+
+
+_MEMBERS = {"gzip": _GzipMember, "bzip2": _Bzip2Member, "xz": _XzMember, "zstd": _ZstdMember}

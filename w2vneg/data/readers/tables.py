@@ -1,0 +1,262 @@
+"""Delimited tables in pieces of bounded size: ids as text, weights and times as numbers, mistakes with their line.
+
+`kernels.text.rows` cuts the text into blocks of whole rows and holds every row to the same number of fields; pandas' C
+parser takes the columns that are asked for out of each block. Parquet files are recognised and go to `readers.parquet`.
+"""
+
+import csv
+import io
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import InputError
+from ...kernels.text.rows import scan_rows
+from .cells import Times, as_names, as_numbers
+from .layout import STAND_IN, find_layout, named
+from .sources import STDIN, Source, file_stamp, find_files
+from .text import read_text
+
+_BLOCK = 1 << 23  # bytes of text parsed at a time
+_SAMPLE = 1 << 16  # bytes that settle the layout
+_LONGEST_ROW = 1 << 26
+_ALL = np.iinfo(np.int64).max
+
+
+class Batch(NamedTuple):
+    """Some rows of one file.
+
+    where : callable, the number of a row, from 0 on, to words like ``file:line``, for messages
+    n_rows : int
+    columns : dict, key -> cells.NameColumn, ndarray float64 (n_rows,), or None for a column that is not there
+    labels : dict, key -> what messages call the column
+    """
+
+    where: object
+    n_rows: int
+    columns: dict
+    labels: dict
+
+
+class Tables:
+    """Files of rows; iterating yields one `Batch` after the other, and can be done once.
+
+    Parameters
+    ----------
+    source : path or list of paths
+        As for `readers.sources.find_files`; each may be packed, and is looked at by itself for delimiter and header.
+    columns : list of layout.Column
+    delimiter : str, optional
+        As `layout.delimiter_of` returns it; found out if None.
+    header : bool, optional
+        Whether the first line names the columns; found out if None.
+    encoding : str
+    progress : callable, optional
+        Called with (stored bytes read, stored bytes in all or None) after each batch.
+
+    Attributes
+    ----------
+    n_files, bytes, n_rows : int
+        What has been read so far; bytes are those of the text, unpacked.
+    labels : dict, key -> str
+        What the columns that are read are called in the first file.
+
+    Raises
+    ------
+    InputError
+        While iterating: a file that is missing, empty or of another encoding, a column that is missing, a row with too
+        many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0.
+    """
+
+    def __init__(self, source, columns, *, delimiter=None, header=None, encoding="utf-8", progress=None):
+        self.files = find_files(source)
+        stamps = [None if path == STDIN else file_stamp(path) for path in self.files]
+        self._total = None if None in stamps else sum(stamp[0] for stamp in stamps)
+        self._columns, self._delimiter, self._header = columns, delimiter, header
+        self._encoding = encoding
+        self._progress = progress or (lambda done, total: None)
+        self._times = Times()
+        self.n_files = self.bytes = self.n_rows = 0
+        self.labels = {}
+
+    def __iter__(self):
+        done = 0
+        for path in self.files:
+            rows_before = self.n_rows
+            with Source(path) as source:
+                for batch in self._batches(source):
+                    self.labels = self.labels or batch.labels
+                    self.n_rows += batch.n_rows
+                    yield batch
+                    self._progress(done + source.position, self._total)
+                done += source.position
+                self.bytes += source.unpacked
+            self.n_files += 1
+            self._progress(done, self._total)
+            if self.n_rows == rows_before:
+                raise InputError(f"{source.name}: there is no row below the header; name a file with rows")
+
+    def _batches(self, source):
+        pieces = source.pieces()
+        begun = _Begun(source.name, next(pieces, b""), pieces)
+        if begun.first.startswith(b"PAR1"):
+            from .parquet import read_parquet
+
+            for batch in read_parquet(source, begun.pieces(), self._columns, self._times):
+                yield Batch(*batch)
+            return
+        blocks = _whole_lines(source.name, read_text(begun, encoding=self._encoding))
+        first = next(blocks, b"")
+        if not first.strip():
+            raise InputError(f"{source.name}: the file holds no row, only blank lines; name a file with rows")
+        sample = first[: first.find(b"\n", min(_SAMPLE, len(first)) - 1) + 1].decode()
+        layout = find_layout(source.name, sample, self._columns, self._delimiter, self._header)
+        for block in _whole_rows(source.name, _chain(first, blocks), layout):
+            yield Batch(block.where, block.n_rows, block.read(self._columns, self._times), layout.labels)
+
+
+class _Begun(NamedTuple):
+    """A source of which the first piece has been looked at."""
+
+    name: str
+    first: bytes
+    rest: object
+
+    def pieces(self):
+        return _chain(self.first, self.rest)
+
+
+def _chain(first, rest):
+    yield first
+    yield from rest
+
+
+def _whole_lines(name, pieces):
+    """Yield about `_BLOCK` bytes of whole lines at a time, with line feeds alone as their ends, also of the last."""
+    held, size = [], 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size < _BLOCK:
+            continue
+        text = b"".join(held)
+        cut = (text.rfind(b"\n") + 1) or (text.rfind(b"\r", 0, -1) + 1)
+        if cut:
+            yield _line_feeds(text[:cut])
+        elif size > _LONGEST_ROW:
+            raise InputError(f"{name}: no line ends within {size:,} bytes: not a table of rows")
+        held, size = [text[cut:]], len(text) - cut
+    text = _line_feeds(b"".join(held))
+    if text:
+        yield text if text.endswith(b"\n") else text + b"\n"
+
+
+def _line_feeds(text):
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
+
+
+def _whole_rows(name, blocks, layout):
+    """Yield a `_Block` after the other; rows of another number of fields are refused."""
+    delimiter = ord(layout.delimiter)
+    lines_before = 0
+    rest = b""  # of a row with line feeds between quotes
+    skip_header = layout.header
+    for text in blocks:
+        if layout.delimiter == STAND_IN:
+            text = text.replace(b"::", STAND_IN.encode())
+        text = rest + text
+        block = np.frombuffer(text, np.uint8)
+        if skip_header:
+            end = scan_rows(block, delimiter, layout.quoting, 0, 1)[1]
+            lines_before += text.count(b"\n", 0, end)
+            text, block = text[end:], block[end:]
+            skip_header = False
+        rows, end, lines, found = scan_rows(block, delimiter, layout.quoting, layout.n_fields, _ALL)
+        if found:
+            raise InputError(
+                f"{name}:{lines_before + lines + 1}: {found} fields where the first row has {layout.n_fields} "
+                f"(delimiter {named('::' if layout.delimiter == STAND_IN else layout.delimiter)}), in "
+                f"{_line(text, lines)!r}; quote names that hold the delimiter, or give another --delimiter"
+            )
+        if rows:
+            yield _Block(name, text[:end], rows, lines_before, layout)
+        lines_before += lines
+        rest = text[end:]
+        if len(rest) > _LONGEST_ROW:
+            break
+    if rest.strip():
+        lines_before += rest[: len(rest) - len(rest.lstrip(b" \n"))].count(b"\n")
+        raise InputError(
+            f"{name}:{lines_before + 1}: a quote opened in this row is never closed, in {_line(rest.lstrip(), 0)!r}; "
+            "double a quote that is part of a name, or take it away"
+        )
+
+
+def _line(text, number):
+    """Return the beginning of the line of this number, from 0 on (str)."""
+    start = 0
+    for _ in range(number):
+        start = text.index(b"\n", start) + 1
+    return text[start : start + 240].split(b"\n")[0].decode(errors="replace")[:60].replace(STAND_IN, "::")
+
+
+class _Block(NamedTuple):
+    """Whole rows as text, and how many lines of the file are before them."""
+
+    name: str
+    text: bytes
+    n_rows: int
+    lines_before: int
+    layout: object
+
+    def where(self, row):
+        """Return ``file:line`` of a row."""
+        block = np.frombuffer(self.text, np.uint8)
+        lines = scan_rows(block, ord(self.layout.delimiter), self.layout.quoting, 0, row)[2]
+        return f"{self.name}:{self.lines_before + lines + 1}"
+
+    def read(self, columns, times):
+        """Return the columns: dict, key -> NameColumn, ndarray or None."""
+        places = self.layout.places
+        present = [column for column in columns if places[column.key] is not None]
+        numeric = [
+            c for c in present if c.kind in ("number", "weight") or (c.kind == "time" and times.form == "number")
+        ]
+        try:
+            frame = self._parse(present, numeric)
+        except ValueError:  # a number that is none; or one that only looks odd, as with blanks around it
+            frame = self._parse(present, [])
+        found = dict.fromkeys((column.key for column in columns), None)
+        for column in present:
+            cells = frame[places[column.key]].to_numpy()
+            read = {"name": as_names, "time": times.read}.get(column.kind, as_numbers)
+            found[column.key] = read(cells, column, self.layout.labels[column.key], self.where)
+        return found
+
+    def _parse(self, columns, numeric):
+        """Return the columns as a DataFrame by their places; those that are not `numeric` as str objects.
+
+        Never as categories, of which pandas makes numbers where it can: leading zeros would be lost.
+        """
+        import pandas as pd
+
+        places = self.layout.places
+        frame = pd.read_csv(
+            io.BytesIO(self.text),
+            sep=r"\s+" if self.layout.delimiter == " " else self.layout.delimiter,
+            quoting=csv.QUOTE_MINIMAL if self.layout.quoting else csv.QUOTE_NONE,
+            header=None,
+            names=range(self.layout.n_fields),
+            usecols=[places[column.key] for column in columns],
+            dtype={places[column.key]: np.float64 if column in numeric else object for column in columns},
+            na_filter=False,
+            index_col=False,
+            low_memory=False,
+            engine="c",
+        )
+        if len(frame) != self.n_rows:
+            raise InputError(
+                f"{self.where(0)}: from here on {self.n_rows:,} rows were counted but {len(frame):,} parsed; "
+                "its quotes cannot be understood"
+            )
+        return frame

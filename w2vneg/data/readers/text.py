@@ -1,0 +1,186 @@
+"""The text reader: checks or transcodes, lower-cases, and otherwise passes the bytes on as they are."""
+
+import codecs
+import os
+
+import numpy as np
+
+from ...errors import ConfigError, InputError, did_you_mean
+from . import READERS
+from .counting import LONGEST_TOKEN
+from .sources import STDIN, Source
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def codec_name(encoding):
+    """Return Python's own name of a text encoding (str); ConfigError if there is none such."""
+    try:
+        info = codecs.lookup(encoding)
+    except (LookupError, TypeError, ValueError):
+        from encodings.aliases import aliases
+
+        hint = did_you_mean(encoding, sorted({*aliases, *aliases.values()}), shown=-1)
+        raise ConfigError(f"unknown encoding {encoding!r}{hint} Python's names of encodings hold, as latin-1") from None
+    if not info._is_text_encoding:
+        raise ConfigError(f"{encoding!r} does not turn bytes into text; name a text encoding, as utf-8")
+    return "utf-8" if info.name == "utf-8-sig" else info.name
+
+
+def utf8_or_latin_1(path):
+    """Return the encoding of a file that people keep beside their data (str); a pipe is taken for UTF-8."""
+    if str(path) == STDIN or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
+        return "utf-8"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with Source(path) as source:
+        try:
+            for piece in source.pieces():
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "iso-8859-1"
+    return "utf-8"
+
+
+@READERS.register("text")
+def read_text(source, *, encoding="utf-8", lowercase=False):
+    """Yield a text file as UTF-8, without a byte-order mark at its start.
+
+    Parameters
+    ----------
+    source : sources.Source
+    encoding : str
+        Any text codec of Python's.
+    lowercase : bool
+        Lower-case by Unicode's rules.
+
+    Raises
+    ------
+    InputError
+        At a byte that is not of this encoding, or a NUL byte (a binary file); names file, line and place.
+    """
+    text = _Text(source.name, codec_name(encoding))
+    pieces = _long_first_piece(source.pieces())
+    as_it_is = text.encoding == "utf-8" and not lowercase
+    yield from text.checked(pieces) if as_it_is else text.transcoded(pieces, lowercase)
+
+
+def _long_first_piece(pieces):
+    """Join the first pieces until they can hold a byte-order mark."""
+    head = b""
+    for piece in pieces:
+        if head is None:
+            yield piece
+            continue
+        head += piece
+        if len(head) >= len(_BOM):
+            yield head
+            head = None
+    if head:
+        yield head
+
+
+class _Text:
+    """The bytes of one file on their way through a decoder, with line and place for messages."""
+
+    def __init__(self, name, encoding):
+        self.name = name
+        self.encoding = encoding
+        self.lines = 0  # line feeds before the present piece
+        self.place = 0  # bytes before the present piece
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._head = b""
+
+    def checked(self, pieces):
+        """Yield UTF-8 as it comes, once it is known to be UTF-8."""
+        unfinished = False
+        for piece in pieces:
+            self._head = self._head or piece[:4]
+            self._refuse_nul(piece, self.place)
+            if unfinished or not piece.isascii():
+                self._decode(piece)
+                unfinished = bool(self._decoder.getstate()[0])
+            yield piece.removeprefix(_BOM) if self.place == 0 else piece
+            self.lines += int(np.count_nonzero(np.frombuffer(piece, dtype=np.uint8) == 10))
+            self.place += len(piece)
+        self._decode(b"", final=True)
+
+    def transcoded(self, pieces, lowercase):
+        """Yield the text as UTF-8, in lower case if asked for."""
+        held = ""
+        fresh = True
+        for piece in _chain_end(pieces):
+            self._head = self._head or piece[:4]
+            text = self._decode(piece, final=not piece)
+            if fresh and text:
+                text = text.removeprefix("\ufeff")
+                fresh = False
+            lines = text.count("\n")
+            if lowercase:
+                text, held = _whole_words(held + text) if piece else (held + text, "")
+                text = text.lower()
+            yield self._encode(text)
+            self.lines += lines
+            self.place += len(piece)
+
+    def _encode(self, text):
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{self.name}: near line {self.lines + 1}: read as {self.encoding}, the text holds a lone "
+                f"surrogate ({text[error.start]!r}); name its true encoding with --encoding"
+            ) from error
+        self._refuse_nul(data, None)
+        return data
+
+    def _refuse_nul(self, data, place):
+        at = data.find(b"\0")
+        if at < 0:
+            return
+        line = self.lines + data.count(b"\n", 0, at) + 1
+        where = "" if place is None else f" (byte {place + at:,})"
+        if self._head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            advice = "it looks like UTF-16: give --encoding utf-16"
+        else:
+            advice = "it is a binary file, or text in an encoding like UTF-16 (then give --encoding)"
+        raise InputError(f"{self.name}:{line}: a NUL byte{where}, which text does not hold; {advice}")
+
+    def _decode(self, piece, final=False):
+        before = self._decoder.getstate()
+        try:
+            return self._decoder.decode(piece, final)
+        except UnicodeDecodeError as error:
+            waiting = len(error.object) - len(piece)  # bytes of a character begun in the piece before
+            self._decoder.setstate(before)
+            good = self._decoder.decode(piece[: max(0, error.start - waiting)])
+            line = self.lines + good.count("\n") + 1
+            wrong = error.object[error.start : max(error.end, error.start + 1)]
+            if self._head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and self.encoding == "utf-8":
+                advice = "it looks like UTF-16: give --encoding utf-16"
+            else:
+                advice = "name its true encoding with --encoding (latin-1, cp1252, utf-16 ...)"
+            raise InputError(
+                f"{self.name}:{line}: not {self.encoding}: {error.reason} at byte "
+                f"{self.place - waiting + error.start:,} (0x{wrong[:4].hex()}); {advice}"
+            ) from error
+        except UnicodeError as error:  # a few codecs tell no place
+            raise InputError(
+                f"{self.name}: near line {self.lines + 1}: not {self.encoding} ({error}); "
+                "name its true encoding with --encoding"
+            ) from error
+
+
+def _chain_end(pieces):
+    yield from pieces
+    yield b""
+
+
+def _whole_words(text):
+    """Split off the unfinished last word: the lower case of a letter (a final sigma) depends on its word."""
+    if not text or text[-1].isspace():
+        return text, ""
+    last = text.rsplit(None, 1)[-1]
+    if len(last) > LONGEST_TOKEN:  # refused further on
+        return text, ""
+    return text[: len(text) - len(last)], last

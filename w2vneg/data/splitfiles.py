@@ -1,0 +1,198 @@
+"""The folder of a split: train.tsv, valid.tsv, test.tsv, and manifest.json, which tells how they came about."""
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, OutputError
+from ..files.atomic import atomic_folder, check_folder_writable, recover
+from ..files.bounded import read_json
+from .splits import PARTS
+
+HEADER = "item\ttarget\tweight\n"
+MANIFEST = "manifest.json"
+_MADE_BY = "w2vneg split"
+_FORMAT = 1
+_OURS = {MANIFEST, *(f"{name}.tsv" for name in PARTS)}
+_BYTES = 1 << 20  # hashed at a time
+
+
+def check_place(folder):
+    """Raise OutputError if a split could not be written to `folder`, or would take the place of something else."""
+    check_folder_writable(folder)
+    recover(folder)
+    folder = Path(folder)
+    found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    others = [name for name in found if name not in _OURS]
+    if others or (found and MANIFEST not in found):
+        shown = ", ".join((others or found)[:3]) + ", …" * (len(others or found) > 3)
+        raise OutputError(
+            f"cannot write {folder}: the folder exists and holds what is no split of w2vneg's ({shown}); choose "
+            "another folder or empty this one"
+        )
+
+
+def write_split(folder, split, vocab, vocab_out, about):
+    """Write the parts and the manifest; the folder appears whole or not at all.
+
+    Parameters
+    ----------
+    folder : str or Path
+    split : Split
+    vocab, vocab_out : Vocabulary
+        Names of rows and columns; the very same object where they are one kind of thing.
+    about : dict
+        What the manifest is to say before it comes to the parts; for JSON.
+
+    Returns
+    -------
+    dict, the manifest
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written, or is no split's.
+    """
+    check_place(folder)
+    parts = part_facts(split, vocab_out is vocab)
+    with atomic_folder(folder) as temporary:
+        heads, tails = _fields(vocab), _fields(vocab_out)
+        for name, matrix in split.matrices.items():
+            digest = _write_pairs(temporary / f"{name}.tsv", matrix, heads, tails)
+            parts[name] = {"file": f"{name}.tsv", **parts[name], "sha256": digest}
+        manifest = {"made_by": _MADE_BY, "format": _FORMAT, **about, "parts": parts}
+        text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
+        (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    return manifest
+
+
+def part_facts(split, one_kind):
+    """Return the figures of each part: dict of name -> dict, for the manifest.
+
+    Parameters
+    ----------
+    split : Split
+    one_kind : bool
+        Rows and columns are one kind of thing: an item is known to training if it stands on either side.
+
+    Returns
+    -------
+    dict of str -> dict
+        pairs, weight, items (and targets where they are another kind), users where users were dealt out; and for what
+        is held out, new_items (and new_targets): those that train has nowhere; pairs_with_new: pairs that name one of
+        them; pairs_with_new_centre: pairs whose item is first of no pair in train.
+    """
+    known = _present(split.matrices["train"], one_kind)
+    centres = np.diff(split.matrices["train"].indptr) > 0
+    facts = {}
+    for name, matrix in split.matrices.items():
+        items, targets = _present(matrix, one_kind)
+        facts[name] = {"pairs": matrix.nnz, "weight": _number(matrix.data.sum(dtype=np.float64))}
+        facts[name] |= {"items": _count(items)} | ({} if one_kind else {"targets": _count(targets)})
+        if split.users:
+            facts[name]["users"] = split.users[name]
+        if name == "train":
+            continue
+        new_items, new_targets = items & ~known[0], targets & ~known[1]
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        facts[name] |= {"new_items": _count(new_items)} | ({} if one_kind else {"new_targets": _count(new_targets)})
+        facts[name]["pairs_with_new"] = _count(new_items[rows] | new_targets[matrix.indices])
+        facts[name]["pairs_with_new_centre"] = _count(~centres[rows])
+    return facts
+
+
+def known_beside(path):
+    """Return the training part that a ranking of a held-out part should leave out of the catalogue.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of pairs.
+
+    Returns
+    -------
+    Path or None
+        None unless the manifest beside the file says that it is a held-out part of a split by pair. In splits by user
+        or by time a pair trained on may be held out as well, and is a candidate like any other.
+    """
+    folder, name = Path(path).parent, Path(path).name
+    try:
+        manifest = read_json(folder / MANIFEST)
+        by_pair = manifest["made_by"] == _MADE_BY and manifest["options"]["by"] == "pair"
+        files = {part: manifest["parts"][part]["file"] for part in PARTS if part in manifest["parts"]}
+        train = folder / files.pop("train")
+    except (InputError, KeyError, TypeError):  # whatever else is called so
+        return None
+    return train if by_pair and name in files.values() else None
+
+
+def source_facts(files):
+    """Return [{"file", "bytes", "sha256"}] of files that were read; None instead of figures for standard input."""
+    facts = []
+    for file in map(str, files):
+        path = Path(file)
+        if not path.is_file():
+            facts.append({"file": file, "bytes": None, "sha256": None})
+            continue
+        digest, size = hashlib.sha256(), 0
+        with path.open("rb") as stream:
+            while piece := stream.read(_BYTES):
+                digest.update(piece)
+                size += len(piece)
+        facts.append({"file": file, "bytes": size, "sha256": digest.hexdigest()})
+    return facts
+
+
+def _present(matrix, one_kind):
+    """Return which rows and which columns have an entry (two bool arrays; the same one if they are of one kind)."""
+    rows, columns = np.diff(matrix.indptr) > 0, np.zeros(matrix.shape[1], bool)
+    columns[matrix.indices] = True
+    return (rows | columns,) * 2 if one_kind else (rows, columns)
+
+
+def _count(which):
+    return int(np.count_nonzero(which))
+
+
+def _number(value):
+    return int(value) if value == int(value) else float(value)
+
+
+def _fields(vocab):
+    """Return the names as fields of a tab-separated file, each with its tab: a quote in a name is quoted."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter="\t", lineterminator="\t")
+    fields = []
+    for word in vocab.words:
+        stream.seek(0)
+        stream.truncate()
+        writer.writerow((word,))
+        fields.append(stream.getvalue())
+    return fields
+
+
+def _write_pairs(path, matrix, heads, tails):
+    """Write one pair a line, rows in order; return the SHA-256 of the file."""
+    weights = matrix.data
+    if weights.dtype.kind == "f" and (weights == np.floor(weights)).all():
+        weights = weights.astype(np.int64)
+    digest = hashlib.sha256()
+    with path.open("wb") as stream:
+
+        def put(text):
+            data = text.encode()
+            digest.update(data)
+            stream.write(data)
+
+        put(HEADER)
+        for row in np.flatnonzero(np.diff(matrix.indptr)).tolist():
+            entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
+            head, own = heads[row], weights[entries]
+            own = (own.astype(str) if own.dtype.kind == "f" else own).tolist()  # the shortest text of a float32
+            columns = matrix.indices[entries].tolist()
+            put("".join([f"{head}{tails[j]}{w}\n" for j, w in zip(columns, own, strict=True)]))
+    return digest.hexdigest()

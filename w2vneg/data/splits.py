@@ -1,0 +1,285 @@
+"""Training, validation and test parts of encoded data, without leaks: what is held out, training has not seen.
+
+What "not seen" means is the user's choice (docs/splits.md defines each to the letter):
+
+    by pair   each distinct directed pair (i, j) falls to one part, with all its weight
+    by user   each user (history, basket, line, row of user -> item data) falls to one part, with all pairs it makes
+    by time   the end is held out: of each user's history; of the baskets or the text in the order of the file
+
+Shares are kept within each *group*: the pairs of a centre, all users, a user's history. A group of m members gives
+floor(m c + u) to the parts of cumulative share c, with one u in [0, 1) drawn for the group. So every member has exactly
+the asked chance of each part, no group is further than one member from its share, and a centre with two pairs or more
+keeps one to train on wherever --train is .5 or more. A shuffle over all pairs would do the same on average only: it
+leaves rare centres without any training pair, and judgement is about centres.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse
+
+from ..errors import ConfigError, InputError, did_you_mean
+from ..kernels.cooccurrence import count_pairs, pair_counts
+from .encoded import EncodedPairs
+
+PARTS = ("train", "valid", "test")
+WAYS = ("pair", "user", "time")
+UNITS = {"corpus": "lines", "baskets": "baskets", "ratings": "users", "pairs": "rows", "cooccurrence": "rows"}
+_BLOCK = 1 << 22  # pairs dealt at a time
+_MOST = 10**12  # pairs to go through: half a day
+_REMEDY = "lower --max-vocab or --window (--max-history for histories), or raise --min-count"
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Parts of some data.
+
+    Attributes
+    ----------
+    matrices : dict of str -> scipy.sparse.csr_matrix, (n_in, n_out)
+        Weights of the pairs of each part of share above 0, by its name; columns sorted, none twice, no zeros.
+    users : dict of str -> int
+        Users (baskets, lines, rows) with an item in the part; empty where single pairs were dealt out.
+    """
+
+    matrices: dict
+    users: dict
+
+
+def check_shares(train, valid, test):
+    """Raise ConfigError unless the three shares are at least 0, add up to 1, and leave something on both sides."""
+    for name, share in zip(PARTS, (train, valid, test), strict=True):
+        if not 0 <= share <= 1:
+            raise ConfigError(f"--{name} is a share between 0 and 1, not {share:g}")
+    if abs(train + valid + test - 1) > 1e-6:
+        total = f"{train:g} + {valid:g} + {test:g} = {train + valid + test:g}"
+        raise ConfigError(f"the shares --train, --valid and --test must add up to 1; {total}")
+    if train == 0:
+        raise ConfigError("--train 0 leaves nothing to train on; give it a share above 0")
+    if train == 1:
+        raise ConfigError("--train 1 holds nothing out; give --valid or --test a share above 0")
+
+
+def check_way(by, kind, rectangular=False, timed=True):
+    """Raise ConfigError if data of a kind cannot be split by pair, user or time.
+
+    Parameters
+    ----------
+    by : str, one of `WAYS`
+    kind : str, a key of `UNITS`
+    rectangular : bool
+        Rows are users, columns items.
+    timed : bool
+        Ratings come with a column of times.
+    """
+    for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, UNITS)):
+        if given not in known:
+            raise ConfigError(f"unknown {what} {given!r}{did_you_mean(given, known)}")
+    if by == "user" and kind in ("pairs", "cooccurrence") and not rectangular:
+        raise ConfigError(
+            "pairs of items do not tell whose they are, so they cannot be split by user; take --by pair, give "
+            "--ratings or --baskets, or say --rectangular if the first column is the user"
+        )
+    if by == "time" and kind == "ratings" and rectangular:
+        raise ConfigError(
+            "user -> item pairs carry no time, so they cannot be split by it; take --by pair or --by user, or leave "
+            "--rectangular out"
+        )
+    if by == "time" and kind in ("pairs", "cooccurrence"):
+        raise ConfigError(
+            "pairs do not tell when they were made, so they cannot be split by time; take --by pair, or give "
+            "--ratings with --time-col, or --baskets in the order of time"
+        )
+    if by == "time" and kind == "ratings" and not timed:
+        raise ConfigError("--by time needs the column with the time of each rating; name it with --time-col")
+
+
+def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memory=None):
+    """Split encoded data.
+
+    Parameters
+    ----------
+    data : EncodedCorpus or EncodedPairs
+    by : str, one of `WAYS`
+    shares : tuple of float, (train, valid, test)
+    seed : int
+    kind : str, a key of `UNITS`
+        What the data were read from; histories ("ratings") are in the order of time.
+    window : int, at least 1
+        For text: pairs stand at most so far apart.
+    ordered : bool
+        Only (i, j) with j after i is a pair; else (j, i) is one too. Not for data that are pairs already.
+    memory : int, optional
+        Bytes that counting may use; half of the machine's if left out.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    ConfigError
+        If the shares are wrong, the data cannot be split that way, or the pairs do not fit into memory.
+    InputError
+        If a part would be empty.
+    """
+    check_shares(*shares)
+    pairs = isinstance(data, EncodedPairs)
+    check_way(by, kind, rectangular=pairs and data.vocab_out is not data.vocab)
+    bounds = np.round(np.cumsum([0.0, *shares]), 12)
+    rng = np.random.default_rng(seed)
+    if pairs:
+        matrices, users = _of_pairs(data.matrix, by, bounds, rng)
+    else:
+        _check_number(data, window)
+        count = _Counter(len(data.vocab), window, ordered, memory)
+        if by == "pair":
+            matrices, users = _of_pairs(count(data.ids, data.offsets), by, bounds, rng)
+        elif by == "user":
+            matrices, users = _by_user(data, count, bounds, rng)
+        elif kind == "ratings":
+            matrices, users = _by_time_of_each(data, count, bounds, rng)
+        else:
+            matrices, users = _by_time(data, count, bounds, rng, kind)
+    wanted = [name for name, share in zip(PARTS, shares, strict=True) if share > 0]
+    for name in wanted:
+        if not matrices[name].nnz:
+            raise InputError(
+                f"no pair falls to {name}, which asks for {dict(zip(PARTS, shares, strict=True))[name]:g} of the "
+                f"{'pairs' if by == 'pair' else UNITS[kind]}; give more data or other shares"
+            )
+    return Split({name: matrices[name] for name in wanted}, {name: users[name] for name in wanted if users})
+
+
+def _check_number(corpus, window):
+    n_pairs = count_pairs(corpus.offsets, window)
+    if n_pairs > _MOST:
+        longest = int(np.diff(corpus.offsets).max())
+        raise ConfigError(
+            f"there are {n_pairs:.2g} pairs to go through (the longest basket or history has {longest:,} items), "
+            "which would take many hours; bound long histories with --max-history, or split long lines of --baskets"
+        )
+
+
+@dataclass(frozen=True)
+class _Counter:
+    """Counts pairs of different words; an item never goes with itself, nor would a reader of pairs take it."""
+
+    n_vocab: int
+    window: int | None
+    ordered: bool
+    memory: int | None
+
+    def __call__(self, ids, offsets, ordered=None):
+        ordered = self.ordered if ordered is None else ordered
+        counts = pair_counts(ids, offsets, self.n_vocab, self.window, self.memory, ordered, _REMEDY)
+        return _chosen(counts, _rows(counts) != counts.indices)
+
+
+def _of_pairs(matrix, by, bounds, rng):
+    sizes = np.diff(matrix.indptr)
+    if by == "pair":
+        borders = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz + _BLOCK, _BLOCK))  # of blocks of rows
+        blocks = pairwise(np.unique(borders.clip(0, len(sizes))))
+        dealt = [_dealt(sizes[start:stop], bounds, rng) for start, stop in blocks]
+        part = np.concatenate([*dealt, np.empty(0, np.int8)])
+        users = {}
+    else:
+        of_row = np.full(len(sizes), -1, np.int8)
+        of_row[sizes > 0] = _dealt(np.array([np.count_nonzero(sizes)]), bounds, rng)
+        part = np.repeat(of_row, sizes)
+        users = {name: int(np.count_nonzero(of_row == k)) for k, name in enumerate(PARTS)}
+    return {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}, users
+
+
+def users_of(corpus, shares, seed):
+    """Return the baskets or histories of each part, as `split_data` deals them out by user.
+
+    Returns
+    -------
+    dict of str -> (ids, offsets)
+        int32 (n_tokens,) and int64 (n_users + 1,), by the name of the part.
+    """
+    return _dealt_users(corpus, np.round(np.cumsum([0.0, *shares]), 12), np.random.default_rng(seed))
+
+
+def _dealt_users(corpus, bounds, rng):
+    lengths = np.diff(corpus.offsets)
+    part = _dealt(np.array([len(lengths)]), bounds, rng)
+    return {
+        name: (corpus.ids[np.repeat(part == k, lengths)], _offsets(lengths[part == k])) for k, name in enumerate(PARTS)
+    }
+
+
+def _by_user(corpus, count, bounds, rng):
+    dealt = _dealt_users(corpus, bounds, rng)
+    return {name: count(*users) for name, users in dealt.items()}, {
+        name: len(users[1]) - 1 for name, users in dealt.items()
+    }
+
+
+def _by_time_of_each(corpus, count, bounds, rng):
+    """Hold out the end of each history: pairs end there and begin anywhere before."""
+    lengths = np.diff(corpus.offsets)
+    place = np.arange(len(corpus.ids)) - np.repeat(corpus.offsets[:-1], lengths)
+    cuts = _cuts(lengths, bounds, rng)
+    matrices, users, seen = {}, {}, None
+    for k, name in enumerate(PARTS):
+        heads = cuts[:, k + 1]
+        users[name] = int(np.count_nonzero(heads > cuts[:, k]))
+        ids, offsets = corpus.ids[place < np.repeat(heads, lengths)], _offsets(heads)
+        so_far = count(ids, offsets, ordered=True)  # pairs that end in this part or an earlier one
+        if seen is None:
+            matrices[name] = so_far if count.ordered else so_far + so_far.T.tocsr()
+        else:
+            matrices[name] = so_far - seen
+        seen = so_far
+    return matrices, users
+
+
+def _by_time(corpus, count, bounds, rng, kind):
+    """Cut the whole in the order of the file: text anywhere, else between two baskets. No pair reaches over a cut."""
+    total = len(corpus.ids) if kind == "corpus" else corpus.n_sentences
+    cuts = _cuts(np.array([total]), bounds, rng)[0]
+    if kind != "corpus":
+        cuts = corpus.offsets[cuts]
+    matrices, users = {}, {}
+    for name, start, stop in zip(PARTS, cuts[:-1], cuts[1:], strict=True):
+        offsets = np.unique(corpus.offsets.clip(start, stop)) - start
+        matrices[name] = count(corpus.ids[start:stop], offsets)
+        users[name] = len(offsets) - 1
+    return matrices, users
+
+
+def _cuts(sizes, bounds, rng):
+    """Return where in each group of members each part begins, and the end: ndarray, int64, (n_groups, 4)."""
+    turn = rng.random(len(sizes))
+    cuts = np.floor(np.multiply.outer(sizes, bounds) + turn[:, None]).astype(np.int64)
+    cuts[:, 0], cuts[:, -1] = 0, sizes
+    return np.minimum(cuts, np.asarray(sizes)[:, None], out=cuts)
+
+
+def _dealt(sizes, bounds, rng):
+    """Deal the members of each group out in random order: ndarray, int8, (n_members,), the number of a part."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.argsort(group + rng.random(len(group)))
+    cuts = _cuts(sizes, bounds, rng)
+    place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    part = np.empty(len(group), np.int8)
+    part[order] = (place >= cuts[group, 1]).astype(np.int8) + (place >= cuts[group, 2])
+    return part
+
+
+def _rows(matrix):
+    return np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
+
+
+def _chosen(matrix, keep):
+    """Return the entries of a CSR matrix where `keep`, bool (nnz,), says so."""
+    starts = _offsets(keep)[matrix.indptr]
+    return scipy.sparse.csr_matrix((matrix.data[keep], matrix.indices[keep], starts), shape=matrix.shape)
+
+
+def _offsets(lengths):
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

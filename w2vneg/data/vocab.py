@@ -1,0 +1,261 @@
+"""The vocabulary: words and their counts, in the one order that ids follow everywhere."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ConfigError, InputError, UnknownNameError, near_spellings
+from ..files.atomic import atomic_file
+from ..files.bounded import LONGEST_LINE, refuse_line
+from .words import END, Words
+
+_BOM = "\ufeff".encode()
+_BLOCK = 1 << 14  # words that are looked at together
+_READ = 1 << 16  # bytes of a file at a time: what is made of them takes ten times as much
+_NO_SEPARATORS = bytes(set(range(256)) - set(b"\t\n"))
+
+
+class Vocabulary:
+    """Words with their counts, sorted by falling count, and by their UTF-8 bytes where counts are equal.
+
+    The place of a word in this order is its id. `from_counts` sorts; the constructor insists on the order,
+    because whoever has ids already would have them silently permuted.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Distinct, not empty, without white space.
+    counts : array-like, int64, (n_words,)
+        Not negative.
+
+    Attributes
+    ----------
+    words : Words
+    counts : ndarray, int64, (n_words,)
+
+    Raises
+    ------
+    ConfigError
+        If words and counts do not fit together, a word is unfit or repeated, or the order is another.
+    """
+
+    def __init__(self, words, counts):
+        self.words = Words.of(words)
+        self.counts = np.array(counts, dtype=np.int64)
+        problem = self._problem()
+        if problem:
+            raise ConfigError(f"not a vocabulary: {problem[1]}")
+
+    @classmethod
+    def from_counts(cls, counts):
+        """Make a vocabulary of a mapping from words to counts, in any order."""
+        pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return cls([word for word, _ in pairs], [count for _, count in pairs])
+
+    @classmethod
+    def _of(cls, words, counts):
+        """Make a vocabulary of `Words` and an int64 array that are known to be in order."""
+        vocab = cls.__new__(cls)
+        vocab.words, vocab.counts = words, counts
+        return vocab
+
+    def __len__(self):
+        return len(self.words)
+
+    def __contains__(self, word):
+        return word in self.words
+
+    def __eq__(self, other):
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        return self.words == other.words and np.array_equal(self.counts, other.counts)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"Vocabulary({len(self):,} words, {int(self.counts.sum()):,} tokens)"
+
+    def id(self, word):
+        """Return the id of `word` (int); UnknownNameError with near spellings if it is not here."""
+        found = self.words.find(word)
+        if found < 0:
+            raise UnknownNameError(f"the word {word!r} is not in the vocabulary{self._near(word)}")
+        return found
+
+    def save(self, path):
+        """Write one ``word<TAB>count`` a line, in order, as UTF-8; the file appears whole or not at all."""
+        with atomic_file(path) as stream:
+            stream.writelines(self._text())
+
+    @classmethod
+    def load(cls, path):
+        """Read a file written by `save`; any deviation is an InputError that names file and line."""
+        path = Path(path)
+        try:
+            with open(path, "rb") as stream:
+                vocab = cls._of(*_read(path, stream))
+        except OSError as error:
+            raise InputError(f"{path}: cannot read the vocabulary ({error.strerror or error})") from error
+        problem = vocab._problem()
+        if problem:
+            raise InputError(f"{path}:{problem[0] + 1}: {problem[1]}")
+        return vocab
+
+    def digest(self):
+        """Return a hexadecimal digest of words and counts (str)."""
+        digest = hashlib.sha256()
+        for some in self._text():
+            digest.update(some)
+        return digest.hexdigest()
+
+    def _text(self):
+        """Yield the lines of a file, many at a time, as UTF-8."""
+        if self.words.data.startswith(_BOM):
+            yield _BOM  # load drops one, as editors tend to add one
+        for start in range(0, len(self), _BLOCK):
+            pairs = zip(self.words[start : start + _BLOCK], self.counts[start : start + _BLOCK].tolist(), strict=True)
+            yield "".join(f"{word}\t{count}\n" for word, count in pairs).encode()
+
+    def _near(self, word):
+        near = near_spellings(word, self.words)
+        return f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+
+    def _problem(self):
+        """Return (index, sentence) for the first thing wrong, or None."""
+        words, counts = self.words, self.counts
+        if counts.shape != (len(words),):
+            return 0, f"{len(words)} words but counts of shape {counts.shape}"
+        for start in range(0, len(words), _BLOCK):
+            some = words[start : start + _BLOCK]
+            if " ".join(some).split() != some:
+                wrong = next(i for i, word in enumerate(some) if word.split() != [word])
+                return start + wrong, f"the word {some[wrong]!r} is empty or holds white space"
+        repeated = words.repeated()
+        if repeated:
+            return repeated[1], f"the word {words[repeated[1]]!r} stands here twice"
+        if counts.size and counts.min() < 0:
+            wrong = int(np.argmax(counts < 0))
+            return wrong, f"the count of {words[wrong]!r} is negative"
+        for start in range(0, len(words), _BLOCK):
+            some, seen = words.encoded(start, start + _BLOCK + 1), counts[start : start + _BLOCK + 1]
+            for i in np.flatnonzero(seen[1:] >= seen[:-1]).tolist():
+                if seen[i + 1] > seen[i] or some[i + 1] < some[i]:
+                    wrong = words[start + i + 1]
+                    return start + i + 1, f"{wrong!r} is out of order; sort by falling count, then by bytes"
+        return None
+
+
+def _read(path, stream):
+    """Read lines of word, tab, count, in whatever order; return `Words` and counts (ndarray, int64, (n,))."""
+    data, counts = [], [np.empty(0, np.int64)]
+    number = 0  # of lines before this block
+    while block := stream.read(_READ):
+        block += stream.readline(LONGEST_LINE)
+        if len(block) >= LONGEST_LINE:
+            refuse_line(path, number + block.count(b"\n") + 1)
+        if number == 0:
+            block = block.removeprefix(_BOM)
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            line = number + 1 + block.count(b"\n", 0, error.start)
+            raise InputError(f"{path}:{line}: not UTF-8; a vocabulary is written as UTF-8 text") from error
+        n_lines = block.count(b"\n")
+        if not block.endswith(b"\n"):
+            raise InputError(f"{path}:{number + n_lines + 1}: the last line does not end; is the file truncated?")
+        block = block.replace(b"\r\n", b"\n")
+        fields = block.replace(b"\t", b"\n").split(b"\n")
+        words, seen = fields[:-1:2], fields[1::2]
+        if block.translate(None, _NO_SEPARATORS) != b"\t\n" * n_lines or not all(map(_is_count, seen)):
+            lines = enumerate(block.split(b"\n"), number + 1)
+            wrong, line = next((at, line) for at, line in lines if not _is_count(line.partition(b"\t")[2]))
+            raise InputError(f"{path}:{wrong}: expected word, tab, count; found {line.decode()[:60]!r}")
+        number += n_lines
+        data += END.join(words), END
+        counts.append(np.array(list(map(int, seen)), np.int64))
+    return Words.of_data(b"".join(data)), np.concatenate(counts)
+
+
+def _is_count(text):
+    """Tell whether bytes are a whole number without a sign that int64 has room for."""
+    return text.isdigit() and len(text) < 19
+
+
+def choose_vocabulary(counter, min_count, max_vocab=None):
+    """Choose the words that training is to know.
+
+    Parameters
+    ----------
+    counter : readers.counting.TokenCounter
+    min_count : int
+        Words seen less often are left out.
+    max_vocab : int, optional
+        Keep only so many, the most frequent; of equally frequent ones those that sort first.
+
+    Returns
+    -------
+    vocab : Vocabulary
+    ids_by_type : list of ndarray, int32
+        For each table of the counter the ids of its types, -1 for those left out.
+
+    Raises
+    ------
+    InputError
+        If fewer than two words are left.
+    """
+    ids_by_type = counter.blank_ids()
+    words, counts, places = [], np.empty(0, np.int64), np.empty(0, np.int64)  # of the candidates
+    n_candidates = largest = 0
+    floor = min_count
+    for part in counter.parts():
+        seen = part.table.counts()
+        largest = max(largest, int(seen.max(initial=0)))
+        kept = np.flatnonzero(seen >= floor)
+        candidates = np.full(seen.size, -1, np.int32)
+        candidates[kept] = n_candidates + np.arange(kept.size)
+        for table, numbers, own in part.members:
+            ids_by_type[table][numbers] = candidates[own]
+        words += part.table.words(kept)
+        counts, places = np.append(counts, seen[kept]), np.append(places, candidates[kept])
+        n_candidates += kept.size
+        if max_vocab is not None and len(words) > max_vocab:
+            floor = int(np.partition(counts, -max_vocab)[-max_vocab])
+            left = np.flatnonzero(counts >= floor)
+            words, counts, places = [words[i] for i in left.tolist()], counts[left], places[left]
+    if not words:
+        raise InputError(f"no token reaches min_count={min_count} (largest count is {largest}); lower --min-count.")
+    if len(words) == 1:
+        remedy = "lower --min-count or give more text" if min_count > 1 else "give more data"
+        raise InputError(
+            f"only one word ({words[0][:60]!r}) reaches min_count={min_count}; training needs at least two: {remedy}."
+        )
+    by_bytes = np.array(sorted(range(len(words)), key=words.__getitem__))  # code points sort as UTF-8 does
+    order = by_bytes[np.argsort(-counts[by_bytes], kind="stable")][:max_vocab]
+    ids = np.full(n_candidates + 1, -1, dtype=np.int32)  # the last one is that of what is no candidate
+    ids[places[order]] = np.arange(order.size)
+    for table in ids_by_type:
+        table[:] = ids[table]
+    chosen = Words((words[i] for i in order.tolist()), distinct=True)
+    return Vocabulary._of(chosen, counts[order]), ids_by_type
+
+
+def ids_in(vocab, counter):
+    """Return the ids in `vocab` of a counter's types as `choose_vocabulary` does, -1 for unknown ones.
+
+    Raises
+    ------
+    InputError
+        If all are unknown.
+    """
+    ids_by_type = counter.blank_ids()
+    known = False
+    for part in counter.parts():
+        words = part.table.words(np.arange(part.table.n_types))
+        ids = vocab.words.find_all(words)
+        for table, numbers, own in part.members:
+            ids_by_type[table][numbers] = ids[own]
+        known = known or bool((ids >= 0).any())
+    if not known:
+        raise InputError("no token of the corpus is in the given vocabulary; do they belong together (language, case)?")
+    return ids_by_type

@@ -1,0 +1,192 @@
+"""Many words in little memory: their UTF-8 bytes one after the other, decoded as they are asked for."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from ..errors import ConfigError
+
+END = b"\xff"
+"""What stands behind each word: a byte that no UTF-8 has."""
+
+_BLOCK = 1 << 14  # words that are looked at together
+
+
+class Words(Sequence):
+    """A sequence of str, equal to others of the same words; it cannot be changed.
+
+    A word takes its bytes and 9 more, in a list of str about 65. Looking words up takes a table of 12 bytes a word
+    (their hashes, sorted), made when it is first needed.
+
+    Parameters
+    ----------
+    words : iterable of str
+    distinct : bool
+        Whether they are known to be all different, so that `repeated` need not look.
+
+    Attributes
+    ----------
+    data : bytes
+        The words in UTF-8, each with `END` behind it; lone surrogates are let through, as Python's str has them.
+    offsets : ndarray, int64, (n + 1,)
+        Word i is ``data[offsets[i]:offsets[i + 1] - 1]``.
+
+    Raises
+    ------
+    ConfigError
+        If one is not a str.
+    """
+
+    def __init__(self, words, distinct=False):
+        left = iter(words)
+        self._hold(b"".join(iter(lambda: _encoded(list(islice(left, _BLOCK))), b"")), distinct)
+
+    @classmethod
+    def of(cls, words):
+        """Return `words` (iterable of str) themselves if they are `Words`, else as such."""
+        return words if isinstance(words, cls) else cls(words)
+
+    @classmethod
+    def of_data(cls, data, distinct=False):
+        """Make `Words` of their `data` (bytes): valid UTF-8 but for `END` behind each word, which is not checked."""
+        words = cls.__new__(cls)
+        words._hold(data, distinct)
+        return words
+
+    def _hold(self, data, distinct):
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == END[0])
+        self.data = data
+        self.offsets = np.concatenate([[0], ends + 1])
+        self._places = memoryview(self.offsets)  # of which Python takes single numbers faster
+        self._distinct = distinct
+
+    def __len__(self):
+        return len(self._places) - 1
+
+    def __getitem__(self, row):
+        """Return a word, or a list of the words of a slice."""
+        if not isinstance(row, slice):
+            return self._bytes(range(len(self))[row]).decode("utf-8", "surrogatepass")
+        start, stop, step = row.indices(len(self))
+        if step != 1:
+            return [self[one] for one in range(start, stop, step)]
+        if start >= stop:
+            return []
+        block = self.data[self._places[start] : self._places[stop] - 1]
+        if b"\n" in block:
+            return [word.decode("utf-8", "surrogatepass") for word in block.split(END)]
+        return block.replace(END, b"\n").decode("utf-8", "surrogatepass").split("\n")  # four times as fast
+
+    def __iter__(self):
+        for start in range(0, len(self), _BLOCK):
+            yield from self[start : start + _BLOCK]
+
+    def __eq__(self, other):
+        if isinstance(other, Words):
+            return self.data == other.data
+        if not isinstance(other, Sequence) or isinstance(other, str | bytes):
+            return NotImplemented
+        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+
+    __hash__ = None
+
+    def __repr__(self):
+        shown = ", ".join(map(repr, self[:3])) + (", …" if len(self) > 3 else "")
+        return f"Words([{shown}], {len(self):,} in all)"
+
+    def __contains__(self, word):
+        return self.find(word) >= 0
+
+    def index(self, word, *bounds):
+        """Return the row of `word` (int) as a list would; ValueError if it is not here."""
+        row = super().index(word, *bounds) if bounds else self.find(word)
+        if row < 0:
+            raise ValueError(f"{word!r} is not among the words")
+        return row
+
+    def encoded(self, start, stop):
+        """Return the words from row `start` up to `stop` as UTF-8 (list of bytes)."""
+        stop = min(stop, len(self))
+        return self.data[self._places[start] : self._places[stop] - 1].split(END) if start < stop else []
+
+    def find(self, word):
+        """Return the row of a word (int), the first one if it is repeated; -1 if it is not here, or no str."""
+        return self._find(word.encode("utf-8", "surrogatepass")) if isinstance(word, str) else -1
+
+    def find_all(self, words):
+        """Return the row of each word, as `find` does.
+
+        Parameters
+        ----------
+        words : iterable of str
+
+        Returns
+        -------
+        ndarray, int32, (n_words,)
+        """
+        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+        found = np.full(len(encoded), -1, np.int32)
+        hashes, known = np.fromiter(map(hash, encoded), np.int64, len(encoded)), np.asarray(self._table[0])
+        if len(known):
+            places = np.searchsorted(known, hashes)
+            likely = np.flatnonzero(known[np.minimum(places, len(known) - 1)] == hashes)
+            for i, place in zip(likely.tolist(), places[likely].tolist(), strict=True):
+                found[i] = self._find(encoded[i], place)
+        return found
+
+    def repeated(self):
+        """Return the two rows (int, int) of the first word that stands here a second time, None if there is none."""
+        if not self._distinct:
+            hashes, rows = map(np.asarray, self._table)
+            for row in np.sort(rows[1:][hashes[1:] == hashes[:-1]]).tolist():
+                first = self._find(self._bytes(row))
+                if first != row:
+                    return first, row
+            self._distinct = True
+        return None
+
+    def forget_table(self):
+        """Let go of what looking words up takes; it is made again when it is needed."""
+        self.__dict__.pop("_table", None)
+
+    def __reduce__(self):  # Python's hashes differ from process to process, so the table stays here
+        return Words.of_data, (self.data, self._distinct)
+
+    def _bytes(self, row):
+        return self.data[self._places[row] : self._places[row + 1] - 1]
+
+    @cached_property
+    def _table(self):
+        """The words' hashes, int64 (n,), sorted, and their rows, int32 (n,), in that order: memoryviews."""
+        hashes = np.empty(len(self), np.int64)
+        for start in range(0, len(self), _BLOCK):
+            block = self.encoded(start, start + _BLOCK)
+            hashes[start : start + len(block)] = list(map(hash, block))
+        order = np.argsort(hashes, kind="stable")  # the first row of a repeated word before the others
+        return memoryview(hashes[order]), memoryview(order.astype(np.int32))
+
+    def _find(self, encoded, place=None):
+        """Return the first row of a word in UTF-8, -1 if it is not here; its hash first stands at `place`, if known."""
+        hashes, rows = self._table
+        sought = hash(encoded)
+        place = bisect_left(hashes, sought) if place is None else place
+        while place < len(hashes) and hashes[place] == sought:
+            if self._bytes(rows[place]) == encoded:
+                return rows[place]
+            place += 1
+        return -1
+
+
+def _encoded(words):
+    """Return the `data` of a list of str (bytes); ConfigError if one is not a str."""
+    try:
+        joined = "\n".join(words)
+    except TypeError:
+        wrong = next(word for word in words if not isinstance(word, str))
+        raise ConfigError(f"the word {wrong!r} is not a string") from None
+    if joined.count("\n") >= len(words):
+        return b"".join(word.encode("utf-8", "surrogatepass") + END for word in words)
+    return (joined.encode("utf-8", "surrogatepass").replace(b"\n", END) + END) if words else b""

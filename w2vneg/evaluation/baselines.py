@@ -1,0 +1,169 @@
+"""A model on held-out pairs, beside baselines that only count: is it worth having?
+
+>>> from w2vneg import Word2Vec
+>>> judgement = Word2Vec.load("model").evaluate_ranking("split/test.tsv", exclude_known="split/train.tsv")
+>>> judgement.model.mpr, judgement.results["popularity"].mpr
+
+Popularity and item-item co-occurrence are counted in the training part of the same split, and ranked like the model.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from ..data.encoded import read_pairs_file
+from ..files.memory import memory_size
+from . import KS, cooccurrence_scores, evaluate_ranking, history_scores, logits_of, popularity_scores
+from .scores import history_memory
+
+MODEL, POPULARITY, COOCCURRENCE = "model", "popularity", "item-item co-occurrence"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What a file of pairs had for a model: files : list of str; read : int, rows; unknown : int, rows with an item
+    that the model does not know; judged : float, share of the rows without them; weight : float, share of the weight
+    """
+
+    files: list
+    read: int
+    unknown: int
+    judged: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """results : dict of str -> RankingResult, of the model and of each baseline, by the names above
+    test : Coverage; known : Coverage of what was left out of the catalogue, or None
+    train : Coverage of what the baselines counted, or None if popularity is by the counts of the model's vocabulary
+    options : dict of what was asked for; missing : dict of baseline -> why it is not there
+    """
+
+    results: dict
+    test: Coverage
+    known: Coverage | None
+    train: Coverage | None
+    options: dict
+    missing: dict
+
+    @property
+    def model(self):
+        """RankingResult of the model itself."""
+        return self.results[MODEL]
+
+    def not_above(self, baseline):
+        """Return the figures (list of str, as ``"precision@5"``) in which the model does not exceed a baseline."""
+        own, other = _figures(self.model), _figures(self.results[baseline])
+        return [name for name, value in own.items() if name in other and not value > other[name]]
+
+    def as_dict(self):
+        return asdict(self)
+
+
+def judge_ranking(
+    model, test, *, exclude_known=(), train=(), ks=KS, samples=100, bootstrap=1000, seed=1, baselines=True
+):
+    """Rank held-out pairs with a model and with baselines.
+
+    Parameters
+    ----------
+    model : Model
+    test : str or Path
+        Pairs (item, target[, weight]) that were not trained on.
+    exclude_known : str, Path or sequence of them
+        Pairs to leave out of each centre's catalogue, as a rule the training part.
+    train : str, Path or sequence of them
+        What the baselines count; the files of `exclude_known` if left out. Without either there is only popularity,
+        by the counts of the model's vocabulary.
+    ks, samples, bootstrap, seed
+        See `evaluate_ranking`.
+    baselines : bool
+
+    Returns
+    -------
+    Judgement
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or has not one pair of items that the model knows.
+    """
+    exclude_known, train = _as_paths(exclude_known), _as_paths(train)
+    vocabularies = model.vocab, model.vocab_out
+    lowercase = model.config.lowercase
+    (centres, targets, weights), tested = _read([test], vocabularies, lowercase)
+    known, left_out = _matrix(exclude_known, vocabularies, lowercase)
+    counted, learnt = (known, left_out) if not train else _matrix(train, vocabularies, lowercase)
+    n_targets = len(model.vocab_out)
+    options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed}
+
+    def rank(scores, logits=True):
+        return evaluate_ranking(
+            scores,
+            (centres, targets, weights),
+            n_targets,
+            ks=ks,
+            known=known,
+            logits=logits,
+            samples=samples,
+            bootstrap=bootstrap,
+            seed=seed,
+        )
+
+    results, missing = {}, {}
+    results[MODEL] = rank(logits_of(model.vectors_in, model.vectors_out, model.config.absolute_softmax))
+    if baselines:
+        counts = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
+        results[POPULARITY] = rank(popularity_scores(counts))
+        problem = _why_no_cooccurrence(counted, model)
+        if problem:
+            missing[COOCCURRENCE] = problem
+        else:
+            scores = history_scores if model.config.rectangular else cooccurrence_scores
+            results[COOCCURRENCE] = rank(scores(counted, counts), logits=False)
+    return Judgement(results, tested, left_out, learnt, options, missing)
+
+
+def read_known(files, model):
+    """Return the pairs of files as CSR, float64 (n_in, n_out), weights of the same pair summed; None without files."""
+    return _matrix(_as_paths(files), (model.vocab, model.vocab_out), model.config.lowercase)[0]
+
+
+def _as_paths(files):
+    return [files] if isinstance(files, str | Path) else list(files)
+
+
+def _read(files, vocabularies, lowercase):
+    parts = [read_pairs_file(path, *vocabularies, lowercase=lowercase) for path in files]
+    pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
+    read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
+    weight = float(pairs[2].sum()) / sum(part.weight_read for part in parts)
+    return pairs, Coverage([str(path) for path in files], read, unknown, (read - unknown) / read, weight)
+
+
+def _matrix(files, vocabularies, lowercase):
+    if not files:
+        return None, None
+    (centres, targets, weights), coverage = _read(files, vocabularies, lowercase)
+    shape = tuple(len(vocab) for vocab in vocabularies)
+    return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage
+
+
+def _why_no_cooccurrence(counted, model):
+    """Return why this baseline is left out (str), or None if it is not."""
+    if counted is None:
+        return "it is counted in the training part, which is not given"
+    if model.config.rectangular and history_memory(counted) > memory_size() // 4:
+        return f"its counts could take {history_memory(counted) / 1e9:.0f} GB, more than a quarter of the memory"
+    return None
+
+
+def _figures(result):
+    """Return all figures of which more is better: dict of name -> float."""
+    figures = {"mpr": result.mpr, "likelihood": result.likelihood, "nll": None if result.nll is None else -result.nll}
+    for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg"):
+        figures |= {f"{name}@{k}": value for k, value in getattr(result, name).items()}
+    return {name: value for name, value in figures.items() if value is not None}

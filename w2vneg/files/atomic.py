@@ -1,0 +1,312 @@
+"""Files and folders that appear complete or not at all: written beside their place, made durable, then renamed.
+
+What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked. A writer that was killed
+leaves it behind; the next one that writes NAME finds it without an owner and removes it. A folder takes the place of a
+former one by an exchange (see `exchange`). Where the system has none, two renames do it, and whoever comes after a kill
+between them puts the complete one back (`recover`).
+"""
+
+import errno
+import os
+import re
+import shutil
+import stat
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import OutputError
+from .exchange import exchange
+from .locks import claim, still_names
+
+_PART, _NEW, _FORMER = ".part", ".new", ".former"  # being written; complete; what it takes the place of
+_HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|new|former)|lock)")
+
+
+def _reason(error):
+    return error.strerror or str(error)
+
+
+def is_special(path):
+    """Tell whether `path` is a device or a pipe, which is written to and must never be replaced."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+@contextmanager
+def atomic_file(path, mode="wb", encoding=None, permissions=None):
+    """Open a temporary file beside `path`; when the block ends without an error it is on the disk, and then is `path`.
+
+    A link is followed, so that it stays one; a device or a pipe (``/dev/null``) is written to as it is.
+
+    permissions : int, of the file; those that the umask leaves if None
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be created, written (disk full) or renamed; no partial file stays behind.
+    """
+    path, target = Path(path), Path(os.path.realpath(path))
+    temporary = None
+    try:
+        if is_special(path):
+            with open(path, mode, encoding=encoding) as stream:
+                yield stream
+            return
+        sweep(target)
+        handle, temporary = _new_part(target)
+        with os.fdopen(handle, mode, encoding=encoding) as stream:
+            yield stream
+            stream.flush()
+            os.chmod(temporary, 0o666 & ~_umask() if permissions is None else permissions)
+            os.fsync(stream.fileno())
+            if os.name == "posix":  # still locked, so that nobody takes it for litter
+                os.replace(temporary, target)
+        if os.name != "posix":
+            os.replace(temporary, target)
+        temporary = None
+        _sync(target.parent)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {_reason(error)}; nothing was left behind") from error
+    finally:
+        if temporary is not None:
+            _discard(temporary)
+
+
+@contextmanager
+def atomic_folder(path, keep=None):
+    """Yield a temporary folder that takes the place of `path` (replacing a former one) when the block ends well.
+
+    Parameters
+    ----------
+    path : str or Path
+    keep : callable, optional
+        Tells of the name of an entry of the former folder whether it is to stay, unless the new one has the name too.
+        None stays if it is left out.
+
+    Raises
+    ------
+    OutputError
+        If `path` is a file, or the folder cannot be written; a former folder is then as it was.
+    """
+    path, target = Path(path), Path(os.path.realpath(path))
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"cannot write {path}: it is a file; name a folder")
+    temporary = lock = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        recover(target)
+        sweep(target)
+        lock, temporary = _new_part(target, folder=True)
+        yield temporary
+        os.chmod(temporary, 0o777 & ~_umask())
+        if keep is not None and target.exists():
+            _link_entries(target, temporary, keep)
+        _sync_tree(temporary)
+        temporary = _take_place(temporary, target)
+        _sync(target.parent)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {_reason(error)}; nothing was left behind") from error
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _new_part(target, folder=False):
+    """Make a temporary file or folder for `target`, locked; return (descriptor, or None for a folder, Path)."""
+    options = {"prefix": f".{target.name}.", "suffix": _PART, "dir": target.parent}
+    while True:
+        if folder:
+            temporary = Path(tempfile.mkdtemp(**options))
+            descriptor = os.open(temporary, os.O_RDONLY) if os.name == "posix" else None
+        else:
+            descriptor, temporary = tempfile.mkstemp(**options)
+        if descriptor is None or (claim(descriptor) is not False and still_names(temporary, descriptor)):
+            return descriptor, Path(temporary)
+        os.close(descriptor)  # swept by another writer in the moment between making and locking it
+
+
+def _take_place(new, target):
+    """Put the folder `new` in the place of `target`; return the Path of what is to be deleted, or None."""
+    inside = _same(os.curdir, target)
+    if not target.exists():
+        os.replace(new, target)
+        return None
+    if not exchange(new, target):
+        _take_place_in_two(new, target)
+        return None
+    if inside:  # this process would be left in a folder without a name
+        os.chdir(target)
+    return new
+
+
+def _take_place_in_two(new, target):
+    """Do the same with two renames; a kill between them leaves what `recover` puts back."""
+    complete, former = new.with_suffix(_NEW), new.with_suffix(_FORMER)
+    os.replace(new, complete)
+    try:
+        os.replace(target, former)
+        try:
+            os.replace(complete, target)
+        except BaseException:
+            os.replace(former, target)
+            raise
+    except BaseException:
+        os.replace(complete, new)
+        raise
+    shutil.rmtree(former, ignore_errors=True)
+
+
+def _link_entries(source, target, keep):
+    """Give `target` the entries of `source` that are to stay: the very files where links can be made, else copies."""
+    for entry in os.scandir(source):
+        place = target / entry.name
+        if place.exists() or not keep(entry.name):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            shutil.copytree(entry.path, place, symlinks=True, copy_function=_link)
+        else:
+            _link(entry.path, place)
+
+
+def _link(source, target):
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:  # no such links here, or none across what is mounted
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def recover(path):
+    """Put a folder back in its place if its writer was killed between two renames; return whether that was needed.
+
+    Of a new one that is complete and the former one, the new one comes back.
+    """
+    target = Path(os.path.realpath(path))
+    if os.path.lexists(target):
+        return False
+    left = _left_behind(target)
+    if any(_has_owner(each) for each in left):
+        return False
+    for suffix in (_NEW, _FORMER):
+        for found in left:
+            if found.suffix == suffix:
+                with suppress(OSError):  # another process was faster
+                    os.replace(found, target)
+                    return True
+    return False
+
+
+def sweep(path):
+    """Remove what killed writers of `path` have left beside it; what has a living owner stays, and what may come back.
+
+    path : str or Path, of a file or folder
+    """
+    target = Path(os.path.realpath(path))
+    for found in _left_behind(target):
+        lost = found.suffix == _PART or os.path.lexists(target)  # else `recover` puts it in its place
+        if lost and not _has_owner(found):
+            shutil.rmtree(found, ignore_errors=True) if found.is_dir() else _discard(found)
+
+
+def is_hidden(name):
+    """Tell whether a name is one that this module or `locks` gives to what is on its way."""
+    return _HIDDEN.fullmatch(name) is not None
+
+
+def _left_behind(target):
+    """Return what lies beside `target` under its temporary names (list of Path)."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.(?:part|new|former)")
+    try:
+        return [target.parent / name for name in os.listdir(target.parent) if pattern.fullmatch(name)]
+    except OSError:
+        return []
+
+
+def _has_owner(path):
+    """Tell whether a living process keeps `path` locked, or may: where there are no locks nobody can know."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:  # gone by itself, or another user's
+        return True
+    try:
+        return claim(descriptor) is not True
+    finally:
+        os.close(descriptor)
+
+
+def check_writable(path):
+    """Raise OutputError now, before any long work, if a file could not be created at `path` later."""
+    path, target = Path(path), Path(os.path.realpath(path))
+    if path.is_dir():
+        raise OutputError(f"cannot write {path}: it is a folder; name a file")
+    try:
+        if is_special(path):
+            open(path, "ab").close()
+            return
+        sweep(target)
+        handle, temporary = _new_part(target)
+        _discard(temporary)
+        os.close(handle)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {_reason(error)}; choose another place") from error
+
+
+def check_folder_writable(path):
+    """Raise OutputError now, before any long work, if a folder could not be created (or replaced) at `path` later."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"cannot write {path}: it is a file; name a folder")
+    sweep(target)
+    parent = target.parent
+    while not parent.exists():
+        parent = parent.parent
+    try:
+        os.rmdir(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PART, dir=parent))
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {_reason(error)}; choose another place") from error
+
+
+def _sync(path):
+    """Have what a file holds, or which names a folder holds, on the disk before this returns."""
+    if os.name != "posix" and os.path.isdir(path):
+        return  # folders cannot be opened there
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system that has no such thing as making it durable
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _sync_tree(folder):
+    for place, _, names in os.walk(folder):
+        for name in names:
+            file = os.path.join(place, name)
+            if not os.path.islink(file):
+                _sync(file)
+        _sync(place)
+
+
+def _same(first, second):
+    try:
+        return os.path.samefile(first, second)
+    except OSError:
+        return False
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _discard(name):
+    with suppress(OSError):
+        os.unlink(name)

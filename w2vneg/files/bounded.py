@@ -1,0 +1,103 @@
+"""Reading what a user names, within bounds: no device or pipe is read for ever.
+
+`read_text` and `read_json` are for files that are held whole, `lines_of` for those that are not. What does not end is
+an InputError that names the file. Matrices: `npy`.
+"""
+
+import json
+import math
+import os
+import stat
+from functools import partial
+
+from ..errors import InputError
+
+LARGEST = 1 << 28  # bytes of a file that is read whole
+LONGEST_LINE = 1 << 24  # bytes, of a file that is read line by line
+
+
+def read_bytes(path, missing="no such file"):
+    """Return all bytes of a file; InputError if it cannot be read or has more than `LARGEST`.
+
+    Parameters
+    ----------
+    path : str or Path
+    missing : str
+        What to say where there is no such file.
+    """
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise InputError(f"{path}: {missing}") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    if len(data) > LARGEST:
+        raise InputError(f"{path}: more than {LARGEST >> 20} MB, or without end; a file of this kind is small: name it")
+    return data
+
+
+def read_text(path, missing="no such file"):
+    """Return a UTF-8 file as str, without a byte-order mark; InputError as `read_bytes`, or naming the line."""
+    return decoded(path, read_bytes(path, missing))
+
+
+def decoded(path, data):
+    """Return UTF-8 bytes of a file as str, without a byte-order mark; InputError naming the line that is none."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}:{line}: not UTF-8 text; convert the file to UTF-8 (iconv -t utf-8)") from None
+
+
+def read_json(path, missing="no such file"):
+    """Return what a JSON file holds; InputError as `read_text`, or if it is not JSON or a number is not finite."""
+    return parse_json(read_text(path, missing), path)
+
+
+def parse_json(text, where, lenient=False):
+    """Return what JSON text, or its bytes, means; InputError, with `where` it stands, if it is none.
+
+    lenient : bool, a number that is not finite becomes None instead of an InputError
+    """
+    number = _finite_or_none if lenient else _finite
+    try:
+        return json.loads(text, parse_float=number, parse_constant=number)
+    except (ValueError, RecursionError) as error:  # ValueError also for whole numbers of thousands of digits
+        raise InputError(f"{where}: not JSON ({error})") from error
+
+
+def _finite(text):
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is no finite number")
+    return number
+
+
+def _finite_or_none(text):
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def lines_of(path, stream):
+    """Yield the lines of a binary stream with their ends; InputError at one of more than `LONGEST_LINE` bytes."""
+    for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
+        if len(line) == LONGEST_LINE:
+            refuse_line(path, number)
+        yield line
+
+
+def refuse_line(path, number):
+    """Raise InputError for a line without end."""
+    raise InputError(f"{path}:{number}: no line ends within {LONGEST_LINE >> 20} MB; this is another kind of file")
+
+
+def check_regular(path):
+    """Raise InputError if `path` is a device, a pipe or the like, which cannot be read twice."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # whoever opens it tells
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise InputError(f"{path}: no file but a device or a pipe, which cannot be looked at twice; copy it to a file")

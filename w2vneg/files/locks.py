@@ -1,0 +1,109 @@
+"""Who owns a place: locks that the system takes back when their process ends, however it ends."""
+
+import json
+import os
+import socket
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import OutputError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+
+def claim(descriptor):
+    """Lock an open file or folder, without waiting; closing it gives the lock back.
+
+    Parameters
+    ----------
+    descriptor : int
+
+    Returns
+    -------
+    bool or None
+        True if it is ours now, False if another owner lives, None where the file system has no locks.
+    """
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def still_names(path, descriptor):
+    """Tell whether `path` is the open file `descriptor`: another process may have removed or replaced it meanwhile."""
+    try:
+        return os.path.samestat(os.lstat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def lock_file(path):
+    """Return the Path of the file that stands for the ownership of `path`: hidden, beside it."""
+    target = Path(os.path.realpath(path))
+    return target.parent / f".{target.name}.lock"
+
+
+@contextmanager
+def owned(path):
+    """Own a place for as long as the block lasts: no other process that asks gets it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder to be written, there or not. Its parent is made where it is missing.
+
+    Raises
+    ------
+    OutputError
+        If another process owns it, naming that process; or if the parent cannot be written.
+    """
+    name = lock_file(path)
+    try:
+        name.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = _locked(path, name)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}; choose another place") from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            if still_names(name, descriptor):
+                os.unlink(name)
+        os.close(descriptor)
+
+
+def _locked(path, name):
+    """Return the descriptor of the lock file, which is ours."""
+    while True:
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
+        if claim(descriptor) is False:
+            owner = _owner(descriptor)
+            os.close(descriptor)
+            raise OutputError(f"cannot write {path}: {owner} writes there; wait for it or choose another folder")
+        if still_names(name, descriptor):  # else its owner has just ended and removed it
+            break
+        os.close(descriptor)
+    about = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+    about["command"] = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])[:200]
+    os.truncate(descriptor, 0)
+    os.write(descriptor, json.dumps(about).encode())
+    return descriptor
+
+
+def _owner(descriptor):
+    """Return the owner of a lock file in words."""
+    try:
+        about = json.loads(os.pread(descriptor, 4096, 0))
+        return f"process {about['pid']} on {about['host']} ({about['command']}, since {about['since']})"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return "another process"

@@ -1,0 +1,72 @@
+"""NumPy's own form of a matrix, in files and archives: no header is believed, nothing is ever unpickled."""
+
+import math
+import os
+import warnings
+
+import numpy as np
+
+from ..errors import InputError
+
+
+def read_matrix(path, mapped=False):
+    """Return the matrix of an npy file.
+
+    Parameters
+    ----------
+    path : str or Path
+    mapped : bool
+        Map it, read-only, instead of reading it.
+
+    Returns
+    -------
+    ndarray, float32, (rows, columns)
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or is anything else, or shorter or longer than its header says.
+    """
+    try:
+        with open(path, "rb") as stream:
+            shape, column_major, dtype = npy_header(stream)
+            begin, size = stream.tell(), os.fstat(stream.fileno()).st_size
+            if dtype != np.float32 or len(shape) != 2 or not min(shape):
+                raise InputError(f"{path}: expected a matrix of float32, found {dtype} of shape {shape}")
+            if math.prod(shape) * dtype.itemsize != size - begin:
+                raise InputError(f"{path}: cut short or damaged: its {size:,} bytes do not hold the promised {shape}")
+            order = "F" if column_major else "C"
+            if mapped:
+                return np.asarray(np.memmap(path, dtype, "r", begin, shape, order))
+            return np.fromfile(stream, dtype, math.prod(shape)).reshape(shape, order=order)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a NumPy matrix ({getattr(error, 'strerror', None) or error})") from error
+
+
+def npy_header(stream):
+    """Read the header of an array in npy form, version 1.0, from a binary stream.
+
+    Returns
+    -------
+    shape : tuple of int, at least 0
+    column_major : bool
+    dtype : numpy.dtype
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if stream.read(8) != b"\x93NUMPY\x01\x00":
+        raise ValueError("it does not begin as one")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of a header that NumPy would have to mend
+            shape, column_major, dtype = np.lib.format.read_array_header_1_0(stream)
+    except Exception as error:  # NumPy evaluates the header, and what is damaged fails in every way that Python has
+        raise ValueError("its header is damaged") from error
+    if dtype.hasobject:
+        raise ValueError("an array of objects cannot be read without executing code in it")
+    if min(shape, default=0) < 0:
+        raise ValueError("its header is damaged")
+    return shape, column_major, dtype

@@ -1,0 +1,80 @@
+"""BLAS within compiled loops: one thread for each call, since the loops around the calls are parallel already.
+
+Compiled code takes its products from SciPy's BLAS. Left alone, every call would wake that library's own threads, and
+they would fight with ours for the cores.
+"""
+
+import functools
+import time
+
+import numpy as np
+
+from ...jit import njit, prange
+
+TILE = 768  # targets scored together: a tile of 256 rows of scores stays in a core's second-level cache
+
+
+def n_tiles(n_vocab):
+    """Return into how many tiles of `TILE` targets a vocabulary falls."""
+    return -(-n_vocab // TILE)
+
+
+@functools.cache
+def _controller():
+    import scipy.linalg.cython_blas  # noqa: F401  (only libraries that are loaded can be told)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread():
+    """Return a context manager in which each BLAS call keeps to the thread that makes it."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@njit
+def tile_of(buffer, tile, rows, width):
+    """Return `rows` × `width` scores of one tile as a contiguous view into ``buffer``, float32, (tiles, places)."""
+    return buffer[tile, : rows * width].reshape(rows, width)
+
+
+_SHIFT = np.int32(31)
+_MAGNITUDE = np.int32(0x7FFFFFFF)
+_LEAST = np.int32(-0x7FFFFFFF)
+
+
+@njit(borrows=True)
+def largest(values):
+    """Return the largest of float32 `values`; NaN if one of them is a positive NaN.
+
+    Compared as whole numbers in the order of the floats: ten times as fast, for a comparison of floats that must
+    respect NaN is done one by one.
+    """
+    top = _LEAST
+    for j in range(values.shape[0]):
+        bits = np.float32(values[j]).view(np.int32)
+        top = np.int32(max(top, np.int32(bits ^ ((bits >> _SHIFT) & _MAGNITUDE))))
+    return np.int32(top ^ ((top >> _SHIFT) & _MAGNITUDE)).view(np.float32)
+
+
+@njit(parallel=True)
+def products(rows, vectors_out, buffer):
+    """Write ``rows @ vectors_out.T`` into `buffer` tile by tile: nothing but the product, to measure its rate."""
+    for tile in prange(buffer.shape[0]):
+        low = tile * TILE
+        out = vectors_out[low : min(low + TILE, vectors_out.shape[0])]
+        np.dot(rows, out.T, tile_of(buffer, tile, rows.shape[0], out.shape[0]))
+
+
+def product_rate(dim, batch, repeats=3):
+    """Measure how many floating-point operations a second tiled products of this shape do (float), in milliseconds."""
+    rng = np.random.default_rng(0)
+    rows, out = (rng.random((n, dim), np.float32) for n in (batch, 8 * TILE))
+    buffer = np.empty((8, batch * TILE), np.float32)
+    seconds = []
+    with one_blas_thread():
+        for _ in range(1 + repeats):
+            begun = time.perf_counter()
+            products(rows, out, buffer)
+            seconds.append(time.perf_counter() - begun)
+    return 2.0 * batch * dim * len(out) / min(seconds[1:])

@@ -1,0 +1,225 @@
+"""Exact draws for a batch of centres from any law of their scores: a matrix product, then short searches.
+
+A law is a NamedTuple that binds the socket
+
+    weigh_row(law, low, scores, top, sums) -> largest
+
+Turn the scores (float32) of targets low, low + 1, … into weights times e^{−top}; write their sums into `sums` (float32,
+zeroed), one for each `LANES` of them; return the logarithm of the largest weight, as it is then (float32; −∞ if there
+is none). Where that is beyond ±40 the weights may be nonsense: the row is called for again, with fresh scores and a
+better top. A law whose weights need no scale leaves `top` alone and returns 0.
+
+Weights are kept tile by tile; what shares a cache line is summed together, so that a draw finds its tile among the
+tiles' running sums, its line among the tile's, its target in the line.
+"""
+
+import math
+
+import numpy as np
+
+from ...jit import njit, prange, prefetch
+from ..contracts import Socket
+from ..functions import accumulate, fast_exp, fast_log, padded, ranks_into
+from ..rng import mix, next_unit
+from ..simd.lanes import count_lanes, count_sums_lanes
+from ..simd.vectors import LANES
+from .blas import TILE, n_tiles, one_blas_thread, tile_of
+
+_SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
+_LINES = TILE // LANES  # of a tile
+_ZERO = np.float32(0.0)
+_NEAR = np.float32(40.0)  # a scale e^±40 from the largest weight will do: what is lost is too small to add
+_FAR = np.float32(-80.0)  # a tile whose scale is below e^−80 of the best counts as 0
+
+_weigh_row = Socket("weigh_row")
+implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
+
+
+@njit
+def _weigh_rows(law, low, scores, tops, tile, sums):
+    """Weigh a tile's scores row by row; where a top is far from the largest weight, mend it and ask for a second go."""
+    again = False
+    for b in range(scores.shape[0]):
+        sums[b, tile] = _ZERO
+        largest = weigh_row(law, low, scores[b], tops[b, tile], sums[b, tile])
+        if not abs(largest) < _NEAR:
+            tops[b, tile] += largest
+            again |= largest != -np.inf  # a row without any weight is done
+    return again
+
+
+@njit
+def _weigh_tile(law, rows, out, low, scores, tile, sums, tops, totals):
+    """Weigh one tile for all rows, with tops of 0 if that will do."""
+    np.dot(rows, out.T, scores)
+    tops[:, tile] = _ZERO
+    if _weigh_rows(law, low, scores, tops, tile, sums):
+        np.dot(rows, out.T, scores)
+        _weigh_rows(law, low, scores, tops, tile, sums)
+    for b in range(rows.shape[0]):
+        totals[b, tile] = accumulate(sums[b, tile])
+
+
+@njit(parallel=True)
+def _weigh(law, rows, vectors_out, weights, sums, tops, totals):
+    """Fill in weights (tiles, rows · TILE), running sums (rows, tiles, lines), tops and totals (rows, tiles)."""
+    n_rows, n_vocab = rows.shape[0], vectors_out.shape[0]
+    for tile in prange(tops.shape[1]):
+        low, high = tile * TILE, min((tile + 1) * TILE, n_vocab)
+        scores = tile_of(weights, tile, n_rows, high - low)
+        _weigh_tile(law, rows, vectors_out[low:high], low, scores, tile, sums, tops, totals)
+
+
+@njit(borrows=True)
+def _held_back(running, k):
+    """Return k, or the last place of running sums that adds anything where rounding has led beyond it."""
+    k = min(k, running.shape[0] - 1)
+    while k > 0 and running[k] == running[k - 1]:
+        k -= 1
+    return k
+
+
+@njit(borrows=True)
+def _first_above(running, target):
+    """Return the first k with running[k] > target, `_held_back`; their number is a multiple of `LANES`."""
+    below = 0
+    for begin in range(0, running.shape[0], LANES):
+        below += count_lanes(running, begin, target)
+    return _held_back(running, below)
+
+
+@njit(borrows=True)
+def _first_beyond(values, begin, end, target):
+    """Return the first k with values[begin] + … + values[k] > target; the last above 0 where rounding leaves none."""
+    if begin + LANES <= end:
+        k = begin + count_sums_lanes(values, begin, target)
+        if k < end and values[k] > _ZERO:
+            return k
+    last = k = begin
+    while k < end and target >= values[k]:
+        last = k if values[k] > _ZERO else last
+        target -= values[k]
+        k += 1
+    return k if k < end else last
+
+
+@njit(borrows=True)
+def _running_shares(tops, totals, running):
+    """Bring the totals of a row's tiles to one scale, e^{−top}, and add them up; return top."""
+    top = tops[0]
+    for tile in range(1, tops.shape[0]):
+        top = max(top, tops[tile])
+    total = _ZERO
+    for tile in range(tops.shape[0]):
+        shifted = tops[tile] - top
+        total += totals[tile] * fast_exp(shifted) if shifted > _FAR else _ZERO
+        running[tile] = total
+    return top
+
+
+@njit(borrows=True)
+def _width(tile, n_vocab):
+    return min(TILE, n_vocab - tile * TILE)
+
+
+@njit(borrows=True)
+def _find_tiles(n, sums, tops, top, running, rng, tiles, rests):
+    """Find each draw's tile and what is left of its random number there, on the tile's scale; touch the tile's sums."""
+    total = running[-1]
+    for k in range(n):
+        rests[k] = next_unit(rng) * total
+    ranks_into(running, rests, n, tiles)
+    for k in range(n):
+        tile = tiles[k] = _held_back(running, tiles[k])
+        rests[k] = (rests[k] - (running[tile - 1] if tile > 0 else _ZERO)) * fast_exp(top - tops[tile])
+        for line in range(0, _LINES, LANES):
+            prefetch(sums, tile, line)
+
+
+@njit(borrows=True)
+def _find_lines(n, weights, sums, b, n_vocab, tiles, rests, begins):
+    """Find where each draw's line begins in the row's weights of its tile, and what is left there; touch the line."""
+    for k in range(n):
+        tile = tiles[k]
+        width = _width(tile, n_vocab)
+        line = min(_first_above(sums[tile], rests[k]), (width - 1) // LANES)
+        rests[k] -= sums[tile, line - 1] if line > 0 else _ZERO
+        begins[k] = line * LANES
+        prefetch(weights, tile, b * width + begins[k])
+
+
+@njit(parallel=True)
+def _draw(weights, sums, tops, totals, n_vocab, row_of_place, places, key, ids, log_q, log_z):
+    """Draw for each of the `places` from the weights of its row, all draws step by step: each reads from far away."""
+    n, room = ids.shape[1], padded(ids.shape[1])
+    for p in prange(places.shape[0]):
+        b, place = row_of_place[p], places[p]
+        running, rests = np.empty(tops.shape[1], np.float32), np.empty(room, np.float32)
+        tiles, begins = np.empty(room, np.int32), np.empty(n, np.int64)
+        top = _running_shares(tops[b], totals[b], running)
+        normaliser = top + np.float32(fast_log(np.float64(running[-1])))
+        log_z[place] = normaliser
+        rng = np.empty(1, np.uint64)
+        rng[0] = mix(key + np.uint64(place))
+        _find_tiles(n, sums[b], tops[b], top, running, rng, tiles, rests)
+        _find_lines(n, weights, sums[b], b, n_vocab, tiles, rests, begins)
+        for k in range(n):
+            tile = tiles[k]
+            width = _width(tile, n_vocab)
+            row = weights[tile, b * width : (b + 1) * width]
+            j = _first_beyond(row, begins[k], min(begins[k] + LANES, width), rests[k])
+            ids[place, k], rests[k] = tile * TILE + j, row[j]
+        for k in range(n):
+            log_q[place, k] = np.float32(fast_log(np.float64(rests[k]))) + (tops[b, tiles[k]] - normaliser)
+
+
+def scratch_size(rows, n_vocab):
+    """Return how many float32 numbers `exact_draws` likes to have for so many distinct centres (int)."""
+    rows = min(rows, max(1, _SCORES // n_vocab))
+    return n_tiles(n_vocab) * rows * (min(TILE, n_vocab) + _LINES + 2)
+
+
+def _carve(scratch, rows, n_vocab):
+    """Return views (weights, sums, tops, totals) into `scratch`, as `_weigh` asks for them."""
+    tiles = n_tiles(n_vocab)
+    shapes = (tiles, rows * min(TILE, n_vocab)), (rows, tiles, _LINES), (rows, tiles), (rows, tiles)
+    views, start = [], 0
+    for shape in shapes:
+        stop = start + math.prod(shape)
+        views.append(scratch[start:stop].reshape(shape))
+        start = stop
+    return views
+
+
+def exact_draws(law, vectors_in, vectors_out, centre_ids, key, ids, log_q, log_z=None, scratch=None):
+    """Draw from Q_i(j) in proportion to a law's weights of s_ij, exactly, for a batch of centres.
+
+    Equal centres share one row of the product; their draws are independent.
+
+    Parameters
+    ----------
+    law : NamedTuple, see the module
+    vectors_in, vectors_out : float32, (n_vocab, dim)
+    centre_ids : int32, (n_centres,); places with -1 are left alone
+    key : int, names the random stream of this batch
+    ids, log_q : int32 and float32, (n_centres, n_draws); written in place
+    log_z : float32, (n_centres,), optional; gets the logarithm of the sum of all weights
+    scratch : float32, (`scratch_size` of n_centres,), optional; memory that is used again, since fresh pages cost as
+        much time as the product
+    """
+    places = np.flatnonzero(centre_ids >= 0)
+    if len(places) == 0:
+        return
+    n_vocab = len(vectors_out)
+    centres, row_of_place = np.unique(centre_ids[places], return_inverse=True)
+    rows = min(len(centres), max(1, _SCORES // n_vocab))
+    if log_z is None:
+        log_z = np.empty(len(centre_ids), np.float32)
+    if scratch is None:
+        scratch = np.empty(scratch_size(rows, n_vocab), np.float32)
+    room, key = _carve(scratch, rows, n_vocab), np.uint64(key)
+    with one_blas_thread():
+        for start in range(0, len(centres), rows):
+            _weigh(law, vectors_in[centres[start : start + rows]], vectors_out, *room)
+            here = (row_of_place >= start) & (row_of_place < start + rows)
+            _draw(*room, n_vocab, row_of_place[here] - start, places[here], key, ids, log_q, log_z)

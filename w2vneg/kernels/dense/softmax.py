@@ -1,0 +1,259 @@
+"""One step of the exact softmax over a batch of centres (losses/softmax.py has its equations).
+
+With a row x_b for each distinct centre of the batch, m_b its positives and c_bj how often j is among them:
+
+    s_bj = x_b · y_j        Z_b = Σ_j e^{s_bj}        g_bj = m_b e^{s_bj} / Z_b − c_bj
+    Δy_j = −α Σ_b g_bj x_b        Δx_b = −α Σ_j g_bj y_j        (three matrix products, two of them for the gradients)
+
+Scores are kept tile by tile as e^{s − t}, t the tile's largest score in that row, so that nothing overflows and the
+exponentials are taken while the tile is in the cache; what is missing for e^s / Z is one factor for each tile and row,
+which goes into x_b and into the product's rows. The positives' part c is sparse and is added without a matrix.
+
+The tiles, and the order in which their parts are summed, depend on the vocabulary alone: any number of threads gives
+the same numbers.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit import LEAF, njit, prange
+from ..functions import exp_into, fast_exp, fast_log
+from ..linalg import dot
+from .blas import TILE, largest, n_tiles, tile_of
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+_PARTS = 32  # of the vocabulary, each with a sum of its own; more than there are cores in most machines
+_EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
+
+
+class Batch(NamedTuple):
+    """Distinct centres and their positives, once in the order of the rows, once in that of the targets.
+
+    rows : float32, (R, dim), input rows of the centres; updated in place
+    starts : int64, (R + 1,), where each row's positives begin in `targets` (int32, (n_positives,))
+    penalised : float32, (R,), positives of the row to which λ (log Z)² is added
+    sorted_targets, sorted_rows : int32, (n_positives,), by rising target
+    """
+
+    rows: np.ndarray
+    starts: np.ndarray
+    targets: np.ndarray
+    penalised: np.ndarray
+    sorted_targets: np.ndarray
+    sorted_rows: np.ndarray
+
+
+class Workspace(NamedTuple):
+    """Scratch for batches of at most B rows over V targets; made once, used for every batch.
+
+    scores : float32, (tiles, B · TILE); tops, totals, factors : float32, (tiles, B), of each tile and row
+    parts : float32, (parts, B, dim), sums over parts of the vocabulary of Σ_j p_bj y_j
+    gradient : float32, (B, dim); reach : float32, (B,), the longest of a row's positives; losses : float64, (B,)
+    """
+
+    scores: np.ndarray
+    tops: np.ndarray
+    totals: np.ndarray
+    factors: np.ndarray
+    parts: np.ndarray
+    gradient: np.ndarray
+    reach: np.ndarray
+    losses: np.ndarray
+
+    @classmethod
+    def of(cls, batch, n_vocab, dim):
+        tiles = n_tiles(n_vocab)
+        return cls(
+            np.empty((tiles, batch * min(TILE, n_vocab)), np.float32),
+            *(np.empty((tiles, batch), np.float32) for _ in range(3)),
+            np.empty((min(_PARTS, tiles), batch, dim), np.float32),
+            np.empty((batch, dim), np.float32),
+            np.empty(batch, np.float32),
+            np.empty(batch, np.float64),
+        )
+
+
+class Manner(NamedTuple):
+    """alpha : float32; bounded, absolute : bool, as in `kernels.groups.Shape`; penalty : float32, λ"""
+
+    alpha: float
+    bounded: bool
+    absolute: bool
+    penalty: float
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _exponentials(scores, top):
+    exp_into(scores, scores.shape[0], _ONE, top, scores)
+    total = _ZERO
+    for j in range(scores.shape[0]):
+        total += scores[j]
+    return total
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _signed_exponentials(scores, top):
+    """The same for |s|; the stored weight keeps the sign of s, which the chain rule asks for."""
+    total = _ZERO
+    for j in range(scores.shape[0]):
+        w = fast_exp(abs(scores[j]) - top)
+        scores[j] = -w if scores[j] < _ZERO else w
+        total += w
+    return total
+
+
+@njit(borrows=True)
+def _largest_magnitude(scores):
+    top = np.int32(0)
+    for j in range(scores.shape[0]):
+        top = np.int32(max(top, np.float32(abs(scores[j])).view(np.int32)))
+    return np.int32(top).view(np.float32)
+
+
+@njit
+def _score_tile(rows, out, scores, tops, totals, absolute):
+    np.dot(rows, out.T, scores)
+    for b in range(rows.shape[0]):
+        if absolute:
+            tops[b] = _largest_magnitude(scores[b])
+            totals[b] = _signed_exponentials(scores[b], tops[b])
+        else:
+            tops[b] = largest(scores[b])
+            totals[b] = _exponentials(scores[b], tops[b])
+
+
+@njit(borrows=True)
+def _finish_row(b, batch, work, vectors_out, manner):
+    """Normalise a row over all tiles; take in its positives; leave the loss, and NaN for a row that has exploded."""
+    tops, totals, factors = work.tops, work.totals, work.factors
+    x, gradient = batch.rows[b], work.gradient[b]
+    tiles, first, last = tops.shape[0], batch.starts[b], batch.starts[b + 1]
+    top = tops[0, b]
+    for t in range(1, tiles):
+        top = max(top, tops[t, b])
+    total = 0.0
+    for t in range(tiles):
+        factors[t, b] = fast_exp(tops[t, b] - top)
+        total += np.float64(factors[t, b]) * np.float64(totals[t, b])
+    log_z = np.float64(top) + fast_log(total)
+    weight = np.float64(last - first) + 2.0 * manner.penalty * batch.penalised[b] * log_z
+    scale = np.float32(weight / total)
+    for t in range(tiles):
+        factors[t, b] *= scale
+    gradient[:] = _ZERO
+    loss = manner.penalty * batch.penalised[b] * log_z * log_z
+    reach = _ZERO
+    for k in range(first, last):
+        y = vectors_out[batch.targets[k]]
+        score = dot(x, y)
+        sign = -_ONE if manner.absolute and score < _ZERO else _ONE
+        loss += log_z - np.float64(score * sign)
+        for i in range(x.shape[0]):
+            gradient[i] -= sign * y[i]
+        reach = max(reach, dot(y, y))
+    work.reach[b] = np.sqrt(reach)
+    work.losses[b] = loss if dot(x, x) < _EXPLODED else np.nan
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _take_product(product, x, factors, sums, scaled):
+    """Add the tile's part of Σ_j p_bj y_j to `sums`, and scale x_b for the product that is to come."""
+    for b in range(x.shape[0]):
+        f = factors[b]
+        for i in range(x.shape[1]):
+            sums[b, i] += f * product[b, i]
+            scaled[b, i] = f * x[b, i]
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _subtract(x, sign, gradient):
+    for i in range(x.shape[0]):
+        gradient[i] -= sign * x[i]
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _move(row, gradient, step):
+    for i in range(row.shape[0]):
+        row[i] -= step * gradient[i]
+
+
+@njit(borrows=True)
+def _bounded_step(alpha, gradient, longest):
+    """Shorten alpha so that the logit of no row of length `longest` moves by more than 1 through this step."""
+    reach = alpha * np.sqrt(dot(gradient, gradient)) * longest
+    return alpha / reach if reach > _ONE else alpha
+
+
+@njit
+def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
+    """Go through the tiles of one part of the vocabulary: both gradient products, and the update of its rows."""
+    x, tiles = batch.rows, work.tops.shape[0]
+    n_rows, dim = x.shape
+    sums = work.parts[part, :n_rows]
+    sums[:] = _ZERO
+    product, scaled = np.empty((n_rows, dim), np.float32), np.empty((n_rows, dim), np.float32)
+    gradients = np.empty((TILE, dim), np.float32)
+    targets, target_rows = batch.sorted_targets, batch.sorted_rows
+    for tile in range(part * tiles // n_parts, (part + 1) * tiles // n_parts):
+        low = tile * TILE
+        out = vectors_out[low : min(low + TILE, vectors_out.shape[0])]
+        scores = tile_of(work.scores, tile, n_rows, out.shape[0])
+        np.dot(scores, out, product)
+        _take_product(product, x, work.factors[tile], sums, scaled)
+        gradient = gradients[: out.shape[0]]
+        np.dot(scores.T, scaled, gradient)
+        k = np.searchsorted(targets, low)
+        while k < targets.shape[0] and targets[k] < low + out.shape[0]:
+            j, b = targets[k] - low, target_rows[k]
+            _subtract(x[b], -_ONE if manner.absolute and scores[b, j] < _ZERO else _ONE, gradient[j])
+            k += 1
+        for j in range(out.shape[0]):
+            step = _bounded_step(manner.alpha, gradient[j], longest) if manner.bounded else manner.alpha
+            _move(out[j], gradient[j], step)
+
+
+@njit(parallel=True)
+def softmax_step(batch, work, vectors_out, manner):
+    """Do one step of gradient descent on the summed loss of a batch; see the module.
+
+    Parameters
+    ----------
+    batch : Batch
+        Its `rows` are updated in place; the caller writes them back.
+    work : Workspace
+    vectors_out : float32, (n_vocab, dim)
+        Updated in place.
+    manner : Manner
+
+    Returns
+    -------
+    float64
+        Sum of the losses of all positives; NaN if a row has exploded.
+    """
+    x, tiles, n_parts = batch.rows, work.tops.shape[0], work.parts.shape[0]
+    n_rows, n_vocab = x.shape[0], vectors_out.shape[0]
+    for t in prange(tiles):
+        tile = np.int64(t)  # else what is called is compiled for numbers with a sign and for such without one
+        low = tile * TILE
+        out = vectors_out[low : min(low + TILE, n_vocab)]
+        scores = tile_of(work.scores, tile, n_rows, out.shape[0])
+        _score_tile(x, out, scores, work.tops[tile], work.totals[tile], manner.absolute)
+    for b in prange(n_rows):
+        _finish_row(np.int64(b), batch, work, vectors_out, manner)
+    longest = _ZERO
+    for b in range(n_rows):
+        longest = max(longest, dot(x[b], x[b]))
+    longest = np.float32(np.sqrt(longest))
+    for part in prange(n_parts):
+        _update_part(np.int64(part), n_parts, batch, work, vectors_out, manner, longest)
+    for b in prange(n_rows):
+        for part in range(n_parts):
+            _subtract(work.parts[part, b], -_ONE, work.gradient[b])
+        step = _bounded_step(manner.alpha, work.gradient[b], work.reach[b]) if manner.bounded else manner.alpha
+        _move(x[b], work.gradient[b], step)
+    loss = 0.0
+    for b in range(n_rows):
+        loss += work.losses[b]
+    return loss

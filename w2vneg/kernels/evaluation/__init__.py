@@ -1,0 +1,1 @@
+"""Ranks and analogies over whole matrices."""

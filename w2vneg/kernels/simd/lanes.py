@@ -1,0 +1,338 @@
+"""What is held in vector registers: what LLVM's own vectoriser leaves on the table where arrays might overlap.
+
+A loop over target rows that also adds to the centre's row must, for all the compiler knows, write that row back before
+it reads the next one. Here the centre and what is to be added to it stay in registers, up to 128 numbers of them at a
+time, while the rows go by; and sixteen draws with their counts, while the sums they are compared with go by. Vectors
+have 16 lanes (`kernels.simd.vectors`).
+"""
+
+import llvmlite.ir as ir
+import numpy as np
+
+from ...jit import DISABLE_JIT, cgutils, intrinsic, types
+from .vectors import (
+    COUNT,
+    LANES,
+    LIMIT,
+    NUMBER,
+    PLACE,
+    Emitter,
+    holds_numbers,
+    holds_places,
+    pieces_of,
+    whole_columns,
+)
+
+_BLOCK = 128  # columns at a time: eight registers for the centre, eight for its sum, of 32
+_SMALL_BLOCK = 64  # the same where the number of columns is not known before
+
+
+def _emit_products(context, builder, signature, arguments, n_vectors):
+    """Emit ``out[k] = matrix[index[k]] · x`` for `n_vectors` of x and out, which share the loads of four rows."""
+    e = Emitter(context, builder)
+    width = signature.args[0].literal_value
+    rows, places, *rest = (e.data(signature.args[k], arguments[k]) for k in (1, 2, *range(4, 4 + 2 * n_vectors)))
+    columns, outs = whole_columns(width), rest[n_vectors:]
+    vectors = [[e.load_once(x, PLACE(0), column, new) for column, new in columns] for x in rest[:n_vectors]]
+
+    def products_of(first, n_rows):
+        at = [builder.add(first, PLACE(k)) for k in range(n_rows)]
+        begins = [builder.mul(builder.load(builder.gep(places, [k])), PLACE(width)) for k in at]
+        sums = [[None] * n_rows for _ in vectors]
+        for c, (column, _) in enumerate(columns):
+            for k, begin in enumerate(begins):
+                value = e.load(rows, builder.add(begin, PLACE(column)), LANES)
+                for vector, of_vector in zip(vectors, sums, strict=True):
+                    before = of_vector[k]
+                    of_vector[k] = (
+                        e.multiply_add(value, vector[c], before) if before else builder.fmul(value, vector[c])
+                    )
+        for out, of_vector in zip(outs, sums, strict=True):
+            if n_rows == 4:
+                builder.store(e.totals(of_vector), e.at(out, first, 4), align=4)
+            else:
+                builder.store(e.total(of_vector[0]), builder.gep(out, [first]))
+
+    n = arguments[3]
+    whole = builder.and_(n, PLACE(-4))
+    with cgutils.for_range_slice(builder, PLACE(0), whole, PLACE(4)) as (first, _):
+        products_of(first, 4)
+    with cgutils.for_range_slice(builder, whole, n, PLACE(1)) as (first, _):
+        products_of(first, 1)
+    return context.get_dummy_value()
+
+
+@intrinsic
+def dot_lanes(typing_context, dim, matrix, index, n, x, out):
+    """Write ``out[k] = matrix[index[k]] · x`` for k < n, four rows at a time.
+
+    dim : int, known to the compiler, at least `LANES`; matrix : float32, (rows, dim); index : int64; x : float32,
+    (dim,); out : float32. All are contiguous.
+    """
+    if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, x, out) and holds_places(index)):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        return _emit_products(context, builder, signature, arguments, 1)
+
+    return types.void(dim, matrix, index, n, x, out), emit
+
+
+@intrinsic
+def dot_two_lanes(typing_context, dim, matrix, index, n, x, y, out_x, out_y):
+    """The same for two vectors at once, to the bit: each row is loaded once for both."""
+    if not (
+        isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, x, y, out_x, out_y) and holds_places(index)
+    ):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        return _emit_products(context, builder, signature, arguments, 2)
+
+    return types.void(dim, matrix, index, n, x, y, out_x, out_y), emit
+
+
+@intrinsic
+def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
+    """Do ``total += c_k · row_k; row_k += c_k · x`` for the rows ``index[:n]`` of `matrix`, one after the other.
+
+    dim : int, known to the compiler, or None: found at run time, with more passes over the rows
+    matrix : float32, (rows, dim); index : int64; steps : float32, the c_k
+    x, total : float32, (dim,), apart from the rows; they may be one. All are contiguous.
+    """
+    known = isinstance(dim, types.IntegerLiteral)
+    if not (known or isinstance(dim, types.NoneType)):
+        return None
+    if not (holds_numbers(matrix, steps, x, total) and holds_places(index)):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        e = Emitter(context, builder)
+        rows, places, sizes, centre, sum_ = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 3, 5, 6))
+        width = PLACE(dim.literal_value) if known else e.length(signature.args[5], arguments[5])
+
+        def step_columns(pieces):
+            """Let the rows go by for some columns; pieces : list of (first column, lanes)."""
+            centres = [e.load(centre, column, lanes) for column, lanes in pieces]
+            sums = [cgutils.alloca_once_value(builder, e.spread(NUMBER(0.0), lanes)) for _, lanes in pieces]
+            with cgutils.for_range(builder, arguments[4]) as loop:
+                size = builder.load(builder.gep(sizes, [loop.index]))
+                row = builder.mul(builder.load(builder.gep(places, [loop.index])), width)
+                before = [e.load(rows, builder.add(row, column), lanes) for column, lanes in pieces]
+                for (column, lanes), value, here, sum_here in zip(pieces, before, centres, sums, strict=True):
+                    step = e.spread(size, lanes)
+                    builder.store(e.multiply_add(step, value, builder.load(sum_here)), sum_here)
+                    e.store(e.multiply_add(step, here, value), rows, builder.add(row, column), lanes)
+            for (column, lanes), sum_here in zip(pieces, sums, strict=True):
+                e.store(builder.fadd(e.load(sum_, column, lanes), builder.load(sum_here)), sum_, column, lanes)
+
+        if known:
+            for begin in range(0, dim.literal_value, _BLOCK):
+                pieces = pieces_of(begin, min(begin + _BLOCK, dim.literal_value))
+                step_columns([(PLACE(column), lanes) for column, lanes in pieces])
+        else:
+            begin = PLACE(0)
+            for block in (_SMALL_BLOCK, 16, 8, 4, 2, 1):
+                end = builder.and_(width, PLACE(-block))
+                with cgutils.for_range_slice(builder, begin, end, PLACE(block)) as (column, _):
+                    pieces = pieces_of(0, block)
+                    step_columns([(builder.add(column, PLACE(first)), lanes) for first, lanes in pieces])
+                begin = end
+        return context.get_dummy_value()
+
+    return types.void(dim, matrix, index, steps, n, x, total), emit
+
+
+@intrinsic
+def exp_lanes(typing_context, values, n, scale, shift, out):
+    """Write ``out[k] = exp((values[k] - shift) * scale)`` for k < n; exponents beyond ±`LIMIT` count as that.
+
+    values, out : float32; n : int; scale, shift : float32. `LANES` numbers take as long as one of the rest.
+    """
+    if not holds_numbers(values, out):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        e = Emitter(context, builder)
+        source, target = e.data(signature.args[0], arguments[0]), e.data(signature.args[4], arguments[4])
+        for place, lanes in e.stretches(arguments[1], LANES, 1):
+            value = builder.fsub(e.load(source, place, lanes), e.spread(arguments[3], lanes))
+            value = builder.fmul(value, e.spread(arguments[2], lanes))
+            value = e.choose("<", e.choose(">", value, e.every(-LIMIT, lanes)), e.every(LIMIT, lanes))
+            e.store(e.exponential(value), target, place, lanes)
+        return context.get_dummy_value()
+
+    return types.void(values, n, scale, shift, out), emit
+
+
+@intrinsic
+def weigh_lanes(typing_context, values, n, scale, added, top, sums):
+    """Replace the first n of `values` by e^x, x = (value · scale + added) − top; sum up each `LANES` of them.
+
+    An x that is NaN or below −80 weighs 0; where one is above 80, nonsense is written. Return the largest x, NaN passed
+    over (−∞ if none).
+
+    values, added : float32; sums : float32, zeros; n : int; scale, top : float32
+    """
+    if not holds_numbers(values, added, sums):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        e = Emitter(context, builder)
+        numbers, summands, totals = (e.data(signature.args[k], arguments[k]) for k in (0, 3, 5))
+        largest = {lanes: cgutils.alloca_once_value(builder, e.every(-np.inf, lanes)) for lanes in (LANES, 1)}
+
+        def weigh(place, lanes):
+            value = e.multiply_add(
+                e.load(numbers, place, lanes), e.spread(arguments[2], lanes), e.load(summands, place, lanes)
+            )
+            exponent = builder.fsub(value, e.spread(arguments[4], lanes))  # the largest is 0 to the bit, however large
+            builder.store(e.choose(">", exponent, builder.load(largest[lanes])), largest[lanes])
+            counts = builder.fcmp_ordered(">", exponent, e.every(-LIMIT, lanes))
+            weight = builder.select(counts, e.exponential(exponent), e.every(0.0, lanes))
+            e.store(weight, numbers, place, lanes)
+            return weight
+
+        for place, size in e.stretches(arguments[1], 4 * LANES, LANES, 1):
+            line = builder.udiv(place, PLACE(LANES))
+            if size > LANES:
+                weights = [weigh(builder.add(place, PLACE(k * LANES)), LANES) for k in range(4)]
+                e.store(e.totals(weights), totals, line, 4)
+            elif size == LANES:
+                builder.store(e.total(weigh(place, LANES)), builder.gep(totals, [line]))
+            else:
+                total = builder.gep(totals, [line])
+                builder.store(builder.fadd(builder.load(total), e.total(weigh(place, 1))), total)
+        return e.choose(">", *(e.highest(builder.load(largest[lanes])) for lanes in (LANES, 1)))
+
+    return types.float32(values, n, scale, added, top, sums), emit
+
+
+@intrinsic
+def highest_lanes(typing_context, values, n):
+    """Return the largest of the first n of `values`, float32, NaN passed over; −∞ if there is none."""
+    if not holds_numbers(values):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        e = Emitter(context, builder)
+        numbers = e.data(signature.args[0], arguments[0])
+        largest = {lanes: cgutils.alloca_once_value(builder, e.every(-np.inf, lanes)) for lanes in (LANES, 1)}
+        for place, lanes in e.stretches(arguments[1], LANES, 1):
+            value = e.choose(">", e.load(numbers, place, lanes), builder.load(largest[lanes]))
+            builder.store(value, largest[lanes])
+        return e.choose(">", *(e.highest(builder.load(largest[lanes])) for lanes in (LANES, 1)))
+
+    return types.float32(values, n), emit
+
+
+@intrinsic
+def rank_lanes(typing_context, sums, targets, n, ranks):
+    """Write ``ranks[k]``, how many of `sums` are at most ``targets[k]``, for k < n and on to a multiple of `LANES`.
+
+    sums : float32, (m,); targets : float32 and ranks : int32, both (n rounded up to a multiple of `LANES`,)
+    """
+    if not holds_numbers(sums, targets):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        e = Emitter(context, builder)
+        steps, goals, counts = (e.data(signature.args[k], arguments[k]) for k in (0, 1, 3))
+        n_sums = e.length(signature.args[0], arguments[0])
+        kind = ir.VectorType(COUNT, LANES)
+        with cgutils.for_range_slice(builder, PLACE(0), arguments[2], PLACE(LANES)) as (block, _):
+            goal = e.load(goals, block, LANES)
+            count = cgutils.alloca_once_value(builder, ir.Constant(kind, [0] * LANES))
+            with cgutils.for_range(builder, n_sums) as loop:
+                passed = builder.fcmp_ordered(
+                    "<=", e.spread(builder.load(builder.gep(steps, [loop.index])), LANES), goal
+                )
+                builder.store(builder.add(builder.load(count), builder.zext(passed, kind)), count)
+            builder.store(builder.load(count), e.at(counts, block, LANES, COUNT), align=4)
+        return context.get_dummy_value()
+
+    return types.void(sums, targets, n, ranks), emit
+
+
+def _emit_count(context, builder, signature, arguments, running):
+    e = Emitter(context, builder)
+    values = e.load(e.data(signature.args[0], arguments[0]), arguments[1], LANES)
+    if running:
+        zeros = e.every(0.0, LANES)
+        for step in (1, 2, 4, 8):
+            shifted = [LANES] * step + [*range(LANES - step)]
+            values = builder.fadd(values, builder.shuffle_vector(values, zeros, ir.Constant(e.counts(LANES), shifted)))
+    passed = builder.fcmp_ordered("<=", values, e.spread(arguments[2], LANES))
+    return builder.zext(builder.ctpop(builder.bitcast(passed, ir.IntType(LANES))), PLACE)
+
+
+@intrinsic
+def count_lanes(typing_context, values, begin, target):
+    """Return how many of the `LANES` numbers from ``values[begin]`` on are at most `target`, all float32 (int)."""
+    if not holds_numbers(values):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        return _emit_count(context, builder, signature, arguments, running=False)
+
+    return types.intp(values, types.intp, types.float32), emit
+
+
+@intrinsic
+def count_sums_lanes(typing_context, values, begin, target):
+    """The same of the running sums of these `LANES` numbers."""
+    if not holds_numbers(values):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        return _emit_count(context, builder, signature, arguments, running=True)
+
+    return types.intp(values, types.intp, types.float32), emit
+
+
+if DISABLE_JIT:
+
+    def dot_lanes(dim, matrix, index, n, x, out):
+        """The same in plain Python."""
+        out[:n] = matrix[index[:n]] @ x
+
+    def dot_two_lanes(dim, matrix, index, n, x, y, out_x, out_y):
+        """The same in plain Python."""
+        dot_lanes(dim, matrix, index, n, x, out_x)
+        dot_lanes(dim, matrix, index, n, y, out_y)
+
+    def step_lanes(dim, matrix, index, steps, n, x, total):
+        """The same in plain Python."""
+        added = np.zeros_like(x)
+        for k in range(n):
+            before = matrix[index[k]].copy()
+            matrix[index[k]] += steps[k] * x
+            added += steps[k] * before
+        total += added
+
+    def exp_lanes(values, n, scale, shift, out):
+        """The same in plain Python."""
+        out[:n] = np.exp(np.clip((values[:n] - shift) * scale, -LIMIT, LIMIT))
+
+    def weigh_lanes(values, n, scale, added, top, sums):
+        """The same in plain Python."""
+        exponents = values[:n] * scale + added[:n] - top
+        values[:n] = np.where(exponents > -LIMIT, np.exp(np.clip(exponents, -LIMIT, LIMIT)), 0)
+        np.add.at(sums, np.arange(n) // LANES, values[:n])
+        return np.fmax.reduce(exponents, initial=np.float32(-np.inf))
+
+    def highest_lanes(values, n):
+        """The same in plain Python."""
+        return np.fmax.reduce(values[:n], initial=np.float32(-np.inf))
+
+    def rank_lanes(sums, targets, n, ranks):
+        """The same in plain Python."""
+        ranks[:n] = (sums <= targets[:n, None]).sum(1)
+
+    def count_lanes(values, begin, target):
+        """The same in plain Python."""
+        return int((values[begin : begin + LANES] <= target).sum())
+
+    def count_sums_lanes(values, begin, target):
+        """The same in plain Python."""
+        return int((np.cumsum(values[begin : begin + LANES]) <= target).sum())

@@ -1,0 +1,76 @@
+"""Text many bytes at a time: where it may break, 64 bytes in one go, and words as numbers of eight bytes."""
+
+import llvmlite.ir as ir
+import numpy as np
+
+from ...jit import DISABLE_JIT, intrinsic, types
+
+STRETCH = 64
+"""Bytes that `breaks` looks at."""
+
+_BYTES = ir.VectorType(ir.IntType(8), STRETCH)
+
+
+def _at(context, builder, kind, array, place, pointee):
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [place]), pointee.as_pointer())
+
+
+@intrinsic
+def octet(typing_context, block, p):
+    """Return ``block[p:p + 8]`` (uint8) as one number, the first byte in its highest place; p : uint64."""
+
+    def emit(context, builder, signature, arguments):
+        place = _at(context, builder, signature.args[0], *arguments, ir.IntType(64))
+        return builder.bswap(builder.load(place, align=1))
+
+    return types.uint64(block, p), emit
+
+
+@intrinsic
+def breaks(typing_context, block, p):
+    """Return which of ``block[p:p + 64]`` (uint8) may be white space, or begin some; p : uint64.
+
+    These are 0x00 to 0x20, 0xC2 and 0xE0 to 0xE3. Byte i decides bit i of the number.
+    """
+
+    def emit(context, builder, signature, arguments):
+        place = _at(context, builder, signature.args[0], *arguments, _BYTES)
+        stretch = builder.load(place, align=1)
+
+        def equal(values, byte):
+            return builder.icmp_unsigned("==", values, ir.Constant(_BYTES, [byte] * STRETCH))
+
+        found = builder.icmp_unsigned("<=", stretch, ir.Constant(_BYTES, [0x20] * STRETCH))
+        found = builder.or_(found, equal(stretch, 0xC2))
+        upper_six = builder.and_(stretch, ir.Constant(_BYTES, [0xFC] * STRETCH))
+        return builder.bitcast(builder.or_(found, equal(upper_six, 0xE0)), ir.IntType(64))
+
+    return types.uint64(block, p), emit
+
+
+@intrinsic
+def trailing_zeros(typing_context, number):
+    """Return the place of the lowest bit of a uint64 that is set; 64 if none is."""
+
+    def emit(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(number), emit
+
+
+if DISABLE_JIT:
+
+    def octet(block, p):
+        """The same in plain Python."""
+        return np.uint64(int.from_bytes(block[int(p) : int(p) + 8].tobytes(), "big"))
+
+    def breaks(block, p):
+        """The same in plain Python."""
+        stretch = block[int(p) : int(p) + STRETCH]
+        found = (stretch <= 0x20) | (stretch == 0xC2) | (stretch & 0xFC == 0xE0)
+        return np.uint64(int.from_bytes(np.packbits(found, bitorder="little").tobytes(), "little"))
+
+    def trailing_zeros(number):
+        """The same in plain Python."""
+        return np.uint64((int(number) & -int(number)).bit_length() - 1 if number else 64)

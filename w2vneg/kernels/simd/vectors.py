@@ -1,0 +1,169 @@
+"""Words for writing functions of vector registers in LLVM's own language, through Numba's `intrinsic`.
+
+Vectors have 16 lanes; LLVM splits them where a machine's registers are narrower.
+"""
+
+import llvmlite.ir as ir
+import numpy as np
+
+from ...jit import cgutils, types
+
+NUMBER = ir.FloatType()
+PLACE = ir.IntType(64)
+COUNT = ir.IntType(32)
+LANES = 16
+LIMIT = 80.0  # of exponents: sums of thousands of e^80 stay finite, and e^−80 is still a normal number
+LOG2E = 1.4426950408889634
+_NEAREST = 1.5 * 2.0**23 + 127  # what is added to it is rounded to whole numbers; its last bits are then 127 + that
+POWERS = 1.0, 0.693147004, 0.240222424, 0.0555073358, 0.00967151299, 0.00132647273
+"""Σ c_k f^k is 2^f on [-1/2, 1/2], fitted; tests/kernels/test_kernels.py holds the error bound."""
+
+
+def _rounded_to_float(number):
+    """Return the float32 next to a number as a Python float: constants of that type must be exact."""
+    return float(np.float32(number))
+
+
+def holds_numbers(*kinds):
+    """Tell whether all are types of contiguous float32 arrays, whose memory may be read straight."""
+    return all(kind.dtype == types.float32 and kind.layout == "C" for kind in kinds)
+
+
+def holds_places(kind):
+    """The same of an array of row numbers, contiguous int64."""
+    return kind.dtype == types.int64 and kind.layout == "C"
+
+
+def pieces_of(begin, end):
+    """Return [(first column, lanes)] that cover [begin, end) with 16, then 8, 4, 2 or 1 lanes."""
+    pieces = []
+    while begin < end:
+        lanes = next(size for size in (16, 8, 4, 2, 1) if begin + size <= end)
+        pieces.append((begin, lanes))
+        begin += lanes
+    return pieces
+
+
+def whole_columns(width):
+    """Return [(first column, lanes that are in none before)]: vectors of `LANES` that cover a row of as many or more.
+
+    The last one begins within the one before it.
+    """
+    columns = [(column, LANES) for column in range(0, width - LANES + 1, LANES)]
+    return [*columns, (width - LANES, width % LANES)] if width % LANES else columns
+
+
+class Emitter:
+    """What one function says in vectors: loads and stores, sums of lanes, loops over places, e^x."""
+
+    def __init__(self, context, builder):
+        self.context, self.builder = context, builder
+
+    def data(self, kind, value):
+        """Return the address of an array's first element."""
+        return self.context.make_array(kind)(self.context, self.builder, value).data
+
+    def length(self, kind, value):
+        """Return how many numbers an array of one dimension has."""
+        shape = self.context.make_array(kind)(self.context, self.builder, value).shape
+        return cgutils.unpack_tuple(self.builder, shape)[0]
+
+    def at(self, base, offset, lanes, kind=NUMBER):
+        address = self.builder.gep(base, [offset])
+        return self.builder.bitcast(address, ir.VectorType(kind, lanes).as_pointer())
+
+    def load(self, base, offset, lanes):
+        return self.builder.load(self.at(base, offset, lanes), align=4)
+
+    def load_once(self, base, begin, column, new):
+        """Return `LANES` numbers from ``begin + column`` on, 0 but for the last `new`; see `whole_columns`."""
+        value = self.load(base, self.builder.add(begin, PLACE(column)), LANES)
+        if new == LANES:
+            return value
+        places = [LANES] * (LANES - new) + [*range(LANES - new, LANES)]
+        mask = ir.Constant(self.counts(LANES), places)
+        return self.builder.shuffle_vector(value, ir.Constant(value.type, [0.0] * LANES), mask)
+
+    def store(self, value, base, offset, lanes):
+        self.builder.store(value, self.at(base, offset, lanes), align=4)
+
+    def counts(self, lanes):
+        """Return the type of a vector of so many 32-bit whole numbers, such as the places of a shuffle."""
+        return ir.VectorType(COUNT, lanes)
+
+    def spread(self, number, lanes):
+        """Return a vector of `lanes` times the same number."""
+        kind = ir.VectorType(NUMBER, lanes)
+        one = self.builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.IntType(32)(0))
+        places = ir.Constant(self.counts(lanes), [0] * lanes)
+        return self.builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), places)
+
+    def every(self, number, lanes):
+        """Return the constant vector of `lanes` times a Python number."""
+        return ir.Constant(ir.VectorType(NUMBER, lanes), [_rounded_to_float(number)] * lanes)
+
+    def total(self, vector):
+        """Return the sum of a vector's lanes."""
+        arguments = [NUMBER(-0.0), vector]
+        return self._intrinsic("vector.reduce.fadd", vector, NUMBER, arguments, fastmath=["reassoc"])
+
+    def totals(self, vectors):
+        """Return the sums of the lanes of four vectors of `LANES` as one vector of four, with a third of the work."""
+        a, b, c, d = vectors
+        sums = self._folded(LANES // 4, self._folded(LANES // 2, a, b), self._folded(LANES // 2, c, d))
+        return self._folded(1, self._folded(2, sums))
+
+    def _folded(self, lanes, a, b=None):
+        """Add the second half of each 2 · `lanes` lanes of a and b to the first; return what is left, side by side."""
+        places = range(a.type.count * (1 if b is None else 2))
+        b = ir.Constant(a.type, ir.Undefined) if b is None else b
+        halves = []
+        for half in (0, 1):
+            chosen = [place for place in places if place // lanes % 2 == half]
+            mask = ir.Constant(self.counts(len(chosen)), chosen)
+            halves.append(self.builder.shuffle_vector(a, b, mask))
+        return self.builder.fadd(*halves)
+
+    def highest(self, vector):
+        """Return the largest of a vector's lanes, none of which is NaN."""
+        return self._intrinsic("vector.reduce.fmax", vector, NUMBER, [vector], fastmath=["nnan"])
+
+    def _intrinsic(self, name, vector, result, arguments, **options):
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        name = f"llvm.{name}.v{vector.type.count}f32"
+        declared = cgutils.get_or_insert_function(self.builder.module, kind, name)
+        return self.builder.call(declared, arguments, **options)
+
+    def choose(self, sign, a, b):
+        """Return, lane by lane, a where ``a sign b`` holds, else b."""
+        return self.builder.select(self.builder.fcmp_ordered(sign, a, b), a, b)
+
+    def stretches(self, n, *sizes):
+        """Loop over n places: yield the first of each ``sizes[0]``, then of ``sizes[1]`` of the rest, … with the size.
+
+        sizes : powers of 2, falling to 1
+        """
+        begin = PLACE(0)
+        for size in sizes:
+            end = self.builder.and_(n, PLACE(-size))
+            with cgutils.for_range_slice(self.builder, begin, end, PLACE(size)) as (place, _):
+                yield place, size
+            begin = end
+
+    def multiply_add(self, a, b, c):
+        """Return a · b + c, rounded once where the machine can."""
+        return self._intrinsic("fmuladd", a, a.type, [a, b, c])
+
+    def exponential(self, exponent):
+        """Return e^exponent of a vector, relative error below 4e-6; nonsense for exponents beyond ±`LIMIT`."""
+        lanes, builder = exponent.type.count, self.builder
+        counts = self.counts(lanes)
+        log2e, nearest = self.every(LOG2E, lanes), self.every(_NEAREST, lanes)
+        shifted = self.multiply_add(exponent, log2e, nearest)
+        whole = builder.fsub(shifted, nearest)
+        part = self.multiply_add(exponent, log2e, builder.fneg(whole))
+        power = self.every(POWERS[-1], lanes)
+        for coefficient in reversed(POWERS[:-1]):
+            power = self.multiply_add(part, power, self.every(coefficient, lanes))
+        doublings = builder.shl(builder.bitcast(shifted, counts), ir.Constant(counts, [23] * lanes))
+        return builder.fmul(builder.bitcast(doublings, exponent.type), power)

@@ -1,0 +1,1 @@
+"""Bytes of text: tokens, rows of tables, decimal numbers."""

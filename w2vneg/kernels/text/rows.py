@@ -1,0 +1,82 @@
+"""Where the rows of a delimited table begin and end, and whether each has as many fields as it should.
+
+The rules are those of pandas' C parser: a quote opens quotation only as the first sign of a field; within, a delimiter
+or a line feed is text, and two quotes are one quote; lines of nothing but blanks are no rows.
+"""
+
+from ...jit import njit
+
+LINE_FEED, BLANK, TAB, QUOTE = 10, 32, 9, 34
+
+_START, _FIELD, _QUOTED, _QUOTE_IN_QUOTED = range(4)
+
+
+@njit
+def scan_rows(block, delimiter, quoting, n_fields, limit):
+    """Go through whole rows until one of another number of fields, the `limit`, or the end of the block.
+
+    Parameters
+    ----------
+    block : ndarray, uint8
+        UTF-8 text from the beginning of a row on, with line feeds alone as ends of lines.
+    delimiter : int
+        A byte; `BLANK` means any number of blanks and tabs, also before and after the fields.
+    quoting : bool
+        Whether quotes mean anything.
+    n_fields : int
+        How many each row should have; 0 for any.
+    limit : int
+        Rows to go through at most.
+
+    Returns
+    -------
+    rows : int
+        Whole rows of the right number of fields.
+    end : int
+        Where the last of them ends.
+    lines : int
+        Line feeds before the row that it stopped at, or before `end` at the end of the block.
+    found : int
+        Fields of the row that it stopped at if their number is wrong, else 0.
+    """
+    runs = delimiter == BLANK
+    state = _START
+    rows = end = lines = 0
+    fields = 0  # finished ones of this row
+    quoted_lines = blank_lines = 0  # line feeds inside this row; blank lines before it
+    content = False
+    for p in range(block.size):
+        byte = block[p]
+        white = byte in (BLANK, TAB)
+        if state == _QUOTED:
+            quoted_lines += byte == LINE_FEED
+            if byte == QUOTE:
+                state = _QUOTE_IN_QUOTED
+        elif state == _QUOTE_IN_QUOTED and byte == QUOTE:
+            state = _QUOTED
+        elif byte == LINE_FEED:
+            if not content:
+                blank_lines += 1
+            else:
+                fields += not (runs and state == _START)
+                if n_fields > 0 and fields != n_fields:
+                    return rows, end, lines + blank_lines, fields
+                rows += 1
+                end = p + 1
+                lines += blank_lines + quoted_lines + 1
+                blank_lines = 0
+            fields = quoted_lines = 0
+            content = False
+            state = _START
+        else:
+            separates = white if runs else byte == delimiter
+            if not content and not (white and (runs or not separates)):
+                content = True
+                if rows == limit:
+                    return rows, end, lines + blank_lines, 0
+            if separates:
+                fields += not (runs and state == _START)
+                state = _START
+            else:
+                state = _QUOTED if quoting and byte == QUOTE and state == _START else _FIELD
+    return rows, end, lines, 0

@@ -1,0 +1,361 @@
+"""Words out of bytes: split UTF-8 text at white space, number its types, and renumber them later.
+
+The splitting is that of Python's ``str.split()``: ASCII white space (also ``\\x1c`` to ``\\x1f``) and the
+Unicode spaces U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F and U+3000. A line
+feed ends a sentence; a carriage return is a space. The text must be valid UTF-8 without NUL bytes: the caller
+sees to that.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit import njit
+from ..simd.octets import STRETCH, breaks, octet, trailing_zeros
+
+POSITION, WRITTEN, TYPES, LINES, EMPTY_LINES = range(5)
+"""Places in a `tally`: how far the block is used up, numbers written, types in the table, lines, empty ones."""
+
+SENTENCE_END = np.int32(-1)
+
+MARGIN = STRETCH
+"""Blanks before and behind a text, which `scan` may look at."""
+
+_TOKEN, _SPACE, _NEWLINE, _LEAD = range(4)
+
+
+def _byte_classes():
+    classes = np.zeros(256, dtype=np.uint8)
+    classes[[9, 11, 12, 13, 28, 29, 30, 31, 32]] = _SPACE
+    classes[10] = _NEWLINE
+    classes[[0xC2, 0xE1, 0xE2, 0xE3]] = _LEAD  # the first bytes of all Unicode spaces, and of much else
+    return classes
+
+
+_CLASSES = _byte_classes()
+
+_ONE = np.uint64(1)
+_EIGHT = np.uint64(8)
+_MULTIPLIER_1 = np.uint64(0xD6E8FEB86659FD93)
+_MULTIPLIER_2 = np.uint64(0xA3B195354A39B70D)
+_SIXTEEN = np.uint64(16)
+_STRETCH = np.uint64(STRETCH)
+_MARGIN = np.uint64(MARGIN)
+_SHIFT = np.uint64(32)
+_FIRST_BYTE = np.uint64(56)
+_LAST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)  # those of n that `KEY` has
+_BYTES_BEFORE = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)  # and `KEY_2`
+
+
+class TokenTable(NamedTuple):
+    """An open-addressing table of the types met so far; it is grown between calls of `scan` and `enter`.
+
+    Attributes
+    ----------
+    slots : ndarray, uint64, (capacity, 4)
+        `KEY`: the last eight bytes of the type, or all if they are fewer. `KEY_2`: the bytes before these if
+        they are at most eight (0 if there are none), else their hash. `ENTRY`: 2 * (type number + 1), plus 1
+        for a long type, of more than sixteen bytes; 0 marks a free slot. `COUNT`: how often it was met.
+        `capacity` is a power of two. A slot is half a cache line: most types cost one look at memory.
+    arena : ndarray, uint8
+        The bytes of all types, one after the other.
+    starts : ndarray, int64, (capacity // 2 + 1,)
+        Type t stands at ``arena[starts[t]:starts[t + 1]]``.
+    """
+
+    slots: np.ndarray
+    arena: np.ndarray
+    starts: np.ndarray
+
+
+KEY, KEY_2, ENTRY, COUNT = range(4)
+
+
+@njit(borrows=True)
+def _mix(key):
+    key = (key ^ (key >> _SHIFT)) * _MULTIPLIER_1
+    key = (key ^ (key >> _SHIFT)) * _MULTIPLIER_2
+    return key ^ (key >> _SHIFT)
+
+
+@njit(borrows=True)
+def _place(key, key_2):
+    return _mix(key ^ key_2 * _MULTIPLIER_2)
+
+
+@njit(borrows=True)
+def _space_width(first, second, third):
+    """Return the length in bytes of the Unicode space that the three bytes begin with, or 0."""
+    if first == 0xC2:
+        return 2 if second == 0x85 or second == 0xA0 else 0
+    if first == 0xE1:
+        return 3 if second == 0x9A and third == 0x80 else 0
+    if first == 0xE3:
+        return 3 if second == 0x80 and third == 0x80 else 0
+    if second == 0x80:
+        return 3 if third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF else 0
+    return 3 if second == 0x81 and third == 0x9F else 0
+
+
+@njit(borrows=True)
+def _same_bytes(arena, start, stop, block, begin, end):
+    if np.uint64(stop - start) != end - begin:
+        return False
+    for i in range(stop - start):  # noqa: SIM110 (a plain loop compiles best)
+        if arena[start + i] != block[begin + np.uint64(i)]:
+            return False
+    return True
+
+
+@njit(borrows=True)
+def _packed(block, begin, end):
+    """Return the last eight bytes of ``block[begin:end]``, or all if they are fewer, as one number."""
+    key = np.uint64(0)
+    while begin < end:
+        key = (key << _EIGHT) | np.uint64(block[begin])
+        begin += _ONE
+    return key
+
+
+@njit(borrows=True)
+def _hash(block, begin, end):
+    """Return a 64-bit hash of ``block[begin:end]``."""
+    key = end - begin
+    while begin + _EIGHT < end:
+        key = _mix(key ^ _packed(block, begin, begin + _EIGHT)) + _ONE
+        begin += _EIGHT
+    return _mix(key ^ _packed(block, begin, end))
+
+
+@njit
+def last_break(text):
+    """Return the place behind the last white space of `text` (ndarray, uint8), 0 if it has none that is whole."""
+    for p in range(text.size - 1, -1, -1):
+        kind = _CLASSES[text[p]]
+        if kind in (_SPACE, _NEWLINE):
+            return p + 1
+        if kind == _LEAD and p + 3 <= text.size:
+            width = _space_width(text[p], text[p + 1], text[p + 2])
+            if width > 0:
+                return p + width
+    return 0
+
+
+@njit(borrows=True)
+def _find(key, key_2, block, begin, end, slots, arena, starts):
+    """Return the slot of the type at ``block[begin:end]``, or the free slot where it would go."""
+    mask = np.uint64(slots.shape[0] - 1)
+    is_long = np.uint64(end - begin > _SIXTEEN)
+    place = _place(key, key_2) & mask
+    while True:
+        entry = slots[place, ENTRY]
+        if entry == 0:
+            return place
+        if slots[place, KEY] == key and slots[place, KEY_2] == key_2 and (entry & _ONE) == is_long:
+            number = (entry >> _ONE) - _ONE
+            if is_long == 0 or _same_bytes(arena, starts[number], starts[number + _ONE], block, begin, end):
+                return place
+        place = (place + _ONE) & mask
+
+
+@njit(borrows=True)
+def _enter(place, key, key_2, block, begin, end, slots, arena, starts, tally):
+    """Make ``block[begin:end]`` a new type in the free slot `place`; return False if there is no room."""
+    number = tally[TYPES]
+    used = starts[number]
+    length = np.int64(end - begin)
+    if number + 1 >= starts.size or used + length > arena.size:
+        return False
+    for i in range(length):
+        arena[used + i] = block[begin + np.uint64(i)]
+    slots[place, KEY] = key
+    slots[place, KEY_2] = key_2
+    slots[place, ENTRY] = (np.uint64(number + 1) << _ONE) | np.uint64(length > 16)
+    starts[number + 1] = used + length
+    tally[TYPES] = number + 1
+    return True
+
+
+@njit(borrows=True)
+def _second_key(block, begin, end):
+    """Return the `KEY_2` of a type of more than eight bytes."""
+    if end - begin <= _SIXTEEN:
+        return _packed(block, begin, end - _EIGHT)
+    return _hash(block, begin, end - _EIGHT)
+
+
+@njit(borrows=True)
+def _keys(block, begin, end):
+    """Return (`KEY`, `KEY_2`) of the token ``block[begin:end]``, which at least sixteen bytes come before."""
+    n = end - begin
+    if n > _SIXTEEN:
+        return octet(block, end - _EIGHT), _hash(block, begin, end - _EIGHT)
+    return octet(block, end - _EIGHT) & _LAST_BYTES[n], octet(block, end - _SIXTEEN) & _BYTES_BEFORE[n]
+
+
+@njit(borrows=True)
+def scan(block, size, table, out, tally):
+    """Number the tokens of a block of text, from ``tally[POSITION]`` on.
+
+    Parameters
+    ----------
+    block : ndarray, uint8, (at least MARGIN + size + MARGIN,)
+        UTF-8 text that ends with white space, and `MARGIN` blanks before and behind it.
+    size : int
+        Bytes of `block` that are text.
+    table : TokenTable
+        Updated in place.
+    out : ndarray, int32, (at least size,)
+        Receives type numbers, and `SENTENCE_END` at each line feed, from ``tally[WRITTEN]`` on.
+    tally : ndarray, int64, (5,)
+        Updated in place. A line is empty if the block has no token of it: whoever knows what came before the block
+        must look at its first line.
+
+    Returns
+    -------
+    full : bool
+        True if the table must be grown before the text from ``tally[POSITION]`` on can be numbered.
+    """
+    slots, arena, starts = table
+    end_of_text = _MARGIN + np.uint64(size)
+    begin = _MARGIN + np.uint64(tally[POSITION])  # unsigned: an index that cannot be negative needs no test for it
+    written = np.uint64(tally[WRITTEN])
+    full = False
+    stretch, left = begin, breaks(block, begin)  # what is left to look at in the stretch that begins there
+    while True:
+        while left == 0:
+            stretch += _STRETCH
+            left = breaks(block, stretch)
+        p = stretch + trailing_zeros(left)
+        if p >= end_of_text:
+            break
+        left &= left - _ONE
+        kind = _CLASSES[block[p]]
+        width = _ONE
+        if kind == _LEAD:
+            width = np.uint64(_space_width(block[p], block[p + _ONE], block[p + _ONE + _ONE]))
+        if kind == _TOKEN or width == 0:
+            continue
+        if begin < p:
+            key, key_2 = _keys(block, begin, p)
+            place = _find(key, key_2, block, begin, p, slots, arena, starts)
+            if slots[place, ENTRY] == 0 and not _enter(place, key, key_2, block, begin, p, slots, arena, starts, tally):
+                full = True
+                break
+            slots[place, COUNT] += _ONE
+            out[written] = np.int64(slots[place, ENTRY] >> _ONE) - 1
+            written += _ONE
+        if kind == _NEWLINE:
+            tally[LINES] += 1
+            tally[EMPTY_LINES] += written == 0 or out[written - _ONE] == SENTENCE_END
+            out[written] = SENTENCE_END
+            written += _ONE
+        begin = p + width
+    tally[POSITION] = begin - _MARGIN
+    tally[WRITTEN] = written
+    return full
+
+
+@njit(borrows=True)
+def enter(words, ends, counts, table, numbers, tally):
+    """Enter types with their counts, from the ``tally[POSITION]``-th on.
+
+    Parameters
+    ----------
+    words : ndarray, uint8
+        The types' bytes, one after the other.
+    ends : ndarray, int64, (n + 1,)
+        Type i is ``words[ends[i]:ends[i + 1]]``.
+    counts : ndarray, int64, (n,)
+    table : TokenTable
+        Updated in place.
+    numbers : ndarray, int32, (n,)
+        Receives the types' numbers in the table.
+    tally : ndarray, int64, (5,)
+        Updated in place.
+
+    Returns
+    -------
+    full : bool
+        True if the table must be grown before the type ``tally[POSITION]`` can be entered.
+    """
+    slots, arena, starts = table
+    for i in range(tally[POSITION], counts.size):
+        begin, end = np.uint64(ends[i]), np.uint64(ends[i + 1])
+        key = _packed(words, begin, end)
+        key_2 = _second_key(words, begin, end) if end - begin > _EIGHT else np.uint64(0)
+        place = _find(key, key_2, words, begin, end, slots, arena, starts)
+        if slots[place, ENTRY] == 0 and not _enter(place, key, key_2, words, begin, end, slots, arena, starts, tally):
+            tally[POSITION] = i
+            return True
+        slots[place, COUNT] += np.uint64(counts[i])
+        numbers[i] = np.int64(slots[place, ENTRY] >> _ONE) - 1
+    return False
+
+
+@njit
+def tabulate(slots, counts, buckets):
+    """Fill in the count of each type, int64 (n,), and the first byte of its hash, uint8 (n,)."""
+    for i in range(slots.shape[0]):
+        if slots[i, ENTRY] != 0:
+            number = np.int64(slots[i, ENTRY] >> _ONE) - 1
+            counts[number] = slots[i, COUNT]
+            buckets[number] = _place(slots[i, KEY], slots[i, KEY_2]) >> _FIRST_BYTE
+
+
+@njit
+def gather(arena, starts, order, words, ends):
+    """Copy types in another order: `words` (uint8) and `ends` (int64, (n + 1,)) as `enter` takes them."""
+    ends[0] = 0
+    for i in range(order.size):
+        begin, length = starts[order[i]], starts[order[i] + 1] - starts[order[i]]
+        for k in range(length):
+            words[ends[i] + k] = arena[begin + k]
+        ends[i + 1] = ends[i] + length
+
+
+@njit
+def rehash(slots, larger):
+    """Enter all types of `slots` in `larger`, an empty table of more slots (uint64, (capacity, 4))."""
+    mask = np.uint64(larger.shape[0] - 1)
+    for i in range(slots.shape[0]):
+        if slots[i, ENTRY] != 0:
+            place = _place(slots[i, KEY], slots[i, KEY_2]) & mask
+            while larger[place, ENTRY] != 0:
+                place = (place + _ONE) & mask
+            larger[place] = slots[i]
+
+
+@njit
+def renumber(stream, ids_by_type, ids, ends, carried):
+    """Turn provisional numbers into final ids, without discarded types and sentences that keep no token.
+
+    Parameters
+    ----------
+    stream : ndarray, int32, (n,)
+        Type numbers and `SENTENCE_END`.
+    ids_by_type : ndarray, int32, (n_types,)
+        Final id of each type, -1 if it is discarded.
+    ids : ndarray, int32, (n,)
+        Receives the ids.
+    ends : ndarray, int64, (n,)
+        Receives the place in `ids` at which each sentence ends.
+    carried : int
+        Ids that the sentence unfinished before this piece holds already.
+
+    Returns
+    -------
+    n_ids, n_ends, carried : int
+    """
+    n_ids = n_ends = 0
+    last = -carried
+    for number in stream:
+        if number < 0:
+            if n_ids > last:
+                ends[n_ends] = n_ids
+                n_ends += 1
+                last = n_ids
+        else:
+            ids[n_ids] = ids_by_type[number]
+            n_ids += ids_by_type[number] >= 0
+    return n_ids, n_ends, n_ids - last

@@ -1,0 +1,1 @@
+"""A run: from encoded data and options to two matrices, with all that happens between rounds."""

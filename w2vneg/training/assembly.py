@@ -1,0 +1,164 @@
+"""From a configuration and a corpus to an engine that runs rounds: the plugs, how they meet, how large a round is."""
+
+import dataclasses
+import functools
+import math
+
+from ..config.compatibility import NO_PRIVATE_ROWS, WITHOUT_NEGATIVES, check_plugs
+from ..errors import ConfigError
+from ..events import CostEstimated
+from ..kernels.contracts import answers_log_noise
+from ..kernels.dense import dense_cost
+from ..kernels.groups import Plugs, Shape, WindowShape
+from ..kernels.schedule import block_size
+from ..losses import LOSSES
+from ..plugins import names_with_log_q
+from ..registry import RunContext
+from ..samplers import SAMPLERS
+from ..samplers.exclusions import make_exclusion
+from ..samplers.temperature import make_schedule
+from ..weighers import WEIGHERS, regards_groups
+from .engines.dense import DenseEngine
+from .engines.local import LocalEngine, private_rows
+
+
+@dataclasses.dataclass(frozen=True)
+class Assembly:
+    """What a run is made of.
+
+    engine : LocalEngine or DenseEngine; block : int, positions of a worker's round
+    untrained : float, the loss with all logits 0
+    temperatures : what sets T between rounds (`samplers.temperature.make_schedule`), or None
+    estimate : CostEstimated or None, to be told before a long dense run
+    """
+
+    engine: object
+    block: int
+    untrained: float
+    temperatures: object = None
+    estimate: CostEstimated | None = None
+
+
+def assemble(data, config, model):
+    """Make the engine of a run.
+
+    Parameters
+    ----------
+    data : EncodedCorpus or EncodedPairs
+    config : TrainConfig, resolved
+    model : Model
+        Its matrices become the engine's; gains what the plugs train for themselves, if it has none yet.
+
+    Returns
+    -------
+    Assembly
+
+    Raises
+    ------
+    ConfigError
+        If the plugs do not go together, or a dense method is out of reach.
+    UnknownNameError
+        If a plug is not registered.
+    InputError
+        If the corpus has no pair to train on.
+    """
+    dense = config.loss in WITHOUT_NEGATIVES
+    return (_assemble_dense if dense else _assemble_sampled)(data, config, model)
+
+
+def _assemble_sampled(data, config, model):
+    counts, walk = data.vocab_out.counts, data.walk(config)
+    slots = getattr(SAMPLERS[config.sampler], "slots", lambda options: options.negatives)(config)
+    shares = config.share_negatives != "no"
+    draws, mean_draws = (slots * (1 if shares else size) for size in (walk.largest_group, walk.mean_group))
+    neighbours = functools.partial(data.counts, config, 1)
+    context = RunContext(
+        counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab), mean_draws=mean_draws
+    )
+    sampler = SAMPLERS[config.sampler].from_options(config, context)
+    temperatures = make_schedule(config, sampler, walk.centre_weights)
+    told = dataclasses.replace(context, sampler=sampler)
+    weigher = WEIGHERS[config.weigher].from_options(config, told)
+    loss = LOSSES[config.loss].from_options(config, told)
+    _check_together(config, loss, weigher, sampler)
+    shape = (WindowShape if config.share_negatives == "window" else Shape)(
+        walk.largest_group,
+        slots,
+        shares,
+        loss.needs_log_q or weigher.needs_log_q,
+        config.bounded_steps,
+        getattr(loss, "needs_positive_log_q", False),
+        config.absolute_softmax,
+        slots != config.negatives,
+        config.weigher != "none",
+    )
+    exclusion = make_exclusion(config.exclude, data, config)
+    estimate = None
+    if hasattr(sampler, "scores_all"):
+        method, remedy = sampler.scores_all
+        batch = sampler.batch_groups * config.workers
+        estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy)
+    sampler_cost = getattr(SAMPLERS[config.sampler], "cost", lambda options, context: 0.0)(config, context)
+    cost = _loop_cost(walk, config) + sampler_cost
+    n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
+    block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
+    plugs = sampler, weigher, loss
+    for plug in plugs:  # what they train is part of the model
+        for name in getattr(plug, "parameters", ()):
+            model.extra.setdefault(name, getattr(plug, name))
+    plugs = Plugs(walk.source, *plugs, exclusion)
+    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private)
+    return Assembly(engine, block, loss.untrained(config.negatives), temperatures, estimate)
+
+
+def _assemble_dense(data, config, model):
+    """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
+    counts, walk = data.vocab_out.counts, data.walk(config)
+    loss = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))
+    batch = min(config.batch, len(data.vocab))
+    remedy = "--loss sampled-softmax or --loss relaxed"
+    estimate = _estimate(walk, len(counts), config, model, "the full softmax", batch, 3, remedy)
+    kept = _centres(walk) / walk.n_positions
+    fit = 2**24 // (walk.largest_group * config.workers)  # positives of a round, 64 MB
+    block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
+    block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
+    engine = DenseEngine(model, walk, loss, block, config.workers, config)
+    return Assembly(engine, block, loss.untrained(0), estimate=estimate)
+
+
+def _check_together(config, loss, weigher, sampler):
+    check_plugs(config, loss, weigher, sampler, names_with_log_q(), regards_groups(type(weigher)))
+    if getattr(loss, "needs_positive_log_q", False) and not answers_log_noise(type(sampler)):
+        raise ConfigError(
+            f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
+            f"{config.sampler!r} does not tell; bind implement_log_noise to it, or choose --sampler popularity"
+        )
+
+
+def _private_rows(config, sampler, n_vocab):
+    if hasattr(sampler, "batch_groups"):
+        if config.private_rows:
+            raise ConfigError(NO_PRIVATE_ROWS)
+        return 0
+    if config.private_rows is None:
+        return private_rows(n_vocab, config.workers)
+    return config.private_rows
+
+
+def _centres(walk):
+    """Return how many groups an epoch has, on average (float, above 0)."""
+    return max(1.0, float(walk.centre_weights.sum()))
+
+
+def _estimate(walk, n_vocab, config, model, method, batch, products, remedy):
+    """Let `dense_cost` refuse what is out of reach; return what is to be told when training starts, if anything."""
+    centres = max(0, config.epochs - model.position.epoch) * _centres(walk)
+    cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
+    return None if cost is None else CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate)
+
+
+def _loop_cost(walk, config):
+    """Rough nanoseconds that the loop itself takes for a position, to size rounds well under a second."""
+    each = walk.mean_group
+    rows = each + config.negatives if config.share_negatives == "centre" else each * (1 + config.negatives)
+    return 40 + 0.15 * config.dim * rows

@@ -1,0 +1,76 @@
+"""Rounds of the exact softmax: batches of centres by matrix products, one batch after the other.
+
+The workers read their blocks side by side and share the work on each batch; nothing is raced for, and a seed repeats to
+the bit with any number of threads (though the number of workers decides which blocks make up a round).
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from ...jit import threads
+from ...kernels.dense import Manner, Workspace, batch_of, collect_groups, one_blas_thread, softmax_step
+from ...kernels.round import fill_round
+from ...kernels.schedule import stream_key
+from .matrices import Matrices
+
+
+class DenseEngine(Matrices):
+    """Runs rounds of one model under a dense loss.
+
+    Parameters
+    ----------
+    model : Model
+        Its matrices become the engine's.
+    walk : Walk
+    loss : Softmax
+    block : int, the largest number of positions in a worker's block
+    workers : int
+    config : TrainConfig
+        Resolved; its batch, bounded_steps and absolute_softmax are read.
+    """
+
+    def __init__(self, model, walk, loss, block, workers, config):
+        super().__init__(model, workers, n_private=0)
+        self.walk, self.source, self.loss = walk, walk.source, loss
+        self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
+        self.tokens = np.empty((workers, walk.room(block)), np.int32)
+        self.spans = np.zeros((workers, 2), np.int64)
+        self.rngs = np.zeros((workers, 8), np.uint64)
+        n_groups = workers * block
+        self._centres, self._ends = np.empty(n_groups, np.int32), np.empty(n_groups, np.int64)
+        # a last group may look at room for the largest one, though it fills less
+        self._positives = np.empty((n_groups + 1) * walk.largest_group, np.int32)
+        self._penalised = np.empty(len(self._positives), np.float32)
+        self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)
+
+    def run(self, blocks, alphas, epoch_key, round_keys):
+        """Train on one block per worker; parameters and result are those of `LocalEngine.run`."""
+        for worker in range(self.workers):
+            self.rngs[worker, 0] = stream_key(*round_keys, worker)
+        fraction = self.loss.fraction if self.loss.penalty else 0.0
+        loss = 0.0
+        with threads(self.workers), one_blas_thread():
+            fill_round(self.source, blocks, epoch_key, self.tokens, self.spans)
+            groups = self._centres, self._ends, self._positives, self._penalised
+            n = collect_groups(self.source, self.tokens, self.spans, self.rngs, fraction, *groups)
+            n_batches = -(-n // self.batch)
+            borders = [n * k // n_batches for k in range(n_batches + 1)] if n else []  # of equal size, or nearly
+            for first, last in pairwise(borders):
+                alpha = alphas[0] + (alphas[1] - alphas[0]) * (first + last) / (2 * n)
+                loss += self._step(first, last, alpha)
+        return loss, int(self._ends[n - 1]) if n else 0
+
+    def _step(self, first, last, alpha):
+        begin, end = self._ends[first - 1] if first else 0, self._ends[last - 1]
+        centres, batch = batch_of(
+            self.vectors_in,
+            self._centres[first:last],
+            self._ends[first:last] - begin,
+            self._positives[begin:end],
+            self._penalised[begin:end],
+        )
+        manner = Manner(np.float32(alpha), self.bounded, self.absolute, np.float32(self.loss.penalty))
+        loss = softmax_step(batch, self._work, self.vectors_out, manner)
+        self.vectors_in[centres] = batch.rows
+        return loss

@@ -1,0 +1,244 @@
+"""Held-out pairs that judge a run while it trains: which state was best, and when to stop.
+
+Between rounds, each time another `every` epochs are done, all held-out targets are ranked (`evaluation.ranking`). The
+best state is kept; after `patience` judgements in a row without a better one the run ends. At the end, whichever way it
+comes, the best state is restored to the bit.
+
+The state of this is `Model.best` and part of the model folder, so that a resumed run ends where an uninterrupted one
+would have. Only states that were found healthy are judged, and training never goes back behind one that was.
+"""
+
+import math
+import os
+import re
+import time
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from ..data.encoded.heldout import read_pairs_file
+from ..errors import ConfigError, InputError, did_you_mean
+from ..evaluation import evaluate_ranking, logits_of
+from ..events import BestRestored, Validated
+from .model import Best
+
+METRICS = ("mpr", "prec@K", "recall@K", "ndcg@K", "nll", "likelihood")
+_OTHER_K = 15  # of the figures told beside a metric without a K
+_SAME_POINT = 1e-9  # of an epoch; rounding never moves a judgement by a round
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure to choose by. name : str, as it was given; k : int, of the lists; sign : int, −1 where less is better"""
+
+    name: str
+    k: int = _OTHER_K
+    sign: int = 1
+
+    @classmethod
+    def parse(cls, text):
+        """Read ``mpr``, ``nll``, ``likelihood``, ``prec@15``, ``recall@15`` or ``ndcg@15``; ConfigError otherwise."""
+        text = str(text).strip().lower()
+        if text in ("mpr", "likelihood", "nll"):
+            return cls(text, sign=-1 if text == "nll" else 1)
+        found = re.fullmatch(r"(prec|recall|ndcg)@([1-9]\d{0,8})", text)
+        if found is None:
+            known = f"{', '.join(METRICS)} with a whole number above 0 for K"
+            example = f"; write {text}@15." if text in ("prec", "recall", "ndcg") else did_you_mean(text, METRICS, 0)
+            raise ConfigError(f"unknown metric {text!r}{example} Known: {known}")
+        return cls(text, int(found[2]))
+
+    def figures(self, result):
+        """Return what is told of a RankingResult: dict of str -> float, the metric itself among them."""
+        k = self.k
+        return {
+            "mpr": result.mpr,
+            "nll": result.nll,
+            "likelihood": result.likelihood,
+            f"prec@{k}": result.precision[k],
+            f"recall@{k}": result.recall[k],
+            f"ndcg@{k}": result.ndcg[k],
+        }
+
+    def better(self, value, than):
+        return self.sign * value > self.sign * than
+
+
+class Validation:
+    """How a run is judged; what it has found so far stands in the model, so that many runs can share one of these.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Pairs (i, j) with weights, as ids of the model's two vocabularies; not trained on.
+    metric : str
+        See `Metric.parse`.
+    patience : int, at least 1, optional
+        End the run after so many judgements in a row without a better one; None goes through all epochs.
+    every : float, above 0
+        Epochs from one judgement to the next.
+    known : HeldOut, optional
+        Pairs left out of each centre's ranking (those trained on); a held-out pair among them stays in.
+    files : dict of str -> str, optional
+        Where `held` ("valid") and `known` come from, for resuming.
+
+    Raises
+    ------
+    ConfigError
+        If an option is out of range.
+    """
+
+    def __init__(self, held, *, metric="mpr", patience=None, every=1.0, known=None, files=None):
+        self.metric = check_options(metric, patience, every)
+        self.patience, self.every = patience, float(every)
+        self.held, self._known, self.files = held, known, files or {}
+
+    @property
+    def settings(self):
+        """What must be the same where a run is resumed, and the files: dict that JSON can hold."""
+        known = None if self._known is None else _fingerprint(self._known)
+        return {
+            "metric": self.metric.name,
+            "patience": self.patience,
+            "every": self.every,
+            "held": _fingerprint(self.held),
+            "known": known,
+            "files": self.files,
+        }
+
+    def begin(self, model):
+        """Prepare a model for judgements, or make sure that those it has had were of this kind; ConfigError if not."""
+        settings = self.settings
+        if model.best is None:
+            model.best = Best(settings)
+            return
+        own = model.best.settings
+        differing = [name for name in settings if name != "files" and settings[name] != own.get(name)]
+        if differing:
+            what = {"held": "other held-out pairs", "known": "other known pairs"}
+            name = differing[0]
+            found = what.get(name, f"{name} {own.get(name)}, now {settings[name]}")
+            raise ConfigError(f"the run to resume was judged by {found}; resume it with the same --valid and options")
+
+    def due(self, model, epoch, through):
+        """Tell whether something is to be done after `epoch` epochs (float); `through`: they are all there are."""
+        best = model.best
+        if best.finished:
+            return False
+        passed = lambda epochs: math.floor((epochs or 0.0) / self.every + _SAME_POINT)  # noqa: E731
+        return through or self._out_of_patience(best) or passed(epoch) > passed(best.last_epoch)
+
+    def judge(self, model, epoch, through):
+        """Judge the model, and end the run if that is due.
+
+        Yields
+        ------
+        Event
+            `Validated` unless this very state was judged before, then `BestRestored` if the run is over.
+        """
+        best = model.best
+        if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
+            yield self._judged(model, epoch)
+        if through or self._out_of_patience(best):
+            yield self._restored(model, epoch, not through)
+
+    def _out_of_patience(self, best):
+        return self.patience is not None and best.stale >= self.patience
+
+    def _judged(self, model, epoch):
+        begun, name, best = time.perf_counter(), self.metric.name, model.best
+        figures = self.figures(model)
+        improved = best.epoch is None or self.metric.better(figures[name], best.figures[name])
+        best.last_epoch, best.last_figures = epoch, figures
+        best.stale = 0 if improved else best.stale + 1
+        if improved:
+            best.epoch, best.figures = epoch, figures
+            for key, matrix in model.matrices().items():
+                kept = best.matrices.setdefault(key, np.empty(matrix.shape, matrix.dtype))
+                np.copyto(kept, matrix)
+        return Validated(
+            epoch,
+            name,
+            figures,
+            figures[name],
+            best.figures[name],
+            best.epoch,
+            improved,
+            best.stale,
+            time.perf_counter() - begun,
+        )
+
+    def _restored(self, model, epoch, early):
+        best = model.best
+        for name, matrix in model.matrices().items():
+            np.copyto(matrix, best.matrices[name])
+        best.matrices, best.finished = {}, True
+        return BestRestored(epoch, best.epoch, self.metric.name, best.figures, best.last_figures, early)
+
+    def figures(self, model):
+        """Judge a model's matrices: dict of str -> float (see `Metric.figures`)."""
+        scores = logits_of(model.vectors_in, model.vectors_out, model.config.absolute_softmax)
+        held = self.held.centres, self.held.targets, self.held.weights
+        shape = model.vectors_in.shape[0], model.vectors_out.shape[0]
+        known = None
+        if self._known is not None:
+            places = self._known.centres, self._known.targets
+            known = scipy.sparse.coo_matrix((np.ones(len(places[0]), np.float32), places), shape)
+        result = evaluate_ranking(scores, held, shape[1], ks=(self.metric.k,), known=known, samples=0, bootstrap=0)
+        return {name: float(value) for name, value in self.metric.figures(result).items()}
+
+
+def check_options(metric="mpr", patience=None, every=1.0):
+    """Raise ConfigError if one of these options of `Validation` is out of range; return the `Metric`."""
+    if patience is not None and (isinstance(patience, bool) or not isinstance(patience, int) or patience < 1):
+        raise ConfigError(f"patience must be a whole number of at least 1, not {patience!r}")
+    if isinstance(every, bool) or not isinstance(every, int | float) or not 0 < every < math.inf:
+        raise ConfigError(f"eval_every must be a number of epochs above 0, not {every!r}")
+    return Metric.parse(metric)
+
+
+def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
+    """Make a `Validation` for data that is trained on.
+
+    Parameters
+    ----------
+    valid, known : path or HeldOut
+        Held-out pairs, and pairs to leave out of the ranking (or None): item, target[, weight] (see
+        `data.encoded.heldout.read_pairs_file`).
+    encoded : EncodedCorpus or EncodedPairs
+        For its vocabularies.
+    lowercase : bool
+        Whether the names of the training data were lower-cased.
+    **options
+        metric, patience, every: see `Validation`.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or no pair of it has both items in the vocabularies.
+    ConfigError
+        If an option is out of range.
+    """
+    check_options(**options)
+    files = {name: os.path.abspath(path) for name, path in (("valid", valid), ("known", known)) if _is_path(path)}
+    held, left_out = (
+        read_pairs_file(given, encoded.vocab, encoded.vocab_out, lowercase=lowercase) if _is_path(given) else given
+        for given in (valid, known)
+    )
+    if not len(held):
+        raise InputError(f"none of the {held.n_read:,} held-out pairs has both items in the training data")
+    return Validation(held, known=left_out, files=files, **options)
+
+
+def _is_path(given):
+    return isinstance(given, str | os.PathLike)
+
+
+def _fingerprint(pairs):
+    """Return a number by which pairs are known again."""
+    value = 0
+    for array, kind in ((pairs.centres, np.int64), (pairs.targets, np.int64), (pairs.weights, np.float64)):
+        value = zlib.crc32(np.ascontiguousarray(array, kind).tobytes(), value)
+    return value
