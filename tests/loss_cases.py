@@ -91,7 +91,7 @@ def ask(loss, logits, weights=None, log_q=None, seed=0):
     weights = np.ones_like(logits) if weights is None else np.array(weights, np.float32)
     if loss.needs_log_q:
         log_q = np.full_like(logits, -math.log(N_VOCAB)) if log_q is None else np.array(log_q, np.float32)
-        if not getattr(loss, "needs_positive_log_q", False):
+        if not loss.needs_positive_log_q:
             log_q[0] = 0
     else:
         log_q = np.empty(0, np.float32)

@@ -1,14 +1,13 @@
 """A sampler that draws what a test wrote down, so that an oracle knows the draws."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from w2vneg.kernels.contracts import implement_draw, implement_log_noise
 from w2vneg.kernels.linalg import dot, row_of
+from w2vneg.plugs import Sampler
 
 
-class Scripted(NamedTuple):
+class Scripted(Sampler):
     """ids : int32, (groups, draws); log_q : float32, the same; knows : bool, it hands over the logits as well"""
 
     ids: np.ndarray

@@ -19,26 +19,24 @@ from w2vneg.training.model import Model
 LOSS = '''
 """Logistic loss, written from scratch: the same sums in the same order as the one that is built in."""
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from w2vneg.kernels.contracts import implement_step
 from w2vneg.kernels.functions import fast_log
 from w2vneg.losses import LOSSES
+from w2vneg.plugs import Loss
 
 
 @LOSSES.register("toy-loss")
-class ToyLoss(NamedTuple):
+class ToyLoss(Loss):
     margin: float
 
-    needs_log_q = False
-
     @classmethod
-    def from_options(cls, options, setting):
+    def from_options(cls, options, context):
         return cls(0.0)
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         return (1 + n_negatives) * math.log(2.0)
 
 
@@ -55,24 +53,24 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
 
 SAMPLER = '''
 """Popularity noise without a table: the place of a uniform number among running sums of counts to the exponent."""
-from typing import NamedTuple
-
 import numpy as np
 
 from w2vneg.kernels.contracts import implement_draw, implement_open_sampler
 from w2vneg.kernels.rng import next_unit
+from w2vneg.plugs import Sampler
 from w2vneg.samplers import SAMPLERS
+from w2vneg.samplers.popularity import NoiseOptions
 
 
 @SAMPLERS.register("toy-sampler")
-class ToySampler(NamedTuple):
+class ToySampler(Sampler):
     running: np.ndarray
 
-    gives_log_q = False
+    Options = NoiseOptions
 
     @classmethod
-    def from_options(cls, options, setting):
-        counts = setting.counts
+    def from_options(cls, options, context):
+        counts = context.counts
         return cls(np.cumsum(counts**options.noise_exponent / (counts**options.noise_exponent).sum()))
 
 

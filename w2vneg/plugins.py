@@ -73,7 +73,7 @@ def find_objective(name):
 
 def names_with_log_q():
     """Return the names of the samplers that give the probabilities of their draws (list of str)."""
-    return [name for name in SAMPLERS if getattr(SAMPLERS[name], "gives_log_q", True)]
+    return [name for name in SAMPLERS if SAMPLERS[name].gives_log_q]
 
 
 def _names(plugin):

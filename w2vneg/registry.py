@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .errors import ConfigError, UnknownNameError, did_you_mean
@@ -34,11 +36,15 @@ class Registry:
     ----------
     kind : str
         What the table holds, in the singular, for messages: ``"loss"``.
+    base : type, optional
+        The base class of what it holds, with a class method ``adopt`` for those of earlier versions that lack it.
     """
 
-    def __init__(self, kind):
+    def __init__(self, kind, base=None):
         self.kind = kind
+        self.base = base
         self._entries = {}  # str -> object
+        self.listeners = []  # called without arguments after every change
 
     def register(self, name):
         """Return a decorator that enters its argument under `name`; ConfigError if the name is taken."""
@@ -46,7 +52,14 @@ class Registry:
         def enter(entry):
             if name in self._entries and self._entries[name] is not entry:
                 raise ConfigError(f"a {self.kind} named {name!r} is registered already; choose another name")
+            if self.base is not None and not issubclass(entry, self.base):
+                self.base.adopt(entry)
             self._entries[name] = entry
+            try:
+                self._tell()
+            except BaseException:
+                self.unregister(name)
+                raise
             return entry
 
         return enter
@@ -66,6 +79,11 @@ class Registry:
     def unregister(self, name):
         """Take `name` out again (for tests and notebooks that redefine a plug)."""
         self._entries.pop(name, None)
+        self._tell()
+
+    def _tell(self):
+        for listener in self.listeners:
+            listener()
 
 
 @dataclass(frozen=True)
@@ -95,3 +113,10 @@ class RunContext:
             object.__setattr__(self, "n_centres", len(self.counts))
         if self.mean_draws is None:
             object.__setattr__(self, "mean_draws", float(self.max_draws))
+
+
+def import_all(path, package):
+    """Import every module of a package, given as its ``__path__`` and ``__name__``, but those that begin with _."""
+    for module in pkgutil.iter_modules(path):
+        if not module.name.startswith("_"):
+            import_module(f"{package}.{module.name}")

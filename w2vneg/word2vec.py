@@ -22,12 +22,11 @@ from .files.bounded import check_regular, read_text
 from .jit import available_threads
 from .losses import LOSSES
 from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
-from .registry import RunContext
 from .samplers import SAMPLERS
 from .training.checkpoints import Checkpoints
 from .training.model import Model
 from .training.trainer import Trainer
-from .weighers import WEIGHERS, regards_groups
+from .weighers import WEIGHERS
 
 
 class Word2Vec:
@@ -160,13 +159,11 @@ class Word2Vec:
             if name is not None:
                 table[name]
         config = self.config.resolved(cores=available_threads())
-        if config.self_normalise is not None or config.log_z is not None:  # texts that the loss itself reads
-            LOSSES[config.loss].from_options(config, RunContext(np.ones(2, np.int64)))
         if diagnose:
             check_diagnose(config)
         if config.sampler is not None:
             loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
-            check_plugs(config, loss, weigher, sampler, names_with_log_q(), regards_groups(weigher))
+            check_plugs(config, loss, weigher, sampler, names_with_log_q())
         if _is_file_of_weights(config.degeneracy):
             _weights_by_word(config.degeneracy)
 

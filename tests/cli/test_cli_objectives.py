@@ -16,20 +16,16 @@ KINDS = {"losses": LOSSES, "samplers": SAMPLERS, "weighers": WEIGHERS, "presets"
 PLUGS = [(kind, name) for kind, registry in KINDS.items() for name in registry]
 
 PLUGIN = '''
-from typing import NamedTuple
-
+from w2vneg.plugs import Weigher
 from w2vneg.weighers import WEIGHERS
 
 
 @WEIGHERS.register("toy-told")
-class Told(NamedTuple):
+class Told(Weigher):
     """Half of everything, whatever it is.
 
     And more.
     """
-
-    flavour: int = 0
-    needs_log_q = False
 '''
 
 
@@ -86,14 +82,14 @@ def test_options_needs_and_defaults_are_derived(run_cli):
 
     boltzmann = entry("samplers", "boltzmann")
     defaults = {option["flag"]: option["default"] for option in boltzmann["options"]}
-    assert defaults["--temp"] == "1.0" and defaults["--candidates"] == "64" and defaults["--method"] == "rolling"
+    assert defaults["--temp"] == "1" and defaults["--candidates"] == "64" and defaults["--method"] == "rolling"
     assert boltzmann["needs"] == ["gives log q"]
     importance = next(
         e for e in json.loads(run_cli("objectives", "--json").out)["weighers"] if e["name"] == "importance"
     )
     assert importance["needs"] == ["needs log q of the negatives"]
     assert entry("presets", "ubs")["same_as"] == (
-        "--loss relaxed --sampler boltzmann --weigher none --temp 0.5 --degeneracy uniform --negatives 5 --exclude none"
+        "--loss relaxed --sampler boltzmann --weigher none --negatives 5 --exclude none --temp 0.5 --degeneracy uniform"
     )
 
 

@@ -8,12 +8,12 @@ import re
 import numpy as np
 import pytest
 
+from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.config.compatibility import about_cosines, check_plugs
 from w2vneg.config.presets import preset_of
+from w2vneg.config.table import shown_default
 from w2vneg.errors import ConfigError
-from w2vneg.samplers import SAMPLERS
-from w2vneg.weighers import WEIGHERS
 
 FIELDS = {item.name: item for item in dataclasses.fields(TrainConfig)}
 NUMBERS = [name for name, item in FIELDS.items() if item.metadata["kind"] in (int, float)]
@@ -226,15 +226,13 @@ def test_config_is_frozen_and_by_keyword():
 def test_every_option_has_help_and_a_group(name):
     about = FIELDS[name].metadata
     assert about["help"].endswith(".")
-    assert about["group"] in ("objective", "model", "corpus", "training", None)
-    assert FIELDS[name].default is not None or about["shown"] or about["group"] is None
+    assert about["group"] in ("objective", "model", "corpus", "training", "plug", None)
+    assert about["readers"] or FIELDS[name].default is not None or about["shown"] or about["group"] is None
 
 
-def test_help_names_every_plug_but_the_losses_for_which_there_is_a_command():
-    for name, registry in (("sampler", SAMPLERS), ("weigher", WEIGHERS)):
-        for plug in registry:
-            assert re.search(rf"(?<![\w-]){plug}(?![\w-])", FIELDS[name].metadata["help"]), f"{plug}: --{name}"
-    assert "'w2vneg objectives'" in FIELDS["loss"].metadata["help"]
+def test_help_names_the_command_that_lists_plugs():
+    for name in ("loss", "sampler", "weigher"):
+        assert "'w2vneg objectives'" in FIELDS[name].metadata["help"]
 
 
 @pytest.mark.parametrize(
@@ -253,24 +251,20 @@ def test_the_presets_name_is_no_option_of_its_own():
 
 def test_what_the_help_shows_is_what_resolves():
     for name, item in FIELDS.items():
-        for kind, readers in (item.metadata["used_by"] or {}).items():
+        for kind, readers in item.metadata["readers"].items():
             for reader in readers:
                 config = TrainConfig(**{"loss": "relaxed", kind: reader}).resolved()
-                self_made = {"none", "alpha", "off", "ranking: log(V - 1), hinge: 1"}  # the plug decides
-                self_made |= {FIELDS[name].metadata["shown"] for name in ("pair_weights", "pairs_per_epoch")}
-                shown, value = item.metadata["shown"], getattr(config, name)
+                shown, value = shown_default(item, kind, reader), getattr(config, name)
                 if value is None:
-                    assert shown in self_made, (name, reader)
+                    assert item.metadata["shown"] or shown == "none", (name, reader)  # the plug decides
                     continue
-                value = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else f"{value}"
-                value = value.removesuffix(".0")
-                fits = shown.split(",")[0].removesuffix(".0") == value or f"{reader}: {value}" in shown
-                assert fits, (name, reader, shown, value)
+                if item.metadata["kind"] is bool:
+                    value = {True: "yes", False: "no"}[value]
+                assert shown == (f"{value:g}" if isinstance(value, float) else str(value)), (name, reader)
     relaxed, ns = TrainConfig().resolved(), TrainConfig(loss="ns").resolved()
     shown = {name: item.metadata["shown"] for name, item in FIELDS.items()}
+    assert shown_default(FIELDS["candidates"]) == "boltzmann and selfplay: 64, dns: 8"
     assert shown["negatives"] == f"the preset's: ns {ns.negatives}, relaxed {relaxed.negatives}, …"
-    assert shown["noise_exponent"] == f"the preset's: ns and relaxed {ns.noise_exponent}, …"
-    assert ns.noise_exponent == relaxed.noise_exponent
     common, on_text = shown["alpha"].removeprefix("the preset's: ").split(", on text ")
     assert common == str(relaxed.alpha) == str(ns.alpha)
     for names, alpha in re.findall(r"([a-z][a-z ]*) ([\d.]+)(?:,|$)", on_text):
@@ -278,7 +272,6 @@ def test_what_the_help_shows_is_what_resolves():
             assert TrainConfig(loss=name).resolved().alpha == float(alpha), name
     assert "hinge" in on_text
     assert shown["share_negatives"] == f"{relaxed.share_negatives}, ns: {ns.share_negatives}, where it can be"
-    assert f"ubs: {TrainConfig(loss='ubs').resolved().temp}" in shown["temp"]
 
 
 @pytest.mark.parametrize(
@@ -353,6 +346,10 @@ def test_who_trains_on_sizes_of_logits_is_told_of_cosines_and_the_cost_of_others
 class FakePlug:
     """What `check_plugs` looks at."""
 
+    takes_absolute_logits = takes_positive_weight = True
+    needs_log_q = needs_exclusion = context_free = False
+    gives_log_q, parameters = None, ()
+
     def __init__(self, **attributes):
         vars(self).update(attributes)
 
@@ -369,21 +366,24 @@ class FakePlug:
             "weigher 'importance' needs",
         ),
         ({}, {"needs_exclusion": True}, {}, {}, "loss 'relaxed' sums over .* take --exclude target"),
-        ({"loss": "ns", "absolute_softmax": True}, {}, {}, {}, "--absolute-softmax makes no sense with loss 'ns'"),
-        ({"loss": "nce", "absolute_softmax": True}, {}, {}, {}, "--absolute-softmax makes no sense with loss 'nce'"),
-        (
-            {"loss": "ns", "weigher": "discriminator", "weigh_positive": True},
-            {},
-            {},
-            {},
-            "--weigh-positive has no effect with loss 'ns'",
-        ),
     ],
 )
 def test_plugs_that_do_not_go_together_are_refused(options, loss, weigher, sampler, message):
     config = TrainConfig(**options).resolved()
     with pytest.raises(ConfigError, match=message):
         check_plugs(config, FakePlug(**loss), FakePlug(**weigher), FakePlug(**sampler), ["uniform", "boltzmann"])
+
+
+@pytest.mark.parametrize("name", ["ns", "nce"])
+def test_losses_that_say_no_by_a_negative_logit_take_no_absolute_ones(name):
+    with pytest.raises(ConfigError, match=f"--absolute-softmax makes no sense with loss '{name}'"):
+        Word2Vec(loss=name, absolute_softmax=True).check()
+
+
+@pytest.mark.parametrize("name", ["ns", "nce", "ranking", "hinge", "importance"])
+def test_losses_with_the_positive_in_no_sum_take_no_weight_of_it(name):
+    with pytest.raises(ConfigError, match=f"--weigh-positive has no effect with loss '{name}'"):
+        Word2Vec(loss=name, weigher="discriminator", weigh_positive=True).check()
 
 
 def test_plugs_that_go_together_pass():

@@ -1,7 +1,6 @@
 """Negatives shared by a window: the loop against an oracle, and what it may stand beside."""
 
 import math
-from typing import NamedTuple
 
 import naive
 import numpy as np
@@ -13,7 +12,6 @@ from test_kernels import assert_seen, plugs_of, stream, tall, toy_run
 from w2vneg import Word2Vec
 from w2vneg.cli.train import train
 from w2vneg.config import TrainConfig
-from w2vneg.config import compatibility as rules
 from w2vneg.data.encoded import EncodedCorpus, encode_corpus
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError
@@ -23,7 +21,7 @@ from w2vneg.kernels.groups import WindowShape, make_scratch
 from w2vneg.kernels.linalg import AnyWidth, Rows, width_of
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.window import _largest_repeated_step
-from w2vneg.samplers import SAMPLERS
+from w2vneg.plugs import Weigher
 from w2vneg.training.trainer import Trainer
 from w2vneg.weighers import WEIGHERS
 
@@ -206,15 +204,8 @@ def test_baskets_train():
     assert (similar.argmax(axis=1) % 2 == np.arange(40) % 2).mean() >= 0.9
 
 
-class Regarding(NamedTuple):
+class Regarding(Weigher):
     """A weigher from outside that looks at groups."""
-
-    flavour: int = 0
-    needs_log_q = False
-
-    @classmethod
-    def from_options(cls, options, setting):
-        return cls()
 
 
 @pytest.fixture
@@ -287,10 +278,6 @@ def test_ns_shares_by_windows_where_that_can_be(options, value):
     config = TrainConfig(loss="ns", **options).resolved()
     assert config.share_negatives == value
     assert config.resolved() == config
-
-
-def test_samplers_say_themselves_whether_they_draw_alike_for_every_centre():
-    assert {name for name in SAMPLERS if getattr(SAMPLERS[name], "blind", False)} == set(rules._BLIND)
 
 
 def test_true_and_false_are_centre_and_no():

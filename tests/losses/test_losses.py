@@ -117,7 +117,7 @@ def test_closed_forms(name, logits, weights, q, value, gradient):
 @pytest.mark.parametrize("n", [1, 5, 8, 9, 17, 64])
 def test_untrained_is_the_loss_of_zero_logits_under_uniform_draws(name, n):
     loss = of(name)
-    assert ask(loss, np.zeros(1 + n), log_q=uniform_log_q(name, n))[0] == pytest.approx(loss.untrained(n), abs=2e-5)
+    assert ask(loss, np.zeros(1 + n), log_q=uniform_log_q(name, n))[0] == pytest.approx(loss.loss_at_init(n), abs=2e-5)
 
 
 def uniform_log_q(name, n):
@@ -270,7 +270,7 @@ def test_a_penalty_on_a_fraction_of_the_pairs_has_the_expectation_of_one_on_all(
     chosen = np.abs(penalties) > 1e-9
     np.testing.assert_allclose(np.array(penalties)[chosen], 4 * (full - plain), rtol=1e-4)
     assert abs(chosen.mean() - 0.25) < 4.5 * math.sqrt(0.25 * 0.75 / 2000)
-    assert some.untrained(6) == pytest.approx(make("0.2").untrained(6), rel=1e-12)
+    assert some.loss_at_init(6) == pytest.approx(make("0.2").loss_at_init(6), rel=1e-12)
 
 
 @pytest.mark.parametrize("text", ["", "x", "1,2,3", "-1", "inf", "nan", "1,0", "1,1.5", "1,", "1;0.5"])
@@ -358,7 +358,7 @@ def test_the_loop_moves_both_matrices_down_the_slope_of_the_loss(name, shared):
     trained = matrices.copy()
     run_shard(
         Plugs(source, sampler, weigher, loss, NOT_DRAWN.get(name, ExcludeNone())),
-        Shape(2, n, shared, loss.needs_log_q, False, getattr(loss, "needs_positive_log_q", False), gaps=gaps),
+        Shape(2, n, shared, loss.needs_log_q, False, loss.needs_positive_log_q, gaps=gaps),
         Rows(trained[0], 0, n_vocab, 0),
         Rows(trained[1], 0, n_vocab, 0),
         tokens,

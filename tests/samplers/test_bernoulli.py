@@ -127,7 +127,9 @@ def test_estimates_of_a_sum_are_unbiased_with_the_variance_of_the_paper():
 def test_places_are_enough_but_for_one_set_in_a_million(expected):
     assert stats.poisson.sf(places_for(expected), expected) < 1e-6
     assert stats.poisson.sf(places_for(expected) - 3, expected) > 5e-7
-    assert Bernoulli.slots(TrainConfig(sampler="bernoulli", negatives=expected).resolved()) == places_for(expected)
+    assert Bernoulli.max_negatives(TrainConfig(sampler="bernoulli", negatives=expected).resolved()) == places_for(
+        expected
+    )
 
 
 def test_a_set_that_would_overflow_ends_at_its_last_place():

@@ -12,7 +12,6 @@ from naive import boltzmann, popularity
 from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
-from w2vneg.config.compatibility import WITHOUT_NEGATIVES
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.events import Diagnosis, EpochDone
@@ -204,7 +203,7 @@ def combinations():
     """Yield options with every registered loss, sampler and weigher, each beside plain others."""
     plain = {"loss": "relaxed", "sampler": "popularity", "weigher": "none"}
     for kind, table in (("loss", LOSSES), ("sampler", SAMPLERS), ("weigher", WEIGHERS)):
-        for name in sorted(set(table) - set(WITHOUT_NEGATIVES)):
+        for name in sorted(name for name in table if not (kind == "loss" and table[name].dense)):
             yield plain | {kind: name} if kind != "loss" else {"loss": name}
     yield {"loss": "relaxed", "method": "exact", "weigher": "importance"}
 

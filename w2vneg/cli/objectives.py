@@ -66,7 +66,7 @@ def _entries():
 
 
 def _plug(kind, name, plug):
-    about = getattr(plug, "about", None)
+    about = plug.about
     told = (
         dataclasses.asdict(about)
         if about is not None
@@ -88,7 +88,7 @@ def _needs(kind, plug):
         return "with some options, " if isinstance(value, property) else "" if value else None
 
     if kind == "sampler":
-        return ["gives log q" if getattr(plug, "gives_log_q", True) else "gives no log q: not for what needs it"]
+        return ["gives log q" if plug.gives_log_q else "gives no log q: not for what needs it"]
     needs = {
         "needs_log_q": "needs log q of the negatives",
         "needs_positive_log_q": "needs log q of the positive",
@@ -101,21 +101,20 @@ def _needs(kind, plug):
 def _options(kind, name):
     """Return the options that the plug reads: flag, help and default."""
     from ..config import TrainConfig
-    from ..config.option import default_for, flag_of
+    from ..config.table import shown_default
+    from ..option import flag_of
 
-    options = []
-    for item in dataclasses.fields(TrainConfig):
-        if name in (item.metadata["used_by"] or {}).get(kind, ()):
-            default = default_for(item, name)
-            shown = item.metadata["shown"] if default is None or default is True or default is False else f"{default}"
-            options.append({"flag": flag_of(item), "help": item.metadata["help"], "default": shown})
-    return options
+    read = [item for item in dataclasses.fields(TrainConfig) if name in item.metadata["readers"].get(kind, ())]
+    return [
+        {"flag": flag_of(item), "help": item.metadata["help"], "default": shown_default(item, kind, name)}
+        for item in read
+    ]
 
 
 def _preset(name, preset):
     from ..config import TrainConfig
-    from ..config.option import flag_of
     from ..losses import LOSSES
+    from ..option import flag_of
 
     fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
     config, own = (TrainConfig(loss=called).resolved() for called in (name, preset.loss))
@@ -128,7 +127,7 @@ def _preset(name, preset):
         if not chosen or value is None:
             continue
         flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {_plain(value)}")
-    about = getattr(LOSSES[preset.loss], "about", None) if preset.loss in LOSSES else None
+    about = LOSSES[preset.loss].about if preset.loss in LOSSES else None
     return {
         "kind": "preset",
         "name": name,

@@ -1,46 +1,111 @@
 """Click options made from the fields of `TrainConfig`, under headings, and the TOML file that may set them too."""
 
 import dataclasses
+import functools
+from contextlib import suppress
 
 import click
 
-from ..config import TrainConfig
-from ..config.compatibility import in_words
-from ..errors import ConfigError, InputError
+from ..errors import ConfigError, InputError, W2vnegError
 from ..files.bounded import read_text
+from ..option import flag_of, off_of
 
-_HEADINGS = {  # group, or what reads the option -> heading of the help, in order
-    None: "Files and reports",
+EVERYDAY = (
+    *("corpus", "loss", "temp", "output", "save_model", "dim", "window", "negatives"),
+    *("epochs", "alpha", "min_count", "workers"),
+)
+"""What help lists first, in this order."""
+
+_DAILY = "Everyday options"
+_OTHER = "Files and reports"
+_HEADINGS = {  # group -> heading of the help; those of plugs come behind, by plug
+    None: _OTHER,
     "items": "Columns and rows of items",
     "objective": "Objective",
-    "sampler": "Options of samplers",
-    "weigher": "Options of weighers",
-    "loss": "Options of losses",
-    "source": "Groups",
     "model": "Model",
     "training": "Training",
     "corpus": "Corpus",
 }
+_METAVARS = {"loss": "NAME", "sampler": "NAME", "weigher": "NAME", "plugin": "MODULE|FILE.py", "encoding": "NAME"}
 
 
 class GroupedCommand(click.Command):
-    """A command whose help lists its options under the headings above."""
+    """A command whose help lists its options under headings; with those of the plugs that ``--plugin`` names.
+
+    plug_options : bool or sequence of str, whether it takes options of `TrainConfig`, or which
+    """
 
     def __init__(self, *arguments, **attributes):
         attributes["context_settings"] = {"max_content_width": 110} | (attributes.get("context_settings") or {})
         super().__init__(*arguments, **attributes)
 
+    def make_context(self, info_name, args, parent=None, **extra):
+        plugins = _plugins_named(args)
+        if plugins:
+            from ..plugins import load_plugins
+
+            load_plugins(plugins)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def get_params(self, ctx):
+        params = super().get_params(ctx)
+        names = getattr(self.callback, "config_options", ())
+        if names is None or names:
+            from ..config import TrainConfig
+
+            have = {param.name for param in params}
+            items = [item for item in dataclasses.fields(TrainConfig) if names is None or item.name in names]
+            params = params + [
+                _option(item) for item in items if item.name not in have and item.metadata["group"] is not None
+            ]
+        return params
+
+    def parse_args(self, ctx, args):
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from ..config.synonyms import FLAGS, SYNONYMS
+
+            name = error.option_name.lstrip("-").replace("-", "_")
+            flags = {flag for param in self.get_params(ctx) for flag in param.opts}
+            ours = FLAGS.get(name) or "--" + SYNONYMS.get(name, "").replace("_", "-")
+            if ours in flags:
+                error.message = f"{error.message} It is called {ours} here."
+                error.possibilities = None
+            raise
+
     def format_options(self, ctx, formatter):
-        sections = {heading: [] for heading in _HEADINGS.values()}
-        for parameter in self.get_params(ctx):
+        sections = {_DAILY: []}
+        everyday = [name for name in EVERYDAY if self.name == "train"]
+        parameters = self.get_params(ctx)
+        parameters.sort(key=lambda one: everyday.index(one.name) if one.name in everyday else len(everyday))
+        for parameter in parameters:
             record = parameter.get_help_record(ctx)
             if record is not None:
-                heading = getattr(parameter, "heading", None) or _HEADINGS[None]
-                sections[heading].append(record)
-        for heading, records in sections.items():
-            if records:
+                heading = _DAILY if parameter.name in everyday else getattr(parameter, "heading", None) or _OTHER
+                sections.setdefault(heading, []).append(record)
+        order = [_DAILY, _OTHER, *_HEADINGS.values(), *sections]
+        for heading in dict.fromkeys(order):
+            if sections.get(heading):
                 with formatter.section(heading):
-                    formatter.write_dl(records, col_max=34)
+                    formatter.write_dl(sections[heading], col_max=34)
+
+
+def _plugins_named(args):
+    """Return what ``--plugin`` names among the arguments, or the file of ``--config`` does; None if nothing."""
+    found = {}
+    for flag in ("--plugin", "--config"):
+        for place, word in enumerate(args):
+            if word == "--":
+                break
+            if word == flag and place + 1 < len(args):
+                found[flag] = args[place + 1]
+            elif word.startswith(f"{flag}="):
+                found[flag] = word.removeprefix(f"{flag}=")
+    if "--plugin" not in found and "--config" in found:
+        with suppress(W2vnegError):  # what is wrong with the file is said when it is read
+            return parse_toml(read_text(found["--config"]), "").get("plugin")
+    return found.get("--plugin")
 
 
 class ConfigOption(click.Option):
@@ -52,60 +117,84 @@ class ConfigOption(click.Option):
 
 
 def config_options(command, names=None):
-    """Decorate `command` with one option per field (those of `names` only); what was not given comes as None."""
-    for item in reversed(dataclasses.fields(TrainConfig)):
-        about = item.metadata
-        if about["group"] is None or (names is not None and item.name not in names):
-            continue
-        flag = "--" + item.name.replace("_", "-")
-        declared = f"{flag}/--{about['off']}" if about["kind"] is bool else flag
-        kind = None if about["kind"] is bool else about["kind"]
-        text = f"{about['help']}  [{readers_of(item)}default: {shown_default(item)}]"
-        valued = {"is_flag": False, "flag_value": about["alone"]} if about["alone"] else {}
-        command = click.option(
-            declared,
-            item.name,
-            cls=ConfigOption,
-            heading=_HEADINGS[next(iter(about["used_by"] or ()), about["group"])],
-            type=kind,
-            default=None,
-            help=text,
-            **valued,
-            metavar="|".join(about["choices"]) if about["choices"] else _METAVARS.get(item.name),
-        )(command)
+    """Mark the callback of a `GroupedCommand`: it takes the options of `TrainConfig`, or those of `names` only.
+
+    What was not given comes as None.
+    """
+    command.config_options = names
     return command
 
 
-_METAVARS = {
-    "loss": "NAME",
-    "sampler": "NAME",
-    "weigher": "NAME",
-    "degeneracy": "NAME|FILE",
-    "plugin": "MODULE|FILE.py",
-    "self_normalise": "LAMBDA[,SHARE]",
-    "log_z": "NUMBER|learned",
-    "encoding": "NAME",
-}
+def _option(item):
+    """Return the click option of a field."""
+    return _made(item.name, item.metadata["kind"], _Metadata(item))
 
 
-def shown_default(item):
-    """Return a field's default as the help prints it."""
+class _Metadata:
+    """A field that a cache can tell apart from another of its name."""
+
+    def __init__(self, item):
+        self.item = item
+
+    def __eq__(self, other):
+        return self.item.metadata == other.item.metadata and self.item.default == other.item.default
+
+    def __hash__(self):
+        return hash(self.item.name)
+
+
+@functools.lru_cache(maxsize=512)
+def _made(name, kind, held):
+    item = held.item
     about = item.metadata
-    if about["shown"] is not None:
-        return about["shown"]
-    if about["kind"] is bool:
-        return "--" + (item.name.replace("_", "-") if item.default else about["off"])
-    return str(item.default)
+    flag = "--" + name.replace("_", "-")
+    valued = {"is_flag": False, "flag_value": about["alone"]} if about["alone"] else {}
+    return ConfigOption(
+        [f"{flag}/--{off_of(item)}" if kind is bool else flag, name],
+        heading=_heading(item),
+        type=None if kind is bool else kind,
+        default=None,
+        help=f"{about['help']}  [{readers_of(item)}default: {shown(item)}]",
+        metavar="|".join(about["choices"]) if about["choices"] else about["metavar"] or _METAVARS.get(name),
+        **valued,
+    )
+
+
+def _heading(item):
+    readers = item.metadata["readers"]
+    if not readers:
+        return _HEADINGS[item.metadata["group"]]
+    kind, names = next(iter(readers.items()))
+    if kind == "source":
+        return "Groups"
+    return f"Options of the {next(iter(names))} {kind}" if len(names) == 1 else f"Options of several {_PLURAL[kind]}"
+
+
+_PLURAL = {"sampler": "samplers", "weigher": "weighers", "loss": "losses"}
+
+
+def shown(item):
+    """Return a field's default as the help prints it; of a bool the flag."""
+    from ..config.table import shown_default
+
+    about = item.metadata
+    if about["kind"] is bool and about["shown"] is None and not about["readers"]:
+        return flag_of(item, item.default)
+    return shown_default(item)
 
 
 def readers_of(item):
     """Return the names of the plugs that read a field, as the help prints them before its default."""
-    names = [name for names in (item.metadata["used_by"] or {}).values() for name in names]
+    from ..config.compatibility import in_words
+
+    names = [name for names in item.metadata["readers"].values() for name in names]
     return f"for {in_words(names)}; " if names else ""
 
 
 def read_config(path, given):
     """Build a TrainConfig from a TOML file (or None) and the options given beside it, which win."""
+    from ..config import TrainConfig
+
     values = {}
     if path is not None:
         values = parse_toml(read_text(path), path)

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 
 import click
 
-from ..config.compatibility import about_cosines
 from ..training.signals import first_signal
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options, read_config
@@ -98,6 +97,8 @@ def train(
     with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
         write_results(word2vec, output, checkpoints, note)
     folder = checkpoints and checkpoints.folder
+    from ..config.compatibility import about_cosines
+
     if caution := about_cosines(trainer.config):
         note(f"Note: {caution}.")
     if as_json:

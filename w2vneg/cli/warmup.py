@@ -5,7 +5,6 @@ import json
 
 import click
 
-from ..config import SOURCES
 from .options import GroupedCommand, config_options, read_config
 
 
@@ -14,7 +13,7 @@ from .options import GroupedCommand, config_options, read_config
 @click.option(
     "--for",
     "sources",
-    type=click.Choice(SOURCES),
+    metavar="text|baskets|pairs",
     multiple=True,
     default=("text",),
     show_default=True,

@@ -4,9 +4,9 @@ A field left at None is filled in by `TrainConfig.resolved` from the preset that
 ``--loss relaxed`` alone means what the papers mean by it and every part can still be chosen by itself.
 """
 
-from .compatibility import DEGENERACIES
+from ..samplers.boltzmann import DEGENERACIES
 from .objective import EXCLUSIONS
-from .run import SOURCES
 from .train import TrainConfig
+from .walks import WALKS
 
-__all__ = ["DEGENERACIES", "EXCLUSIONS", "SOURCES", "TrainConfig"]
+__all__ = ["DEGENERACIES", "EXCLUSIONS", "WALKS", "TrainConfig"]

@@ -5,20 +5,53 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ConfigError, did_you_mean
-from .compatibility import at_infinity, check_schedule, for_plugs, own_negatives, unread, without_negatives
+from ..option import checked
+from .compatibility import for_plugs, own_negatives, settled, without_negatives
 from .objective import ObjectiveOptions
-from .option import checked
 from .presets import PRESETS, preset_of
 from .run import RunOptions
+from .synonyms import hint_for
+from .table import KINDS, gather
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class TrainConfig(RunOptions, ObjectiveOptions):
-    """The options of a training run; see each field's help. ConfigError on a value out of range."""
+    """The options of a training run, as attributes: those of every run, and those of all registered plugs.
 
-    def __post_init__(self):
-        for item in dataclasses.fields(self):
-            object.__setattr__(self, item.name, checked(item, getattr(self, item.name)))
+    An option left at None is filled in by `resolved`. `dataclasses.fields` lists them; `dataclasses.replace` changes
+    some.
+
+    Raises
+    ------
+    ConfigError
+        If a value is out of range, or there is no such option.
+    """
+
+    def __init__(self, **values):
+        fields = dataclasses.fields(self)
+        unknown = values.keys() - {item.name for item in fields}
+        if unknown:
+            name = min(unknown)
+            raise ConfigError(f"unknown option {name!r}{hint_for(name, [item.name for item in fields])}")
+        for item in fields:
+            value = checked(item, values.get(item.name, item.default))
+            object.__setattr__(self, item.name, value)
+        if self.source not in KINDS["source"]:
+            raise ConfigError(f"unknown source {self.source!r}{did_you_mean(self.source, KINDS['source'])}")
+
+    def _values(self):
+        return {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
+
+    def __eq__(self, other):
+        return self._values() == other._values() if isinstance(other, TrainConfig) else NotImplemented
+
+    def __hash__(self):
+        return hash(tuple(self._values().items()))
+
+    def __repr__(self):
+        given = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
+        given = {item.name: given[item.name] for item in dataclasses.fields(self) if given[item.name] != item.default}
+        return f"TrainConfig({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     @classmethod
     def from_mapping(cls, mapping, where=None, saved=False):
@@ -29,12 +62,14 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         place = f"{where}: " if where else ""
         if not isinstance(mapping, dict):
             raise ConfigError(f"{place}expected options by name, found {str(mapping)[:40]!r}")
-        known = [f.name for f in dataclasses.fields(cls)]
+        known = [item.name for item in dataclasses.fields(cls)]
         values = {}
         for name, value in mapping.items():
             key = name.replace("-", "_")
             if key not in known:
-                raise ConfigError(f"{place}unknown option {name!r}{did_you_mean(key, known, shown=0)}")
+                if saved and value is None:
+                    continue  # of a plug that this run did not use, and that is not there now
+                raise ConfigError(f"{place}unknown option {name!r}{hint_for(key, known)}")
             if key == "preset" and not saved:
                 raise ConfigError(f"{place}preset is no option of its own; write loss = {value!r}")
             values[key] = value
@@ -45,7 +80,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
 
     def as_dict(self):
         """Return the options as values that JSON can hold: weights as a list, an infinite number as "inf"."""
-        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        values = self._values()
         for name, value in values.items():
             if isinstance(value, tuple):
                 values[name] = list(value)
@@ -69,16 +104,13 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         preset = preset_of(name, self.source)
         values = {key: value for key, value in preset.values.items() if getattr(self, key) is None}
         values |= {"loss": preset.loss, "preset": name}
+        values |= {} if self.workers is not None else {"workers": cores}
         chosen = dataclasses.replace(self, **values)
         chosen = dataclasses.replace(chosen, **without_negatives(chosen, self))
         chosen = dataclasses.replace(chosen, **for_plugs(chosen, self))
-        check_schedule(chosen)
-        chosen = dataclasses.replace(chosen, **at_infinity(chosen, self))
-        chosen = dataclasses.replace(chosen, **unread(chosen, self))
+        chosen = dataclasses.replace(chosen, **settled(chosen, self))
         chosen = dataclasses.replace(chosen, **own_negatives(chosen, self))
         values = {}
-        if chosen.workers is None:
-            values["workers"] = cores
         if chosen.min_alpha is None:
             values["min_alpha"] = chosen.alpha / 10000
         if chosen.min_count is None:
@@ -94,3 +126,19 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         if known is not None and self.loss in (None, known.loss):
             return self.preset
         return self.loss or ("relaxed" if self.source == "text" else "us")
+
+
+_OWN = dict(TrainConfig.__dataclass_fields__)  # the options of every run
+
+
+def _refresh():
+    """Let `TrainConfig` have the options of all plugs that are registered now."""
+    table = gather(_OWN)
+    for name, item in table.items():
+        setattr(TrainConfig, name, item.default)  # for configurations made before the plug was registered
+    TrainConfig.__dataclass_fields__ = table
+
+
+for _registry in KINDS.values():
+    _registry.listeners.append(_refresh)
+_refresh()

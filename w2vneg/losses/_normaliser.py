@@ -13,6 +13,7 @@ A loss of this family is a NamedTuple with the fields ``penalty`` (λ/γ; 0 is n
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.functions import fast_exp, fast_log, highest
 from ..kernels.rng import next_unit
+from ..option import option
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -28,11 +30,8 @@ _RAREST = np.float32(-1e4)  # log q below counts as this: no draw is so rare, an
 _NOWHERE = np.float32(-1e30)  # log of a term that does not count
 
 
-def read_penalty(options):
-    """Return (penalty, fraction) from ``options.self_normalise``, "λ" or "λ,fraction"; (0, 1) where it is None."""
-    text = options.self_normalise
-    if text is None:
-        return 0.0, 1.0
+def parse_penalty(text):
+    """Return (penalty, fraction) of the text "λ" or "λ,fraction"; ConfigError if it is neither."""
     try:
         strength, *rest = (float(part) for part in text.split(","))
         fraction = rest[0] if rest else 1.0
@@ -45,6 +44,26 @@ def read_penalty(options):
             f"at most 1, got {text!r}; write 0.1 or 0.1,0.5"
         )
     return strength / fraction, fraction
+
+
+@dataclass(frozen=True, kw_only=True)
+class PenaltyOptions:
+    """Options of all softmaxes."""
+
+    self_normalise: str | None = option(
+        None,
+        "LAMBDA or LAMBDA,FRACTION: add lambda (log Z)^2, so that Z stays near 1; on a fraction of the pairs as "
+        "lambda / fraction, the same on the whole.",
+        shown="off",
+        check=parse_penalty,
+        metavar="LAMBDA[,SHARE]",
+    )
+
+
+def read_penalty(options):
+    """Return (penalty, fraction) from ``options.self_normalise``, "λ" or "λ,fraction"; (0, 1) where it is None."""
+    text = options.self_normalise
+    return (0.0, 1.0) if text is None else parse_penalty(text)
 
 
 def penalty_at(loss, log_z):

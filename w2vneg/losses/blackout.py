@@ -13,13 +13,13 @@ Draws that are the positive must be excluded. A weight multiplies z, so a negati
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..jit import njit
 from ..kernels.contracts import implement_step
 from ..kernels.functions import fast_exp, fast_log
+from ..plugs import Loss
 from ..registry import About
 from . import LOSSES
 from ._normaliser import clear, corrected
@@ -32,10 +32,8 @@ _SMALL = 1e-200  # a product of factors of at least 1/2 that must not shrink muc
 
 
 @LOSSES.register("blackout")
-class BlackOut(NamedTuple):
-    """BlackOut; it has no hyper-parameters of its own (`flavour` only keeps the tuple from being empty)."""
-
-    flavour: int = 0
+class BlackOut(Loss):
+    """BlackOut; it has no hyper-parameters of its own."""
 
     needs_log_q = True
     needs_exclusion = True
@@ -52,7 +50,7 @@ class BlackOut(NamedTuple):
     def from_options(cls, options, context):
         return cls()
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         """Value for uniform draws."""
         return math.log(1 + n_negatives) + n_negatives * math.log(1 + 1 / n_negatives)
 

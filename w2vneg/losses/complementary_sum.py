@@ -16,29 +16,30 @@ put q₀ above 1; 1 − q₀ counts as 1e-6 at least.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..jit import njit
 from ..kernels.contracts import implement_step
 from ..kernels.functions import fast_log
+from ..plugs import Loss
 from ..registry import About
 from . import LOSSES
-from ._normaliser import clipped, count, penalty_at, read_penalty, softmax_step
+from ._normaliser import PenaltyOptions, clipped, count, penalty_at, read_penalty, softmax_step
 
 _EMPTY = np.float32(np.inf)  # log q of a place without a draw
 _LEAST_REST = 1e-6
 
 
 @LOSSES.register("css")
-class ComplementarySum(NamedTuple):
+class ComplementarySum(Loss):
     """n_vocab : int; penalty, fraction : float, of self-normalisation. For draws with replacement."""
 
     n_vocab: int
     penalty: float = 0.0
     fraction: float = 1.0
 
+    Options = PenaltyOptions
     needs_log_q = True
     needs_exclusion = True
     needs_positive_log_q = True
@@ -52,17 +53,17 @@ class ComplementarySum(NamedTuple):
 
     @classmethod
     def from_options(cls, options, context):
-        if getattr(context.sampler, "independent", False):
+        if context.sampler is not None and context.sampler.independent:
             return ComplementaryBernoulli(len(context.counts), *read_penalty(options))
         return cls(len(context.counts), *read_penalty(options))
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
         log_z = math.log(self.n_vocab)
         return log_z + penalty_at(self, log_z)
 
 
-class ComplementaryBernoulli(NamedTuple):
+class ComplementaryBernoulli(Loss):
     """n_vocab : int; penalty, fraction : float, of self-normalisation. For independent draws."""
 
     n_vocab: int
@@ -72,7 +73,7 @@ class ComplementaryBernoulli(NamedTuple):
     needs_log_q = True
     needs_exclusion = True
     about = ComplementarySum.about
-    untrained = ComplementarySum.untrained
+    loss_at_init = ComplementarySum.loss_at_init
 
 
 @implement_step(ComplementarySum)

@@ -9,26 +9,28 @@ ends in DivergenceError. Eq. 10 prints u where log u is meant. Without any negat
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels.contracts import implement_step
 from ..kernels.functions import fast_log
+from ..plugs import Loss
 from ..registry import About
 from . import LOSSES
-from ._normaliser import clipped, count, penalty_at, read_penalty, softmax_step
+from ._normaliser import PenaltyOptions, clipped, count, penalty_at, read_penalty, softmax_step
 
 
 @LOSSES.register("importance")
-class ImportanceSampling(NamedTuple):
+class ImportanceSampling(Loss):
     """n_vocab : int; penalty, fraction : float, of self-normalisation"""
 
     n_vocab: int
     penalty: float = 0.0
     fraction: float = 1.0
 
+    Options = PenaltyOptions
     needs_log_q = True
+    takes_positive_weight = False
     unstable = "plain importance sampling diverges by nature: take --loss css or sampled-softmax"
     about = About(
         "softmax whose normaliser is estimated by importance sampling alone; diverges by nature",
@@ -42,7 +44,7 @@ class ImportanceSampling(NamedTuple):
     def from_options(cls, options, context):
         return cls(len(context.counts), *read_penalty(options))
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
         log_z = math.log(self.n_vocab)
         return log_z + penalty_at(self, log_z)

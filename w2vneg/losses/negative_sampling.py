@@ -9,13 +9,14 @@ Unlike word2vec.c nothing is skipped at large |s|: for hard negatives those upda
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..jit import njit
 from ..kernels.contracts import implement_step, implement_step_group
 from ..kernels.functions import FULL, fast_log
+from ..option import option
+from ..plugs import Loss
 from ..registry import About
 from . import LOSSES
 from ._normaliser import count
@@ -25,12 +26,20 @@ _ONE = np.float32(1.0)
 
 
 @LOSSES.register("ns")
-class NegativeSampling(NamedTuple):
+class NegativeSampling(Loss):
     """mean : bool, the negatives' part is their mean and not their sum"""
 
     mean: bool = False
 
-    needs_log_q = False
+    class Options:
+        mean_negatives: bool = option(
+            False,
+            "Divide the negatives' part of negative sampling by their number, as CSS eq. 28 writes it.",
+            off="sum-negatives",
+        )
+
+    takes_absolute_logits = False
+    takes_positive_weight = False
     about = About(
         "logistic regression of the positive against the negatives: word2vec's",
         "L = −log σ(s₀) − Σ log σ(−s_k)",
@@ -43,7 +52,7 @@ class NegativeSampling(NamedTuple):
     def from_options(cls, options, context):
         return cls(bool(options.mean_negatives))
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         return (1 + (1 if self.mean else n_negatives)) * math.log(2.0)
 
 

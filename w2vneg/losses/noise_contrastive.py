@@ -12,7 +12,6 @@ for k times their mean; the sum is meant.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +19,8 @@ from ..errors import ConfigError
 from ..jit import njit
 from ..kernels.contracts import implement_step
 from ..kernels.functions import fast_log
+from ..option import option
+from ..plugs import Loss
 from ..registry import About
 from . import LOSSES
 from ._logistic import logistic_many, logistic_one, softplus
@@ -34,7 +35,7 @@ def _uniform_value(n, log_z):
     return softplus(math.log(n) + log_z) + n * softplus(-math.log(n) - log_z)
 
 
-class LearnedNormaliser(NamedTuple):
+class LearnedNormaliser(Loss):
     """log_z : float32, (n_vocab, 1), one for each centre"""
 
     log_z: np.ndarray
@@ -43,18 +44,28 @@ class LearnedNormaliser(NamedTuple):
     needs_positive_log_q = True
     parameters = ("log_z",)
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         """Value for uniform draws."""
         return _uniform_value(n_negatives, 0.0)
 
 
 @LOSSES.register("nce")
-class NoiseContrastive(NamedTuple):
+class NoiseContrastive(Loss):
     """log_z : float, fixed; n_vocab : int"""
 
     log_z: float
     n_vocab: int
 
+    class Options:
+        log_z: str = option(
+            "0",
+            "log Z of noise-contrastive estimation: a number, or 'learned' for one for each centre.",
+            metavar="NUMBER|learned",
+            check=lambda text: text == "learned" or _number(text),
+        )
+
+    takes_absolute_logits = False
+    takes_positive_weight = False
     needs_log_q = True
     needs_positive_log_q = True
     about = About(
@@ -72,7 +83,7 @@ class NoiseContrastive(NamedTuple):
             return LearnedNormaliser(np.full((context.n_centres, 1), math.log(n_vocab), np.float32))
         return cls(_number(options.log_z), n_vocab)
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         """Value for uniform draws."""
         return _uniform_value(n_negatives, self.log_z - math.log(self.n_vocab))
 

@@ -9,11 +9,13 @@ its default; Δ = 0 is Bayesian personalised ranking (Rendle et al. 2009). Hinge
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..kernels.contracts import implement_step
+from ..option import option
+from ..plugs import Loss
 from ..registry import About
 from . import LOSSES
 from ._logistic import logistic_many, softplus
@@ -22,13 +24,23 @@ from ._normaliser import clipped
 _ZERO = np.float32(0.0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class MarginOptions:
+    """Options of losses on the positive's lead."""
+
+    margin: float | None = option(
+        None, "Margin by which the positive should lead.", shown="ranking: log(V - 1), hinge: 1"
+    )
+
+
 @LOSSES.register("ranking")
-class Ranking(NamedTuple):
+class Ranking(Loss):
     """margin : float, Δ"""
 
     margin: float
 
-    needs_log_q = False
+    Options = MarginOptions
+    takes_positive_weight = False
     about = About(
         "logistic loss on the lead of the positive over each negative; margin 0 is BPR",
         "L = −Σ log σ(s₀ − s_k − Δ),  Δ = log(V − 1)",
@@ -42,17 +54,18 @@ class Ranking(NamedTuple):
         margin = options.margin
         return cls(math.log(max(len(context.counts) - 1, 1)) if margin is None else float(margin))
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         return n_negatives * softplus(self.margin)
 
 
 @LOSSES.register("hinge")
-class Hinge(NamedTuple):
+class Hinge(Loss):
     """margin : float, Δ"""
 
     margin: float
 
-    needs_log_q = False
+    Options = MarginOptions
+    takes_positive_weight = False
     about = About(
         "hinge loss on the lead of the positive over each negative",
         "L = Σ max(0, Δ − s₀ + s_k),  Δ = 1",
@@ -65,7 +78,7 @@ class Hinge(NamedTuple):
     def from_options(cls, options, context):
         return cls(1.0 if options.margin is None else float(options.margin))
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         return n_negatives * max(0.0, self.margin)
 
 

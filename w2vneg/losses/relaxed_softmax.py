@@ -12,30 +12,36 @@ how the negatives were drawn: that is what makes it relaxed. Self-normalisation:
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..jit import LEAF, njit
 from ..kernels.contracts import implement_step, implement_step_group
 from ..kernels.functions import FULL, fast_log
+from ..option import option
+from ..plugs import Loss
 from ..registry import About
 from . import LOSSES
-from ._normaliser import clear, penalty_at, penalty_now, read_penalty
+from ._normaliser import PenaltyOptions, clear, penalty_at, penalty_now, read_penalty
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 
 
 @LOSSES.register("relaxed")
-class RelaxedSoftmax(NamedTuple):
+class RelaxedSoftmax(Loss):
     """positive_in : bool, the positive belongs to Z; penalty, fraction : float, of self-normalisation"""
 
     positive_in: bool = True
     penalty: float = 0.0
     fraction: float = 1.0
 
-    needs_log_q = False
+    class Options(PenaltyOptions):
+        positive_in_normaliser: bool = option(
+            True,
+            "Let the relaxed softmax's normaliser include the positive, or take eq. 5 to the letter (unbounded below).",
+        )
+
     about = About(
         "softmax over the positive and its negatives, whatever these were drawn from",
         "L = −s₀ + log( e^{s₀} + Σ ω_k e^{s_k} )",
@@ -48,7 +54,7 @@ class RelaxedSoftmax(NamedTuple):
     def from_options(cls, options, context):
         return cls(options.positive_in_normaliser is not False, *read_penalty(options))
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         log_z = math.log(n_negatives + self.positive_in)
         return log_z + penalty_at(self, log_z)
 

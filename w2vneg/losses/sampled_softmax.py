@@ -20,25 +20,29 @@ unless the positive is a draw from q, too. For the penalty of self-normalisation
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels.contracts import implement_step
 from ..kernels.functions import fast_log
+from ..option import option
+from ..plugs import Loss
 from ..registry import About
 from . import LOSSES
-from ._normaliser import clipped, corrected, count, penalty_at, read_penalty, softmax_step
+from ._normaliser import PenaltyOptions, clipped, corrected, count, penalty_at, read_penalty, softmax_step
 from .complementary_sum import ComplementarySum
 
 
 @LOSSES.register("sampled-softmax")
-class SampledSoftmax(NamedTuple):
+class SampledSoftmax(Loss):
     """n_vocab : int; penalty, fraction : float, of self-normalisation"""
 
     n_vocab: int
     penalty: float = 0.0
     fraction: float = 1.0
+
+    class Options(PenaltyOptions):
+        correct_positive: bool = option(False, "Let sampled softmax correct the positive's logit by its log q too.")
 
     needs_log_q = True
     about = About(
@@ -57,20 +61,21 @@ class SampledSoftmax(NamedTuple):
             return ComplementarySum.from_options(options, context)
         return cls(len(context.counts), *read_penalty(options))
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         """Value for uniform draws; for others the logarithm of its expected normaliser."""
         log_z = math.log(1 + self.n_vocab)
         return log_z + penalty_at(self, log_z)
 
 
 @LOSSES.register("large-vocab")
-class LargeVocabulary(NamedTuple):
+class LargeVocabulary(Loss):
     """n_vocab : int; penalty, fraction : float, of self-normalisation"""
 
     n_vocab: int
     penalty: float = 0.0
     fraction: float = 1.0
 
+    Options = PenaltyOptions
     needs_log_q = True
     needs_positive_log_q = True
     about = About(
@@ -85,7 +90,7 @@ class LargeVocabulary(NamedTuple):
     def from_options(cls, options, context):
         return cls(len(context.counts), *read_penalty(options))
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         """Value for uniform draws."""
         log_z = math.log((1 + n_negatives) * self.n_vocab / n_negatives)
         return math.log(1 + n_negatives) + penalty_at(self, log_z)

@@ -11,24 +11,26 @@ With ``--absolute-softmax`` s is |x · y| (Blanc and Rendle, eq. 11): ∂L/∂(x
 given, γ, as λ/γ on those (Andreas and Klein 2015): ∂/∂s_j = 2 λ log Z · e^{s_j} / Z.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
+from ..option import option
+from ..plugs import Loss
 from ..registry import About
 from . import LOSSES
-from ._normaliser import penalty_at, read_penalty
+from ._normaliser import PenaltyOptions, penalty_at, read_penalty
 
 
 @LOSSES.register("softmax")
-class Softmax(NamedTuple):
+class Softmax(Loss):
     """n_vocab : int; penalty : float, λ/γ; fraction : float, γ, of the pairs that pay it"""
 
     n_vocab: int
     penalty: float = 0.0
     fraction: float = 1.0
 
-    needs_log_q = False
+    class Options(PenaltyOptions):
+        batch: int = option(256, "Centres in each matrix product of the full softmax.", at_least=1, at_most=65536)
+
     dense = True
     about = About(
         summary="the exact softmax over the whole vocabulary",
@@ -42,6 +44,6 @@ class Softmax(NamedTuple):
     def from_options(cls, options, context):
         return cls(len(context.counts), *read_penalty(options))
 
-    def untrained(self, n_negatives):
+    def loss_at_init(self, n_negatives):
         log_z = float(np.log(self.n_vocab))
         return log_z + penalty_at(self, log_z)

@@ -107,7 +107,7 @@ def train_on(centres, targets, config, full_softmax=False, size=GRID):
     weigher = WEIGHERS[config.weigher].from_options(config, context)
     loss = LOSSES[config.loss].from_options(config, context)
     model = Model.fresh(vocab, config)
-    model.extra = {name: getattr(weigher, name) for name in getattr(weigher, "parameters", ())}
+    model.extra = {name: getattr(weigher, name) for name in weigher.parameters}
     ones = np.ones(len(centres), np.int32)
     source = ListedPairs(centres.copy(), np.arange(len(centres)), ones, targets.copy())
     exclusion = ExcludeTarget() if config.exclude == "target" else ExcludeNone()

@@ -30,9 +30,10 @@ from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_log_noise, implement_open_sampler
 from ..kernels.functions import fast_log
 from ..kernels.rng import next_double
+from ..plugs import Sampler
 from ..registry import About
 from . import SAMPLERS
-from .popularity import log_popularity
+from .popularity import NoiseOptions, log_popularity
 
 _HIGHEST = 0.99
 _OVERFLOW = 1e-6
@@ -63,7 +64,7 @@ def inclusion(log_p, expected):
 
 
 @SAMPLERS.register("bernoulli")
-class Bernoulli(NamedTuple):
+class Bernoulli(Sampler):
     """table : uint64, (n_vocab,), of `kernels.alias`, for λ; log_b : float32, (n_vocab,)
     rate : float, Σ λ; places : int, of each set
     """
@@ -73,8 +74,9 @@ class Bernoulli(NamedTuple):
     rate: float
     places: int
 
+    Options = NoiseOptions
     gives_log_q = True
-    blind = True
+    context_free = True
     independent = True
     about = About(
         summary="every target enters by itself with probability b_j, never twice; their number varies",
@@ -84,8 +86,8 @@ class Bernoulli(NamedTuple):
         use="with css; where many negatives of few targets would otherwise repeat themselves",
     )
 
-    @staticmethod
-    def slots(options):
+    @classmethod
+    def max_negatives(cls, options):
         """Return the places of each set."""
         return places_for(options.negatives)
 
@@ -101,7 +103,7 @@ class Bernoulli(NamedTuple):
         rates = -np.log1p(-b)
         with np.errstate(divide="ignore"):
             log_b = np.log(b).astype(np.float32)
-        return cls(alias_table(rates), log_b, float(rates.sum()), cls.slots(options))
+        return cls(alias_table(rates), log_b, float(rates.sum()), cls.max_negatives(options))
 
 
 class Entered(NamedTuple):

@@ -13,8 +13,6 @@ the log q of others a binary search in the row. 16 bytes for each pair of neighb
 tokens of Wikipedia.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..errors import ConfigError
@@ -23,13 +21,15 @@ from ..kernels.alias import alias_draw, alias_place, alias_rows, alias_table
 from ..kernels.contracts import implement_draw, implement_log_noise
 from ..kernels.functions import fast_log
 from ..kernels.rng import next_unit
+from ..option import option
+from ..plugs import Sampler
 from ..registry import About
 from . import SAMPLERS
-from .popularity import log_popularity
+from .popularity import NoiseOptions, log_popularity
 
 
 @SAMPLERS.register("bigram")
-class Bigram(NamedTuple):
+class Bigram(Sampler):
     """A row for each centre and an entry for each of its neighbours, sorted by id; popularity behind them.
 
     starts : int64, (n_vocab + 1,); targets : int32, (n_pairs,); shares : float32, (n_pairs,), (1 − β) c_ij / c_i
@@ -44,6 +44,14 @@ class Bigram(NamedTuple):
     table: np.ndarray
     p: np.ndarray
     back_off: float
+
+    class Options(NoiseOptions):
+        back_off: float = option(
+            0.1,
+            "Share of bigram draws that come from the popularity distribution instead.",
+            above=0,
+            at_most=1,
+        )
 
     gives_log_q = True
     about = About(

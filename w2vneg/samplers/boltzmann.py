@@ -22,6 +22,9 @@ Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own soft
 model's logit is |s| (kernel paper, eq. 11), so is the s above.
 """
 
+import dataclasses
+import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -41,11 +44,77 @@ from ..kernels.dense import BoltzmannLaw, exact_draws, scratch_size
 from ..kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from ..kernels.linalg import dot, dots, dots_of_two, fetch_row, row_of
 from ..kernels.rng import next_unit
+from ..option import option, refuse_idle
+from ..plugs import Sampler
 from ..registry import About
 from . import SAMPLERS
-from .popularity import log_popularity
+from .popularity import NoiseOptions, log_popularity
+from .temperature import check_schedule
+
+DEGENERACIES = ("uniform", "popularity")
+METHODS = ("rolling", "sir", "exact")
+TEMP_SCHEDULES = ("constant", "linear", "cosine", "adaptive")
 
 _ZERO = np.float32(0.0)
+
+
+def _weights(values):
+    """Return the weights of a given degeneracy as a tuple of float, so that configurations compare."""
+    try:
+        return tuple(float(value) for value in values)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"degeneracy must be {', '.join(DEGENERACIES)}, a file or one weight for each word, not {str(values)[:60]}"
+        ) from error
+
+
+def candidates(default):
+    """Return the option that says among how many a negative is chosen."""
+    return option(default, "Candidates M among which rolling, sir and dns choose.", at_least=1, at_most=65536)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """How Boltzmann negatives are drawn, whatever T and D."""
+
+    method: str = option(
+        "rolling",
+        "How Boltzmann negatives are drawn: rolling or sir (among candidates), exact (all words).",
+        choices=METHODS,
+    )
+    candidates: int = candidates(64)
+    replaced: int = option(2, "Candidates that rolling replaces for each centre.", at_least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoltzmannOptions(NoiseOptions, MethodOptions):
+    """T, D, and how T changes."""
+
+    temp: float = option(
+        1.0,
+        "Temperature T of Boltzmann sampling; inf leaves the degeneracy distribution alone.",
+        above=0,
+        infinite=True,
+    )
+    temp_schedule: str = option(
+        "constant",
+        "How T changes over the run: constant, linear or cosine (to --temp-end), adaptive (holds "
+        "--effective-candidates).",
+        choices=TEMP_SCHEDULES,
+    )
+    temp_end: float | None = option(None, "Temperature at the end of a linear or cosine schedule.", above=0)
+    effective_candidates: float | None = option(
+        None,
+        "Effective number of candidates, (sum w)^2 / sum w^2, that the adaptive temperature holds.",
+        above=1,
+    )
+    degeneracy: str = option(
+        "popularity",
+        "What Boltzmann sampling multiplies e^(s/T) by: uniform, popularity (counts ^ noise-exponent), "
+        "or a file of word<TAB>weight.",
+        otherwise=_weights,
+        metavar="NAME|FILE",
+    )
 
 
 def log_degeneracy(options, counts):
@@ -63,7 +132,13 @@ def log_degeneracy(options, counts):
         return np.log(given / given.sum())
 
 
-class Boltzmann(NamedTuple):
+def idle_of_method(options, given):
+    """Return, as None, the options of candidates that the method does not read; ConfigError if one was given."""
+    idle = {"sir": ("replaced",), "exact": ("candidates", "replaced")}.get(options.method, ())
+    return refuse_idle(idle, f"--method {options.method}", given)
+
+
+class Boltzmann(Sampler):
     """Draws among M candidates.
 
     table : uint64, (n_vocab,), of `kernels.alias`, for D; log_d : float32, (n_vocab,)
@@ -81,8 +156,13 @@ class Boltzmann(NamedTuple):
 
     gives_log_q = True
 
+    def log_target(self, centre_id, logits):
+        """Return log D + s / T, with |s| in place of s where that is the model's logit."""
+        strengths = np.abs(logits) if self.absolute else logits
+        return self.log_d + strengths * self.inverse_temperature
 
-class BoltzmannExact(NamedTuple):
+
+class BoltzmannExact(Sampler):
     """Draws made ahead for a batch of centres.
 
     log_d : float32, (n_vocab,); inverse_temperature : float; absolute : bool, the logit is |x · y|
@@ -115,6 +195,8 @@ class BoltzmannExact(NamedTuple):
             np.empty(scratch_size(context.workers * batch, len(log_d)), np.float32),
         )
 
+    log_target = Boltzmann.log_target
+
     @property
     def batch_groups(self):
         return self.ids.shape[1]
@@ -136,10 +218,11 @@ class BoltzmannExact(NamedTuple):
 
 
 @SAMPLERS.register("boltzmann")
-class BoltzmannFamily:
+class BoltzmannFamily(Sampler):
     """Chooses the class by ``options.method``."""
 
     gives_log_q = True
+    Options = BoltzmannOptions
     about = About(
         summary="hard negatives: a given distribution sharpened by the model's own scores",
         equation="Q_i(j) = D(j) e^{s_ij / T} / Σ D(j') e^{s_ij' / T}",
@@ -148,10 +231,30 @@ class BoltzmannFamily:
         use="the best vectors measured here with the relaxed softmax; lower T: harder negatives, better at the top",
     )
 
-    batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
+    _batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
 
-    @staticmethod
-    def cost(options, context):
+    @classmethod
+    def draws_ahead(cls, options):
+        return options.method == "exact"
+
+    @classmethod
+    def settle(cls, options, given):
+        """Empty what method, degeneracy and schedule make idle; at T = ∞ draw from the degeneracy itself."""
+        check_schedule(options)
+        if math.isinf(options.temp) and options.temp_schedule == "constant" and options.degeneracy in DEGENERACIES:
+            refuse_idle(("method", "candidates", "replaced"), "--temp inf, which draws from the degeneracy", given)
+            values = {field.name: None for field in dataclasses.fields(BoltzmannOptions)}
+            kept = {"noise_exponent": options.noise_exponent} if options.degeneracy == "popularity" else {}
+            if not kept:
+                refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
+            return values | kept | {"sampler": options.degeneracy}
+        values = idle_of_method(options, given)
+        if options.degeneracy != "popularity":
+            values |= refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
+        return values
+
+    @classmethod
+    def cost(cls, options, context):
         """Return the rough nanoseconds that a group's draws take."""
         if options.method == "exact":
             return 0.02 * context.dim * len(context.counts) * context.workers
@@ -165,7 +268,7 @@ class BoltzmannFamily:
     def build(cls, options, context, log_d, beta):
         """Return the sampler of degeneracy e^log_d (float64, (n_vocab,)) and inverse temperature beta."""
         if options.method == "exact":
-            return BoltzmannExact.of(log_d, beta, cls.batch, context, options.absolute_softmax)
+            return BoltzmannExact.of(log_d, beta, cls._batch, context, options.absolute_softmax)
         replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
         return Boltzmann(
             alias_table(np.exp(log_d)),
@@ -178,10 +281,11 @@ class BoltzmannFamily:
 
 
 @SAMPLERS.register("selfplay")
-class Selfplay:
+class Selfplay(Sampler):
     """Boltzmann sampling with D uniform and T = 1, by the same methods."""
 
     gives_log_q = True
+    Options = MethodOptions
     about = About(
         summary="the model's own softmax draws the negatives: Boltzmann with a uniform degeneracy and T = 1",
         equation="Q_i(j) = e^{s_ij} / Σ e^{s_ij'}",
@@ -191,6 +295,11 @@ class Selfplay:
     )
 
     cost = BoltzmannFamily.cost
+    draws_ahead = BoltzmannFamily.draws_ahead
+
+    @classmethod
+    def settle(cls, options, given):
+        return idle_of_method(options, given)
 
     @classmethod
     def from_options(cls, options, context):

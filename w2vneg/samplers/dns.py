@@ -20,15 +20,17 @@ from ..jit import njit
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_draw, implement_open_sampler
 from ..kernels.linalg import dots, fetch_row, row_of
+from ..plugs import Sampler
 from ..registry import About
 from . import SAMPLERS
-from .popularity import log_popularity
+from .boltzmann import candidates
+from .popularity import NoiseOptions, log_popularity
 
 _LOWEST = np.float32(-np.inf)
 
 
 @SAMPLERS.register("dns")
-class HardestOfM(NamedTuple):
+class HardestOfM(Sampler):
     """table : uint64, (n_vocab,), of `kernels.alias`, for P; n_candidates : int, M
     absolute : bool, the hardest is that of the largest |s|
     """
@@ -37,7 +39,9 @@ class HardestOfM(NamedTuple):
     n_candidates: int
     absolute: bool
 
-    gives_log_q = False
+    class Options(NoiseOptions):
+        candidates: int = candidates(8)
+
     about = About(
         summary="the hardest of M draws from the popularity distribution, by rank of score",
         equation="j = argmax s_ic over c_1 … c_M ~ P, P(c) ∝ count_c^a",
@@ -46,8 +50,8 @@ class HardestOfM(NamedTuple):
         use="with ranking losses and with ns; no loss that needs log q can take it",
     )
 
-    @staticmethod
-    def cost(options, context):
+    @classmethod
+    def cost(cls, options, context):
         """Return the rough nanoseconds that a group's draws take."""
         return 0.06 * context.dim * options.candidates * context.mean_draws
 

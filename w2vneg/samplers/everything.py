@@ -5,17 +5,12 @@ e^{s₀} + Σ_{j ≠ j₀} e^{s_j} is the softmax's own. For experiments; it has
 have the loss ``softmax``.
 """
 
-from typing import NamedTuple
-
 from ..kernels.contracts import implement_draw
+from ..plugs import Sampler
 
 
-class Everything(NamedTuple):
-    """Nothing to hold (`flavour` only keeps the tuple from being empty)."""
-
-    flavour: int = 0
-
-    gives_log_q = False
+class Everything(Sampler):
+    """Nothing to hold."""
 
 
 @implement_draw(Everything)

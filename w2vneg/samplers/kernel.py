@@ -53,14 +53,19 @@ from ..kernels.tree import (
     rebuild,
     two_sums,
 )
+from ..option import option, refuse_idle
+from ..plugs import Sampler
 from ..registry import About
 from . import SAMPLERS
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 
+KERNELS = ("quadratic", "quartic")
+TREES = ("bulk", "update", "none")
 
-class KernelTree(NamedTuple):
+
+class KernelTree(Sampler):
     """Quadratic kernel, sums rebuilt in bulk.
 
     sums : float32, (2 L, D), see `kernels.tree`; counts : float32, (2 L,), classes in each node
@@ -85,7 +90,7 @@ class KernelTree(NamedTuple):
         rebuild(self.sums, self.rows)
 
 
-class FollowingTree(NamedTuple):
+class FollowingTree(Sampler):
     """Quadratic kernel, sums that follow each change of a row; fields as in `KernelTree`."""
 
     sums: np.ndarray
@@ -99,7 +104,7 @@ class FollowingTree(NamedTuple):
     refresh = KernelTree.refresh
 
 
-class KernelAhead(NamedTuple):
+class KernelAhead(Sampler):
     """Either kernel, α s^power + 1, all classes scored and draws made ahead for a batch of centres.
 
     power : int, 2 or 4; alpha : float
@@ -145,8 +150,22 @@ class KernelAhead(NamedTuple):
 
 
 @SAMPLERS.register("kernel")
-class KernelFamily:
+class KernelFamily(Sampler):
     """Chooses the class by ``options.kernel`` and ``options.tree``."""
+
+    class Options:
+        kernel: str = option(
+            "quadratic",
+            "Kernel that q is proportional to: quadratic (kernel-alpha s^2 + 1) or quartic (s^4 + 1).",
+            choices=KERNELS,
+        )
+        kernel_alpha: float = option(100.0, "Factor of s^2 in the quadratic kernel.", above=0)
+        tree: str = option(
+            "bulk",
+            "How the quadratic kernel is drawn from: a tree of sums, rebuilt between launches (bulk) or at every step "
+            "(update), or none: all classes scored by a matrix product.",
+            choices=TREES,
+        )
 
     gives_log_q = True
     about = About(
@@ -158,22 +177,17 @@ class KernelFamily:
         "V dot products a centre, as a matrix product",
         use="with sampled-softmax and --absolute-softmax, where few negatives must do for a nearly unbiased softmax",
     )
-    batch = 128  # centres per matrix product and worker without a tree, as for exact Boltzmann draws
+    _batch = 128  # centres per matrix product and worker without a tree, as for exact Boltzmann draws
 
     @classmethod
     def from_options(cls, options, context):
         n_vocab, dim = len(context.counts), context.dim
         if options.kernel == "quartic" or options.tree == "none":
             power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
-            shape = (context.workers, cls.batch, context.max_draws)
+            shape = (context.workers, cls._batch, context.max_draws)
             arrays = np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape[:2], np.float32)
-            scratch = np.empty(scratch_size(context.workers * cls.batch, n_vocab), np.float32)
+            scratch = np.empty(scratch_size(context.workers * cls._batch, n_vocab), np.float32)
             return KernelAhead(power, float(alpha), *arrays, scratch)
-        if options.tree == "update" and context.workers > 1:
-            raise ConfigError(
-                f"--tree update keeps one tree in step with every change of a row, which {context.workers} workers "
-                "cannot share; add --workers 1 or use --tree bulk"
-            )
         n_leaves = count_leaves(n_vocab, dim)
         arrays = (
             np.zeros((2 * n_leaves, packed_size(dim)), np.float32),
@@ -184,8 +198,24 @@ class KernelFamily:
             return FollowingTree(*arrays, options.kernel_alpha, max(1024, n_vocab))
         return KernelTree(*arrays, options.kernel_alpha, max(64, n_vocab // 16))
 
-    @staticmethod
-    def cost(options, context):
+    @classmethod
+    def draws_ahead(cls, options):
+        return True
+
+    @classmethod
+    def settle(cls, options, given):
+        """Empty what the quartic kernel does not read; refuse a tree that several workers would have to share."""
+        if options.kernel == "quartic":
+            return refuse_idle(("kernel_alpha", "tree"), "--kernel quartic", given)
+        if options.tree == "update" and options.workers > 1:
+            raise ConfigError(
+                f"--tree update keeps one tree in step with every change of a row, which {options.workers} workers "
+                "cannot share; add --workers 1 or use --tree bulk"
+            )
+        return {}
+
+    @classmethod
+    def cost(cls, options, context):
         """Return the rough nanoseconds that a group's draws take."""
         n_vocab, dim, draws = len(context.counts), context.dim, context.max_draws
         if options.kernel == "quartic" or options.tree == "none":

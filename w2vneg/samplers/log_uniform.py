@@ -12,7 +12,6 @@ ids lies one part in a million from the next.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,12 +19,13 @@ from ..jit import njit
 from ..kernels.ahead import implement_pick
 from ..kernels.contracts import implement_log_noise
 from ..kernels.rng import next_double
+from ..plugs import Sampler
 from ..registry import About
 from . import SAMPLERS
 
 
 @SAMPLERS.register("log-uniform")
-class LogUniform(NamedTuple):
+class LogUniform(Sampler):
     """n_vocab : int, V; log_range : float, log(V + 1); log_p : float32, (n_vocab,)"""
 
     n_vocab: int
@@ -33,7 +33,7 @@ class LogUniform(NamedTuple):
     log_p: np.ndarray
 
     gives_log_q = True
-    blind = True
+    context_free = True
     about = About(
         summary="popularity by rank alone, as Zipf's law has it",
         equation="Q(j) = log((j + 2) / (j + 1)) / log(V + 1), j the rank from 0",

@@ -1,14 +1,23 @@
 """Popularity noise: Q(j) ∝ count_j^a. a = 0.75 is word2vec's, a = 1 the relaxed-softmax paper's "PS"."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..kernels.ahead import implement_pick
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import implement_log_noise
+from ..option import option
+from ..plugs import Sampler
 from ..registry import About
 from . import SAMPLERS
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseOptions:
+    """Options of all samplers that draw by counts to a power."""
+
+    noise_exponent: float = option(0.75, "Exponent on counts in the popularity distribution.", at_least=-5, at_most=5)
 
 
 def log_popularity(counts, exponent):
@@ -19,14 +28,15 @@ def log_popularity(counts, exponent):
 
 
 @SAMPLERS.register("popularity")
-class Popularity(NamedTuple):
+class Popularity(Sampler):
     """table : uint64, (n_vocab,), of `kernels.alias`; log_p : float32, (n_vocab,)"""
 
     table: np.ndarray
     log_p: np.ndarray
 
+    Options = NoiseOptions
     gives_log_q = True
-    blind = True
+    context_free = True
     about = About(
         summary="in proportion to counts to a power",
         equation="Q(j) ∝ count_j^a, a = noise-exponent",

@@ -127,6 +127,38 @@ def effective_number(logits, log_d, inverse_temperature):
     return float((weights.sum(axis=1) ** 2 / np.einsum("ij,ij->i", weights, weights)).mean())
 
 
+def check_schedule(options):
+    """Refuse a temperature's schedule that lacks what it needs, and what only another schedule reads."""
+    schedule = options.temp_schedule
+    if schedule is None:
+        return
+    moving = schedule in ("linear", "cosine")
+    if moving and options.temp_end is None:
+        raise ConfigError(f"--temp-schedule {schedule} needs the temperature at the end of the run; add --temp-end")
+    if not moving and options.temp_end is not None:
+        raise ConfigError(
+            f"--temp-end has no effect with --temp-schedule {schedule}; add --temp-schedule linear or cosine, or leave "
+            "it out"
+        )
+    if schedule != "constant" and math.isinf(options.temp):
+        raise ConfigError(f"--temp-schedule {schedule} needs a finite temperature to start from; give another --temp")
+    held, among = options.effective_candidates, options.candidates
+    if schedule == "adaptive" and held is None:
+        raise ConfigError(
+            "--temp-schedule adaptive needs the effective number of candidates to hold; add --effective-candidates"
+        )
+    if schedule != "adaptive" and held is not None:
+        raise ConfigError(
+            f"--effective-candidates has no effect with --temp-schedule {schedule}; add --temp-schedule adaptive or "
+            "leave it out"
+        )
+    if held is not None and among is not None and options.method != "exact" and held >= among:
+        raise ConfigError(
+            f"--effective-candidates ({held:g}) must be below --candidates ({among}), of which it is a part; lower it "
+            "or raise --candidates"
+        )
+
+
 def make_schedule(config, sampler, centre_weights):
     """Return what sets T between rounds, or None where it stays as it is.
 
@@ -147,14 +179,14 @@ def make_schedule(config, sampler, centre_weights):
         return Falling(config.temp, config.temp_end, config.temp_schedule == "cosine")
     log_d = sampler.log_d
     d = np.exp(log_d.astype(np.float64))
-    most = getattr(sampler, "n_candidates", 0) or 1 / (d**2).sum()
+    most = sampler.n_candidates or 1 / (d**2).sum()
     if config.effective_candidates >= most:
-        remedy = "raise --candidates or lower it" if hasattr(sampler, "n_candidates") else "lower it"
+        remedy = "raise --candidates or lower it" if sampler.n_candidates else "lower it"
         raise ConfigError(
             f"effective_candidates must be below {most:g}, the number at an infinite temperature, "
             f"got {config.effective_candidates:g}; {remedy}"
         )
-    n_candidates = getattr(sampler, "n_candidates", 0)
+    n_candidates = sampler.n_candidates
     n_centres = max(4, min(_CENTRES, _SCORES // (16 * n_candidates or len(log_d))))
     rng = np.random.default_rng(stream_key(_CHOSEN, config.seed))
     centres = rng.choice(len(centre_weights), n_centres, p=centre_weights / centre_weights.sum()).astype(np.int32)

@@ -1,26 +1,26 @@
 """Uniform noise: Q(j) = 1 / V. The papers' "US" and "UniS"."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels.ahead import implement_pick
 from ..kernels.contracts import implement_log_noise
 from ..kernels.rng import next_below
+from ..plugs import Sampler
 from ..registry import About
 from . import SAMPLERS
 
 
 @SAMPLERS.register("uniform")
-class Uniform(NamedTuple):
+class Uniform(Sampler):
     """n_vocab : int; log_p : float, −log V"""
 
     n_vocab: int
     log_p: float
 
     gives_log_q = True
-    blind = True
+    context_free = True
     about = About(
         summary="every word alike",
         equation="Q(j) = 1 / V",

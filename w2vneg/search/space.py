@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..config import TrainConfig
-from ..config.option import checked
-from ..errors import ConfigError, did_you_mean
+from ..config.synonyms import hint_for
+from ..errors import ConfigError
+from ..option import checked
 
-_FIELDS = {item.name: item for item in dataclasses.fields(TrainConfig)}
 _NOT_SEARCHED = {
     "seed": "--seeds repeats each combination under several",
     "plugin": "name all of them with --plugin",
@@ -73,9 +73,10 @@ def _split(text, flag, example, taken):
     name = name.strip().removeprefix("--").replace("-", "_")
     if not sign or not values.strip():
         raise ConfigError(f"{flag} {text}: expected NAME=VALUES, such as {example}")
-    item = _FIELDS.get(name)
+    fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
+    item = fields.get(name)
     if item is None:
-        raise ConfigError(f"{flag} {text}: unknown option {name!r}{did_you_mean(name, _FIELDS, shown=0)}")
+        raise ConfigError(f"{flag} {text}: unknown option {name!r}{hint_for(name, list(fields))}")
     if name in _NOT_SEARCHED or item.metadata["group"] in (None, "corpus"):
         why = _NOT_SEARCHED.get(name, "data are encoded once for all trials; give it as an option of its own")
         raise ConfigError(f"{flag} {text}: {name} cannot be searched: {why}")

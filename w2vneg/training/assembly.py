@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import math
 
-from ..config.compatibility import NO_PRIVATE_ROWS, WITHOUT_NEGATIVES, check_plugs
+from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs, is_dense
 from ..errors import ConfigError
 from ..events import CostEstimated
 from ..kernels.contracts import answers_log_noise
@@ -17,7 +17,7 @@ from ..registry import RunContext
 from ..samplers import SAMPLERS
 from ..samplers.exclusions import make_exclusion
 from ..samplers.temperature import make_schedule
-from ..weighers import WEIGHERS, regards_groups
+from ..weighers import WEIGHERS
 from .engines.dense import DenseEngine
 from .engines.local import LocalEngine, private_rows
 
@@ -62,13 +62,12 @@ def assemble(data, config, model):
     InputError
         If the corpus has no pair to train on.
     """
-    dense = config.loss in WITHOUT_NEGATIVES
-    return (_assemble_dense if dense else _assemble_sampled)(data, config, model)
+    return (_assemble_dense if is_dense(config) else _assemble_sampled)(data, config, model)
 
 
 def _assemble_sampled(data, config, model):
     counts, walk = data.vocab_out.counts, data.walk(config)
-    slots = getattr(SAMPLERS[config.sampler], "slots", lambda options: options.negatives)(config)
+    slots = SAMPLERS[config.sampler].max_negatives(config)
     shares = config.share_negatives != "no"
     draws, mean_draws = (slots * (1 if shares else size) for size in (walk.largest_group, walk.mean_group))
     neighbours = functools.partial(data.counts, config, 1)
@@ -87,28 +86,28 @@ def _assemble_sampled(data, config, model):
         shares,
         loss.needs_log_q or weigher.needs_log_q,
         config.bounded_steps,
-        getattr(loss, "needs_positive_log_q", False),
+        loss.needs_positive_log_q,
         config.absolute_softmax,
         slots != config.negatives,
         config.weigher != "none",
     )
     exclusion = make_exclusion(config.exclude, data, config)
     estimate = None
-    if hasattr(sampler, "scores_all"):
+    if sampler.scores_all is not None:
         method, remedy = sampler.scores_all
         batch = sampler.batch_groups * config.workers
         estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy)
-    sampler_cost = getattr(SAMPLERS[config.sampler], "cost", lambda options, context: 0.0)(config, context)
+    sampler_cost = SAMPLERS[config.sampler].cost(config, context)
     cost = _loop_cost(walk, config) + sampler_cost
     n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
     block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
     plugs = sampler, weigher, loss
     for plug in plugs:  # what they train is part of the model
-        for name in getattr(plug, "parameters", ()):
+        for name in plug.parameters:
             model.extra.setdefault(name, getattr(plug, name))
     plugs = Plugs(walk.source, *plugs, exclusion)
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private)
-    return Assembly(engine, block, loss.untrained(config.negatives), temperatures, estimate)
+    return Assembly(engine, block, loss.loss_at_init(config.negatives), temperatures, estimate)
 
 
 def _assemble_dense(data, config, model):
@@ -123,12 +122,12 @@ def _assemble_dense(data, config, model):
     block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
     block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
     engine = DenseEngine(model, walk, loss, block, config.workers, config)
-    return Assembly(engine, block, loss.untrained(0), estimate=estimate)
+    return Assembly(engine, block, loss.loss_at_init(0), estimate=estimate)
 
 
 def _check_together(config, loss, weigher, sampler):
-    check_plugs(config, loss, weigher, sampler, names_with_log_q(), regards_groups(type(weigher)))
-    if getattr(loss, "needs_positive_log_q", False) and not answers_log_noise(type(sampler)):
+    check_plugs(config, loss, weigher, sampler, names_with_log_q())
+    if loss.needs_positive_log_q and not answers_log_noise(type(sampler)):
         raise ConfigError(
             f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
             f"{config.sampler!r} does not tell; bind implement_log_noise to it, or choose --sampler popularity"
@@ -136,7 +135,7 @@ def _check_together(config, loss, weigher, sampler):
 
 
 def _private_rows(config, sampler, n_vocab):
-    if hasattr(sampler, "batch_groups"):
+    if sampler.batch_groups:
         if config.private_rows:
             raise ConfigError(NO_PRIVATE_ROWS)
         return 0

@@ -55,7 +55,7 @@ class Diagnoser:
         n = engine.shape.n_negatives
         n_pairs = max(5, min(n_pairs, _WORDS // n_vocab, _NUMBERS // (8 * n)))
         most = _NUMBERS // (n_pairs * n)
-        if hasattr(engine.plugs.sampler, "batch_groups"):
+        if engine.plugs.sampler.batch_groups:
             most = min(most, int(_PRODUCTS / (n_pairs * n_vocab * dim)))
         self.n_sets = max(8, min(n_sets, most))
         self.pairs = _sample_pairs(engine, config.seed, n_pairs)
@@ -76,7 +76,7 @@ class Diagnoser:
     def _refresh(self, centres, key):
         """Let a sampler that draws ahead do so for these centres, its first places."""
         engine, sampler = self.engine, self.engine.plugs.sampler
-        if hasattr(sampler, "batch_groups"):
+        if sampler.batch_groups:
             places = np.full((engine.workers, sampler.batch_groups), -1, np.int32)
             places[0, : len(centres)] = centres
             sampler.refresh(engine.vectors_in, engine.vectors_out, places, key)
@@ -89,7 +89,7 @@ class Diagnoser:
         size = len(tasks), 1 + n
         seen = Seen(np.empty((len(tasks), n), np.int32), np.empty(size, np.float32), np.empty(size, np.float32))
         rng = np.array([stream_key(_DRAWN, self.seed, epoch)], np.uint64)
-        batch = min(getattr(plugs.sampler, "batch_groups", len(tasks)), len(tasks))
+        batch = min(plugs.sampler.batch_groups or len(tasks), len(tasks))
         for start in range(0, len(tasks), batch):
             part = slice(start, start + batch)
             self._refresh(self.pairs.centres[tasks[part]], stream_key(_DRAWN, self.seed, epoch, start))
@@ -101,7 +101,7 @@ class Diagnoser:
         engine = self.engine
         vectors_in, vectors_out = engine.vectors_in, engine.vectors_out
         size = max(1, _NUMBERS // len(vectors_out))
-        size = min(size, getattr(engine.plugs.sampler, "batch_groups", size))
+        size = min(size, engine.plugs.sampler.batch_groups or size)
         for start in range(0, len(self.pairs.centres), size):
             centres = self.pairs.centres[start : start + size]
             x = vectors_in[centres]
@@ -124,11 +124,9 @@ class Diagnoser:
     def _log_targets(self, epoch, centres, scores):
         """Return the log of the sampler's target, up to a constant a row, (n_centres, n_vocab); None if unknown."""
         sampler = self.engine.plugs.sampler
-        if hasattr(sampler, "log_target"):
-            return np.array([sampler.log_target(c, row) for c, row in zip(centres, scores, strict=True)])
-        if hasattr(sampler, "log_d") and hasattr(sampler, "inverse_temperature"):
-            energies = np.abs(scores) if getattr(sampler, "absolute", False) else scores
-            return energies.astype(np.float64) * sampler.inverse_temperature + sampler.log_d
+        targets = [sampler.log_target(c, row) for c, row in zip(centres, scores.astype(np.float64), strict=True)]
+        if targets and targets[0] is not None:
+            return np.array(targets)
         if not (sampler.gives_log_q and answers_log_noise(type(sampler))):
             return None
         log_q, words = np.zeros_like(scores), np.arange(scores.shape[1], dtype=np.int32)

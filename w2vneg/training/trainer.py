@@ -256,7 +256,7 @@ class Trainer:
             return self.model.position.temperature
         if self.config.sampler is None:
             return None
-        inverse_temperature = getattr(self.engine.plugs.sampler, "inverse_temperature", 0)
+        inverse_temperature = self.engine.plugs.sampler.inverse_temperature
         return self.config.temp or 1 / inverse_temperature if inverse_temperature else None
 
     def _keep(self):
@@ -281,7 +281,7 @@ class Trainer:
         if factor < 0.5**_HALVINGS:
             raise DivergenceError(
                 f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}; "
-                + getattr(LOSSES[self.config.loss], "unstable", "lower --alpha")
+                + LOSSES[self.config.loss].unstable
                 + ("" if self.config.bounded_steps else " or leave --unbounded-steps out")
             )
         self._tell(RolledBack(position.epoch + 1, self._fraction(), factor))

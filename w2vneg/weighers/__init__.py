@@ -1,15 +1,12 @@
 """Weighers: how much each negative counts. One weigher a file.
 
-A weigher is a NamedTuple class, registered in `WEIGHERS` under its name, whose `weigh` is bound with `implement_weigh`.
-The class offers ``from_options(options, context) -> instance`` (classmethod), ``needs_log_q : bool``, ``about``
-(`registry.About`), and ``parameters`` (tuple of str) if it trains rows of its own.
+What a weigher may say of itself is in `w2vneg.plugs.Weigher`; docs/extending.md shows how to write one. Every file of
+this folder whose name does not begin with _ is imported: its weighers register themselves.
 """
 
-from ..kernels.contracts import regards_groups
-from ..registry import Registry
+from ..plugs import Weigher
+from ..registry import Registry, import_all
 
-__all__ = ["WEIGHERS", "regards_groups"]
+WEIGHERS = Registry("weigher", Weigher)
 
-WEIGHERS = Registry("weigher")
-
-from . import discriminator, importance, none, self_adversarial  # noqa: E402, F401  (they enter themselves)
+import_all(__path__, __name__)

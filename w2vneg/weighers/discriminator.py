@@ -35,6 +35,8 @@ import numpy as np
 from ..kernels.contracts import implement_open_weigher, implement_regard, implement_weigh, implement_weigh_group
 from ..kernels.functions import exp_into, padded
 from ..kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
+from ..option import option
+from ..plugs import Weigher
 from ..registry import About
 from . import WEIGHERS
 
@@ -44,7 +46,7 @@ _STREAM = 0xD  # keeps the discriminator's first vectors apart from the model's,
 
 
 @WEIGHERS.register("discriminator")
-class Discriminator(NamedTuple):
+class Discriminator(Weigher):
     """A model of what is negative.
 
     discriminator_in, discriminator_out : float32, (n_in, dim) and (n_vocab, dim), trained in place
@@ -61,7 +63,23 @@ class Discriminator(NamedTuple):
     shared: bool
     bounded: bool
 
-    needs_log_q = False
+    class Options:
+        discriminator_alpha: float | None = option(
+            None,
+            "Learning rate of the discriminator at the start; it falls as alpha does.",
+            above=0,
+            shown="alpha",
+        )
+        discriminator_steps: str = option(
+            "both",
+            "Train the discriminator at every pair (both) or turn by turn with the vectors, group by group "
+            "(alternate).",
+            choices=("both", "alternate"),
+        )
+        weigh_positive: bool = option(
+            False, "Let the discriminator weigh the positive too (CIS eq. 10) or not (eq. 8)."
+        )
+
     parameters = ("discriminator_in", "discriminator_out")
     about = About(
         summary="a second model, trained beside the first, says how likely each draw is a true negative",

@@ -7,12 +7,11 @@ sampler (Bengio and Senécal 2003): the loss of n uniform draws, with the varian
 gives log q.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..kernels.contracts import implement_weigh
 from ..kernels.functions import fast_exp
+from ..plugs import Weigher
 from ..registry import About
 from . import WEIGHERS
 
@@ -22,10 +21,8 @@ _HIGHEST = np.float32(np.inf)
 
 
 @WEIGHERS.register("importance")
-class SelfNormalisedImportance(NamedTuple):
-    """Nothing to hold (`flavour` only keeps the tuple from being empty)."""
-
-    flavour: int = 0
+class SelfNormalisedImportance(Weigher):
+    """Nothing to hold."""
 
     needs_log_q = True
     about = About(

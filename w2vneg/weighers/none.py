@@ -1,19 +1,15 @@
 """No weighing: every negative counts once, ω = 1."""
 
-from typing import NamedTuple
-
 from ..kernels.contracts import implement_weigh
+from ..plugs import Weigher
 from ..registry import About
 from . import WEIGHERS
 
 
 @WEIGHERS.register("none")
-class Unweighted(NamedTuple):
-    """Nothing to hold (`flavour` only keeps the tuple from being empty)."""
+class Unweighted(Weigher):
+    """Nothing to hold."""
 
-    flavour: int = 0
-
-    needs_log_q = False
     about = About(
         summary="every negative counts once",
         equation="ω_k = 1",

@@ -10,12 +10,12 @@ together what they weigh with ``none``, and the same learning rates serve. Divid
 loss `ns` its option for a mean over the negatives (`mean_negatives`) does. The paper's α is 1 / T.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..kernels.contracts import implement_weigh
 from ..kernels.functions import fast_exp
+from ..option import option
+from ..plugs import Weigher
 from ..registry import About
 from . import WEIGHERS
 
@@ -25,12 +25,18 @@ _LOWEST = np.float32(-np.inf)
 
 
 @WEIGHERS.register("self-adversarial")
-class SelfAdversarial(NamedTuple):
+class SelfAdversarial(Weigher):
     """inverse_temperature : float, 1 / T"""
 
     inverse_temperature: float
 
-    needs_log_q = False
+    class Options:
+        adversarial_temp: float = option(
+            1.0,
+            "Temperature of the self-adversarial weights: softmax of s / T over a positive's negatives.",
+            above=0,
+        )
+
     about = About(
         summary="negatives weigh in proportion to e^{s / T}: hard ones from easy draws",
         equation="ω_k = n e^{s_k / T} / Σ e^{s_l / T}",

@@ -8,7 +8,7 @@ between rounds their changes are summed into the shared rows. H = 0 is plain Hog
 import numpy as np
 
 from ...jit import threads
-from ...kernels.groups import Plugs, make_scratch
+from ...kernels.groups import make_scratch
 from ...kernels.linalg import Rows, width_of
 from ...kernels.round import fill_round, merge_round, train_round
 from ...kernels.schedule import stream_key
@@ -52,7 +52,8 @@ class LocalEngine(Matrices):
             if self.n_private
         }
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
-        self.plugs = Plugs(*(self._with_tall(plug) for plug in plugs))
+        trained = {name: self._with_tall(getattr(plugs, name)) for name in ("sampler", "weigher", "loss")}
+        self.plugs = plugs._replace(**trained)
         self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
         self.tokens = np.empty((workers, walk.room(block)), np.int32)
         self.spans = np.zeros((workers, 2), np.int64)
@@ -60,7 +61,7 @@ class LocalEngine(Matrices):
 
     def _with_tall(self, plug):
         """Let a plug that trains rows of its own train those that this engine keeps."""
-        names = getattr(plug, "parameters", ())
+        names = plug.parameters
         return plug._replace(**{name: self.tall[name] for name in names}) if names else plug
 
     def run(self, blocks, alphas, epoch_key, round_keys):
@@ -99,8 +100,8 @@ class LocalEngine(Matrices):
     def _batches(self, alphas):
         """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""
         alphas = np.tile(np.array(alphas, np.float64), (self.workers, 1))
-        size = getattr(self.plugs.sampler, "batch_groups", None)
-        if size is None:
+        size = self.plugs.sampler.batch_groups
+        if not size:
             yield self.spans, alphas, 0
             return
         first, last = self.spans[:, 0], self.spans[:, 1]
@@ -111,7 +112,7 @@ class LocalEngine(Matrices):
 
     def _refresh(self, spans, keys):
         sampler = self.plugs.sampler
-        if not hasattr(sampler, "batch_groups"):
+        if not sampler.batch_groups:
             return
         centres = np.full((self.workers, sampler.batch_groups), -1, np.int32)
         for worker, (first, last) in enumerate(spans):

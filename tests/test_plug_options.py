@@ -1,0 +1,276 @@
+"""A plug from outside with options of its own: flags, TOML, keywords, searches, model folder, help, refusals."""
+
+import json
+
+import numpy as np
+import pytest
+
+from w2vneg import TrainConfig, Word2Vec
+from w2vneg.config.presets import PRESETS
+from w2vneg.errors import ConfigError, InputError
+from w2vneg.losses import LOSSES
+from w2vneg.plugins import load_plugins
+from w2vneg.plugs import Loss, Sampler, Weigher
+from w2vneg.samplers import SAMPLERS
+from w2vneg.training.model import Model
+from w2vneg.weighers import WEIGHERS
+
+SAMPLER = '''
+"""The k most frequent targets alike, and at times any target."""
+from w2vneg.kernels.contracts import implement_draw
+from w2vneg.kernels.rng import next_below, next_unit
+from w2vneg.option import option
+from w2vneg.plugs import Sampler
+from w2vneg.samplers import SAMPLERS
+
+
+@SAMPLERS.register("head")
+class Head(Sampler):
+    """The most frequent targets alike."""
+
+    n_vocab: int
+    head: int
+    tail_share: float
+
+    class Options:
+        head: int = option(3, "How many targets are the head.", at_least=1, at_most=99)
+        tail_share: float = option(0.5, "Share of draws from all targets.", at_least=0, below=1)
+
+    context_free = True
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls(len(context.counts), min(options.head, len(context.counts)), options.tail_share)
+
+
+@implement_draw(Head)
+def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    for k in range(n):
+        far = next_unit(rng) < sampler.tail_share
+        ids[k] = next_below(rng, sampler.n_vocab if far else sampler.head)
+    return False
+'''
+
+LOSS = '''
+"""Hinge on the lead, to a power."""
+from w2vneg.kernels.contracts import implement_step
+from w2vneg.losses import LOSSES
+from w2vneg.option import option
+from w2vneg.plugs import Loss
+
+
+@LOSSES.register("power-hinge")
+class PowerHinge(Loss):
+    """Hinge to a power."""
+
+    lead: float
+
+    class Options:
+        lead: float = option(1.0, "By how much the positive should lead.", above=0)
+
+    def loss_at_init(self, n_negatives):
+        return n_negatives * self.lead
+
+
+@implement_step(PowerHinge)
+def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+    value = 0.0
+    gradients[0] = 0
+    for k in range(1, logits.shape[0]):
+        short = loss.lead - logits[0] + logits[k]
+        gradients[k] = weights[k] if short > 0 else 0
+        gradients[0] -= gradients[k]
+        value += weights[k] * max(short, 0)
+    return value
+'''
+
+WEIGHER = '''
+"""Every negative counts so much."""
+from w2vneg.kernels.contracts import implement_weigh
+from w2vneg.option import option
+from w2vneg.plugs import Weigher
+from w2vneg.weighers import WEIGHERS
+
+
+@WEIGHERS.register("flat")
+class Flat(Weigher):
+    """A constant weight."""
+
+    share: float
+
+    class Options:
+        share: float = option(0.5, "What each negative counts.", above=0, at_most=1)
+
+
+@implement_weigh(Flat)
+def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
+    for j in range(1, weights.shape[0]):
+        weights[j] *= weigher.share
+    return True
+'''
+
+PLUGS = {  # option that names it -> (text, name, an option of its own, a value, a wrong value, what is said of it)
+    "sampler": (SAMPLER, "head", "tail_share", 0.25, 1.5, "tail_share must be below 1, got 1.5"),
+    "loss": (LOSS, "power-hinge", "lead", 2.0, -1.0, "lead must be above 0, got -1.0"),
+    "weigher": (WEIGHER, "flat", "share", 0.75, 2.0, "share must be at most 1, got 2.0"),
+}
+OTHERS = {"sampler": {"sampler": "uniform"}, "loss": {"loss": "relaxed"}, "weigher": {"weigher": "none"}}
+TINY = {"dim": 8, "window": 2, "epochs": 1, "min_count": 1, "subsample": 0, "workers": 1, "negatives": 2}
+
+
+@pytest.fixture(params=PLUGS)
+def plug(request, tmp_path, monkeypatch):
+    """(kind, name, option, value, wrong value, message, path of the file); registered only while the test runs."""
+    text, *rest = PLUGS[request.param]
+    path = tmp_path / f"own_{request.param}.py"
+    path.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("a b c d e f\n" * 30)
+    yield request.param, *rest, path
+    for table, name in ((SAMPLERS, "head"), (LOSSES, "power-hinge"), (WEIGHERS, "flat")):
+        table.unregister(name)
+
+
+def chosen(kind, name):
+    return {"loss": "relaxed", "sampler": "uniform"} | {kind: name}
+
+
+def as_flags(options):
+    return [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+
+
+def test_help_lists_the_options_under_the_plug(run_cli, plug):
+    kind, name, option, *_, path = plug
+    told = " ".join(run_cli("train", "--plugin", path, "--help").out.split())
+    own = told.partition(f"Options of the {name} {kind}: ")[2].partition("Options of")[0]
+    assert f"--{option.replace('_', '-')} FLOAT" in own and f"[for {name}; default: " in own
+
+
+def test_flags_toml_and_keywords_mean_the_same_and_the_model_folder_keeps_them(run_cli, plug):
+    kind, name, option, value, *_, path = plug
+    own = chosen(kind, name) | {"plugin": str(path), option: value}
+    result = run_cli("train", "--corpus", "text", *as_flags(own), *as_flags(TINY), "--save-model", "m", "--quiet")
+    assert result.code == 0, result.err
+    model = Model.load("m")
+    assert getattr(model.config, option) == value and getattr(model.config, kind) == name
+    toml = "".join(f"{key} = {json.dumps(value)}\n" for key, value in (own | TINY).items())
+    (path.parent / "run.toml").write_text(toml)
+    assert run_cli("train", "--corpus", "text", "--config", "run.toml", "--save-model", "n", "--quiet").code == 0
+    word2vec = Word2Vec(**own, **TINY)
+    word2vec.fit("text")
+    for other in (Model.load("n"), word2vec.model):
+        assert other.config == model.config
+        assert np.array_equal(other.vectors_in, model.vectors_in)
+
+
+def test_a_value_out_of_range_is_refused_with_the_range(run_cli, plug):
+    kind, name, option, _, wrong, said, path = plug
+    own = chosen(kind, name) | {"plugin": str(path), option: wrong}
+    result = run_cli("train", "--corpus", "text", *as_flags(own))
+    assert (result.code, result.err) == (1, f"Error: {said}\n")
+    with pytest.raises(ConfigError, match=said.replace(".", r"\.")):
+        Word2Vec(**own)
+
+
+def test_beside_another_plug_it_is_refused_as_any_other_option(run_cli, plug):
+    kind, name, option, value, *_, path = plug
+    flags = as_flags({"loss": "relaxed", "sampler": "uniform"} | OTHERS[kind] | {"plugin": str(path), option: value})
+    result = run_cli("train", "--corpus", "text", *flags)
+    flag = f"--{option.replace('_', '-')}"
+    assert result.code == 1 and f"{flag} has no effect with {kind}" in result.err
+    assert f"only {kind} {name} reads it; take --{kind} {name} or leave {flag} out" in result.err
+
+
+def test_objectives_tells_the_options_and_a_search_takes_them(run_cli, plug):
+    kind, name, option, value, *_, path = plug
+    told = run_cli("objectives", name, "--plugin", path).out
+    assert f"--{option.replace('_', '-')}: " in told
+    (path.parent / "valid.tsv").write_text("a\tb\t1\nc\td\t1\n")
+    own = as_flags(chosen(kind, name) | {"plugin": str(path)})
+    grid = ("--grid", f"{option}={value},{value / 2}", "--valid", "valid.tsv", "--out", "search", "--quiet")
+    result = run_cli("tune", "--corpus", "text", *own, *as_flags(TINY), *grid)
+    assert result.code == 0, result.err
+    assert option in (path.parent / "search" / "best.toml").read_text()
+    again = ("--config", "search/best.toml", "--quiet", "--output", "v.txt")
+    assert run_cli("train", "--corpus", "text", *again).code == 0
+
+
+def test_without_the_plug_the_option_is_unknown():
+    with pytest.raises(ConfigError, match="unknown option 'tail_share'"):
+        TrainConfig(tail_share=0.5)
+
+
+def test_an_old_configuration_learns_of_a_new_option(plug):
+    before = TrainConfig()
+    _, _, option, *_, path = plug
+    load_plugins(str(path))
+    assert getattr(before, option) is None
+    assert before.resolved() == TrainConfig().resolved()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("gives_logq = True", "own.py:6: Mine has no use for 'gives_logq'; did you mean gives_log_q?"),
+        ("def from_option(cls, o, c): pass", "own.py:6: Mine has no use for 'from_option'; did you mean from_options?"),
+        ("limit = 3", "own.py:6: Mine has no use for 'limit'"),
+        ("class Options:\n        x: list = option(1, 'X.')", "option x must be annotated as int, float, str or bool"),
+        (
+            "class Options:\n        dim: int = option(1, 'X.')",
+            "option dim of sampler 'mine' is an option of every run",
+        ),
+        ("class Options:\n        temp: float = option(1, 'X.')", "option temp of sampler 'mine' differs from that of"),
+        ("class Options:\n        x: int = 3", "option x of sampler 'mine' must be made by w2vneg.option.option"),
+    ],
+)
+def test_a_misspelt_name_is_one_error_with_file_and_line(run_cli, tmp_path, line, said):
+    path = tmp_path / "own.py"
+    path.write_text(
+        "from w2vneg.option import option\nfrom w2vneg.plugs import Sampler\nfrom w2vneg.samplers import SAMPLERS\n\n"
+        f"@SAMPLERS.register('mine')\nclass Mine(Sampler):\n    {line}\n"
+    )
+    result = run_cli("train", "--plugin", path)
+    assert result.code == 1 and result.out == ""
+    assert said in result.err and "own.py:" in result.err and len(result.err.splitlines()) == 1
+    assert "mine" not in SAMPLERS
+    with pytest.raises((ConfigError, InputError)):
+        load_plugins(str(path))
+
+
+def test_what_plugs_are_made_of():
+    class Some(Loss):
+        x: float
+        y: int = 2
+
+    class Bare(Weigher):
+        pass
+
+    assert Some(1.0) == (1.0, 2) and Some._fields == ("x", "y") and Some.dense is False
+    assert len(Bare()) == 1  # compiled code has no empty tuple
+    assert Sampler.batch_groups == 0 and SAMPLERS["popularity"].context_free
+
+
+def test_a_plug_of_the_last_version_gains_what_it_lacks():
+    from typing import NamedTuple
+
+    class Old(NamedTuple):
+        flavour: int = 0
+
+        needs_log_q = False
+
+        def untrained(self, n_negatives):
+            return 1.0
+
+    try:
+        with pytest.warns(FutureWarning, match=r"Old should derive from w2vneg\.plugs\.Loss"):
+            LOSSES.register("old")(Old)
+        assert Old().loss_at_init(3) == 1.0 and Old.dense is False and Old.parameters == ()
+        assert Old.settle(None, None) == {}
+    finally:
+        LOSSES.unregister("old")
+
+
+def test_every_preset_names_plugs_and_options_that_are_there():
+    for name, preset in PRESETS.items():
+        assert preset.loss in LOSSES, name
+        assert TrainConfig(loss=name, **preset.values) is not None

@@ -1,0 +1,113 @@
+"""The table of all options: those of the run itself, and those of every plug that is registered."""
+
+import dataclasses
+
+from ..errors import ConfigError
+from ..losses import LOSSES
+from ..option import kind_of
+from ..samplers import SAMPLERS
+from ..weighers import WEIGHERS
+from .walks import WALKS
+
+KINDS = {"source": WALKS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
+"""Option that names a plug -> where plugs of that kind are registered."""
+
+_FACTS = ("help", "limits", "infinite", "choices", "off", "alone", "metavar")  # what plugs must agree about
+
+
+def options_of(plug):
+    """Return the fields of a plug's ``Options`` (dict of name -> dataclasses.Field); {} if it has none."""
+    declared = getattr(plug, "Options", None)
+    if declared is None:
+        return {}
+    if "__dataclass_params__" not in vars(declared):
+        declared = dataclasses.dataclass(frozen=True, kw_only=True)(declared)
+    return {item.name: item for item in dataclasses.fields(declared)}
+
+
+def gather(own):
+    """Return all options, name -> dataclasses.Field.
+
+    Parameters
+    ----------
+    own : dict of str -> dataclasses.Field
+        Those of the run itself.
+
+    Returns
+    -------
+    dict of str -> dataclasses.Field
+        A plug's option has the default None there. Its metadata has ``readers``: dict of kind -> dict of the plug's
+        name -> its default; options of the run itself have {} there.
+
+    Raises
+    ------
+    ConfigError
+        If two plugs mean different things by one name.
+    """
+    table = {}
+    for item in own.values():
+        table[item.name] = _field(item, item.default, {})
+    for kind, registry in KINDS.items():
+        for name in registry:
+            for item in options_of(registry[name]).values():
+                known = table.get(item.name)
+                _check_agreement(item, known, f"{kind} {name!r}", own)
+                readers = {} if known is None else known.metadata["readers"]
+                readers = {**readers, kind: {**readers.get(kind, {}), name: item.default}}
+                table[item.name] = _field(item if known is None else known, None, readers)
+    return table
+
+
+def _check_agreement(item, known, who, own):
+    kind_of(item)
+    if not {*_FACTS} <= item.metadata.keys():
+        raise ConfigError(f"option {item.name} of {who} must be made by w2vneg.option.option")
+    if item.name in own:
+        raise ConfigError(f"option {item.name} of {who} is an option of every run; read it, or choose another name")
+    if known is None:
+        return
+    apart = [fact for fact in _FACTS if item.metadata[fact] != known.metadata[fact]]
+    if apart or kind_of(item) is not kind_of(known):
+        others = [f"{kind} {name!r}" for kind, names in known.metadata["readers"].items() for name in names]
+        raise ConfigError(
+            f"option {item.name} of {who} differs from that of {others[0]} in {', '.join(apart) or 'kind'}; "
+            "choose another name, or take the same declaration"
+        )
+
+
+def _field(item, default, readers):
+    about = {"kind": kind_of(item), "readers": readers} | ({"group": "plug"} if readers else {})
+    made = dataclasses.field(default=default, kw_only=True, metadata={**item.metadata, **about})
+    made.name, made.type, made._field_type = item.name, item.type, item._field_type
+    return made
+
+
+def default_for(item, kind, plug):
+    """Return what an option left open becomes when `plug`, which reads it, is chosen; None if the plug decides."""
+    return item.metadata["readers"][kind][plug]
+
+
+def shown_default(item, kind=None, plug=None):
+    """Return an option's default as help prints it; of one plug, or of all that read it."""
+    about = item.metadata
+    if about["shown"] is not None:
+        return about["shown"]
+    by_plug = {name: value for names in about["readers"].values() for name, value in names.items()}
+    if plug is not None:
+        by_plug = {plug: default_for(item, kind, plug)}
+    if not by_plug:
+        return _plain(item, item.default)
+    values = {}  # default -> the plugs that have it
+    for name, value in by_plug.items():
+        values.setdefault(_plain(item, value), []).append(name)
+    if len(values) == 1:
+        return next(iter(values))
+    return ", ".join(f"{' and '.join(names)}: {value}" for value, names in values.items())
+
+
+def _plain(item, value):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)

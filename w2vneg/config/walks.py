@@ -1,0 +1,82 @@
+"""Options of the ways in which data are walked: text, baskets and histories, pairs."""
+
+from ..option import option
+from ..registry import Registry
+
+WALKS = Registry("walk")
+"""Name, as ``TrainConfig.source`` -> a class with ``Options`` and `data`, the flags that name such data."""
+
+PAIR_WEIGHTS = ("enumerate", "sample")
+
+
+def _subsample(default):
+    return option(
+        default,
+        "Frequency above which words (or items of baskets) are thinned out; 0 keeps all.",
+        at_least=0,
+        below=1,
+    )
+
+
+def _ordered():
+    return option(
+        False,
+        "Let only what comes after the centre be its positive: the next words, the items bought later.",
+        off="both-sides",
+    )
+
+
+@WALKS.register("text")
+class Text:
+    """Sentences: a word and the words near it."""
+
+    data = "text (--corpus)"
+
+    class Options:
+        window: int = option(5, "Positives reach this many tokens to each side.", at_least=1, at_most=1000)
+        dynamic_window: bool = option(
+            True,
+            "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
+            off="fixed-window",
+        )
+        subsample: float = _subsample(1e-4)
+        ordered: bool = _ordered()
+
+
+@WALKS.register("baskets")
+class Baskets:
+    """Baskets and histories: an item and the others of its basket."""
+
+    data = "--baskets and --ratings without --rectangular"
+
+    class Options:
+        subsample: float = _subsample(0.0)
+        ordered: bool = _ordered()
+        pairs_per_item: int = option(
+            32,
+            "Positives of an item in a basket or history: all others up to this many, else so many of them drawn.",
+            at_least=1,
+            at_most=10000,
+        )
+
+
+@WALKS.register("pairs")
+class Pairs:
+    """Pairs with weights: a row and its columns."""
+
+    data = "--pairs and --cooccurrence"
+
+    class Options:
+        pair_weights: str | None = option(
+            None,
+            "How weights of pairs count: enumerate (each pair so often in an epoch) or sample (drawn in proportion).",
+            shown="enumerate, if they are whole numbers and few enough",
+            choices=PAIR_WEIGHTS,
+        )
+        pairs_per_epoch: int | None = option(
+            None,
+            "Pairs that an epoch draws when weights are sampled.",
+            at_least=1,
+            at_most=2**31,
+            shown="the sum of the weights, at least the number of pairs",
+        )

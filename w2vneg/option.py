@@ -1,0 +1,151 @@
+"""One option of a run: its default, help, range and choices, and the check that a value keeps to them."""
+
+import math
+from dataclasses import field
+
+from .errors import ConfigError, did_you_mean
+
+_KINDS = {"int": int, "float": float, "str": str, "bool": bool}
+
+
+def option(
+    default,
+    help,
+    *,
+    at_least=None,
+    above=None,
+    below=None,
+    at_most=None,
+    infinite=False,
+    choices=None,
+    off=None,
+    alone=None,
+    metavar=None,
+    shown=None,
+    check=None,
+    otherwise=None,
+    group=None,
+):
+    """Declare one field of a dataclass of options; its kind is the annotation: int, float, str or bool, ``| None``.
+
+    Parameters
+    ----------
+    default : int, float, str, bool or None
+        None leaves it open: a plug then sees None and decides for itself.
+    help : str
+    at_least, above, below, at_most : number, optional
+        The range of a number.
+    infinite : bool
+        A number may be infinite, or the text "inf".
+    choices : tuple of str, optional
+        The values a text may have.
+    off : str, optional
+        The flag that switches a bool off, without dashes; ``no-NAME`` if None.
+    alone : str, optional
+        The value of a text whose flag stands without one on the command line.
+    metavar : str, optional
+        How the help writes the value.
+    shown : str, optional
+        The default as the help prints it.
+    check : callable, optional
+        Called with a value that is within range; raises ConfigError if it is wrong still.
+    otherwise : callable, optional
+        Turns what is no text into the value of a text, or raises ConfigError.
+    group : str, optional
+        The heading of the help that an option of the run itself stands under. Those of plugs stand under the plug.
+    """
+    limits = {"at_least": at_least, "above": above, "below": below, "at_most": at_most}
+    about = {"help": help, "limits": limits, "infinite": infinite, "choices": choices, "off": off, "alone": alone}
+    about |= {"metavar": metavar, "shown": shown, "check": check, "otherwise": otherwise, "group": group}
+    return field(default=default, metadata=about)
+
+
+def kind_of(item):
+    """Return int, float, str or bool: the kind of a field made by `option`; ConfigError for any other annotation."""
+    text = item.type.__name__ if isinstance(item.type, type) else str(item.type)
+    names = [name for name in text.replace(" ", "").split("|") if name != "None"]
+    if len(names) != 1 or names[0] not in _KINDS:
+        raise ConfigError(f"option {item.name} must be annotated as int, float, str or bool, or one of them | None")
+    return _KINDS[names[0]]
+
+
+def flag_of(item, value=True):
+    """Return the command line's flag for a field (that sets it to `value`, if it is a bool)."""
+    return "--" + (off_of(item) if value is False else item.name.replace("_", "-"))
+
+
+def off_of(item):
+    """Return the name of the flag that switches a bool off, without dashes."""
+    return item.metadata["off"] or f"no-{item.name.replace('_', '-')}"
+
+
+def checked(item, value):
+    """Return `value` converted to the field's kind and within its range, or raise ConfigError."""
+    kind = kind_of(item)
+    if value is None:
+        if item.default is not None:
+            raise ConfigError(f"{item.name} must have a value")
+        return None
+    if kind is bool:
+        if not isinstance(value, bool):
+            raise ConfigError(f"{item.name} must be true or false, not {value!r}")
+    else:
+        value = (_checked_text if kind is str else _checked_number)(item, value)
+    if item.metadata["check"] is not None:
+        item.metadata["check"](value)
+    return value
+
+
+def _checked_text(item, value):
+    choices, otherwise = item.metadata["choices"], item.metadata["otherwise"]
+    if not isinstance(value, str):
+        if otherwise is not None:
+            return otherwise(value)
+        raise ConfigError(f"{item.name} must be text, not {value!r}")
+    if choices and value not in choices:
+        raise ConfigError(f"unknown {item.name} {value!r}{did_you_mean(value, choices)}")
+    return value
+
+
+def _checked_number(item, value):
+    kind, infinite = kind_of(item), item.metadata["infinite"]
+    if infinite and value == "inf":
+        value = math.inf
+    try:
+        number = kind(value)
+        exact = not isinstance(value, bool | str) and number == value
+    except (TypeError, ValueError, OverflowError):
+        exact = False
+    if not exact:
+        what = "a whole number" if kind is int else "a number"
+        raise ConfigError(f"{item.name} must be {what}, not {value!r}")
+    bad = _beyond(item.metadata["limits"], number)
+    if bad or (isinstance(number, float) and math.isinf(number) and not infinite):
+        raise ConfigError(f"{item.name} must be {bad or 'finite'}, got {value}")
+    return number
+
+
+_MOST = 2**31 - 1  # what compiled code counts with, and more than anybody needs
+
+
+def _beyond(limits, number):
+    """Return the limit that `number` breaks, in words, or None."""
+    low, above, below, high = limits["at_least"], limits["above"], limits["below"], limits["at_most"]
+    high = _MOST if high is None and isinstance(number, int) else high
+    if low is not None and number < low:
+        return f"at least {low}"
+    if above is not None and number <= above:
+        return f"above {above}"
+    if below is not None and number >= below:
+        return f"below {below}"
+    if high is not None and number > high:
+        return f"at most {high}"
+    return None
+
+
+def refuse_idle(names, because, given):
+    """Raise ConfigError if an option that would be idle was given; return all of them as None (dict)."""
+    for name in names:
+        if getattr(given, name) is not None:
+            raise ConfigError(f"--{name.replace('_', '-')} has no effect with {because}; leave it out")
+    return dict.fromkeys(names)

@@ -1,0 +1,220 @@
+"""Base classes of the plugs: what a loss, a sampler and a weigher say of themselves, and what holds if they do not.
+
+A plug is a class with annotated fields, numbers and arrays, which compiled code sees as a named tuple:
+
+    @SAMPLERS.register("uniform")
+    class Uniform(Sampler):
+        n_vocab: int
+
+        context_free = True
+
+Its ``Options`` are a dataclass of `option` fields. Command line, TOML, Python keywords, searches, model folders, help
+and refusals follow from them. A plug reads all options of its run, its own and the others', as attributes of what
+`from_options` is given.
+"""
+
+import dataclasses
+import difflib
+import inspect
+import warnings
+from collections import namedtuple
+
+from .errors import ConfigError
+from .registry import About
+
+__all__ = ["Loss", "Plug", "Sampler", "Weigher"]
+
+
+class PlugType(type):
+    """Makes a named tuple of a plug's fields and refuses names that the base class does not know."""
+
+    def __new__(cls, name, bases, body, base=False):
+        plain = super().__new__(cls, name, bases, body)
+        if base:
+            return plain
+        _check_names(plain, body)
+        annotations = inspect.get_annotations(plain)
+        fields = list(annotations) or ["flavour"]  # compiled code has no empty tuple
+        defaults = [body[field] for field in fields if field in body] if annotations else [0]
+        record = namedtuple(name, fields, defaults=defaults)
+        body = {key: value for key, value in body.items() if key not in fields} | {"__slots__": ()}
+        if isinstance(body.get("Options"), type) and "__dataclass_params__" not in vars(body["Options"]):
+            body["Options"] = dataclasses.dataclass(frozen=True, kw_only=True)(body["Options"])
+        made = super().__new__(cls, name, (record, *bases), body)
+        made.__annotations__ = annotations
+        return made
+
+    def __init__(cls, name, bases, body, base=False):
+        super().__init__(name, bases, body)
+
+
+def _check_names(plug, body):
+    """Raise ConfigError for a trait or a method that the base classes do not have but nearly have."""
+    (parent, *_) = plug.__bases__
+    known = [name for name in dir(parent) if not name.startswith("_")]
+    own = {*inspect.get_annotations(plug), *known}
+    for name, value in body.items():
+        if name.startswith("_") or name in own:
+            continue
+        constant = not callable(value) and not isinstance(value, classmethod | staticmethod | property)
+        near = difflib.get_close_matches(name, known, 1, 0.6 if constant else 0.8)
+        if near or constant:
+            hint = f"did you mean {near[0]}?" if near else "it may have " + ", ".join(known)
+            raise ConfigError(f"{plug.__name__} has no use for {name!r}; {hint} Constants of your own begin with _.")
+
+
+_RENAMED = {"untrained": "loss_at_init", "blind": "context_free", "slots": "max_negatives"}  # since version 0.1
+
+
+class Plug(metaclass=PlugType, base=True):
+    """What losses, samplers and weighers have in common."""
+
+    __slots__ = ()
+
+    about: About | None = None
+    """What ``w2vneg objectives`` tells of it; the first line of the docstring if there is none."""
+
+    Options: type | None = None
+    """Frozen dataclass of `option` fields; None: no option of its own."""
+
+    needs_log_q: bool = False
+    """It reads log q of the negatives; samplers do not."""
+
+    parameters: tuple = ()
+    """Names of the fields that are rows it trains itself, saved with the model; see `kernels.contracts`."""
+
+    @classmethod
+    def from_options(cls, options, context):
+        """Return an instance for a run.
+
+        Parameters
+        ----------
+        options : TrainConfig, resolved
+            All options of the run as attributes.
+        context : registry.RunContext
+
+        Returns
+        -------
+        Plug
+            Unless overridden, with each field set to the option of its name.
+        """
+        own = {field.name for field in dataclasses.fields(cls.Options)} if cls.Options else set()
+        return cls(**{name: getattr(options, name) for name in cls._fields if name in own})
+
+    @classmethod
+    def adopt(cls, plug):
+        """Give a class of version 0.1, a NamedTuple without this base, the traits that it lacks; warn of it."""
+        warnings.warn(
+            f"{plug.__name__} should derive from w2vneg.plugs.{cls.__name__}, as docs/extending.md shows",
+            FutureWarning,
+            stacklevel=4,
+        )
+        for old, new in _RENAMED.items():
+            if hasattr(plug, old):
+                setattr(plug, new, vars(plug)[old])
+        for base in reversed(cls.__mro__[:-1]):
+            for name, value in vars(base).items():
+                if not name.startswith("_") and not hasattr(plug, name):
+                    setattr(plug, name, value)
+
+    @classmethod
+    def settle(cls, options, given):
+        """Return changes to the options where some of them make others idle; {} unless overridden.
+
+        options : TrainConfig, with defaults filled in; given : TrainConfig, what the user said, None for the rest
+        Returns dict of name -> value. Raises ConfigError where given options exclude each other.
+        """
+        return {}
+
+
+class Loss(Plug, base=True):
+    """What gradient the logits of a positive and its negatives give; bind ``implement_step``."""
+
+    __slots__ = ()
+
+    needs_positive_log_q: bool = False
+    """It reads log q of the positive."""
+
+    needs_exclusion: bool = False
+    """A negative must not be the positive: ``--exclude none`` is refused."""
+
+    takes_absolute_logits: bool = True
+    """False: it says no by a negative logit, so ``--absolute-softmax`` is refused."""
+
+    takes_positive_weight: bool = True
+    """False: the positive stands in no sum with the negatives, so ``--weigh-positive`` is refused."""
+
+    dense: bool = False
+    """It scores the whole vocabulary: no sampler, no weigher, an engine of its own, no ``step``."""
+
+    unstable: str = "lower --alpha"
+    """What to do when a run diverges, and why it may."""
+
+    def loss_at_init(self, n_negatives):
+        """Return the loss with all logits 0 (float), the reference printed beside it.
+
+        A run whose loss climbs beyond 5 times a positive one is rolled back.
+        """
+        raise NotImplementedError
+
+
+class Sampler(Plug, base=True):
+    """Which negatives; bind ``implement_draw``, or ``kernels.ahead.implement_pick`` if no draw depends on anything."""
+
+    __slots__ = ()
+
+    gives_log_q: bool = False
+    """It writes log q of its draws, and binds ``implement_log_noise``."""
+
+    context_free: bool = False
+    """No draw depends on the centre, so that a window may share it."""
+
+    independent: bool = False
+    """Targets enter independently and never twice, rather than n draws with replacement."""
+
+    n_candidates: int = 0
+    """How many candidates it chooses among; 0: all targets."""
+
+    inverse_temperature: float = 0.0
+    """1 / T of Boltzmann sampling; 0 if there is no temperature."""
+
+    batch_groups: int = 0
+    """Groups drawn ahead between launches by `refresh`; 0: it draws in the loop. Else there are no private rows."""
+
+    scores_all: tuple | None = None
+    """(name, what to take instead) of a method that scores the whole vocabulary for each centre, for the estimate."""
+
+    @classmethod
+    def draws_ahead(cls, options):
+        """Tell whether draws are made between launches with these options, which excludes private rows."""
+        return False
+
+    @classmethod
+    def max_negatives(cls, options):
+        """Return the places of each set of negatives (int); more than `negatives` if the number of draws varies."""
+        return options.negatives
+
+    @classmethod
+    def cost(cls, options, context):
+        """Return the rough nanoseconds that a group's draws add to the loop's own work (float), to size rounds."""
+        return 0.0
+
+    def log_target(self, centre_id, logits):
+        """Return what the draws are meant to follow: float64, (n_vocab,), log, up to a constant.
+
+        centre_id : int; logits : float64, (n_vocab,). None, the default: what ``log_noise`` answers.
+        """
+        return None
+
+    def refresh(self, vectors_in, vectors_out, centre_ids, key):
+        """Draw for the next launch; only called if `batch_groups`.
+
+        vectors_in, vectors_out : float32, (n_in, dim) and (n_vocab, dim)
+        centre_ids : int32, (workers, batch_groups), -1 where there is none; key : the random stream
+        """
+
+
+class Weigher(Plug, base=True):
+    """How much each negative counts; bind ``implement_weigh``."""
+
+    __slots__ = ()
