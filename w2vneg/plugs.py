@@ -17,12 +17,15 @@ import dataclasses
 import difflib
 import inspect
 import warnings
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 from .errors import ConfigError
 from .registry import About
 
 __all__ = ["Loss", "Plug", "Sampler", "Weigher"]
+
+
+_made = Counter()  # name of a class -> how many of it there were
 
 
 class PlugType(type):
@@ -42,6 +45,9 @@ class PlugType(type):
             body["Options"] = dataclasses.dataclass(frozen=True, kw_only=True)(body["Options"])
         made = super().__new__(cls, name, (record, *bases), body)
         made.__annotations__ = annotations
+        _made[name] += 1
+        if _made[name] > 1:  # redefined in a notebook: machine code of classes of one name would be taken for one
+            made.__name__ = f"{name}_{_made[name]}"
         return made
 
     def __init__(cls, name, bases, body, base=False):

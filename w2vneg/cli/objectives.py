@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+import sys
 import textwrap
 
 import click
@@ -25,19 +26,26 @@ _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of e
 @click.command()
 @click.argument("name", required=False)
 @click.option("--plugin", metavar="MODULE|FILE.py", help="Import this first, and list what it registers.")
+@click.option("--check", is_flag=True, help="Check the gradients and draws of NAME; exit code 1 if any is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
-def objectives(name, plugin, as_json):
+def objectives(name, plugin, check, as_json):
     """List losses, samplers, weighers and presets, or explain one.
 
     A loss, a sampler and a weigher make an objective; a preset names three that belong together, and every option
     given beside it wins. With NAME: formula, options, what it needs, what it costs and when to use it.
+
+    --check holds a loss's gradient to finite differences, and a sampler's draws to the probabilities it gives.
     """
+    if check and name is None:
+        raise click.UsageError("--check needs the NAME of what to check")
     from ..plugins import load_plugins
 
     load_plugins(plugin)
     entries = _entries()
     if name is not None:
         entries = [entry for entry in entries if entry["name"] == name] or _unknown(name, entries)
+    if check:
+        return _check(name, entries, as_json)
     if as_json:
         document = {KINDS[kind]: [entry for entry in entries if entry["kind"] == kind] for kind in KINDS}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
@@ -45,6 +53,30 @@ def objectives(name, plugin, as_json):
         click.echo("\n\n".join(_explanation(entry) for entry in entries))
     else:
         click.echo(_list(entries))
+
+
+def _check(name, entries, as_json):
+    """Print what was checked of the plugs called `name`, or of those that the preset `name` stands for."""
+    from ..checks import check_plug
+    from ..config import TrainConfig
+
+    plugs = [(entry["kind"], entry["name"]) for entry in entries if entry["kind"] != "preset"]
+    if not plugs:
+        config = TrainConfig(loss=name).resolved()
+        plugs = [(kind, getattr(config, kind)) for kind in ("loss", "sampler", "weigher")]
+    rows = []
+    for kind, plug in plugs:
+        if plug is not None:
+            rows += [{"kind": kind, "name": plug, **dataclasses.asdict(one)} for one in check_plug(kind, plug)]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+    for row in [] if as_json else rows:
+        verdict = "pass" if row["passed"] else "FAIL"
+        click.echo(f"{verdict}  {row['kind']} {row['name']}: {row['what']}: {row['found']}")
+    if not rows:
+        click.echo(f"Nothing of {name} can be checked by itself.", err=True)
+    if not all(row["passed"] for row in rows):
+        sys.exit(1)
 
 
 def _unknown(name, entries):

@@ -1,0 +1,126 @@
+"""`w2vneg objectives NAME --check`: what is right passes, what is wrong fails."""
+
+import json
+
+import pytest
+
+from w2vneg.checks import check_plug
+from w2vneg.losses import LOSSES
+from w2vneg.samplers import SAMPLERS
+from w2vneg.weighers import WEIGHERS
+
+BUILT_IN = [
+    (kind, name) for kind, table in (("loss", LOSSES), ("sampler", SAMPLERS), ("weigher", WEIGHERS)) for name in table
+]
+QUICK = {("loss", "relaxed"), ("sampler", "popularity"), ("weigher", "importance")}
+
+LOSS = """
+import numpy as np
+from w2vneg.kernels.contracts import implement_step
+from w2vneg.losses import LOSSES
+from w2vneg.plugs import Loss
+
+
+@LOSSES.register("wrong-loss")
+class Wrong(Loss):
+    def loss_at_init(self, n_negatives):
+        return {at_init}
+
+
+@implement_step(Wrong)
+def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+    value = 0.0
+    for k in range(logits.shape[0]):
+        gradients[k] = {sign} * logits[k] * {weight}
+        value += 0.5 * logits[k] ** 2 * {weight}
+    return value
+"""
+
+SAMPLER = """
+import math
+import numpy as np
+from w2vneg.kernels.contracts import implement_draw, implement_log_noise
+from w2vneg.kernels.rng import next_below
+from w2vneg.plugs import Sampler
+from w2vneg.samplers import SAMPLERS
+
+
+@SAMPLERS.register("wrong-sampler")
+class Wrong(Sampler):
+    n_vocab: int
+
+    gives_log_q = True
+    context_free = True
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls(len(context.counts))
+
+
+@implement_draw(Wrong)
+def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    for k in range(n):
+        ids[k] = {draw}
+        if log_q.shape[0] > 0:
+            log_q[k] = {log_q}
+    return False
+
+
+@implement_log_noise(Wrong)
+def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+    for k in range(n):
+        log_q[k] = {log_q}
+"""
+RIGHT_LOSS = {"at_init": "0.0", "sign": "1", "weight": "weights[k]"}
+RIGHT_SAMPLER = {"draw": "next_below(rng, sampler.n_vocab)", "log_q": "-math.log(sampler.n_vocab)"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [pytest.param(*one, marks=[] if one in QUICK else pytest.mark.slow) for one in BUILT_IN],
+)
+def test_what_is_built_in_passes(kind, name):
+    found = check_plug(kind, name)
+    assert [one for one in found if not one.passed] == []
+    assert found or name in ("softmax", "discriminator")
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "failing"),
+    [
+        (LOSS, {}, None),
+        (LOSS, {"sign": "-1"}, "gradient against finite differences"),
+        (LOSS, {"sign": "1.1"}, "gradient against finite differences"),
+        (LOSS, {"weight": "1.0"}, "a negative of weight 0 counts for nothing"),
+        (LOSS, {"at_init": "1.0"}, "loss_at_init"),
+        (SAMPLER, {}, None),
+        (SAMPLER, {"log_q": "math.log(sampler.n_vocab)"}, "probabilities add up to 1"),
+        (SAMPLER, {"draw": "next_below(rng, sampler.n_vocab - 7)"}, "draws follow log q"),
+        (SAMPLER, {"draw": "sampler.n_vocab"}, "draws are targets"),
+        (SAMPLER, {"draw": "min(next_below(rng, 60), 30 + 20 * centre_id)"}, "draws do not depend on the centre"),
+    ],
+)
+def test_what_is_wrong_fails(run_cli, tmp_path, text, values, failing):
+    path = tmp_path / "wrong.py"
+    right = RIGHT_LOSS if text is LOSS else RIGHT_SAMPLER
+    for name, value in (right | values).items():
+        text = text.replace(f"{{{name}}}", value)
+    path.write_text(text)
+    name = "wrong-loss" if right is RIGHT_LOSS else "wrong-sampler"
+    try:
+        result = run_cli("objectives", name, "--plugin", path, "--check")
+        rows = json.loads(run_cli("objectives", name, "--plugin", path, "--check", "--json").out)
+    finally:
+        LOSSES.unregister("wrong-loss")
+        SAMPLERS.unregister("wrong-sampler")
+    failed = {row["what"] for row in rows if not row["passed"]}
+    assert result.code == (1 if failing else 0), result.out
+    assert failing in failed if failing else not failed
+    assert ("FAIL" in result.out) is bool(failing)
+
+
+def test_a_preset_is_checked_by_its_plugs(run_cli):
+    result = run_cli("objectives", "ns", "--check")
+    assert result.code == 0
+    assert "pass  loss ns: gradient" in result.out
+    assert run_cli("objectives", "--check").code == 2

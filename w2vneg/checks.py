@@ -1,0 +1,251 @@
+"""Whether a plug does what it says: gradients by finite differences, draws against the probabilities it gives.
+
+For ``w2vneg objectives NAME --check``, and for whoever writes a plug.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse, stats
+
+from .config import TrainConfig
+from .jit import njit
+from .kernels.contracts import draw, log_noise, open_sampler, open_weigher, step, weigh
+from .kernels.functions import exp_into
+from .kernels.linalg import Rows
+from .losses import LOSSES
+from .registry import RunContext
+from .samplers import SAMPLERS
+from .weighers import WEIGHERS
+
+_V, _DIM, _N = 60, 8, 5
+_STEP = 2.0**-6  # of finite differences: float32 logits take no smaller one
+_GROUPS = 4000
+_COUNTS = (1e4 / np.arange(1, _V + 1) ** 0.8).astype(np.int64)
+_UNLIKELY = 1e-6  # p-value below which draws do not follow what is said of them
+_FAR = 0.1  # total variation that draws among candidates may be away from it
+
+
+@dataclass(frozen=True)
+class Check:
+    """what : str, what was checked; passed : bool; found : str, the figure"""
+
+    what: str
+    passed: bool
+    found: str
+
+    def __post_init__(self):
+        object.__setattr__(self, "passed", bool(self.passed))  # comparisons of NumPy's numbers
+
+
+def check_plug(kind, name):
+    """Check one registered plug with its default options.
+
+    Parameters
+    ----------
+    kind : str
+        "loss", "sampler" or "weigher".
+    name : str
+
+    Returns
+    -------
+    list of Check
+        Empty if there is nothing that could be checked by itself.
+    """
+    with np.errstate(over="ignore"):
+        return {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher}[kind](name)
+
+
+def _context(sampler=None):
+    ring = sparse.diags([np.ones(_V - 1), np.ones(_V - 1)], [1, -1], format="csr")
+    return RunContext(_COUNTS, _DIM, 1, _N, lambda: ring, sampler)
+
+
+@njit
+def _ask(loss, rng, logits, odds, log_q, weights, gradients):
+    exp_into(logits, logits.shape[0], np.float32(1), np.float32(0), odds)
+    return step(loss, 0, np.float32(0), rng, logits, odds, log_q, weights, gradients)
+
+
+@njit
+def _draw(sampler, centre_id, centre, out, rng, n, ids, log_q, logits, everything, all_logits, noise, asked):
+    """Draw for as many groups as `ids` has rows; where asked, write the log q of all targets into `noise`."""
+    state = open_sampler(sampler, n)
+    known = False
+    for group in range(ids.shape[0]):
+        known = draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
+        if asked:
+            log_noise(sampler, state, group, centre_id, everything.shape[0], everything, all_logits, noise[group])
+    return known
+
+
+@njit
+def _weigh(weigher, ids, logits, odds, log_q, weights):
+    state = open_weigher(weigher, 1, ids.shape[0] - 1)
+    return weigh(weigher, state, 0, 0, ids, logits, odds, log_q, weights)
+
+
+def _check_loss(name):
+    config = TrainConfig(loss=name).resolved()
+    plug = LOSSES[name]
+    if plug.dense:
+        return []
+    sampler = SAMPLERS["popularity"].from_options(TrainConfig(sampler="popularity").resolved(), _context())
+    loss = plug.from_options(config, _context(sampler))
+    rng = np.random.default_rng(1)
+    worst, worst_absent, finite = 0.0, 0.0, True
+    for n in (1, _N, 3 * _N):
+        for _ in range(4):
+            logits = rng.normal(0, 1.5, 1 + n).astype(np.float32)
+            weights = np.where(rng.random(1 + n) < 0.5, 1, rng.uniform(0.2, 2, 1 + n)).astype(np.float32)
+            weights[0] = 1
+            log_q = rng.normal(-4, 1, 1 + n).astype(np.float32) if loss.needs_log_q else np.empty(0, np.float32)
+            if loss.needs_log_q and not loss.needs_positive_log_q:
+                log_q[0] = 0
+            worst = max(worst, _gradient_error(loss, logits, weights, log_q))
+            worst_absent = max(worst_absent, _absent_error(loss, logits, weights, log_q))
+            for end in (-80, 80):
+                value, gradients = _answer(loss, np.full(1 + n, end, np.float32), weights, log_q)
+                finite &= math.isfinite(value) and bool(np.isfinite(gradients).all())
+    log_q = np.full(1 + _N if loss.needs_log_q else 0, -math.log(_V), np.float32)
+    if len(log_q) and not loss.needs_positive_log_q:
+        log_q[0] = 0
+    value, _ = _answer(loss, np.zeros(1 + _N, np.float32), np.ones(1 + _N, np.float32), log_q)
+    said = loss.loss_at_init(_N)
+    return [
+        Check("gradient against finite differences", worst < 0.01, f"largest error {worst:.1g}"),
+        Check("a negative of weight 0 counts for nothing", worst_absent < 1e-3, f"largest change {worst_absent:.1g}"),
+        Check("finite at logits of 80 and -80", finite, "yes" if finite else "no"),
+        Check("loss_at_init", abs(value - said) <= 0.05 * abs(said) + 1e-6, f"{said:.4g}; the loss is {value:.4g}"),
+    ]
+
+
+def _answer(loss, logits, weights, log_q):
+    gradients = np.full_like(logits, np.nan)
+    rng = np.ones(1, np.uint64)
+    value = _ask(loss, rng, logits, np.empty_like(logits), log_q, weights.copy(), gradients)
+    return value, gradients
+
+
+def _gradient_error(loss, logits, weights, log_q):
+    """Return the largest difference between a gradient and a slope, relative to the larger of 1 and the slope."""
+    value, gradients = _answer(loss, logits, weights, log_q)
+    worst = 0.0
+    for k in range(len(logits)):
+        sides = []
+        for sign in (-1, 1):
+            moved = logits.copy()
+            moved[k] += np.float32(sign * _STEP)
+            sides.append(sign * (_answer(loss, moved, weights, log_q)[0] - value) / _STEP)
+        if abs(sides[0] - sides[1]) > 0.1 * max(1.0, abs(sides[0])):
+            continue  # a kink between the two: no slope to compare with
+        slope = sum(sides) / 2
+        worst = max(worst, abs(slope - gradients[k]) / max(1.0, abs(slope)))
+    return worst if np.isfinite(gradients).all() else math.inf
+
+
+def _absent_error(loss, logits, weights, log_q):
+    value, gradients = _answer(loss, logits, weights, log_q)
+    more = [np.append(logits, np.float32(3)), np.append(weights, np.float32(0))]
+    padded, padded_gradients = _answer(loss, *more, np.append(log_q, np.float32(-2)) if len(log_q) else log_q)
+    change = np.abs(np.append(gradients, 0) - padded_gradients).max()
+    return float(max(abs(padded - value), change))
+
+
+def _check_sampler(name):
+    config = TrainConfig(sampler=name, negatives=_N, workers=1).resolved()
+    plug = SAMPLERS[config.sampler]
+    sampler = plug.from_options(config, _context())
+    n = plug.max_negatives(config)
+    vectors = np.random.default_rng(2).normal(0, 0.6, (2, _V, _DIM)).astype(np.float32)
+    seen = [_draws(sampler, n, centre, vectors) for centre in (0, 1)]
+    checks = []
+    inside = all(bool((ids < _V).all() and (ids >= -1).all()) for ids, _, _ in seen)
+    full = all(bool((ids >= 0).all()) for ids, _, _ in seen) or n > config.negatives
+    checks.append(Check("draws are targets", inside and full, "yes" if inside and full else "no"))
+    if not inside:
+        return checks
+    if sampler.gives_log_q:
+        checks += _against_log_q(sampler, seen[0])
+    if sampler.context_free:
+        tables = np.array([np.bincount(ids[ids >= 0], minlength=_V) for ids, _, _ in seen])
+        p = stats.chi2_contingency(tables[:, tables.sum(axis=0) > 0]).pvalue
+        checks.append(Check("draws do not depend on the centre", p > _UNLIKELY, f"p = {p:.2g}"))
+    return checks
+
+
+def _draws(sampler, n, centre_id, vectors):
+    """Return ids int32 and log q float32, (groups, n), and the log q of all targets, (groups, n_vocab)."""
+    vectors_in, vectors_out = vectors
+    out = Rows(vectors_out, 0, _V, 0)
+    everything = np.arange(_V, dtype=np.int32)
+    all_logits = vectors_out @ vectors_in[centre_id]
+    rng = np.array([3 + centre_id], np.uint64)
+    size = sampler.batch_groups or _GROUPS
+    parts = []
+    for start in range(0, _GROUPS, size):
+        groups = min(size, _GROUPS - start)
+        if sampler.batch_groups:
+            centres = np.full((1, size), centre_id, np.int32)
+            sampler.refresh(vectors_in, vectors_out, centres, start)
+        arrays = (
+            np.full((groups, n), -2, np.int32),
+            np.full((groups, n if sampler.gives_log_q else 0), np.nan, np.float32),
+            np.zeros((groups, _V), np.float32),
+        )
+        ids, log_q, noise = arrays
+        logits = np.zeros((groups, n), np.float32)
+        args = sampler, centre_id, vectors_in[centre_id], out, rng, n, ids, log_q, logits, everything, all_logits
+        _draw(*args, noise, sampler.gives_log_q)
+        parts.append(arrays)
+    return tuple(np.concatenate(each) for each in zip(*parts, strict=True))
+
+
+def _against_log_q(sampler, seen):
+    ids, log_q, noise = seen
+    drawn = ids >= 0
+    own = np.take_along_axis(noise, np.maximum(ids, 0), axis=1)
+    apart = float(np.abs(np.where(drawn, log_q - own, 0)).max())
+    said = np.exp(noise.astype(np.float64)).mean(axis=0)
+    total = said.sum()
+    counted = np.bincount(ids[drawn], minlength=_V)
+    checks = [Check("log q of draws is that of log_noise", apart < 1e-3, f"largest difference {apart:.1g}")]
+    if not sampler.independent:
+        checks.append(Check("probabilities add up to 1", abs(total - 1) < _FAR, f"{total:.4g}"))
+    said = said / total
+    if sampler.n_candidates:  # neighbouring draws share candidates: no chi-square
+        far = float(np.abs(counted / counted.sum() - said).sum() / 2)
+        return [*checks, Check("draws follow log q", far < _FAR, f"total variation {far:.2g}")]
+    if (counted[said * counted.sum() < 1e-3] > 3).any() or sampler.independent:
+        far = float(np.abs(counted / counted.sum() - said).sum() / 2)
+        return [*checks, Check("draws follow log q", far < _FAR, f"total variation {far:.2g}")]
+    often = said * counted.sum() >= 5
+    observed = np.append(counted[often], counted[~often].sum())
+    expected = np.append(said[often], said[~often].sum()) * counted.sum()
+    kept = expected > 0
+    p = stats.chisquare(observed[kept], expected[kept] * observed[kept].sum() / expected[kept].sum()).pvalue
+    return [*checks, Check("draws follow log q", p > _UNLIKELY, f"p = {p:.2g}")]
+
+
+def _check_weigher(name):
+    config = TrainConfig(loss="relaxed", sampler="popularity", weigher=name, workers=1).resolved()
+    weigher = WEIGHERS[name].from_options(config, _context())
+    if weigher.parameters:
+        return []  # it weighs by what it has learnt from whole groups
+    rng = np.random.default_rng(4)
+    fine, kept = True, True
+    for n in (1, _N, 3 * _N):
+        ids = np.arange(1 + n, dtype=np.int32)
+        logits = rng.normal(0, 2, 1 + n).astype(np.float32)
+        log_q = rng.normal(-4, 1, 1 + n).astype(np.float32) if weigher.needs_log_q else np.empty(0, np.float32)
+        weights = np.ones(1 + n, np.float32)
+        weights[-1] = 0 if n > 1 else 1
+        before = weights.copy()
+        _weigh(weigher, ids, logits, np.exp(logits), log_q, weights)
+        fine &= bool(np.isfinite(weights).all() and (weights >= 0).all())
+        kept &= bool((weights[before == 0] == 0).all())
+    return [
+        Check("weights are finite and not negative", fine, "yes" if fine else "no"),
+        Check("what does not count keeps weight 0", kept, "yes" if kept else "no"),
+    ]
