@@ -1,14 +1,78 @@
 """What docstrings and pages say of the code itself: names that are there, and papers by their authors."""
 
+import csv
 import re
 from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 import w2vneg
 from w2vneg.evaluation import similarity
 from w2vneg.losses import relaxed_softmax
 
 ROOT = Path(w2vneg.__file__).parent
+HOME = Path(__file__).parent.parent
+DOCS = HOME / "docs"
+PAGES = [HOME / "README.md", HOME / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def prose(page):
+    """Return a page without its fenced blocks."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page):
+    """Return what headings of a page are called in links to them."""
+    titles = re.findall(r"^#+ (.*)$", prose(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(HOME)))
+def test_links_lead_to_what_is_there(page):
+    links = re.findall(r"\]\(([^)\s]+)\)", prose(page))
+    for link in links:
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_stands_in_the_list_of_pages():
+    listed = set(re.findall(r"\]\(([^)#]+)\)", prose(DOCS / "README.md")))
+    pages = {path.name for path in DOCS.glob("*.md")} - {"README.md"}
+    assert pages <= listed, f"docs/README.md should have a line for {', '.join(sorted(pages - listed))}"
+
+
+def test_the_journal_is_not_linked_from_the_readme():
+    assert "journal" not in prose(HOME / "README.md")
+
+
+def test_figures_of_the_benchmarks_stand_in_the_files_beside_them():
+    """A table with a CSV named before the next heading shows nothing that the file does not hold."""
+    sections = re.split(r"^## ", prose(DOCS / "benchmarks.md"), flags=re.MULTILINE)
+    checked = 0
+    for section in sections:
+        files = re.findall(r"\]\((benchmarks/[\w-]+\.csv)\)", section)
+        rows = [line.split("|")[2:-1] for line in section.splitlines() if re.match(r"\| .*\d.*\|$", line)]
+        if not files:
+            continue
+        lines = [line for name in files for line in (DOCS / name).read_text(encoding="utf-8").splitlines()]
+        known = {float(cell) for row in csv.reader(lines) for cell in row if re.fullmatch(r"-?[\d.]+", cell)}
+        for row in rows:
+            for cell in (cell.strip().replace(",", "") for cell in row):
+                if re.fullmatch(r"\.?\d[\d.]*", cell):
+                    checked += 1
+                    assert float(cell) in known, (section.splitlines()[0], cell)
+    assert checked > 100
+
+
+def test_the_citation_names_this_version():
+    text = (HOME / "CITATION.cff").read_text(encoding="utf-8")
+    fields = dict(line.split(": ", 1) for line in text.splitlines() if re.match(r"[a-z-]+: ", line))
+    assert (fields["title"], fields["version"], fields["type"]) == ("w2vneg", w2vneg.__version__, "software")
 
 
 def test_what_is_named_with_its_module_is_there():

@@ -22,8 +22,10 @@ from w2vneg.errors import InputError
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
-PAGES = sorted({"CHANGELOG.md", *DOCUMENTS, *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*/*.md"))})
-ITEM_DOCUMENTS = [f"docs/{name}.md" for name in ("items", "splits", "ranking", "tuning")]
+PAGES = sorted(
+    {"CHANGELOG.md", *DOCUMENTS, *(f"docs/reproductions/{path.name}" for path in ROOT.glob("docs/reproductions/*.md"))}
+)
+RUNNING = [f"docs/{name}.md" for name in ("text", "items", "choosing", "formats", "splits", "ranking", "tuning")]
 
 
 def blocks(document, language):
@@ -100,33 +102,31 @@ def run_all(document, run_cli):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The current folder, with files of the names that the documents on items use."""
+def folder(tmp_path, monkeypatch, text):
+    """The current folder, with files of the names that README and docs use."""
     monkeypatch.chdir(tmp_path)
     write_item_files(tmp_path)
+    write_movielens_folders(tmp_path)
+    (tmp_path / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
+    (tmp_path / "articles").mkdir()
+    for name in ("corpus.txt", "text8", "articles/one.zst"):  # packed or not is told by the content
+        shutil.copy(text, name)
     return tmp_path
 
 
-def test_commands_of_the_readme_run(run_cli, text, folder, no_network, as_python, monkeypatch):
-    monkeypatch.setattr("w2vneg.training.diagnostics._NUMBERS", 2000)  # that many draws are looked at
+def test_commands_and_python_of_the_readme_run(run_cli, folder, no_network):
     assert [c[:2] for c in commands("README.md")[:3]] == [
         ["train", "--corpus"],
         ["eval", "similarity"],
         ["nearest", "france"],
     ]
-    (folder / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
-    (folder / "articles").mkdir()
-    for name in ("text8", "articles/one.zst"):  # packed or not is told by the content
-        shutil.copy(text, name)
     run_all("README.md", run_cli)
+    run_python("README.md")
 
 
-@pytest.mark.parametrize("document", ITEM_DOCUMENTS)
-def test_commands_and_python_of_the_documents_on_items_run(run_cli, text, folder, no_network, document):
-    shutil.copy(text, "corpus.txt")
-    (folder / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
-    if document == "docs/items.md":
-        write_movielens_folders(folder)
+@pytest.mark.parametrize("document", RUNNING)
+def test_commands_and_python_of_the_pages_run(run_cli, folder, no_network, as_python, monkeypatch, document):
+    monkeypatch.setattr("w2vneg.training.diagnostics._NUMBERS", 2000)  # that many draws are looked at
     assert commands(document)
     run_all(document, run_cli)
     run_python(document)
@@ -196,19 +196,13 @@ def test_the_line_that_the_document_on_items_shows_is_printed(mirror, run_cli, t
     assert line in run_cli(*smaller(command.split()), "--dry-run").err
 
 
-def test_every_command_has_help_and_stands_in_the_readme(run_cli):
+def test_every_command_has_help_and_stands_in_a_page():
     from w2vneg.cli import _COMMANDS
 
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = "".join((ROOT / document).read_text(encoding="utf-8") for document in PAGES)
     for command in _COMMANDS:
-        assert run_cli(command, "--help").code == 0
+        assert cli.get_command(None, command).help
         assert f"w2vneg {command}" in text, command
-
-
-def test_python_of_the_readme_runs(run_cli, text, folder):
-    shutil.copy(text, "corpus.txt")
-    assert run_cli("split", "--ratings", "ml-100k", "--min-rating=4", "--rectangular", "--out", "liked/").code == 0
-    run_python("README.md")
 
 
 @pytest.mark.slow
