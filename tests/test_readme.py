@@ -22,9 +22,8 @@ from w2vneg.errors import InputError
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
-PAGES = sorted(
-    {"CHANGELOG.md", *DOCUMENTS, *(f"docs/reproductions/{path.name}" for path in ROOT.glob("docs/reproductions/*.md"))}
-)
+REPRODUCTIONS = [f"docs/reproductions/{path.name}" for path in sorted((ROOT / "docs/reproductions").glob("*.md"))]
+PAGES = ["CHANGELOG.md", *DOCUMENTS, *REPRODUCTIONS]  # not the journal: its commands are those of their day
 RUNNING = [f"docs/{name}.md" for name in ("text", "items", "choosing", "formats", "splits", "ranking", "tuning")]
 
 

@@ -56,7 +56,7 @@ def _paths(name, value):
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """Files of one kind and how they are to be read. `docs/items.md` tells what each kind looks like.
+    """Files of one kind and how they are to be read. `docs/formats.md` tells what each kind looks like.
 
     Attributes
     ----------
