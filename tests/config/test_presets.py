@@ -74,7 +74,7 @@ PAPERS = {
     ),
     "dns": ("ns", "dns", "none", 5, "target", {"candidates": 8}),
 }
-# The best on development data where that is not .05 (docs/benchmarks.md).
+# The best on development data where that is not .05 (docs/journal/2026-11-23-measurements.md).
 TEXT_ALPHAS = {"us": 0.1, "unis": 0.1, "ss": 0.1, "large-vocab": 0.1, "dns": 0.1, "nce": 0.025, "ranking": 0.006}
 TEXT_ALPHAS |= {"hinge": 0.006} | dict.fromkeys(("mle", "fs", "softmax"), 0.0125)
 ALIASES = {"css": "css-is", "importance": "is", "softmax": "mle"}
@@ -114,7 +114,7 @@ def test_a_preset_brings_the_alpha_that_was_best_for_text(name):
     config = TrainConfig(loss=name).resolved()
     assert config.alpha == TEXT_ALPHAS.get(name, 0.05)
     assert config.min_alpha == config.alpha / 10000
-    for source in ("pairs", "baskets"):  # measured on text, and no good there: docs/benchmarks.md
+    for source in ("pairs", "baskets"):  # measured on text, and no good there: docs/journal/2026-11-23-measurements.md
         assert TrainConfig(loss=name, source=source).resolved().alpha == 0.05
 
 

@@ -17,7 +17,7 @@ class Preset:
     """loss : str; values : dict of option -> value, what the name fills in; summary, paper : str
     note : str, where this differs from the paper's letter and how to have that
     text_alpha : float, the learning rate for text, where development data chose another than the common one; items have
-    other groups and other rates, and keep that (docs/benchmarks.md)
+    other groups and other rates, and keep that (docs/journal/2026-11-23-measurements.md)
     """
 
     loss: str
