@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-all test-nojit lint format bench clean
+.PHONY: help install demo test test-all test-nojit lint format docs bench clean
 
 help:  ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -54,6 +54,9 @@ lint: $(VENV)/.installed-lint  ## Check style and imports
 format: $(VENV)/.installed-lint  ## Put imports and code in order
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
+
+docs: $(VENV)/.installed-zstd  ## Write the generated pages: docs/options.md and docs/api.md
+	$(PY) docs/generate.py
 
 bench: $(VENV)/.installed-bench  ## Measure speed beside gensim, fastText, itembed (builds fastText: needs a C++ compiler)
 	$(PY) -m benchmarks suite $(ARGS)

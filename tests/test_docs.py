@@ -2,6 +2,8 @@
 
 import csv
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -91,3 +93,13 @@ def test_the_list_of_studies_names_nothing_private():
     from w2vneg.reproduce import STUDIES
 
     assert not [name for name in STUDIES if "`_" in STUDIES[name].__doc__]
+
+
+@pytest.mark.parametrize("page", ["options.md", "api.md"])
+def test_generated_pages_are_those_of_the_code(page):
+    """In a process of its own, as other tests register plugs."""
+    code = f"import runpy; print(runpy.run_path('docs/generate.py')['PAGES'][{page!r}](), end='')"
+    run = subprocess.run([sys.executable, "-c", code], cwd=HOME, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    made = (DOCS / page).read_text(encoding="utf-8")
+    assert made == run.stdout, f"docs/{page} is of an earlier state; write it again with: python docs/generate.py"

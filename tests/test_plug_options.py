@@ -1,6 +1,7 @@
 """A plug from outside with options of its own: flags, TOML, keywords, searches, model folder, help, refusals."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -274,3 +275,21 @@ def test_every_preset_names_plugs_and_options_that_are_there():
     for name, preset in PRESETS.items():
         assert preset.loss in LOSSES, name
         assert TrainConfig(loss=name, **preset.values) is not None
+
+
+def test_a_model_folder_is_read_without_its_plug(run_cli, plug):
+    """Reading runs nothing of what a folder names; going on with it does, and misses nothing."""
+    kind, name, option, value, *_, path = plug
+    own = chosen(kind, name) | {"plugin": str(path), option: value}
+    flags = (*as_flags(own), *as_flags(TINY), "--save-model", "m", "--quiet")
+    assert run_cli("train", "--corpus", "text", *flags).code == 0
+    for table in (SAMPLERS, LOSSES, WEIGHERS):
+        table.unregister(name)
+    model = Model.load("m")
+    assert model.config.absent[option] == value
+    assert model.config.as_dict()[option] == value
+    assert run_cli("nearest", "a", "--vectors", "m").code == 0
+    path.write_text(PLUGS[kind][0].replace(option, "renamed"))
+    sys.modules.pop(f"w2vneg_plugin_{path.stem}", None)
+    with pytest.raises(ConfigError, match="no plug-in has the option"):
+        model.config_to_run("m")

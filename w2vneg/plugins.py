@@ -49,7 +49,7 @@ def load_plugins(plugin):
             sys.modules.pop(module, None)
             raise ConfigError(
                 f"plug-in {name} registers no loss, sampler, weigher or preset; decorate a class with "
-                "@LOSSES.register(NAME) or the like (docs/architecture.md has a complete example)"
+                "@LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
             )
 
 

@@ -92,7 +92,7 @@ def forget_plugin():
 def test_ones_own_run_goes_on_where_it_was_to_go(foreign):
     model = Model.load(foreign)
     assert model.signed
-    assert model.config_to_run(foreign) is model.config
+    assert model.config_to_run(foreign) == model.config
 
 
 def test_a_plugin_of_somebody_elses_folder_runs_only_if_it_is_named(foreign, run_cli):

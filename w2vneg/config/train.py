@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..errors import ConfigError, did_you_mean
 from ..option import checked
@@ -26,6 +27,9 @@ class TrainConfig(RunOptions, ObjectiveOptions):
     ConfigError
         If a value is out of range, or there is no such option.
     """
+
+    absent = MappingProxyType({})
+    """Saved options of plug-ins that are not loaded, name -> value; see `from_mapping`."""
 
     def __init__(self, **values):
         fields = dataclasses.fields(self)
@@ -57,30 +61,34 @@ class TrainConfig(RunOptions, ObjectiveOptions):
     def from_mapping(cls, mapping, where=None, saved=False):
         """Build from names and values; `where` (a file) is named in what is said about a wrong one.
 
-        saved : bool, these are the options of a run, as `as_dict` gave them
+        saved : bool, these are the options of a run, as `as_dict` gave them; those of a plug-in that is not loaded are
+        kept in `absent`, for reading a model folder runs nothing
         """
         place = f"{where}: " if where else ""
         if not isinstance(mapping, dict):
             raise ConfigError(f"{place}expected options by name, found {str(mapping)[:40]!r}")
         known = [item.name for item in dataclasses.fields(cls)]
-        values = {}
+        values, absent = {}, {}
         for name, value in mapping.items():
             key = name.replace("-", "_")
+            if key not in known and saved and (value is None or mapping.get("plugin")):
+                absent[key] = value
+                continue
             if key not in known:
-                if saved and value is None:
-                    continue  # of a plug that this run did not use, and that is not there now
                 raise ConfigError(f"{place}unknown option {name!r}{hint_for(key, known)}")
             if key == "preset" and not saved:
                 raise ConfigError(f"{place}preset is no option of its own; write loss = {value!r}")
             values[key] = value
         try:
-            return cls(**values)
+            config = cls(**values)
         except ConfigError as error:
             raise ConfigError(f"{place}{error}") from error
+        object.__setattr__(config, "absent", {name: value for name, value in absent.items() if value is not None})
+        return config
 
     def as_dict(self):
         """Return the options as values that JSON can hold: weights as a list, an infinite number as "inf"."""
-        values = self._values()
+        values = self._values() | self.absent
         for name, value in values.items():
             if isinstance(value, tuple):
                 values[name] = list(value)

@@ -1,6 +1,5 @@
 """The state of a run: two matrices, how far it got, and what it was told. Saved as a folder without any pickle."""
 
-import dataclasses
 import functools
 import json
 import os
@@ -19,6 +18,7 @@ from ..files.atomic import atomic_folder, check_folder_writable, recover
 from ..files.bounded import parse_json, read_json, read_text
 from ..files.npy import read_matrix
 from ..files.signature import is_signed, write_signature
+from ..plugins import load_plugins
 
 _KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
 
@@ -230,15 +230,19 @@ class Model:
         ------
         ConfigError
             If the model names plug-ins, none are given, and somebody else wrote the folder: resuming would run them.
+            Or if the plug-ins have not the options that the run had.
         """
-        if plugin is not None:
-            return dataclasses.replace(self.config, plugin=plugin)
-        if self.config.plugin is not None and not self.signed:
+        if plugin is None and self.config.plugin is not None and not self.signed:
             raise ConfigError(
                 f"{folder} was not written by you on this machine, and going on with it runs {self.config.plugin}; "
                 "look at that code, then name it with --plugin"
             )
-        return self.config
+        plugin = self.config.plugin if plugin is None else plugin
+        load_plugins(plugin)
+        config = TrainConfig.from_mapping(self.config.as_dict() | {"plugin": plugin}, folder, saved=True)
+        if config.absent:
+            raise ConfigError(f"{folder}: no plug-in has the option {min(config.absent)!r} that this run was given")
+        return config
 
     def _signed(self):
         """Return what only this user may have written, for resuming runs the plug-in and writes the output (dict)."""

@@ -1,0 +1,74 @@
+"""docs/extending.md: every example is complete, passes its own checks, and its commands run."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from w2vneg import Vectors
+from w2vneg.config.presets import PRESETS
+from w2vneg.losses import LOSSES
+from w2vneg.plugins import load_plugins
+from w2vneg.samplers import SAMPLERS
+from w2vneg.training.model import Model
+from w2vneg.weighers import WEIGHERS
+
+PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+COMMANDS = re.findall(r"```sh\n(.*?)```", PAGE, flags=re.DOTALL)
+KINDS = {"squared_hinge": ("loss", "lead"), "head": ("sampler", "tail"), "rarity": ("weigher", "rarity")}
+EXAMPLES = dict(zip(KINDS, zip([PYTHON[0], *PYTHON[2:]], COMMANDS, strict=True), strict=True))
+
+
+@pytest.fixture(params=EXAMPLES)
+def example(request, tmp_path, monkeypatch):
+    """(name of the file, its commands), in a folder with the file and a text."""
+    text, commands = EXAMPLES[request.param]
+    (tmp_path / f"{request.param}.py").write_text(text, encoding="utf-8")
+    (tmp_path / "corpus.txt").write_text("a b c d e f\n" * 200, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    yield request.param, [shlex.split(line)[1:] for line in commands.strip().splitlines()]
+    for table, name in ((LOSSES, "squared-hinge"), (SAMPLERS, "head"), (WEIGHERS, "rarity")):
+        table.unregister(name)
+
+
+def test_each_example_passes_its_own_checks(run_cli, example):
+    _, (check, _) = example
+    assert check[0] == "objectives" and check[-1] == "--check"
+    result = run_cli(*check)
+    assert result.code == 0, result.out + result.err
+    assert result.out.count("pass") >= 2
+
+
+@pytest.mark.slow
+def test_each_example_trains_and_resumes_in_processes_of_their_own(example):
+    name, (_, train) = example
+    small = ["--dim=4", "--min-count=1", "--epochs=2", "--workers=1", "--subsample=0", "--save-model=model", "--quiet"]
+    for words in ([*train, *small], ["train", "--resume", "model"]):
+        run = subprocess.run([sys.executable, "-m", "w2vneg", *words], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+    assert np.isfinite(Vectors.load("vectors.txt").matrix).all()
+    load_plugins(f"{name}.py")
+    config = Model.load("model").config
+    _, option = KINDS[name]
+    assert getattr(config, option) == float(train[-1])
+
+
+def test_the_preset_of_the_page_is_one():
+    (text,) = (block for block in PYTHON if "register_preset" in block)
+    try:
+        exec(text, {})
+        assert PRESETS["sh-hard"].loss == "squared-hinge"
+    finally:
+        PRESETS.pop("sh-hard", None)
+
+
+def test_the_hooks_of_the_page_are_there():
+    from w2vneg.kernels import ahead, contracts
+
+    for hook in re.findall(r"implement_\w+", PAGE):
+        assert hasattr(contracts, hook) or hasattr(ahead, hook), hook
