@@ -6,8 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from w2vneg import TrainConfig, Word2Vec
+from w2vneg import Input, TrainConfig, Word2Vec
 from w2vneg.config.presets import PRESETS
+from w2vneg.data.sources import SOURCES
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.losses import LOSSES
 from w2vneg.plugins import load_plugins
@@ -293,3 +294,78 @@ def test_a_model_folder_is_read_without_its_plug(run_cli, plug):
     sys.modules.pop(f"w2vneg_plugin_{path.stem}", None)
     with pytest.raises(ConfigError, match="no plug-in has the option"):
         model.config_to_run("m")
+
+
+SOURCE = '''
+"""Lines, each told so many times."""
+from pathlib import Path
+
+from w2vneg.data.sources import SOURCES, Source
+from w2vneg.option import option
+
+
+@SOURCES.register("echoes")
+class Echoes(Source):
+    """Lines, again and again."""
+
+    help = "Lines, each read several times."
+
+    class Options:
+        times: int = option(2, "How often each line is read.", at_least=1, at_most=9)
+        backwards: bool = option(False, "Read lines from their end.")
+
+    @classmethod
+    def encode(cls, given, vocab_out=None, **shaping):
+        from w2vneg.data.encoded import encode_corpus
+
+        step = -1 if given.backwards else 1
+        lines = [line.split()[::step] for path in given.files for line in Path(path).read_text().splitlines()]
+        return encode_corpus(lines * given.times, **shaping)
+'''
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """The path of a plug-in with a source."""
+    path = tmp_path / "own_source.py"
+    path.write_text(SOURCE)
+    (tmp_path / "text").write_text("a b c d e f\n" * 30)
+    monkeypatch.chdir(tmp_path)
+    yield path
+    SOURCES.unregister("echoes")
+
+
+def test_a_source_of_ones_own_has_flags_help_and_a_place_in_the_model_folder(run_cli, source):
+    told = " ".join(run_cli("train", "--plugin", source, "--help").out.split())
+    assert "--echoes PATH Lines, each read several times." in told
+    assert "--times INTEGER RANGE How often each line is read. [for --echoes]" in told
+    assert "--backwards / --no-backwards" in told
+    flags = ("--plugin", source, "--echoes", "text", "--times", 3, "--backwards", "--save-model", "m", "--quiet")
+    result = run_cli("train", *flags, *as_flags(TINY | {"loss": "ns"}))
+    assert result.code == 0, result.err
+    model = Model.load("m")
+    assert model.origin.input["times"] == 3 and model.origin.input["backwards"] is True
+    assert model.vocab.counts.max() == 90
+    assert run_cli("train", "--resume", "m", "--quiet").code == 0
+    word2vec = Word2Vec(plugin=str(source), loss="ns", **TINY)
+    word2vec.fit(Input("echoes", "text", times=3, backwards=True))
+    assert np.array_equal(word2vec.model.vectors_in, model.vectors_in)
+    assert "--times: How often each line is read." in run_cli("objectives", "echoes", "--plugin", source).out
+
+
+def test_options_of_a_source_of_ones_own_are_held_to_their_range(run_cli, source):
+    result = run_cli("train", "--plugin", source, "--echoes", "text", "--times", 10)
+    assert result.code == 2 and "10 is not in the range 1<=x<=9" in result.err
+    with pytest.raises(ConfigError, match="times of an input must be at most 9, got 10"):
+        Input("echoes", "text", times=10)
+    result = run_cli("train", "--plugin", source, "--corpus", "text", "--times", 2)
+    assert result.code == 2 and "--times belongs to --echoes; --corpus does not read it" in result.err
+    with pytest.raises(ConfigError, match="times means nothing to corpus"):
+        Input("corpus", "text", times=2)
+
+
+def test_a_misspelt_name_in_a_source(run_cli, tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text("from w2vneg.data.sources import Source\n\n\nclass Mine(Source):\n    option = 3\n")
+    result = run_cli("train", "--plugin", path)
+    assert result.code == 1 and "own.py:4: Mine has no use for 'option'; did you mean Options?" in result.err

@@ -237,7 +237,10 @@ def test_paths_are_made_absolute_and_modules_stay(tmp_path, monkeypatch):
         ("import math\n\nmath.nothing\n", r"mine\.py:3: AttributeError: module 'math' has no attribute 'nothing'"),
         ("x = (\n", r"mine\.py:1: SyntaxError: "),
         ("import w2vneg_is_not_there\n", r"mine\.py:1: ModuleNotFoundError: No module named 'w2vneg_is_not_there'"),
-        ("# nothing\n", r"plug-in \./mine\.py registers no loss, sampler, weigher or preset; decorate a class with"),
+        (
+            "# nothing\n",
+            r"plug-in \./mine\.py registers no loss, sampler, weigher, source or preset; decorate a class with",
+        ),
         (
             "\nfrom w2vneg.losses import LOSSES\n\n@LOSSES.register('ns')\nclass Mine:\n    pass\n",
             r"mine\.py:\d: a loss named 'ns' is registered already; choose another name",

@@ -25,6 +25,7 @@ def option(
     check=None,
     otherwise=None,
     group=None,
+    files=False,
 ):
     """Declare one field of a dataclass of options; its kind is the annotation: int, float, str or bool, ``| None``.
 
@@ -40,7 +41,7 @@ def option(
     choices : tuple of str, optional
         The values a text may have.
     off : str, optional
-        The flag that switches a bool off, without dashes; ``no-NAME`` if None.
+        The flag that switches a bool off, without dashes; ``no-NAME`` if None, no such flag if "".
     alone : str, optional
         The value of a text whose flag stands without one on the command line.
     metavar : str, optional
@@ -53,10 +54,19 @@ def option(
         Turns what is no text into the value of a text, or raises ConfigError.
     group : str, optional
         The heading of the help that an option of the run itself stands under. Those of plugs stand under the plug.
+    files : bool
+        A source's option that names one file or several: its value is a tuple of str.
     """
     limits = {"at_least": at_least, "above": above, "below": below, "at_most": at_most}
     about = {"help": help, "limits": limits, "infinite": infinite, "choices": choices, "off": off, "alone": alone}
-    about |= {"metavar": metavar, "shown": shown, "check": check, "otherwise": otherwise, "group": group}
+    about |= {
+        "metavar": metavar,
+        "shown": shown,
+        "check": check,
+        "otherwise": otherwise,
+        "group": group,
+        "files": files,
+    }
     return field(default=default, metadata=about)
 
 
@@ -76,7 +86,8 @@ def flag_of(item, value=True):
 
 def off_of(item):
     """Return the name of the flag that switches a bool off, without dashes."""
-    return item.metadata["off"] or f"no-{item.name.replace('_', '-')}"
+    off = item.metadata["off"]
+    return f"no-{item.name.replace('_', '-')}" if off is None else off
 
 
 def checked(item, value):

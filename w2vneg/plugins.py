@@ -11,12 +11,13 @@ from pathlib import Path
 from types import ModuleType
 
 from .config.presets import PRESETS
+from .data.sources import SOURCES
 from .errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
 from .losses import LOSSES
 from .samplers import SAMPLERS
 from .weighers import WEIGHERS
 
-REGISTRIES = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS}
+REGISTRIES = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "source": SOURCES}
 
 
 def load_plugins(plugin):
@@ -48,7 +49,7 @@ def load_plugins(plugin):
         if _registered() == before:
             sys.modules.pop(module, None)
             raise ConfigError(
-                f"plug-in {name} registers no loss, sampler, weigher or preset; decorate a class with "
+                f"plug-in {name} registers no loss, sampler, weigher, source or preset; decorate a class with "
                 "@LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
             )
 

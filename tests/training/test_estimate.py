@@ -188,3 +188,12 @@ def test_mistakes_are_told_as_by_a_run(folder, run_cli):
     result = run_cli("train", "--corpus", "missing.txt", "--dry-run")
     assert (result.code, result.out) == (1, "")
     assert "missing.txt" in result.err
+
+
+def test_an_interruption_before_the_first_round_is_one():
+    from types import SimpleNamespace
+
+    from w2vneg.training.estimate import _run
+
+    with pytest.raises(KeyboardInterrupt):
+        _run(SimpleNamespace(listeners=[], train=lambda: None), 0.0)

@@ -8,11 +8,14 @@ import textwrap
 
 import click
 
-KINDS = {"loss": "losses", "sampler": "samplers", "weigher": "weighers", "preset": "presets"}
+from .options import declared_flags, shown
+
+KINDS = {"loss": "losses", "sampler": "samplers", "weigher": "weighers", "source": "sources", "preset": "presets"}
 _HEADINGS = {
     "loss": "Losses: what gradient the positive and its negatives give (--loss)",
     "sampler": "Samplers: which negatives (--sampler)",
     "weigher": "Weighers: how much each negative counts (--weigher)",
+    "source": "Sources: what is read (--corpus, --pairs, ...)",
     "preset": "Presets: what a paper means by a name (--loss)",
 }
 
@@ -29,7 +32,7 @@ _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of e
 @click.option("--check", is_flag=True, help="Check the gradients and draws of NAME; exit code 1 if any is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 def objectives(name, plugin, check, as_json):
-    """List losses, samplers, weighers and presets, or explain one.
+    """List losses, samplers, weighers, sources and presets, or explain one.
 
     A loss, a sampler and a weigher make an objective; a preset names three that belong together, and every option
     given beside it wins. With NAME: formula, options, what it needs, what it costs and when to use it.
@@ -60,8 +63,8 @@ def _check(name, entries, as_json):
     from ..checks import check_plug
     from ..config import TrainConfig
 
-    plugs = [(entry["kind"], entry["name"]) for entry in entries if entry["kind"] != "preset"]
-    if not plugs:
+    plugs = [(entry["kind"], entry["name"]) for entry in entries if entry["kind"] not in ("preset", "source")]
+    if not plugs and any(entry["kind"] == "preset" for entry in entries):
         config = TrainConfig(loss=name).resolved()
         plugs = [(kind, getattr(config, kind)) for kind in ("loss", "sampler", "weigher")]
     rows = []
@@ -84,7 +87,7 @@ def _unknown(name, entries):
 
     hint = did_you_mean(name, sorted({entry["name"] for entry in entries}), shown=0)
     raise UnknownNameError(
-        f"no loss, sampler, weigher or preset is called {name!r}{hint} 'w2vneg objectives' lists them all."
+        f"no loss, sampler, weigher, source or preset is called {name!r}{hint} 'w2vneg objectives' lists them all."
     )
 
 
@@ -98,6 +101,8 @@ def _entries():
 
 
 def _plug(kind, name, plug):
+    if kind == "source":
+        return _source(name, plug)
     about = plug.about
     told = (
         dataclasses.asdict(about)
@@ -105,6 +110,17 @@ def _plug(kind, name, plug):
         else {"summary": _first_line(plug), "equation": "", "paper": "", "cost": "", "use": ""}
     )
     return {"kind": kind, "name": name, **told, "needs": _needs(kind, plug), "options": _options(kind, name)}
+
+
+def _source(name, source):
+    from ..data.sources import options_of
+
+    options = [
+        {"flag": declared_flags(item), "help": item.metadata["help"], "default": shown(item)}
+        for item in options_of(name).values()
+    ]
+    told = dict.fromkeys(("equation", "paper", "cost", "use"), "")
+    return {"kind": "source", "name": name, "summary": source.help.rstrip("."), **told, "needs": [], "options": options}
 
 
 def _first_line(plug):

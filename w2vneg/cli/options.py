@@ -8,7 +8,7 @@ import click
 
 from ..errors import ConfigError, InputError, W2vnegError
 from ..files.bounded import read_text
-from ..option import flag_of, off_of
+from ..option import flag_of, kind_of, off_of
 
 EVERYDAY = (
     *("corpus", "loss", "temp", "output", "save_model", "dim", "window", "negatives"),
@@ -48,7 +48,8 @@ class GroupedCommand(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
     def get_params(self, ctx):
-        params = super().get_params(ctx)
+        params = list(super().get_params(ctx))
+        params += self._input_params({param.name for param in params})
         names = getattr(self.callback, "config_options", ())
         if names is None or names:
             from ..config import TrainConfig
@@ -59,6 +60,19 @@ class GroupedCommand(click.Command):
                 _option(item) for item in items if item.name not in have and item.metadata["group"] is not None
             ]
         return params
+
+    def _input_params(self, have):
+        """Return the options that say what is read: a flag for each source, and theirs."""
+        if not getattr(self.callback, "input_options", False):
+            return []
+        from ..data.sources import SOURCES, options_of
+
+        items = {}
+        for kind in SOURCES:
+            items = options_of(kind) | items
+        made = [_source_option(kind, SOURCES[kind]) for kind in SOURCES]
+        made += [_option_of_sources(item) for item in items.values()]
+        return [option for option in made if option.name not in have]
 
     def parse_args(self, ctx, args):
         try:
@@ -125,6 +139,38 @@ def config_options(command, names=None):
     return command
 
 
+def _source_option(kind, source):
+    text = source.help + (" May be repeated." if source.repeatable else "")
+    return click.Option([f"--{kind.replace('_', '-')}", kind], multiple=True, metavar=source.metavar, help=text)
+
+
+def _option_of_sources(item):
+    """Return the click option of a field that sources have."""
+    from ..data.sources import readers_of as sources_of
+
+    about, kind = item.metadata, kind_of(item)
+    readers = ", ".join(f"--{name}" for name in sources_of(item.name))
+    default = f"; default: {about['shown']}" if about["shown"] not in (None, "none") else ""
+    low, high = about["limits"]["at_least"], about["limits"]["at_most"]
+    number = click.IntRange(low, high) if kind is int else kind
+    return ConfigOption(
+        [declared_flags(item), item.name],
+        heading=_HEADINGS["items"],
+        type=None if kind is bool else number,
+        is_flag=kind is bool,
+        multiple=about["files"],
+        default=None,
+        metavar=about["metavar"],
+        help=f"{about['help']}  [for {readers}{default}]",
+    )
+
+
+def declared_flags(item):
+    """Return the flags of a field as click takes them: ``--name``, of a bool ``--name/--no-name``."""
+    flag = flag_of(item)
+    return f"{flag}/--{off_of(item)}" if kind_of(item) is bool and off_of(item) else flag
+
+
 def _option(item):
     """Return the click option of a field."""
     return _made(item.name, item.metadata["kind"], _Metadata(item))
@@ -147,10 +193,9 @@ class _Metadata:
 def _made(name, kind, held):
     item = held.item
     about = item.metadata
-    flag = "--" + name.replace("_", "-")
     valued = {"is_flag": False, "flag_value": about["alone"]} if about["alone"] else {}
     return ConfigOption(
-        [f"{flag}/--{off_of(item)}" if kind is bool else flag, name],
+        [declared_flags(item), name],
         heading=_heading(item),
         type=None if kind is bool else kind,
         default=None,
@@ -178,7 +223,7 @@ def shown(item):
     from ..config.table import shown_default
 
     about = item.metadata
-    if about["kind"] is bool and about["shown"] is None and not about["readers"]:
+    if kind_of(item) is bool and about["shown"] is None and not about.get("readers") and off_of(item):
         return flag_of(item, item.default)
     return shown_default(item)
 

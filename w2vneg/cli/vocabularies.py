@@ -2,7 +2,7 @@
 
 import click
 
-from ..data.inputs import FIELDS
+from ..data.sources import options_of
 
 _NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, of what
 
@@ -40,7 +40,9 @@ def check_fixed(fixed, read, resume=None):
         raise click.UsageError(f"--resume takes its vocabulary from the model folder; leave {flag} out")
     if "vocab_out" in fixed and not read.rectangular:
         what = f"--{read.kind} has one vocabulary, which --vocab names"
-        hint = "" if "rectangular" not in FIELDS[read.kind] else "; give --rectangular if they are two kinds of things"
+        hint = (
+            "" if "rectangular" not in options_of(read.kind) else "; give --rectangular if they are two kinds of things"
+        )
         raise click.UsageError(f"--vocab-out is of columns that are another kind of thing than rows; {what}{hint}")
 
 

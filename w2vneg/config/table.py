@@ -92,7 +92,7 @@ def shown_default(item, kind=None, plug=None):
     about = item.metadata
     if about["shown"] is not None:
         return about["shown"]
-    by_plug = {name: value for names in about["readers"].values() for name, value in names.items()}
+    by_plug = {name: value for names in about.get("readers", {}).values() for name, value in names.items()}
     if plug is not None:
         by_plug = {plug: default_for(item, kind, plug)}
     if not by_plug:

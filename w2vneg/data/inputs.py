@@ -1,43 +1,13 @@
 """What a run reads: which files, as what, and where in them to look. A model folder keeps it for the next run."""
 
-import dataclasses
 import os
-from numbers import Integral, Real
+from dataclasses import dataclass, field
 
-from ..errors import ConfigError
+from ..errors import ConfigError, did_you_mean
+from ..option import checked
 from .catalog import names as known_names
 from .catalog import resolve
-
-_TABLE = ("delimiter", "header")
-_PAIRS = (*_TABLE, "item_col", "target_col", "weight_col", "rectangular")
-FIELDS = {  # kind -> the fields of Input that it reads, apart from `files`
-    "corpus": (),
-    "pairs": _PAIRS,
-    "cooccurrence": (*_PAIRS, "names"),
-    "baskets": ("delimiter",),
-    "ratings": (
-        *_TABLE,
-        "user_col",
-        "item_col",
-        "rating_col",
-        "min_rating",
-        "time_col",
-        "max_history",
-        "rectangular",
-    ),
-}
-
-
-_COLUMN = (str | Integral, "the name or number of a column")
-_TRUTH = (bool, "true or false")
-_VALUES = {  # field -> (types, in words); None stands for what is left out
-    "delimiter": (str, "text"),
-    "header": _TRUTH,
-    **dict.fromkeys(("user_col", "item_col", "target_col", "weight_col", "rating_col", "time_col"), _COLUMN),
-    "min_rating": (Real, "a number"),
-    "max_history": (Integral, "a whole number"),
-    "rectangular": _TRUTH,
-}
+from .sources import SOURCES, options_of, readers_of
 
 
 def _paths(name, value):
@@ -54,110 +24,128 @@ def _paths(name, value):
     return tuple(map(str, paths))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Input:
     """Files of one kind and how they are to be read. `docs/formats.md` tells what each kind looks like.
 
-    Attributes
+    Parameters
     ----------
     kind : str
-        "corpus" (text), "pairs", "cooccurrence", "baskets" or "ratings".
-    files : tuple of str
+        A source of `data.sources.SOURCES`: "corpus" for text, "pairs", "cooccurrence", "baskets", "ratings".
+    files : path or list of paths
         As for `data.readers.sources.find_files`.
-    delimiter : str, optional
-        A sign or a word as tab, comma, blank; found out if None (baskets: blanks).
-    header : bool, optional
-        Whether the first line names the columns; found out if None.
-    user_col, item_col, target_col, weight_col, rating_col, time_col : str or int, optional
-        Names of columns, or their numbers from 1 on.
-    min_rating : float, optional
-    max_history : int, optional
-    names : tuple of str
-        Files of item names for a matrix: one, or two if rectangular.
-    rectangular : bool
-        Centres and targets are two kinds of things.
+    **options
+        Those of the source, such as delimiter, header, user_col, item_col, rating_col, min_rating, time_col,
+        rectangular. They are attributes of an input; None, () or False if they were left out.
 
     Raises
     ------
     ConfigError
-        If the kind is unknown, no file is named, or a field is set that this kind does not read, or to a value of
+        If the kind is unknown, no file is named, or an option is one that this kind does not read, or has a value of
         another kind.
     """
 
     kind: str
     files: tuple
-    delimiter: str | None = None
-    header: bool | None = None
-    user_col: str | int | None = None
-    item_col: str | int | None = None
-    target_col: str | int | None = None
-    weight_col: str | int | None = None
-    rating_col: str | int | None = None
-    min_rating: float | None = None
-    time_col: str | int | None = None
-    max_history: int | None = None
-    names: tuple = ()
-    rectangular: bool = False
+    options: dict = field(default_factory=dict)
 
-    def __post_init__(self):
-        if not isinstance(self.kind, str) or self.kind not in FIELDS:
-            raise ConfigError(f"unknown kind of input {self.kind!r}; known: {', '.join(FIELDS)}")
-        for name in ("files", "names"):
-            object.__setattr__(self, name, _paths(name, getattr(self, name)))
-        for name, (kinds, what) in _VALUES.items():
-            value = getattr(self, name)
-            fits = isinstance(value, kinds) and isinstance(value, bool) == (kinds is bool) and value == value  # no NaN
-            if value is not None and not fits:
-                raise ConfigError(f"{name} of an input must be {what}, not {str(value)[:40]!r}")
-        if not self.files:
-            raise ConfigError(f"an input of {self.kind} needs at least one file")
-        foreign = self.foreign(self.kind, dataclasses.asdict(self))
+    def __init__(self, kind, files, **options):
+        if not isinstance(kind, str) or kind not in SOURCES:
+            raise ConfigError(f"unknown kind of input {kind!r}; known: {', '.join(SOURCES)}")
+        foreign = self.foreign(kind, options)
         if foreign:
-            raise ConfigError(f"{foreign[0]} means nothing to {self.kind}; leave it out")
+            known = list(options_of(kind))
+            near = "" if readers_of(foreign[0]) else did_you_mean(foreign[0], known, shown=0).rstrip(".")
+            raise ConfigError(f"{foreign[0]} means nothing to {kind}{near}; leave it out")
+        own = options_of(kind)
+        given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "files", _paths("files", files))
+        object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})
+        if not self.files:
+            raise ConfigError(f"an input of {kind} needs at least one file")
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name in ("kind", "files", "options") or not readers_of(name):
+            raise AttributeError(f"an input has no {name!r}")
+        if name in self.options:
+            return self.options[name]
+        item = options_of(readers_of(name)[0])[name]
+        return () if item.metadata["files"] else item.default
+
+    def __hash__(self):
+        return hash((self.kind, self.files, tuple(sorted(self.options.items()))))
+
+    def values(self):
+        """Return all options of the source, as set or by default (dict)."""
+        return {name: getattr(self, name) for name in options_of(self.kind)}
+
+    def replace(self, **changes):
+        """Return the same with other files or options."""
+        return Input(self.kind, **({"files": self.files} | self.options | changes))
 
     @staticmethod
     def foreign(kind, values):
         """Return the names among `values` (dict) that are set, but that this kind does not read (list of str)."""
-        known = ("kind", "files", *FIELDS[kind])
-        unset = lambda name, value: value is None or value == () or (value is False and name != "header")  # noqa: E731
-        return [name for name, value in values.items() if name not in known and not unset(name, value)]
+        return [name for name, value in values.items() if name not in options_of(kind) and _is_set(name, value)]
 
     def as_dict(self):
         """Return what is set, as JSON can hold it (dict)."""
-        values = {name: value for name, value in dataclasses.asdict(self).items() if value not in (None, ())}
+        values = {"kind": self.kind, "files": self.files, **self.options}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, values):
         """Make one of what `as_dict` gave; ConfigError if it has other names or values of other kinds."""
-        known = {field.name for field in dataclasses.fields(cls)}
-        if not isinstance(values, dict) or not {"kind", "files"} <= set(values) <= known:
+        if not isinstance(values, dict) or not {"kind", "files"} <= set(values):
             raise ConfigError(f"not an input, which has kind and files, but {str(values)[:60]}")
+        if any(
+            not isinstance(name, str) or (name not in ("kind", "files") and not readers_of(name)) for name in values
+        ):
+            raise ConfigError(f"not an input, for it has other options: {str(values)[:60]}")
         return cls(**values)
 
     def located(self, mirror=None):
         """Return the same with the names of `w2vneg data list` turned into paths; DataError or InputError if one is
         nowhere.
         """
-        return dataclasses.replace(self, files=tuple(str(locate(file, mirror, self._named)) for file in self.files))
+        catalog = SOURCES[self.kind].catalog
+        return self.replace(files=tuple(str(locate(file, mirror, catalog)) for file in self.files))
 
     def lasting(self):
         """Return the same with names and paths that mean the same from another folder."""
-        known = known_names(self._named)
+        known = known_names(SOURCES[self.kind].catalog)
         kept = [file == "-" or (file in known and not os.path.exists(file)) for file in self.files]
         files = [file if keep else os.path.abspath(file) for file, keep in zip(self.files, kept, strict=True)]
-        return dataclasses.replace(self, files=tuple(files), names=tuple(map(os.path.abspath, self.names)))
-
-    @property
-    def _named(self):
-        return "corpus" if self.kind == "corpus" else "items"
+        own = options_of(self.kind)
+        others = {name: tuple(map(os.path.abspath, value)) for name, value in self.options.items() if _files(own, name)}
+        return self.replace(files=tuple(files), **others)
 
     @property
     def source(self):
-        """What the run trains on: "text", "baskets" or "pairs", as `TrainConfig.source`."""
-        if self.kind == "ratings":
-            return "pairs" if self.rectangular else "baskets"
-        return {"corpus": "text", "baskets": "baskets"}.get(self.kind, "pairs")
+        """How what is read is walked: "text", "baskets" or "pairs", as `TrainConfig.source`."""
+        return SOURCES[self.kind].walk(self)
+
+
+def _files(own, name):
+    return own[name].metadata["files"]
+
+
+def _is_set(name, value):
+    return value is not None and value != () and (value is not False or name == "header")
+
+
+def _checked(item, value):
+    """Return an option's value within its range; ConfigError that says it is of an input."""
+    if value is None:
+        return None
+    if item.metadata["files"]:
+        return _paths(item.name, value)
+    try:
+        return checked(item, value)
+    except ConfigError as error:
+        what = str(error).removeprefix(f"{item.name} ")
+        raise ConfigError(f"{item.name} of an input {what}") from None
 
 
 def locate(name, mirror=None, kind="corpus"):
@@ -207,16 +195,10 @@ def encode_input(
     InputError, ConfigError, OutputError
         As the functions of `w2vneg.data.encoded`.
     """
-    from . import encoded
-
     if min_count is None:
-        min_count = 5 if given.kind == "corpus" else 1
-    options = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "encoding": encoding}
-    options |= {"lowercase": lowercase, "progress": progress}
+        min_count = 5 if given.source == "text" else 1
     if not given.rectangular and vocab_out is not None and vocab_out is not vocab:
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
-    if given.source == "pairs" or given.kind == "ratings":
-        options["vocab_out"] = vocab_out
-    options |= {name: getattr(given, name) for name in FIELDS[given.kind]}
-    read = getattr(encoded, f"encode_{given.kind}")
-    return read(list(given.files), **options)
+    shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
+    shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
+    return SOURCES[given.kind].encode(given, **shaping)

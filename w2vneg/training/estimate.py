@@ -132,6 +132,8 @@ def _run(trainer, seconds):
     trainer.listeners.append(listen)
     begun = time.perf_counter()
     trainer.train()
+    if not told:
+        raise KeyboardInterrupt  # the trainer has taken the signal for a wish to stop, before anything was measured
     return told[-1], time.perf_counter() - begun
 
 

@@ -1,0 +1,76 @@
+"""Sources: what a run reads. One source a file; docs/extending.md shows how to write one.
+
+Every file of this folder whose name does not begin with _ is imported: its source registers itself. Nothing heavy is
+imported here, so that help comes fast: a source imports what reads its files when `encode` is called.
+"""
+
+import dataclasses
+import difflib
+
+from ...errors import ConfigError
+from ...registry import Registry, import_all
+
+SOURCES = Registry("source")
+
+
+class Source:
+    """What is read: files of one kind, named on the command line by the flag ``--NAME``."""
+
+    help: str = ""
+    """One line for the help."""
+
+    metavar: str = "PATH"
+    """How the help writes its value."""
+
+    repeatable: bool = True
+    """The flag may be given several times."""
+
+    catalog: str = "items"
+    """Which named data it may read: "corpus" or "items"."""
+
+    Options: type | None = None
+    """Dataclass of `option` fields: how the files are to be read, and where in them to look."""
+
+    def __init_subclass__(cls):
+        known = [name for name in dir(Source) if not name.startswith("_")]
+        for name in vars(cls):
+            near = difflib.get_close_matches(name, known, 1, 0.7)
+            if name not in known and not name.startswith("_") and near:
+                raise ConfigError(f"{cls.__name__} has no use for {name!r}; did you mean {near[0]}?")
+        if cls.Options is not None and "__dataclass_params__" not in vars(cls.Options):
+            cls.Options = dataclasses.dataclass(frozen=True, kw_only=True)(cls.Options)
+
+    @classmethod
+    def walk(cls, given):
+        """Return how the data are walked (str): "text", "baskets" or "pairs", as ``TrainConfig.source``.
+
+        given : data.inputs.Input, with the options as attributes
+        """
+        return "text"
+
+    @classmethod
+    def encode(cls, given, **shaping):
+        """Read the files of an `Input`; returns an EncodedCorpus or EncodedPairs, as `walk` has it.
+
+        Parameters
+        ----------
+        given : data.inputs.Input
+            ``given.files`` and, as attributes, the options.
+        **shaping
+            min_count, max_vocab, vocab, vocab_out, encoding, lowercase, progress: see `data.inputs.encode_input`.
+        """
+        raise NotImplementedError
+
+
+import_all(__path__, __name__)
+
+
+def options_of(kind):
+    """Return the fields of a source's options: dict of name -> dataclasses.Field."""
+    declared = SOURCES[kind].Options
+    return {} if declared is None else {item.name: item for item in dataclasses.fields(declared)}
+
+
+def readers_of(name):
+    """Return the names of the sources that have an option of this name (list of str)."""
+    return [kind for kind in SOURCES if name in options_of(kind)]

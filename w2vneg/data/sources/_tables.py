@@ -1,0 +1,46 @@
+"""Options of sources that are tables."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+from ...errors import ConfigError
+from ...option import option
+
+
+def _number_of_column(value):
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return value
+    raise ConfigError(f"must be the name or number of a column, not {str(value)[:40]!r}")
+
+
+def column(help, shown):
+    """Return the option of a column, by name or by number from 1 on."""
+    return option(None, help, shown=shown, metavar="COLUMN", otherwise=_number_of_column)
+
+
+def delimiter():
+    """Return the option of the sign between cells."""
+    return option(None, "tab, comma, semicolon, pipe, blank, :: or any sign.", shown="detected", metavar="SIGN")
+
+
+def rectangular():
+    """Return the option that makes rows and columns two kinds of things."""
+    return option(False, "Centres and targets are two kinds of things, as users and items.", off="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """Of all tables."""
+
+    delimiter: str | None = delimiter()
+    header: bool | None = option(None, "Whether the first line names the columns.", shown="detected")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(TableOptions):
+    """Of tables of pairs."""
+
+    item_col: str | None = column("Column of the items, by name or number.", "1, in --ratings 2")
+    target_col: str | None = column("Column of what was seen with the item.", "2")
+    weight_col: str | None = column("Column of how often a pair was seen.", "3, if there is a number in it")
+    rectangular: bool = rectangular()
