@@ -9,7 +9,7 @@ from scipy import stats
 
 from w2vneg.config import TrainConfig
 from w2vneg.jit import njit
-from w2vneg.kernels.contracts import draw, foresee, log_noise, open_sampler
+from w2vneg.kernels.contracts import draw, log_prob, open_sampler, prescore
 from w2vneg.kernels.cooccurrence import pair_counts
 from w2vneg.kernels.linalg import Rows
 from w2vneg.registry import RunContext
@@ -43,10 +43,10 @@ def _draw_often(sampler, centre_id, centre, out, rng, n, ids, log_q, logits, ask
     inputs = np.empty((2, centre.shape[0]), np.float32)
     inputs[0], inputs[1] = centre, centre
     for group in range(ids.shape[0]):
-        foresee(sampler, state, inputs, group % 2, (group + 1) % 2, out)  # as in training, the next centre is known
+        prescore(sampler, state, inputs, group % 2, (group + 1) % 2, out)  # as in training, the next centre is known
         known = draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
         if asked.shape[0] > 0:
-            log_noise(sampler, state, group, centre_id, asked.shape[0], asked, asked_logits, noise[group])
+            log_prob(sampler, state, group, centre_id, asked.shape[0], asked, asked_logits, noise[group])
     return known
 
 

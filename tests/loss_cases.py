@@ -69,14 +69,14 @@ CASES = {name: Case(name, {}, naive.LOSSES.get(name)) for name in ALL} | OPTIONS
 
 
 @njit
-def take_step(loss, rng, logits, odds, log_q, weights, gradients):
-    exp_into(logits, logits.shape[0], np.float32(1), np.float32(0), odds)
-    return step(loss, 0, np.float32(0), rng, logits, odds, log_q, weights, gradients)
+def take_step(loss, rng, logits, exp_logits, log_q, weights, gradients):
+    exp_into(logits, logits.shape[0], np.float32(1), np.float32(0), exp_logits)
+    return step(loss, 0, np.float32(0), rng, logits, exp_logits, log_q, weights, gradients)
 
 
 @njit
-def take_step_at(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
-    return step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients)
+def take_step_at(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    return step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients)
 
 
 def of(name):

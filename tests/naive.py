@@ -132,11 +132,11 @@ def noise_contrastive(logits, weights, log_q, log_z=0.0):
     gradient = np.zeros(len(logits))
     if not places:
         return 0.0, gradient
-    odds = [s - log_z - math.log(len(places)) - q for s, q in zip(logits, log_q, strict=True)]
-    value, gradient[0] = softplus(-odds[0]), -sigmoid(-odds[0])
+    exp_logits = [s - log_z - math.log(len(places)) - q for s, q in zip(logits, log_q, strict=True)]
+    value, gradient[0] = softplus(-exp_logits[0]), -sigmoid(-exp_logits[0])
     for k in places:
-        value += weights[k] * softplus(odds[k])
-        gradient[k] = weights[k] * sigmoid(odds[k])
+        value += weights[k] * softplus(exp_logits[k])
+        gradient[k] = weights[k] * sigmoid(exp_logits[k])
     return value, gradient
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from w2vneg.kernels.contracts import implement_draw, implement_log_noise
+from w2vneg.kernels.contracts import implement_draw, implement_log_prob
 from w2vneg.kernels.linalg import dot, row_of
 from w2vneg.plugs import Sampler
 
@@ -33,7 +33,7 @@ def noise_of(target_id):
     return -1.5 - target_id / 8
 
 
-@implement_log_noise(Scripted)
-def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+@implement_log_prob(Scripted)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(n):
         log_q[k] = np.float32(-1.5) - np.float32(ids[k]) / np.float32(8)

@@ -39,7 +39,7 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
 SAMPLER = """
 import math
 import numpy as np
-from w2vneg.kernels.contracts import implement_draw, implement_log_noise
+from w2vneg.kernels.contracts import implement_draw, implement_log_prob
 from w2vneg.kernels.rng import next_below
 from w2vneg.plugs import Sampler
 from w2vneg.samplers import SAMPLERS
@@ -66,8 +66,8 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     return False
 
 
-@implement_log_noise(Wrong)
-def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+@implement_log_prob(Wrong)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(n):
         log_q[k] = {log_q}
 """

@@ -295,3 +295,12 @@ def test_modules_of_the_last_version_are_found_by_their_old_names(tmp_path):
         assert "of-old" in PRESETS
     finally:
         PRESETS.pop("of-old", None)
+
+
+def test_sockets_of_the_last_version_are_found_by_their_old_names():
+    from w2vneg.kernels import contracts
+
+    with pytest.warns(FutureWarning, match="implement_log_noise is now implement_log_prob"):
+        assert contracts.implement_log_noise == contracts.implement_log_prob
+    with pytest.raises(AttributeError, match="no attribute 'implement_nothing'"):
+        _ = contracts.implement_nothing

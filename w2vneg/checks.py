@@ -11,7 +11,7 @@ from scipy import sparse, stats
 
 from .config import TrainConfig
 from .jit import njit
-from .kernels.contracts import draw, log_noise, open_sampler, open_weigher, step, weigh
+from .kernels.contracts import draw, log_prob, open_sampler, open_weigher, step, weigh
 from .kernels.functions import exp_into
 from .kernels.linalg import Rows
 from .losses import LOSSES
@@ -63,9 +63,9 @@ def _context(sampler=None):
 
 
 @njit
-def _ask(loss, rng, logits, odds, log_q, weights, gradients):
-    exp_into(logits, logits.shape[0], np.float32(1), np.float32(0), odds)
-    return step(loss, 0, np.float32(0), rng, logits, odds, log_q, weights, gradients)
+def _ask(loss, rng, logits, exp_logits, log_q, weights, gradients):
+    exp_into(logits, logits.shape[0], np.float32(1), np.float32(0), exp_logits)
+    return step(loss, 0, np.float32(0), rng, logits, exp_logits, log_q, weights, gradients)
 
 
 @njit
@@ -76,14 +76,14 @@ def _draw(sampler, centre_id, centre, out, rng, n, ids, log_q, logits, everythin
     for group in range(ids.shape[0]):
         known = draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
         if asked:
-            log_noise(sampler, state, group, centre_id, everything.shape[0], everything, all_logits, noise[group])
+            log_prob(sampler, state, group, centre_id, everything.shape[0], everything, all_logits, noise[group])
     return known
 
 
 @njit
-def _weigh(weigher, ids, logits, odds, log_q, weights):
+def _weigh(weigher, ids, logits, exp_logits, log_q, weights):
     state = open_weigher(weigher, 1, ids.shape[0] - 1)
-    return weigh(weigher, state, 0, 0, ids, logits, odds, log_q, weights)
+    return weigh(weigher, state, 0, 0, ids, logits, exp_logits, log_q, weights)
 
 
 def _check_loss(name):
@@ -210,7 +210,7 @@ def _against_log_q(sampler, seen):
     said = np.exp(noise.astype(np.float64)).mean(axis=0)
     total = said.sum()
     counted = np.bincount(ids[drawn], minlength=_V)
-    checks = [Check("log q of draws is that of log_noise", apart < 1e-3, f"largest difference {apart:.1g}")]
+    checks = [Check("log q of draws is that of log_prob", apart < 1e-3, f"largest difference {apart:.1g}")]
     if not sampler.independent:
         checks.append(Check("probabilities add up to 1", abs(total - 1) < _FAR, f"{total:.4g}"))
     said = said / total

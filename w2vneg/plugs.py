@@ -170,7 +170,7 @@ class Sampler(Plug, base=True):
     __slots__ = ()
 
     gives_log_q: bool = False
-    """It writes log q of its draws, and binds ``implement_log_noise``."""
+    """It writes log q of its draws, and binds ``implement_log_prob``."""
 
     context_free: bool = False
     """No draw depends on the centre, so that a window may share it."""
@@ -208,7 +208,7 @@ class Sampler(Plug, base=True):
     def log_target(self, centre_id, logits):
         """Return what the draws are meant to follow: float64, (n_vocab,), log, up to a constant.
 
-        centre_id : int; logits : float64, (n_vocab,). None, the default: what ``log_noise`` answers.
+        centre_id : int; logits : float64, (n_vocab,). None, the default: what ``log_prob`` answers.
         """
         return None
 

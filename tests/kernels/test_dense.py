@@ -10,7 +10,7 @@ from scipy import special, stats
 
 from w2vneg.jit import njit
 from w2vneg.kernels.contracts import draw as draw_one
-from w2vneg.kernels.contracts import log_noise, open_sampler
+from w2vneg.kernels.contracts import log_prob, open_sampler
 from w2vneg.kernels.dense import BoltzmannLaw, draws, exact_draws
 from w2vneg.kernels.dense.blas import TILE
 from w2vneg.kernels.linalg import Rows
@@ -177,11 +177,11 @@ def test_the_normaliser_gives_the_probability_of_any_target(absolute):
 
 
 @njit
-def _log_noise(sampler, worker, group, centre, ids, logits, log_q):
+def _log_prob(sampler, worker, group, centre, ids, logits, log_q):
     out = Rows(centre.reshape(1, -1), 0, 0, worker)
     state = open_sampler(sampler, 1)
     draw_one(sampler, state, group, 0, centre, out, np.zeros(1, np.uint64), 1, ids.copy(), log_q[:0], logits.copy())
-    log_noise(sampler, state, group, 0, ids.shape[0], ids, logits, log_q)
+    log_prob(sampler, state, group, 0, ids.shape[0], ids, logits, log_q)
 
 
 @pytest.mark.parametrize("absolute", [False, True])
@@ -193,7 +193,7 @@ def test_exact_sampler_tells_the_positives_probability(absolute):
     scores = vectors_out.astype(float) @ vectors_in[9]
     exponents = log_d + 0.5 * (np.abs(scores) if absolute else scores)
     log_q = np.zeros(3, np.float32)
-    _log_noise(sampler, 1, 1, vectors_in[9], ids, scores[ids].astype(np.float32), log_q)
+    _log_prob(sampler, 1, 1, vectors_in[9], ids, scores[ids].astype(np.float32), log_q)
     np.testing.assert_allclose(log_q, exponents[ids] - special.logsumexp(exponents), atol=1e-5)
 
 

@@ -507,7 +507,7 @@ def toy_run(seed, repeats=False, window=2, dim=6, draws=40, scale=0.7):
     return source, tokens, last, *matrices, drawn.astype(np.int32), log_q
 
 
-def tall(matrix, n_private, workers, worker):
+def replicated(matrix, n_private, workers, worker):
     """Return `Rows` in which only this worker's copies hold the frequent rows; the shared ones are NaN."""
     n_vocab, dim = matrix.shape
     rows = np.full((n_vocab + workers * n_private, dim), np.nan, np.float32)
@@ -563,7 +563,7 @@ def test_run_shard_does_what_the_oracle_does(
     needs_log_q = plugs.weigher.needs_log_q or plugs.loss.needs_log_q
     weighed = weigher != "none" or not whole
     shape = Shape(2 * window, n, shared, needs_log_q, bounded, weighed=weighed)
-    rows_in, rows_out = tall(inputs, n_private, 3, 1), tall(outputs, n_private, 3, 1)
+    rows_in, rows_out = replicated(inputs, n_private, 3, 1), replicated(outputs, n_private, 3, 1)
     value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (start, end), stream())
 
     alphas = start + (end - start) * np.arange(last) / last

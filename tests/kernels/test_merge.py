@@ -13,9 +13,9 @@ def merged(shared, copies, chunks=3, pulls=1e9):
     """Return (shared rows, copies) after a merge; shared (n_vocab, dim), copies (workers, n_private, dim)."""
     shared, copies = np.asarray(shared, np.float32), np.asarray(copies, np.float32)
     workers, n_private, dim = copies.shape
-    tall = np.concatenate([shared, copies.reshape(-1, dim)])
-    merge_round(tall, n_private, workers, chunks, np.broadcast_to(np.float64(pulls), n_private).copy())
-    return tall[: len(shared)], tall[len(shared) :].reshape(copies.shape)
+    replicated = np.concatenate([shared, copies.reshape(-1, dim)])
+    merge_round(replicated, n_private, workers, chunks, np.broadcast_to(np.float64(pulls), n_private).copy())
+    return replicated[: len(shared)], replicated[len(shared) :].reshape(copies.shape)
 
 
 def test_one_worker_by_hand():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from walking import GUARD, KEY, groups, wrapping_integers  # noqa: F401, a fixture of every test here
 
-from w2vneg.kernels.contracts import entering, fill, group
+from w2vneg.kernels.contracts import fill, group, prefetch_hint
 from w2vneg.kernels.rng import kept_at
 from w2vneg.kernels.schedule import keep_thresholds
 from w2vneg.kernels.walk import SEPARATOR, TextWindows, sentence_at
@@ -81,9 +81,9 @@ def test_what_enters_is_the_last_positive_of_the_next_centre():
     positives = np.empty(4, np.int32)
     for position in range(first, first + 6):
         m = group(source, tokens, position + 1, np.ones(1, np.uint64), positives)
-        assert entering(source, tokens, position) == positives[m - 1]
-    assert entering(source, tokens, first + 6) == SEPARATOR
-    assert entering(source, tokens, 19) == -1  # nothing is looked at beyond the scratch
+        assert prefetch_hint(source, tokens, position) == positives[m - 1]
+    assert prefetch_hint(source, tokens, first + 6) == SEPARATOR
+    assert prefetch_hint(source, tokens, 19) == -1  # nothing is looked at beyond the scratch
 
 
 texts = st.builds(
@@ -217,7 +217,7 @@ def test_words_are_kept_at_their_rates():
 def test_another_epoch_keeps_others():
     source = source_of(*text([400]), 1, keep=[ALL // 2] * 400)
     one, two = (np.full(scratch(400, 1), GUARD, np.int32) for _ in range(2))
-    spans = [fill(source, 0, 400, np.uint64(key), tokens) for key, tokens in ((1, one), (2, two))]
-    kept = [set(tokens[first : last - 1].tolist()) for (first, last), tokens in zip(spans, (one, two), strict=True)]
+    ranges = [fill(source, 0, 400, np.uint64(key), tokens) for key, tokens in ((1, one), (2, two))]
+    kept = [set(tokens[first : last - 1].tolist()) for (first, last), tokens in zip(ranges, (one, two), strict=True)]
     both = len(kept[0] & kept[1])
     assert stats.binomtest(both, 400, 0.25).pvalue > 1e-6

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from planted import same_topic, two_topics
 from scripted import Scripted
-from test_kernels import assert_seen, plugs_of, stream, tall, toy_run
+from test_kernels import assert_seen, plugs_of, replicated, stream, toy_run
 
 from w2vneg import Word2Vec
 from w2vneg.cli.train import train
@@ -15,7 +15,7 @@ from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedCorpus, encode_corpus
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError
-from w2vneg.kernels.contracts import implement_regard
+from w2vneg.kernels.contracts import implement_prepare_group
 from w2vneg.kernels.exclusion import ExcludeKnown
 from w2vneg.kernels.groups import WindowShape, make_scratch
 from w2vneg.kernels.linalg import AnyWidth, Rows, width_of
@@ -43,7 +43,7 @@ def test_run_shard_does_what_the_oracle_does(loss, weigher, n, bounded, exclude,
     plugs = plugs_of(source, Scripted(drawn, log_q, False), loss, weigher, exclude)
     needs_log_q = plugs.weigher.needs_log_q or plugs.loss.needs_log_q
     shape = WindowShape(2 * window, n, True, needs_log_q, bounded, weighed=weigher != "none")
-    rows_in, rows_out = tall(inputs, n_private, 3, 1), tall(outputs, n_private, 3, 1)
+    rows_in, rows_out = replicated(inputs, n_private, 3, 1), replicated(outputs, n_private, 3, 1)
     value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (start, end), stream())
 
     alphas = start + (end - start) * np.arange(last) / last
@@ -85,8 +85,8 @@ def test_a_known_pair_is_left_out_for_the_centre_that_knows_it_alone():
     shape = WindowShape(4, 1, True, False, False, weighed=False)
     run_shard(plugs, shape, *rows, tokens, 2, 3, (1e-3, 1e-3), stream())
     others = inputs[around[1:]]
-    odds = np.exp(others.astype(float) @ outputs[negative])
-    expected = outputs[negative] - 1e-3 * (odds / (1 + odds)) @ others
+    exp_logits = np.exp(others.astype(float) @ outputs[negative])
+    expected = outputs[negative] - 1e-3 * (exp_logits / (1 + exp_logits)) @ others
     np.testing.assert_allclose(rows[1].matrix[negative], expected, atol=1e-6)
     of_knowing = inputs[around[0]] + 1e-3 / (1 + np.exp(inputs[around[0]] @ outputs[word])) * outputs[word]
     np.testing.assert_allclose(rows[0].matrix[around[0]], of_knowing, atol=2e-6)
@@ -210,8 +210,8 @@ class Regarding(Weigher):
 
 @pytest.fixture
 def regarding():
-    @implement_regard(Regarding)
-    def regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+    @implement_prepare_group(Regarding)
+    def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
         return True
 
     WEIGHERS.register("regarding")(Regarding)

@@ -224,11 +224,11 @@ def test_without_any_negative_nothing_breaks(name, first):
 
 
 @njit
-def _extreme_coefficients(loss, rng, logits, odds, log_q, weights, gradients):
+def _extreme_coefficients(loss, rng, logits, exp_logits, log_q, weights, gradients):
     """Take a step on each row (float32, (cases, 1 + n)); return the least and the largest gradient."""
     low, high = np.float32(0), np.float32(0)
     for case in range(logits.shape[0]):
-        step(loss, 0, np.float32(0), rng, logits[case], odds, log_q[case], weights[case], gradients)
+        step(loss, 0, np.float32(0), rng, logits[case], exp_logits, log_q[case], weights[case], gradients)
         for k in range(gradients.shape[0]):
             low, high = min(low, gradients[k]), max(high, gradients[k])
         high = max(high, gradients[1:].sum() - np.float32(2e-6))
@@ -248,8 +248,8 @@ def test_coefficients_of_css_lie_within_one_over_a_million_cases(name):
         log_q = -rng.exponential(4, shape).astype(np.float32) - np.float32(1e-3)
         weights[rng.random(shape) < 0.2] = 0
         weights[:, 0] = 1
-        gradients, odds = np.zeros(1 + n, np.float32), np.zeros(1 + n, np.float32)
-        found = _extreme_coefficients(loss, np.zeros(1, np.uint64), logits, odds, log_q, weights, gradients)
+        gradients, exp_logits = np.zeros(1 + n, np.float32), np.zeros(1 + n, np.float32)
+        found = _extreme_coefficients(loss, np.zeros(1, np.uint64), logits, exp_logits, log_q, weights, gradients)
         low, high = min(low, found[0]), max(high, found[1])
     assert -1 <= low < -0.99
     assert 0.99 < high <= 1

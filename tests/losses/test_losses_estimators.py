@@ -65,7 +65,7 @@ def test_sampled_softmax_counts_the_positive_twice_where_it_may_be_drawn(n):
 
 
 @njit
-def _subsets(loss, words, logits, b, positive, rng, odds, picked, log_q, weights, gradients):
+def _subsets(loss, words, logits, b, positive, rng, exp_logits, picked, log_q, weights, gradients):
     """Return Σ over all subsets of the words of P(subset) e^{L + s₀}, the positive excluded where it is drawn."""
     mean, mass = 0.0, 0.0
     for subset in range(1 << words):
@@ -83,7 +83,7 @@ def _subsets(loss, words, logits, b, positive, rng, odds, picked, log_q, weights
             log_q[k] = np.float32(np.log(log_q[k] / n))
         for k in range(n + 1, words + 1):  # places without a draw
             picked[k], log_q[k], weights[k] = np.float32(50), np.float32(np.inf), np.float32(0)
-        value = step(loss, 0, np.float32(0), rng, picked, odds, log_q, weights, gradients)
+        value = step(loss, 0, np.float32(0), rng, picked, exp_logits, log_q, weights, gradients)
         mean += chance * np.exp(value + logits[positive])
         mass += chance
     return mean, mass
@@ -94,7 +94,7 @@ def test_the_normaliser_of_css_with_independent_draws_is_unbiased():
     b = np.minimum(1.0, 0.3 * words * COUNTS[:words] / COUNTS[:words].sum())
     scratch = np.zeros((5, 1 + words), np.float32)
     scratch[1], scratch[3] = LOGITS[POSITIVE], 1
-    odds, picked, log_q, weights, gradients = scratch
+    exp_logits, picked, log_q, weights, gradients = scratch
     mean, mass = _subsets(
         of("css, Bernoulli"),
         words,
@@ -102,7 +102,7 @@ def test_the_normaliser_of_css_with_independent_draws_is_unbiased():
         b,
         POSITIVE,
         np.zeros(1, np.uint64),
-        odds,
+        exp_logits,
         picked,
         log_q,
         weights,

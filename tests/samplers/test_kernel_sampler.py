@@ -16,7 +16,7 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.jit import njit
 from w2vneg.kernels import tree
-from w2vneg.kernels.contracts import draw, follow, log_noise, open_sampler
+from w2vneg.kernels.contracts import draw, log_prob, on_update, open_sampler
 from w2vneg.kernels.dense import draws
 from w2vneg.kernels.linalg import Rows
 from w2vneg.registry import RunContext
@@ -35,7 +35,7 @@ def _wrapping_integers():
 
 
 class Drawn(NamedTuple):
-    """What groups of draws gave, each (groups, n), and the noise of every id as `log_noise` has it, (n_vocab,)."""
+    """What groups of draws gave, each (groups, n), and the noise of every id as `log_prob` has it, (n_vocab,)."""
 
     ids: np.ndarray
     log_q: np.ndarray
@@ -52,14 +52,14 @@ def _draw_often(sampler, centre, out, rng, ids, log_q, everyone, noise):
         logits[j] = np.float32(0.0)
         for i in range(centre.shape[0]):
             logits[j] += out.matrix[j, i] * centre[i]
-    log_noise(sampler, state, ids.shape[0] - 1, 0, everyone.shape[0], everyone, logits, noise)
+    log_prob(sampler, state, ids.shape[0] - 1, 0, everyone.shape[0], everyone, logits, noise)
 
 
 @njit
-def _follow(sampler, positives, negatives, out):
+def _on_update(sampler, positives, negatives, out):
     state = open_sampler(sampler, 1)
     steps = np.zeros(negatives.shape[0], np.float32)  # of no interest to it
-    follow(sampler, state, positives.shape[0], positives, negatives.shape[0], negatives, steps, out)
+    on_update(sampler, state, positives.shape[0], positives, negatives.shape[0], negatives, steps, out)
 
 
 def make(n_vocab=V, dim=DIM, workers=1, max_draws=20, **options):
@@ -117,7 +117,7 @@ def updated(sampler, matrix, seed=4, steps=30):
         negatives[0] = negatives[1]  # drawn twice
         for i in {*positives, *negatives}:
             matrix[i] += rng.normal(0, 0.3, matrix.shape[1])
-        _follow(sampler, positives, negatives, rows(matrix))
+        _on_update(sampler, positives, negatives, rows(matrix))
     return matrix
 
 

@@ -29,7 +29,7 @@ from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError
 from w2vneg.jit import njit
 from w2vneg.kernels.ahead import pick
-from w2vneg.kernels.contracts import draw, fetches, follow, foresee, open_sampler
+from w2vneg.kernels.contracts import draw, fetches, on_update, open_sampler, prescore
 from w2vneg.kernels.cooccurrence import pair_counts
 from w2vneg.kernels.linalg import Rows, dot, row_of, width_of
 from w2vneg.registry import RunContext
@@ -193,7 +193,7 @@ def _train_on_each(sampler, groups, inputs, out, rng, step, ids, log_q, logits, 
     steps, positives = np.empty(n, np.float32), np.empty(0, np.int32)
     for k in range(groups.shape[0]):
         row, following = groups[k]
-        foresee(sampler, state, inputs, row, following, out)
+        prescore(sampler, state, inputs, row, following, out)
         if k > 0:
             for c in range(scores.shape[1]):
                 scores[k, c] = dot(out.matrix[state.ids[c]], inputs[row])
@@ -202,7 +202,7 @@ def _train_on_each(sampler, groups, inputs, out, rng, step, ids, log_q, logits, 
             steps[j] = step * (1 + j)
             for i in range(inputs.shape[1]):
                 out.matrix[ids[k, j], i] += steps[j] * inputs[row, i]
-        follow(sampler, state, 0, positives, n, ids[k], steps, out)
+        on_update(sampler, state, 0, positives, n, ids[k], steps, out)
         places[k] = state.place[0]
 
 
@@ -327,10 +327,10 @@ def test_logits_are_the_dot_products_and_log_q_has_one_normaliser_a_centre(metho
 def test_candidates_are_scored_by_the_workers_own_copies():
     centre, matrix, logits = model(2.0)
     n_private, worker = 50, 1
-    tall = np.full((V + 3 * n_private, DIM), np.nan, np.float32)
+    replicated = np.full((V + 3 * n_private, DIM), np.nan, np.float32)
     first = V + worker * n_private
-    tall[n_private:V], tall[first : first + n_private] = matrix[n_private:], matrix[:n_private]
-    out = Rows(tall, n_private, first, worker)
+    replicated[n_private:V], replicated[first : first + n_private] = matrix[n_private:], matrix[:n_private]
+    out = Rows(replicated, n_private, first, worker)
     ids, _, values = draws(boltzmann(candidates=32), 200, 5, centre, out)
     assert ids.min() < n_private < ids.max()
     np.testing.assert_allclose(values, logits[ids], rtol=1e-4, atol=1e-5)

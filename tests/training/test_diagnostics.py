@@ -211,14 +211,14 @@ def combinations():
 @pytest.mark.parametrize("options", list(combinations()), ids=lambda options: " ".join(options.values()))
 def test_whatever_is_registered_can_be_looked_at(corpus, options, as_python):
     found = diagnoser(corpus, n_pairs=5, n_sets=8, **options)
-    before = {name: matrix.copy() for name, matrix in found.engine.tall.items()}
+    before = {name: matrix.copy() for name, matrix in found.engine.replicated.items()}
     figures = found.diagnose(1).as_dict()
     for name, highest in FIGURES.items():
         value = figures[name]
         assert value is None or (math.isfinite(value) and -1 <= value <= highest + 1e-6), name
     assert None not in (figures["cosine"], figures["negative_gradient"], figures["noise"])
     for name, matrix in before.items():
-        assert np.array_equal(matrix, found.engine.tall[name]), f"{name} has changed"
+        assert np.array_equal(matrix, found.engine.replicated[name]), f"{name} has changed"
     json.dumps(figures, allow_nan=False)
 
 

@@ -38,15 +38,15 @@ def place(request, monkeypatch, tmp_path):
 def test_going_back_restores_shared_rows_and_copies_to_the_bit(place, workers, n_private, tmp_path):
     matrices = Matrices(model(), workers, n_private)
     for _ in range(2):  # the second one takes the place of the first
-        for tall in matrices.tall.values():
-            tall += np.float32(0.5)
+        for replicated in matrices.replicated.values():
+            replicated += np.float32(0.5)
         matrices.keep()
-    before = {name: tall.copy() for name, tall in matrices.tall.items()}
-    for tall in matrices.tall.values():
-        tall[:] = np.nan
+    before = {name: replicated.copy() for name, replicated in matrices.replicated.items()}
+    for replicated in matrices.replicated.values():
+        replicated[:] = np.nan
     matrices.go_back()
-    for name, tall in matrices.tall.items():
-        np.testing.assert_array_equal(tall, before[name])
+    for name, replicated in matrices.replicated.items():
+        np.testing.assert_array_equal(replicated, before[name])
     assert place == "no place for a file" or not list((tmp_path / "cache").glob("*"))  # the file has no name
 
 
@@ -73,15 +73,17 @@ def test_one_worker_trains_the_matrices_of_the_model_themselves():
     given = model()
     held = dict(given.held)
     matrices = Matrices(given, 1, 0)
-    assert all(matrices.tall[name] is held[name] and np.shares_memory(given.held[name], held[name]) for name in held)
+    assert all(
+        matrices.replicated[name] is held[name] and np.shares_memory(given.held[name], held[name]) for name in held
+    )
 
 
 def test_matrices_that_cannot_be_written_are_copied():
     given = model()
     for matrix in given.held.values():
         matrix.flags.writeable = False
-    for tall in Matrices(given, 1, 0).tall.values():
-        tall[0] = 1.0
+    for replicated in Matrices(given, 1, 0).replicated.values():
+        replicated[0] = 1.0
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e5, -1e5])
@@ -89,5 +91,5 @@ def test_matrices_that_cannot_be_written_are_copied():
 def test_what_is_not_finite_or_too_large_is_not_healthy(bad, place):
     matrices = Matrices(model(), 2, 3)
     assert matrices.healthy()
-    matrices.tall["in"][place, 2] = bad
+    matrices.replicated["in"][place, 2] = bad
     assert not matrices.healthy()

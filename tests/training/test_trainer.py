@@ -130,15 +130,15 @@ def test_private_copies_equal_the_shared_rows_after_each_round(planted, private_
 
     def check(event):
         engine = trainer.engine
-        for tall in engine.tall.values():
+        for replicated in engine.replicated.values():
             for worker in range(3):
                 start = len(planted.vocab) + worker * engine.n_private
-                copies = tall[start : start + engine.n_private]
-                np.testing.assert_array_equal(copies, tall[: engine.n_private])
+                copies = replicated[start : start + engine.n_private]
+                np.testing.assert_array_equal(copies, replicated[: engine.n_private])
         checked.append(engine.n_private)
 
     trainer = Word2Vec(config).trainer(planted, [check])
-    assert np.shares_memory(trainer.model.vectors_in, trainer.engine.tall["vectors_in"])
+    assert np.shares_memory(trainer.model.vectors_in, trainer.engine.replicated["vectors_in"])
     trainer.train()
     assert len(checked) > 4
     assert set(checked) == {private_rows or len(planted.vocab)}

@@ -8,7 +8,7 @@ import pytest
 
 from w2vneg.config import TrainConfig
 from w2vneg.jit import njit
-from w2vneg.kernels.contracts import open_weigher, regard, weigh
+from w2vneg.kernels.contracts import open_weigher, prepare_group, weigh
 from w2vneg.kernels.linalg import AnyWidth
 from w2vneg.registry import RunContext
 from w2vneg.weighers import WEIGHERS
@@ -19,10 +19,10 @@ WIDTH = AnyWidth()
 
 
 @njit
-def _weigh(weigher, rows, logits, odds, log_q, weights):
+def _weigh(weigher, rows, logits, exp_logits, log_q, weights):
     state = open_weigher(weigher, 1, rows.shape[0] - 1)
     ids = rows.astype(np.int32)
-    regard(
+    prepare_group(
         weigher,
         state,
         WIDTH,
@@ -35,7 +35,7 @@ def _weigh(weigher, rows, logits, odds, log_q, weights):
         np.float32(0),
         np.zeros(1, np.uint64),
     )
-    weigh(weigher, state, 0, 0, ids, logits, odds, log_q, weights)
+    weigh(weigher, state, 0, 0, ids, logits, exp_logits, log_q, weights)
 
 
 def example(n, seed=1, spread=2.0):

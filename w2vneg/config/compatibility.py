@@ -7,7 +7,7 @@ and comes before any work.
 import dataclasses
 
 from ..errors import ConfigError
-from ..kernels.contracts import regards_groups
+from ..kernels.contracts import prepares_groups
 from ..losses import LOSSES
 from ..option import flag_of
 from ..samplers import SAMPLERS
@@ -110,7 +110,7 @@ def own_negatives(config, given):
     fits = config.source != "pairs" and not config.ordered and config.exclude != "window"
     if fits and config.sampler in SAMPLERS and config.weigher in WEIGHERS:
         sampler, weigher = SAMPLERS[config.sampler], WEIGHERS[config.weigher]
-        if sampler.context_free and not regards_groups(weigher) and not weigher.parameters:
+        if sampler.context_free and not prepares_groups(weigher) and not weigher.parameters:
             return {}
     return {"share_negatives": "no"}
 
@@ -164,7 +164,7 @@ def _check_window(config, weigher, sampler):
             f"{flag} draws once for several centres, and sampler {config.sampler!r} draws for one; {instead}, or "
             "choose --sampler popularity"
         )
-    if regards_groups(weigher if isinstance(weigher, type) else type(weigher)) or weigher.parameters:
+    if prepares_groups(weigher if isinstance(weigher, type) else type(weigher)) or weigher.parameters:
         raise ConfigError(f"{flag} has several centres, and weigher {config.weigher!r} looks at one; {instead}")
     if config.exclude == "window":
         raise ConfigError(

@@ -5,7 +5,7 @@ A sampler whose draws are independent of each other and of everything else binds
     pick(sampler, rng) -> int       one draw
 
 What it picks is handed out up to `_DRAWS` draws later, and its row is fetched meanwhile. log q, if it gives one, comes
-from its `log_noise`.
+from its `log_prob`.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import Socket, implement_draw, implement_fetches, implement_open_sampler, log_noise
+from .contracts import Socket, implement_draw, implement_fetches, implement_open_sampler, log_prob
 from .linalg import fetch_row, row_of
 
 _DRAWS = 8  # more would be in the way of the rows that are used now, where each pair has draws of its own
@@ -48,7 +48,7 @@ def draw_upcoming(sampler, state, group, centre_id, centre, out, rng, n, ids, lo
             place = 0
     state.place[0] = place
     if log_q.shape[0] > 0:
-        log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
+        log_prob(sampler, state, group, centre_id, n, ids, logits, log_q)
     return False
 
 

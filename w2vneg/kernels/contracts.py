@@ -1,79 +1,52 @@
 """The sockets of the one loop: what a source of groups, a sampler, a weigher and a loss must answer.
 
-A plug is a NamedTuple of numbers and arrays; its class alone decides which code a socket runs, while compiling.
+A plug is a named tuple of numbers and arrays; its class alone decides which code a socket runs, while compiling.
 `Socket.implement` binds a plain Python function to a class; the function sees the arguments listed here, in order.
 
     fill(source, lo, hi, epoch_key, tokens) -> (first, last)       one block of the data into scratch
     group(source, tokens, position, rng, positives) -> int         one group: its number of positives
-    entering(source, tokens, position) -> int                      what the next groups may meet for the first time
     open_sampler(sampler, n_draws) -> state                        scratch of one shard, made anew for each launch
-    foresee(sampler, state, inputs, centre_row, following_row, out)  this group's centre and the next one's
     draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits) -> bool
-    fetches(sampler) -> bool                                       whether `draw` starts loading the rows of its draws
-    log_noise(sampler, state, group, centre_id, n, ids, logits, log_q)
+    log_prob(sampler, state, group, centre_id, n, ids, logits, log_q)
     exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
     open_weigher(weigher, max_positives, n_draws) -> state         scratch of one shard
-    regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng) -> bool
-    weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights) -> bool
-    step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients) -> float64
-    weigh_group(weigher, state, m, n, positive_weights, negative_weights) -> bool
-    step_group(loss, shared, weighed, m, n, positive_odds, negative_odds, positive_weights, negative_weights,
-               positives, negatives) -> (bool, float64)
-    follow(sampler, state, m, positives, n, negatives, steps, out)
+    prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng) -> bool
+    weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights) -> bool
+    step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients) -> float64
 
 fill, group
     ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
     block's length and what `LocalEngine` adds for context, and returns between which places the centres stand. What it
     writes behind the last of them is an id or negative, too: it is taken for the centre that comes next.
-entering
-    The id of what comes into reach of the groups after this one, negative if there is nothing: the loop starts loading
-    its row, a target's or, where windows share negatives, a centre's. Nothing is read there, so a wrong one does no
-    harm: `tokens` may hold anything behind what `fill` has written. A source without it has none.
-foresee
-    For a sampler that does work for two centres at once: their rows in `inputs` (float32 matrix; numbers of rows, not
-    ids), the second -1 where none is known. The next group may have another centre after all, or there may be none.
-    Called before `draw` in training, unless negatives are shared by windows; `draw` must do without it elsewhere.
 draw
     Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
     empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
     leave that to the loop. `out` is the `Rows` of the output matrix, `group` the place of the group in its launch,
     `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n. A sampler
-    whose `slots` are more than its draws fills the rest with id -1, which counts for nothing. One that looks neither at
-    `centre_id` nor at `centre` says so by ``blind = True``; where negatives are shared by a window, `centre_id` is the
-    word in its middle and `centre` nobody's. Where it leaves the dot products to the loop, the loop starts loading the
-    rows, unless the sampler `fetches` them itself.
-log_noise
+    whose `max_negatives` are more than its draws fills the rest with id -1, which counts for nothing. One that looks
+    neither at `centre_id` nor at `centre` says so by ``context_free = True``; where negatives are shared by a window,
+    `centre_id` is the word in its middle and `centre` nobody's.
+log_prob
     Write into `log_q` the log-probability at which `draw`, just called for this group, would give each of the first n
     `ids`, whose dot products with the centre are `logits`. Called for the positives of a loss that reads them.
 exclude
     Set to 0 the weights of the negatives ``ids[1:]`` that must not stand beside the positive ``ids[0]``; True if any.
     `positives` (int32, first m) are all of the group.
-regard
+prepare_group
     Look at a whole group before its pairs are weighed: rows of the m positives and n negatives (int64) in the plug's
     own matrices, where it trains some (see `parameters` below); `width` tells the compiler how long the vectors' rows
     are (`linalg.width_of`), for a plug whose own are as long; `negatives` (int32) are the latter's ids, -1 for an
-    empty slot; alpha (float32) is the learning rate of this group. Return True, or False if the two matrices are not
+    empty place; alpha (float32) is the learning rate of this group. Return True, or False if the two matrices are not
     to be trained on this group. At alpha 0, which `diagnostics` gives, nothing may change; this holds for `step` too.
 weigh
     Multiply the weights ω with which the targets count into `weights`. They come as 1, or as 0 for a negative that is
-    excluded or an empty slot, which counts neither here nor in `step`. `k` is the place of the pair in the group,
+    excluded or an empty place, which counts neither here nor in `step`. `k` is the place of the pair in the group,
     `offset` that of its first negative among all that the group's positives are compared with. Return whether any
     weight was changed.
 step
     Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
-weigh_group, step_group
-    `weigh` and `step` for all m pairs of a group at once, for speed. Where something is excluded the answer is dropped
-    and pair by pair asked for, so nothing but the arrays to write may change. `weigh_group` writes the weights of the m
-    positives and the n negatives of them all and returns True; or False, as a weigher without it does, and pair by pair
-    is asked for. From e^logit of the m positives and of their negatives (n for all of them if `shared`, else n for
-    each), and the weights if `weighed`, `step_group` writes dL/dlogit into `positives` and `negatives`, those of shared
-    negatives summed over the pairs, and returns True and the sum of L; or (False, 0.0), as a loss without it.
-follow
-    Look at the rows of a group's m positives and n negatives (ids, int32) in `out` once they are updated, for a sampler
-    that keeps track of them. Each negative's row has moved by its step (float32, (n,)) times the centre as it was; not
-    so where negatives are shared by windows, where `steps` are those of all centres.
 
-For weigh and step all arrays have 1 + n places, the positive first: ids int32, the others float32. odds[k] is
+For weigh and step all arrays have 1 + n places, the positive first: ids int32, the others float32. exp_logits[k] is
 e^logits[k], taken once for a whole group where it can be vectorised, and always positive and finite: logits beyond ±80
 count as ±80 there. log_q[0] is that of the positive where the loss asks for it, else 0; that of an empty place is +∞,
 while an excluded draw keeps its own; log_q is empty if nobody declared to need it.
@@ -87,7 +60,43 @@ None of these functions may allocate, but the two `open_`: that is what their st
 for training, and compiled for `diagnostics`. A state is an array, a number or a NamedTuple of such; its arrays are
 copied to cache lines of their own, so what is to outlast a launch belongs into the plug. No array of a plug or a state
 may overlap with another that is written to.
+
+Performance hooks
+-----------------
+These change nothing but the speed; a plug that binds none of them trains the same.
+
+    prefetch_hint(source, tokens, position) -> int
+    prescore(sampler, state, inputs, centre_row, following_row, out)
+    fetches(sampler) -> bool
+    on_update(sampler, state, m, positives, n, negatives, steps, out)
+    weigh_group(weigher, state, m, n, positive_weights, negative_weights) -> bool
+    step_group(loss, shared, weighed, m, n, positive_exp_logits, negative_exp_logits, positive_weights,
+               negative_weights, positives, negatives) -> (bool, float64)
+
+prefetch_hint
+    The id of what comes into reach of the groups after this one, negative if there is nothing: the loop starts loading
+    its row, a target's or, where windows share negatives, a centre's. Nothing is read there, so a wrong one does no
+    harm: `tokens` may hold anything behind what `fill` has written.
+prescore
+    For a sampler that scores candidates for two centres at once: their rows in `inputs` (float32 matrix; numbers of
+    rows, not ids), the second -1 where none is known. The next group may have another centre after all, or there may be
+    none. Called before `draw` in training, unless negatives are shared by windows; `draw` must do without it elsewhere.
+fetches
+    Whether `draw` starts loading the rows of its draws itself. Else the loop does, where it is left the dot products.
+on_update
+    Look at the rows of a group's m positives and n negatives (ids, int32) in `out` once they are updated, for a sampler
+    that keeps track of them. Each negative's row has moved by its step (float32, (n,)) times the centre as it was; not
+    so where negatives are shared by windows, where `steps` are those of all centres.
+weigh_group, step_group
+    `weigh` and `step` for all m pairs of a group at once. Where something is excluded the answer is dropped and pair by
+    pair asked for, so nothing but the arrays to write may change. `weigh_group` writes the weights of the m positives
+    and the n negatives of them all and returns True; or False, and pair by pair is asked for. From e^logit of the m
+    positives and of their negatives (n for all of them if `shared`, else n for each), and the weights if `weighed`,
+    `step_group` writes dL/dlogit into `positives` and `negatives`, those of shared negatives summed over the pairs, and
+    returns True and the sum of L; or (False, 0.0), as a loss without it.
 """
+
+import warnings
 
 from ..jit import implementation_of, watch_plug
 
@@ -133,7 +142,7 @@ class Socket:
         return body
 
 
-def _nothing_enters(source, tokens, position):
+def _no_prefetch_hint(source, tokens, position):
     return -1
 
 
@@ -141,7 +150,7 @@ def _no_sampler_state(sampler, n_draws):
     return n_draws
 
 
-def _no_foresight(sampler, state, inputs, centre_row, following_row, out):
+def _no_prescore(sampler, state, inputs, centre_row, following_row, out):
     pass
 
 
@@ -149,7 +158,7 @@ def _fetches_nothing(sampler):
     return False
 
 
-def _unknown_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+def _unknown_log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(min(n, log_q.shape[0])):
         log_q[k] = 0
 
@@ -158,7 +167,7 @@ def _no_weigher_state(weigher, max_positives, n_draws):
     return n_draws
 
 
-def _no_regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+def _no_prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
     return True
 
 
@@ -167,55 +176,81 @@ def _weigh_pair_by_pair(weigher, state, m, n, positive_weights, negative_weights
 
 
 def _step_pair_by_pair(
-    loss, shared, weighed, m, n, positive_odds, negative_odds, positive_weights, negative_weights, positives, negatives
+    loss,
+    shared,
+    weighed,
+    m,
+    n,
+    positive_exp_logits,
+    negative_exp_logits,
+    positive_weights,
+    negative_weights,
+    positives,
+    negatives,
 ):
     return False, 0.0
 
 
-def _no_follow(sampler, state, m, positives, n, negatives, steps, out):
+def _no_on_update(sampler, state, m, positives, n, negatives, steps, out):
     pass
 
 
 _fill = Socket("fill")
 _group = Socket("group")
-_entering = Socket("entering", default=_nothing_enters)
+_prefetch_hint = Socket("prefetch_hint", default=_no_prefetch_hint)
 _open_sampler = Socket("open_sampler", default=_no_sampler_state, allocates=True)
-_foresee = Socket("foresee", default=_no_foresight)
+_prescore = Socket("prescore", default=_no_prescore)
 _draw = Socket("draw")
 _fetches = Socket("fetches", default=_fetches_nothing)
-_log_noise = Socket("log_noise", default=_unknown_noise)
+_log_prob = Socket("log_prob", default=_unknown_log_prob)
 _exclude = Socket("exclude")
 _open_weigher = Socket("open_weigher", default=_no_weigher_state, allocates=True)
-_regard = Socket("regard", default=_no_regard)
+_prepare_group = Socket("prepare_group", default=_no_prepare_group)
 _weigh = Socket("weigh")
 _step = Socket("step")
 _weigh_group = Socket("weigh_group", default=_weigh_pair_by_pair)
 _step_group = Socket("step_group", default=_step_pair_by_pair)
-_follow = Socket("follow", default=_no_follow)
+_on_update = Socket("on_update", default=_no_on_update)
 
 implement_fill, fill = _fill.implement, _fill.call
 implement_group, group = _group.implement, _group.call
-implement_entering, entering = _entering.implement, _entering.call
+implement_prefetch_hint, prefetch_hint = _prefetch_hint.implement, _prefetch_hint.call
 implement_open_sampler, open_sampler = _open_sampler.implement, _open_sampler.call
-implement_foresee, foresee = _foresee.implement, _foresee.call
+implement_prescore, prescore = _prescore.implement, _prescore.call
 implement_draw, draw = _draw.implement, _draw.call
 implement_fetches, fetches = _fetches.implement, _fetches.call
-implement_log_noise, log_noise = _log_noise.implement, _log_noise.call
+implement_log_prob, log_prob = _log_prob.implement, _log_prob.call
 implement_exclude, exclude = _exclude.implement, _exclude.call
 implement_open_weigher, open_weigher = _open_weigher.implement, _open_weigher.call
-implement_regard, regard = _regard.implement, _regard.call
+implement_prepare_group, prepare_group = _prepare_group.implement, _prepare_group.call
 implement_weigh, weigh = _weigh.implement, _weigh.call
 implement_step, step = _step.implement, _step.call
 implement_weigh_group, weigh_group = _weigh_group.implement, _weigh_group.call
 implement_step_group, step_group = _step_group.implement, _step_group.call
-implement_follow, follow = _follow.implement, _follow.call
+implement_on_update, on_update = _on_update.implement, _on_update.call
 
 
-def answers_log_noise(plug):
-    """Tell whether a sampler's class binds `log_noise` itself."""
-    return plug in _log_noise.bodies
+def answers_log_prob(plug):
+    """Tell whether a sampler's class binds `log_prob` itself."""
+    return plug in _log_prob.bodies
 
 
-def regards_groups(plug):
-    """Tell whether a weigher's class binds `regard`."""
-    return plug in _regard.bodies
+def prepares_groups(plug):
+    """Tell whether a weigher's class binds `prepare_group`."""
+    return plug in _prepare_group.bodies
+
+
+_RENAMED = {  # since version 0.1
+    "implement_entering": "implement_prefetch_hint",
+    "implement_foresee": "implement_prescore",
+    "implement_follow": "implement_on_update",
+    "implement_log_noise": "implement_log_prob",
+    "implement_regard": "implement_prepare_group",
+}
+
+
+def __getattr__(name):
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"{name} is now {_RENAMED[name]}", FutureWarning, stacklevel=2)
+    return globals()[_RENAMED[name]]

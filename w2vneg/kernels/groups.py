@@ -76,7 +76,7 @@ class Scratch(NamedTuple):
     positives: np.ndarray
     positive_rows: np.ndarray
     positive_logits: np.ndarray
-    positive_odds: np.ndarray
+    positive_exp_logits: np.ndarray
     positive_steps: np.ndarray
     positive_log_q: np.ndarray
     positive_signs: np.ndarray
@@ -84,14 +84,14 @@ class Scratch(NamedTuple):
     negatives: np.ndarray
     negative_rows: np.ndarray
     negative_logits: np.ndarray
-    negative_odds: np.ndarray
+    negative_exp_logits: np.ndarray
     negative_steps: np.ndarray
     negative_log_q: np.ndarray
     negative_signs: np.ndarray
     negative_weights: np.ndarray
     ids: np.ndarray
     logits: np.ndarray
-    odds: np.ndarray
+    exp_logits: np.ndarray
     log_q: np.ndarray
     weights: np.ndarray
     gradients: np.ndarray
@@ -183,17 +183,17 @@ def make_absolute(logits, n, signs):
 
 @njit(borrows=True)
 def _gather(shape, scratch, k):
-    """Bring what the k-th pair of the group is made of together, in ids, logits, odds and log q; return the offset of
+    """Bring what the k-th pair of the group is made of together: ids, logits, their e^s, log q; return the offset of
     the logits of its negatives.
     """
     n = shape.n_negatives
     offset = k * n if apart(shape) else 0
-    ids, logits, odds, log_q = scratch.ids, scratch.logits, scratch.odds, scratch.log_q
-    ids[0], logits[0], odds[0] = scratch.positives[k], scratch.positive_logits[k], scratch.positive_odds[k]
+    ids, logits, exp_logits, log_q = scratch.ids, scratch.logits, scratch.exp_logits, scratch.log_q
+    ids[0], logits[0], exp_logits[0] = scratch.positives[k], scratch.positive_logits[k], scratch.positive_exp_logits[k]
     if k == 0 or apart(shape):
         for j in range(n):
             logits[1 + j] = scratch.negative_logits[offset + j]
-            odds[1 + j] = scratch.negative_odds[offset + j]
+            exp_logits[1 + j] = scratch.negative_exp_logits[offset + j]
     if k == 0 or not shape.shared:
         first = 0 if shape.shared else k * n
         for j in range(n):
@@ -246,8 +246,8 @@ def find_steps(plugs, weigher_state, shape, scratch, turn, m, alpha, rng):
             shape.weighed,
             m,
             n,
-            scratch.positive_odds,
-            scratch.negative_odds,
+            scratch.positive_exp_logits,
+            scratch.negative_exp_logits,
             positive_weights,
             negative_weights,
             positive_steps,
@@ -259,7 +259,7 @@ def find_steps(plugs, weigher_state, shape, scratch, turn, m, alpha, rng):
             for k in range(draws):
                 negative_steps[k] *= -alpha
             return value
-    ids, logits, odds, log_q = scratch.ids, scratch.logits, scratch.odds, scratch.log_q
+    ids, logits, exp_logits, log_q = scratch.ids, scratch.logits, scratch.exp_logits, scratch.log_q
     weights, gradients, centres, centre_rows = scratch.weights, scratch.gradients, scratch.centres, scratch.centre_rows
     for k in range(draws):
         negative_steps[k] = _ZERO
@@ -272,8 +272,8 @@ def find_steps(plugs, weigher_state, shape, scratch, turn, m, alpha, rng):
             for j in range(1, 1 + n):
                 if ids[j] < 0:
                     weights[j] = _ZERO
-        changed |= weigh(plugs.weigher, weigher_state, k, offset, ids, logits, odds, log_q, weights)
-        value += step(loss, centre_rows[k * turn], alpha, rng, logits, odds, log_q, weights, gradients)
+        changed |= weigh(plugs.weigher, weigher_state, k, offset, ids, logits, exp_logits, log_q, weights)
+        value += step(loss, centre_rows[k * turn], alpha, rng, logits, exp_logits, log_q, weights, gradients)
         if changed:  # they come as 1 to the next pair
             for j in range(1 + n):
                 weights[j] = _ONE

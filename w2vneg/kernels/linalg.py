@@ -35,7 +35,7 @@ def width_of(dim):
 
 
 class Rows(NamedTuple):
-    """A tall matrix as one worker sees it: ids below `n_private` are its own copies further down.
+    """A replicated matrix as one worker sees it: ids below `n_private` are its own copies further down.
 
     matrix : float32, (n_vocab + workers * n_private, dim); shared rows first, then each worker's copies
     n_private : int, how many of the most frequent ids have private copies

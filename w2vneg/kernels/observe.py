@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, exclude, fill, group, log_noise, open_sampler, open_weigher, regard, step, weigh
+from .contracts import draw, exclude, fill, group, log_prob, open_sampler, open_weigher, prepare_group, step, weigh
 from .functions import exp_into
 from .linalg import dots, row_of
 
@@ -35,13 +35,13 @@ class Seen(NamedTuple):
 
 
 @njit
-def sample_groups(source, spans, epoch_key, rng, tokens, pairs):
+def sample_groups(source, ranges, epoch_key, rng, tokens, pairs):
     """Write into `pairs` the first group of each stretch ``spans[c]`` (int64, (n_pairs, 2)); size 0 if it has none.
 
     epoch_key : uint64, names the choice of kept tokens; tokens : int32, scratch as for `fill`
     """
-    for c in range(spans.shape[0]):
-        first, last = fill(source, spans[c, 0], spans[c, 1], epoch_key, tokens)
+    for c in range(ranges.shape[0]):
+        first, last = fill(source, ranges[c, 0], ranges[c, 1], epoch_key, tokens)
         pairs.sizes[c] = 0
         for position in range(first, last):
             m = group(source, tokens, position, rng, pairs.positives[c])
@@ -74,7 +74,7 @@ def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
     rows, drawn = np.zeros(1 + n, np.int64), np.empty(n, np.int32)
     drawn_logits = np.empty(n, np.float32)
     drawn_log_q = np.zeros(n if shape.needs_log_q else 0, np.float32)
-    ids, logits, odds = np.empty(1 + n, np.int32), np.empty(1 + n, np.float32), np.empty(1 + n, np.float32)
+    ids, logits, exp_logits = np.empty(1 + n, np.int32), np.empty(1 + n, np.float32), np.empty(1 + n, np.float32)
     signs, log_q = np.ones(1 + n, np.float32), np.zeros(1 + n if shape.needs_log_q else 0, np.float32)
     positive_log_q = np.zeros(1 if shape.positive_log_q else 0, np.float32)
     for t in range(tasks.shape[0]):
@@ -92,7 +92,7 @@ def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
             rows[1 + k] = row_of(out, max(drawn[k], 0))
         dots(out.width, out.matrix, rows, 1 + n, x, logits)
         if shape.positive_log_q:
-            log_noise(plugs.sampler, sampler_state, t, centre_id, 1, positives, logits, positive_log_q)
+            log_prob(plugs.sampler, sampler_state, t, centre_id, 1, positives, logits, positive_log_q)
             log_q[0] = positive_log_q[0]
         if shape.needs_log_q:
             for k in range(n):
@@ -101,17 +101,17 @@ def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
             for k in range(1 + n):
                 signs[k] = -_ONE if logits[k] < _ZERO else _ONE
                 logits[k] *= signs[k]
-        exp_into(logits, 1 + n, _ONE, _ZERO, odds)
+        exp_into(logits, 1 + n, _ONE, _ZERO, exp_logits)
         width = out.width
-        regard(plugs.weigher, weigher_state, width, centre_row, 1, rows[:1], n, rows[1:], drawn, _ZERO, rng)
+        prepare_group(plugs.weigher, weigher_state, width, centre_row, 1, rows[:1], n, rows[1:], drawn, _ZERO, rng)
         weights, gradients = seen.weights[t], seen.gradients[t]
         weights[:] = _ONE
         exclude(plugs.exclusion, centre_id, positives, pairs.sizes[c], ids, weights)
         for k in range(1, 1 + n):
             if ids[k] < 0:
                 weights[k] = _ZERO
-        weigh(plugs.weigher, weigher_state, 0, 0, ids, logits, odds, log_q, weights)
-        step(plugs.loss, centre_row, _ZERO, rng, logits, odds, log_q, weights, gradients)
+        weigh(plugs.weigher, weigher_state, 0, 0, ids, logits, exp_logits, log_q, weights)
+        step(plugs.loss, centre_row, _ZERO, rng, logits, exp_logits, log_q, weights, gradients)
         seen.ids[t] = drawn
         for k in range(1 + n):
             gradients[k] *= signs[k]
@@ -127,4 +127,4 @@ def enumerate_noise(sampler, inputs, out, centres, n, rng, words, logits, log_q)
     for c in range(centres.shape[0]):
         x = inputs.matrix[row_of(inputs, centres[c])]
         draw(sampler, state, c, centres[c], x, out, rng, n, drawn, unread, drawn_logits)
-        log_noise(sampler, state, c, centres[c], words.shape[0], words, logits[c], log_q[c])
+        log_prob(sampler, state, c, centres[c], words.shape[0], words, logits[c], log_q[c])

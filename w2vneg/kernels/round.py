@@ -7,13 +7,13 @@ from .contracts import fill
 from .shard import run_shard
 
 
-def fill_round(source, blocks, epoch_key, tokens, spans):
+def fill_round(source, blocks, epoch_key, tokens, ranges):
     """Let each worker read its block: blocks and spans int64 (workers, 2), tokens int32 (workers, capacity)."""
     epoch_key = np.uint64(epoch_key)
 
     def work(worker):
         lo, hi = blocks[worker]
-        spans[worker] = fill_block(source, lo, hi, epoch_key, tokens[worker]) if lo < hi else 0
+        ranges[worker] = fill_block(source, lo, hi, epoch_key, tokens[worker]) if lo < hi else 0
 
     launch(work, len(blocks))
 
@@ -24,7 +24,7 @@ def fill_block(source, lo, hi, epoch_key, tokens):
     return fill(source, lo, hi, epoch_key, tokens)
 
 
-def train_round(plugs, shape, scratches, inputs, out, tokens, spans, alphas, rngs):
+def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rngs):
     """Let each worker train on ``tokens[worker, spans[worker, 0]:spans[worker, 1]]``; see `run_shard`.
 
     Parameters
@@ -40,17 +40,17 @@ def train_round(plugs, shape, scratches, inputs, out, tokens, spans, alphas, rng
     """
 
     def work(worker):
-        first, last = spans[worker]
+        first, last = ranges[worker]
         start, end = alphas[worker]
         rows = inputs[worker], out[worker]
         rng, scratch = rngs[worker], scratches[worker]
         return run_shard(plugs, shape, *rows, tokens[worker], first, last, (start, end), rng, scratch)
 
-    losses, pairs = zip(*launch(work, len(spans)), strict=True)
+    losses, pairs = zip(*launch(work, len(ranges)), strict=True)
     return sum(losses), sum(pairs)
 
 
-def merge_round(tall, n_private, workers, chunks, pulls):
+def merge_round(replicated, n_private, workers, chunks, pulls):
     """Bring the workers' copies of the first `n_private` rows together.
 
     shared += damping · Σ_t (copy_t − shared), and every copy becomes the new shared row. One or two workers that
@@ -64,9 +64,9 @@ def merge_round(tall, n_private, workers, chunks, pulls):
     chunks : int, parts of the rows that are merged side by side
     pulls : float64, (n_private,), at least 0
     """
-    shared = tall.shape[0] - workers * n_private
+    shared = replicated.shape[0] - workers * n_private
     bounds = [chunk * n_private // chunks for chunk in range(chunks + 1)]
-    launch(lambda k: _merge_rows(tall, shared, n_private, workers, bounds[k], bounds[k + 1], pulls), chunks)
+    launch(lambda k: _merge_rows(replicated, shared, n_private, workers, bounds[k], bounds[k + 1], pulls), chunks)
 
 
 @njit
@@ -78,8 +78,8 @@ def _damping(touched, pull):
 
 
 @njit
-def _merge_rows(tall, shared, n_private, workers, begin, end, pulls):
-    dim = tall.shape[1]
+def _merge_rows(replicated, shared, n_private, workers, begin, end, pulls):
+    dim = replicated.shape[1]
     delta = np.empty(dim, np.float32)
     for row in range(begin, end):
         delta[:] = np.float32(0.0)
@@ -88,7 +88,7 @@ def _merge_rows(tall, shared, n_private, workers, begin, end, pulls):
             copy = shared + worker * n_private + row
             moved = False
             for i in range(dim):
-                change = tall[copy, i] - tall[row, i]
+                change = replicated[copy, i] - replicated[row, i]
                 delta[i] += change
                 moved |= change != np.float32(0.0)
             touched += moved
@@ -96,8 +96,8 @@ def _merge_rows(tall, shared, n_private, workers, begin, end, pulls):
             continue
         damping = _damping(touched, pulls[row])
         for i in range(dim):
-            tall[row, i] += damping * delta[i]
+            replicated[row, i] += damping * delta[i]
         for worker in range(workers):
             copy = shared + worker * n_private + row
             for i in range(dim):
-                tall[copy, i] = tall[row, i]
+                replicated[copy, i] = replicated[row, i]

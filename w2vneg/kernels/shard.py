@@ -1,6 +1,6 @@
 """The hot loop: one worker's share of one round.
 
-    walk a group -> foresee -> draw -> dots -> regard -> exclude -> weigh -> step -> bound -> update
+    walk a group -> prescore -> draw -> dots -> prepare_group -> exclude -> weigh -> step -> bound -> update
 
 Every objective goes through here; what differs is behind the sockets of `contracts`. Where negatives are shared by a
 window the loop is that of `window`.
@@ -9,7 +9,18 @@ window the loop is that of `window`.
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, entering, fetches, follow, foresee, group, log_noise, open_sampler, open_weigher, regard
+from .contracts import (
+    draw,
+    fetches,
+    group,
+    log_prob,
+    on_update,
+    open_sampler,
+    open_weigher,
+    prefetch_hint,
+    prepare_group,
+    prescore,
+)
 from .functions import exp_into, padded
 from .groups import EXPLODED, WindowShape, find_steps, make_absolute, make_scratch, on_own_lines
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
@@ -61,10 +72,10 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
     dim, width = x.shape[0], out.width
     n = shape.n_negatives
     positives, positive_rows = scratch.positives, scratch.positive_rows
-    positive_logits, positive_odds = scratch.positive_logits, scratch.positive_odds
+    positive_logits, positive_exp_logits = scratch.positive_logits, scratch.positive_exp_logits
     positive_steps, positive_log_q = scratch.positive_steps, scratch.positive_log_q
     negatives, negative_rows = scratch.negatives, scratch.negative_rows
-    negative_logits, negative_odds = scratch.negative_logits, scratch.negative_odds
+    negative_logits, negative_exp_logits = scratch.negative_logits, scratch.negative_exp_logits
     negative_steps, negative_log_q = scratch.negative_steps, scratch.negative_log_q
     start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
     loss_sum, pairs = 0.0, 0
@@ -82,11 +93,11 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         following_row = row_of(inputs, following) if following >= 0 else -1
         if following >= 0:
             fetch_row(matrix_in, following_row)
-        coming = entering(source, tokens, position)
+        coming = prefetch_hint(source, tokens, position)
         if coming >= 0:
             fetch_row(matrix_out, row_of(out, coming))
         draws = n if shape.shared else n * m
-        foresee(sampler, sampler_state, matrix_in, centre_row, following_row, out)
+        prescore(sampler, sampler_state, matrix_in, centre_row, following_row, out)
         known = draw(
             sampler, sampler_state, place, centre_id, x, out, rng, draws, negatives, negative_log_q, negative_logits
         )
@@ -100,14 +111,14 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         if not known:
             dots(width, matrix_out, negative_rows, draws, x, negative_logits)
         if shape.positive_log_q:
-            log_noise(sampler, sampler_state, place, centre_id, m, positives, positive_logits, positive_log_q)
+            log_prob(sampler, sampler_state, place, centre_id, m, positives, positive_logits, positive_log_q)
         if shape.absolute:
             make_absolute(positive_logits, m, scratch.positive_signs)
             make_absolute(negative_logits, draws, scratch.negative_signs)
-        exp_into(positive_logits, padded(m), _ONE, _ZERO, positive_odds)
-        exp_into(negative_logits, padded(draws), _ONE, _ZERO, negative_odds)
+        exp_into(positive_logits, padded(m), _ONE, _ZERO, positive_exp_logits)
+        exp_into(negative_logits, padded(draws), _ONE, _ZERO, negative_exp_logits)
         alpha = start + slope * np.float32(place)
-        if not regard(
+        if not prepare_group(
             weigher, weigher_state, width, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
         ):
             continue
@@ -124,6 +135,6 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
             bound_steps(positive_steps, m, negative_steps, draws, norm2)
         step_rows(width, matrix_out, positive_rows, positive_steps, m, x, centre)
         step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, centre)
-        follow(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
+        on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

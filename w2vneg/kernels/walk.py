@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import implement_entering, implement_fill, implement_group
+from .contracts import implement_fill, implement_group, implement_prefetch_hint
 from .rng import kept_at, next_below
 
 
@@ -116,6 +116,6 @@ def group(source, tokens, position, rng, positives):
     return n
 
 
-@implement_entering(TextWindows)
-def entering(source, tokens, position):
+@implement_prefetch_hint(TextWindows)
+def prefetch_hint(source, tokens, position):
     return tokens[min(position + source.window + 1, tokens.shape[0] - 1)]

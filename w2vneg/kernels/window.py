@@ -9,7 +9,7 @@ not depend on the centre, for there are several.
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, entering, fetches, follow, group, log_noise
+from .contracts import draw, fetches, group, log_prob, on_update, prefetch_hint
 from .functions import exp_into, padded
 from .groups import EXPLODED, find_steps, make_absolute
 from .linalg import dot, fetch_row, row_of, window_products, window_steps
@@ -30,10 +30,10 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
     x, width = scratch.x, out.width
     n = shape.n_negatives
     centres, centre_rows, norms = scratch.centres, scratch.centre_rows, scratch.norms
-    positive_logits, positive_odds = scratch.positive_logits, scratch.positive_odds
+    positive_logits, positive_exp_logits = scratch.positive_logits, scratch.positive_exp_logits
     positive_steps, positive_log_q = scratch.positive_steps, scratch.positive_log_q
     positives, negatives, target_rows = scratch.positives, scratch.negatives, scratch.target_rows
-    negative_logits, negative_odds = scratch.negative_logits, scratch.negative_odds
+    negative_logits, negative_exp_logits = scratch.negative_logits, scratch.negative_exp_logits
     negative_steps, negative_log_q = scratch.negative_steps, scratch.negative_log_q
     start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
     loss_sum, pairs = 0.0, 0
@@ -50,7 +50,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         following = tokens[position + 1]
         if following >= 0:
             fetch_row(matrix_out, row_of(out, following))
-        coming = entering(source, tokens, position)
+        coming = prefetch_hint(source, tokens, position)
         if coming >= 0:
             fetch_row(matrix_in, row_of(inputs, coming))
         target_rows[0] = row_of(out, word)
@@ -73,12 +73,12 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
             if not (norms[k] < EXPLODED):
                 loss_sum = np.nan
         if shape.positive_log_q:
-            log_noise(sampler, sampler_state, place, word, m, positives, positive_logits, positive_log_q)
+            log_prob(sampler, sampler_state, place, word, m, positives, positive_logits, positive_log_q)
         if shape.absolute:
             make_absolute(positive_logits, m, scratch.positive_signs)
             make_absolute(negative_logits, m * n, scratch.negative_signs)
-        exp_into(positive_logits, padded(m), _ONE, _ZERO, positive_odds)
-        exp_into(negative_logits, padded(m * n), _ONE, _ZERO, negative_odds)
+        exp_into(positive_logits, padded(m), _ONE, _ZERO, positive_exp_logits)
+        exp_into(negative_logits, padded(m * n), _ONE, _ZERO, negative_exp_logits)
         alpha = start + slope * np.float32(place)
         loss_sum += find_steps(plugs, weigher_state, shape, scratch, 1, m, alpha, rng)
         if shape.absolute:
@@ -104,7 +104,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
             negative_steps,
             scratch.gradients,
         )
-        follow(sampler, sampler_state, m, positives, n, negatives, negative_steps, out)
+        on_update(sampler, sampler_state, m, positives, n, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs
 

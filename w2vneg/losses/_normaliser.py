@@ -25,7 +25,7 @@ from ..option import option
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
-_LIMIT = np.float32(80.0)  # logits beyond count as this, as they do in `odds`
+_LIMIT = np.float32(80.0)  # logits beyond count as this, as they do in `exp_logits`
 _RAREST = np.float32(-1e4)  # log q below counts as this: no draw is so rare, and s − log q stays finite
 _NOWHERE = np.float32(-1e30)  # log of a term that does not count
 

@@ -74,7 +74,7 @@ def _log_terms(logits, log_q, weights, terms):
 
 
 @implement_step(BlackOut)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     n = gradients.shape[0]
     u, second = _log_terms(logits, log_q, weights, gradients)
     first, best = gradients[0], gradients[u]

@@ -77,7 +77,7 @@ class ComplementaryBernoulli(Loss):
 
 
 @implement_step(ComplementarySum)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     rest = max(-math.expm1(np.float64(log_q[0])), _LEAST_REST)
     shift = np.float32(fast_log(max(count(weights), 1) / rest))
     return softmax_step(loss, rng, clipped(logits[0]), shift, True, logits, log_q, weights, gradients)
@@ -93,6 +93,6 @@ def _count_drawn(log_q):
 
 
 @implement_step(ComplementaryBernoulli)
-def step_independent(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step_independent(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     shift = np.float32(fast_log(np.float64(max(_count_drawn(log_q), 1))))
     return softmax_step(loss, rng, clipped(logits[0]), shift, True, logits, log_q, weights, gradients)

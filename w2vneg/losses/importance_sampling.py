@@ -51,6 +51,6 @@ class ImportanceSampling(Loss):
 
 
 @implement_step(ImportanceSampling)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     shift = np.float32(fast_log(np.float64(max(count(weights), 1))))
     return softmax_step(loss, rng, clipped(logits[0]), shift, False, logits, log_q, weights, gradients)

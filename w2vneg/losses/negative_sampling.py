@@ -57,13 +57,13 @@ class NegativeSampling(Loss):
 
 
 @implement_step(NegativeSampling)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
-    gradients[0] = -_ONE / (_ONE + odds[0])
-    product = 1.0 + 1.0 / np.float64(odds[0])  # −log σ(s₀) = log(1 + e^{−s₀}); one logarithm for many factors
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    gradients[0] = -_ONE / (_ONE + exp_logits[0])
+    product = 1.0 + 1.0 / np.float64(exp_logits[0])  # −log σ(s₀) = log(1 + e^{−s₀}); one logarithm for many factors
     value = 0.0
-    for k in range(1, odds.shape[0]):
-        total = _ONE + odds[k]
-        gradients[k] = weights[k] * odds[k] / total
+    for k in range(1, exp_logits.shape[0]):
+        total = _ONE + exp_logits[k]
+        gradients[k] = weights[k] * exp_logits[k] / total
         if product > FULL:
             value += fast_log(product)
             product = 1.0
@@ -74,33 +74,45 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
     value += fast_log(product)
     if loss.mean:
         share = _ONE / np.float32(max(count(weights), 1))
-        for k in range(1, odds.shape[0]):
+        for k in range(1, exp_logits.shape[0]):
             gradients[k] *= share
-        positive = fast_log(1.0 + 1.0 / np.float64(odds[0]))
+        positive = fast_log(1.0 + 1.0 / np.float64(exp_logits[0]))
         value = positive + (value - positive) * np.float64(share)
     return value
 
 
 @implement_step_group(NegativeSampling)
 def step_group(
-    loss, shared, weighed, m, n, positive_odds, negative_odds, positive_weights, negative_weights, positives, negatives
+    loss,
+    shared,
+    weighed,
+    m,
+    n,
+    positive_exp_logits,
+    negative_exp_logits,
+    positive_weights,
+    negative_weights,
+    positives,
+    negatives,
 ):
     if loss.mean or weighed:
         return False, 0.0
     draws, times = (n, np.float32(m)) if shared else (m * n, _ONE)
     for k in range(m):
-        positives[k] = -_ONE / (_ONE + positive_odds[k])
+        positives[k] = -_ONE / (_ONE + positive_exp_logits[k])
     for k in range(draws):
-        negatives[k] = times * (negative_odds[k] / (_ONE + negative_odds[k]))
-    return True, _log_product(negative_odds, draws, _ZERO) * np.float64(times) + _log_product(positive_odds, m, _ONE)
+        negatives[k] = times * (negative_exp_logits[k] / (_ONE + negative_exp_logits[k]))
+    return True, _log_product(negative_exp_logits, draws, _ZERO) * np.float64(times) + _log_product(
+        positive_exp_logits, m, _ONE
+    )
 
 
 @njit(borrows=True)
-def _log_product(odds, n, inverse):
-    """Return Σ log(1 + o_k) over the first n odds (float64), of 1 / o_k where `inverse` is 1."""
+def _log_product(exp_logits, n, inverse):
+    """Return Σ log(1 + o_k) over the first n e^s (float64), of 1 / o_k where `inverse` is 1."""
     value, product = 0.0, 1.0
     for k in range(n):
-        o = np.float64(odds[k])
+        o = np.float64(exp_logits[k])
         product *= 1.0 + (1.0 / o if inverse > _ZERO else o)
         if product > FULL:
             value += fast_log(product)

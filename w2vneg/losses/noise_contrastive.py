@@ -114,12 +114,12 @@ def _contrast(log_z, logits, log_q, weights, gradients):
 
 
 @implement_step(NoiseContrastive)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     return _contrast(np.float32(loss.log_z), logits, log_q, weights, gradients)
 
 
 @implement_step(LearnedNormaliser)
-def step_learned(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step_learned(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     log_z = loss.log_z
     value = _contrast(log_z[centre_row, 0], logits, log_q, weights, gradients)
     total = _ZERO

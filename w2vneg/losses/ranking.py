@@ -83,7 +83,7 @@ class Hinge(Loss):
 
 
 @implement_step(Ranking)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     lead = clipped(logits[0]) - np.float32(loss.margin)
     for k in range(1, gradients.shape[0]):
         gradients[k] = clipped(logits[k]) - lead
@@ -96,7 +96,7 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
 
 
 @implement_step(Hinge)
-def step_hinge(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step_hinge(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     lead = clipped(logits[0]) - np.float32(loss.margin)
     total, value = _ZERO, 0.0
     for k in range(1, gradients.shape[0]):

@@ -60,11 +60,11 @@ class RelaxedSoftmax(Loss):
 
 
 @implement_step(RelaxedSoftmax)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     noise = _ZERO
-    for k in range(1, odds.shape[0]):
-        noise += weights[k] * odds[k]
-    positive = weights[0] * odds[0] if loss.positive_in else _ZERO
+    for k in range(1, exp_logits.shape[0]):
+        noise += weights[k] * exp_logits[k]
+    positive = weights[0] * exp_logits[0] if loss.positive_in else _ZERO
     total = positive + noise
     if total == _ZERO:
         clear(gradients)
@@ -79,47 +79,59 @@ def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
         pull = np.float32(2.0 * strength * log_z)
         gradients[0] += pull * positive * scale
         scale += pull * scale
-    for k in range(1, odds.shape[0]):
-        gradients[k] = weights[k] * odds[k] * scale
-    return fast_log(np.float64(total) / np.float64(odds[0])) + penalty
+    for k in range(1, exp_logits.shape[0]):
+        gradients[k] = weights[k] * exp_logits[k] * scale
+    return fast_log(np.float64(total) / np.float64(exp_logits[0])) + penalty
 
 
 @implement_step_group(RelaxedSoftmax)
 def step_group(
-    loss, shared, weighed, m, n, positive_odds, negative_odds, positive_weights, negative_weights, positives, negatives
+    loss,
+    shared,
+    weighed,
+    m,
+    n,
+    positive_exp_logits,
+    negative_exp_logits,
+    positive_weights,
+    negative_weights,
+    positives,
+    negatives,
 ):
     if loss.penalty > 0.0 or not loss.positive_in:
         return False, 0.0
     value, ratio = 0.0, 1.0  # one logarithm for many quotients Z / e^{s₀}
-    noise = _weighed_sum(negative_odds, negative_weights, 0, n, weighed)
+    noise = _weighed_sum(negative_exp_logits, negative_weights, 0, n, weighed)
     shares = _ZERO
     for k in range(m):
         if k > 0 and not shared:
-            noise = _weighed_sum(negative_odds, negative_weights, k * n, n, weighed)
-        positive = positive_odds[k] * positive_weights[k] if weighed else positive_odds[k]
+            noise = _weighed_sum(negative_exp_logits, negative_weights, k * n, n, weighed)
+        positive = positive_exp_logits[k] * positive_weights[k] if weighed else positive_exp_logits[k]
         total = positive + noise
         scale = _ONE / total if total != _ZERO else _ZERO
         positives[k] = -noise * scale
         shares += scale
         if not shared:
             for j in range(n):
-                o = negative_odds[k * n + j]
+                o = negative_exp_logits[k * n + j]
                 negatives[k * n + j] = scale * (o * negative_weights[k * n + j] if weighed else o)
         if total != _ZERO:
-            ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_odds[k])
+            ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_exp_logits[k])
             if not 1 / FULL < ratio < FULL:
                 value += fast_log(ratio)
                 ratio = 1.0
     if shared:
         for j in range(n):
-            negatives[j] = shares * (negative_odds[j] * negative_weights[j] if weighed else negative_odds[j])
+            negatives[j] = shares * (
+                negative_exp_logits[j] * negative_weights[j] if weighed else negative_exp_logits[j]
+            )
     return True, value + fast_log(ratio)
 
 
 @njit(fastmath=LEAF, borrows=True)
-def _weighed_sum(odds, weights, first, n, weighed):
+def _weighed_sum(exp_logits, weights, first, n, weighed):
     """Return Σ ω e^s of n negatives from the `first` on."""
     total = _ZERO
     for j in range(n):
-        total += odds[first + j] * weights[first + j] if weighed else odds[first + j]
+        total += exp_logits[first + j] * weights[first + j] if weighed else exp_logits[first + j]
     return total

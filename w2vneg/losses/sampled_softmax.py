@@ -97,13 +97,13 @@ class LargeVocabulary(Loss):
 
 
 @implement_step(SampledSoftmax)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     shift = np.float32(fast_log(np.float64(max(count(weights), 1))))
     return softmax_step(loss, rng, clipped(logits[0]), shift, True, logits, log_q, weights, gradients)
 
 
 @implement_step(LargeVocabulary)
-def step_corrected(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step_corrected(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     shift = np.float32(fast_log(np.float64(max(count(weights), 1))))
     first = corrected(logits[0], log_q[0]) - shift
     return softmax_step(loss, rng, first, shift, True, logits, log_q, weights, gradients)

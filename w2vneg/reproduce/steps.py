@@ -16,11 +16,11 @@ _ONE = np.float32(1.0)
 
 
 @njit
-def _ask(loss, rng, logits, odds, log_q, weights, gradients):
+def _ask(loss, rng, logits, exp_logits, log_q, weights, gradients):
     total = 0.0
     for i in range(logits.shape[0]):
-        exp_into(logits[i], logits.shape[1], _ONE, _ZERO, odds[i])
-        total += step(loss, 0, _ZERO, rng, logits[i], odds[i], log_q[i], weights[i], gradients[i])
+        exp_into(logits[i], logits.shape[1], _ONE, _ZERO, exp_logits[i])
+        total += step(loss, 0, _ZERO, rng, logits[i], exp_logits[i], log_q[i], weights[i], gradients[i])
     return total
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from ..errors import ConfigError
 from ..jit import njit
 from ..kernels.alias import alias_draw, alias_table
-from ..kernels.contracts import implement_draw, implement_log_noise, implement_open_sampler
+from ..kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
 from ..kernels.functions import fast_log
 from ..kernels.rng import next_double
 from ..plugs import Sampler
@@ -165,8 +165,8 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     return False
 
 
-@implement_log_noise(Bernoulli)
-def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+@implement_log_prob(Bernoulli)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     """The k-th positive stands beside the k-th set, or all of them beside the only one."""
     last = state.n_sets[0] - 1
     for k in range(n):

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ConfigError
 from ..jit import njit
 from ..kernels.alias import alias_draw, alias_place, alias_rows, alias_table
-from ..kernels.contracts import implement_draw, implement_log_noise
+from ..kernels.contracts import implement_draw, implement_log_prob
 from ..kernels.functions import fast_log
 from ..kernels.rng import next_unit
 from ..option import option
@@ -121,7 +121,7 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     return False
 
 
-@implement_log_noise(Bigram)
-def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+@implement_log_prob(Bigram)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(n):
         log_q[k] = log_share(sampler, centre_id, ids[k])

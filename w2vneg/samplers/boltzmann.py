@@ -35,10 +35,10 @@ from ..kernels.ahead import hand_out
 from ..kernels.alias import alias_draw, alias_table
 from ..kernels.contracts import (
     implement_draw,
-    implement_follow,
-    implement_foresee,
-    implement_log_noise,
+    implement_log_prob,
+    implement_on_update,
     implement_open_sampler,
+    implement_prescore,
 )
 from ..kernels.dense import BoltzmannLaw, exact_draws, scratch_size
 from ..kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
@@ -364,8 +364,8 @@ def _replace(sampler, state, out, rng, n):
     state.place[0] = place
 
 
-@implement_foresee(Boltzmann)
-def foresee(sampler, state, inputs, centre_row, following_row, out):
+@implement_prescore(Boltzmann)
+def prescore(sampler, state, inputs, centre_row, following_row, out):
     """Score the candidates for two centres at a time: that they are loaded is what it costs.
 
     Where another centre comes than was foreseen it is scored alone, so that what is due is replaced.
@@ -427,8 +427,8 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     return True
 
 
-@implement_follow(Boltzmann)
-def follow(sampler, state, m, positives, n, negatives, steps, out):
+@implement_on_update(Boltzmann)
+def on_update(sampler, state, m, positives, n, negatives, steps, out):
     """Bring the scores for the next centre up to date: row j has moved by c · x, so its score by c · x · x'."""
     if state.scored[1] >= 0:
         next_scores, ranks, overlap = state.next_scores, state.ranks, state.overlap[0]
@@ -436,8 +436,8 @@ def follow(sampler, state, m, positives, n, negatives, steps, out):
             next_scores[ranks[k]] += steps[k] * overlap
 
 
-@implement_log_noise(Boltzmann)
-def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+@implement_log_prob(Boltzmann)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     beta, log_z = np.float32(sampler.inverse_temperature), state.log_z[0]
     for k in range(n):
         strength = abs(logits[k]) if sampler.absolute else logits[k]
@@ -446,7 +446,7 @@ def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
 
 @implement_open_sampler(BoltzmannExact)
 def open_drawn(sampler, n_draws):
-    """The place of the worker, which `draw` knows and `log_noise` asks for."""
+    """The place of the worker, which `draw` knows and `log_prob` asks for."""
     return np.zeros(1, np.int64)
 
 
@@ -457,7 +457,7 @@ def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q
     return False
 
 
-@implement_log_noise(BoltzmannExact)
+@implement_log_prob(BoltzmannExact)
 def log_noise_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
     beta, log_z = np.float32(sampler.inverse_temperature), sampler.log_z[state[0], group]
     for k in range(n):

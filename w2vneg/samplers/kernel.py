@@ -37,7 +37,7 @@ import numpy as np
 from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.ahead import hand_out
-from ..kernels.contracts import implement_draw, implement_follow, implement_log_noise, implement_open_sampler
+from ..kernels.contracts import implement_draw, implement_log_prob, implement_on_update, implement_open_sampler
 from ..kernels.dense import KernelLaw, exact_draws, scratch_size
 from ..kernels.functions import fast_log
 from ..kernels.linalg import row_of
@@ -347,9 +347,9 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
     return False  # rows may have moved on since the tree was made
 
 
-@implement_log_noise(KernelTree)
-@implement_log_noise(FollowingTree)
-def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+@implement_log_prob(KernelTree)
+@implement_log_prob(FollowingTree)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     alpha = np.float32(sampler.alpha)
     log_z = fast_log(_mass(node_sum(sampler.sums, 1, state.features), sampler.counts[1]))
     for k in range(n):
@@ -358,8 +358,8 @@ def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
         log_q[k] = fast_log(np.float64(mass)) - log_z
 
 
-@implement_follow(FollowingTree)
-def follow(sampler, state, m, positives, n, negatives, steps, out):
+@implement_on_update(FollowingTree)
+def on_update(sampler, state, m, positives, n, negatives, steps, out):
     for k in range(m):
         propagate(sampler.sums, sampler.rows, positives[k], out.matrix, row_of(out, positives[k]), state.change)
     for k in range(n):
@@ -378,7 +378,7 @@ def open_ahead(sampler, n_draws):
     return np.zeros(1, np.int64)  # which worker it is
 
 
-@implement_log_noise(KernelAhead)
+@implement_log_prob(KernelAhead)
 def log_noise_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
     """The positives' kernel as their rows are now, over the sum as it was when the batch was drawn."""
     log_z = np.float64(sampler.log_z[state[0], group])

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..jit import njit
 from ..kernels.ahead import implement_pick
-from ..kernels.contracts import implement_log_noise
+from ..kernels.contracts import implement_log_prob
 from ..kernels.rng import next_double
 from ..plugs import Sampler
 from ..registry import About
@@ -62,7 +62,7 @@ def pick(sampler, rng):
     return rank_at(next_double(rng), sampler.log_range, sampler.n_vocab)
 
 
-@implement_log_noise(LogUniform)
-def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+@implement_log_prob(LogUniform)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(n):
         log_q[k] = sampler.log_p[ids[k]]

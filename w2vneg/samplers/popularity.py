@@ -6,7 +6,7 @@ import numpy as np
 
 from ..kernels.ahead import implement_pick
 from ..kernels.alias import alias_draw, alias_table
-from ..kernels.contracts import implement_log_noise
+from ..kernels.contracts import implement_log_prob
 from ..option import option
 from ..plugs import Sampler
 from ..registry import About
@@ -56,7 +56,7 @@ def pick(sampler, rng):
     return alias_draw(sampler.table, rng)
 
 
-@implement_log_noise(Popularity)
-def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+@implement_log_prob(Popularity)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(n):
         log_q[k] = sampler.log_p[ids[k]]

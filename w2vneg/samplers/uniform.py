@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..kernels.ahead import implement_pick
-from ..kernels.contracts import implement_log_noise
+from ..kernels.contracts import implement_log_prob
 from ..kernels.rng import next_below
 from ..plugs import Sampler
 from ..registry import About
@@ -39,7 +39,7 @@ def pick(sampler, rng):
     return next_below(rng, sampler.n_vocab)
 
 
-@implement_log_noise(Uniform)
-def log_noise(sampler, state, group, centre_id, n, ids, logits, log_q):
+@implement_log_prob(Uniform)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(n):
         log_q[k] = np.float32(sampler.log_p)

@@ -7,7 +7,7 @@ import math
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs, is_dense
 from ..errors import ConfigError
 from ..events import CostEstimated
-from ..kernels.contracts import answers_log_noise
+from ..kernels.contracts import answers_log_prob
 from ..kernels.dense import dense_cost
 from ..kernels.groups import Plugs, Shape, WindowShape
 from ..kernels.schedule import block_size
@@ -127,10 +127,10 @@ def _assemble_dense(data, config, model):
 
 def _check_together(config, loss, weigher, sampler):
     check_plugs(config, loss, weigher, sampler, names_with_log_q())
-    if loss.needs_positive_log_q and not answers_log_noise(type(sampler)):
+    if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
         raise ConfigError(
             f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
-            f"{config.sampler!r} does not tell; bind implement_log_noise to it, or choose --sampler popularity"
+            f"{config.sampler!r} does not tell; bind implement_log_prob to it, or choose --sampler popularity"
         )
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..events import Diagnosis
-from ..kernels.contracts import answers_log_noise
+from ..kernels.contracts import answers_log_prob
 from ..kernels.groups import Plugs
 from ..kernels.linalg import Rows
 from ..kernels.observe import Pairs, Seen, enumerate_noise, observe, sample_groups
@@ -127,7 +127,7 @@ class Diagnoser:
         targets = [sampler.log_target(c, row) for c, row in zip(centres, scores.astype(np.float64), strict=True)]
         if targets and targets[0] is not None:
             return np.array(targets)
-        if not (sampler.gives_log_q and answers_log_noise(type(sampler))):
+        if not (sampler.gives_log_q and answers_log_prob(type(sampler))):
             return None
         log_q, words = np.zeros_like(scores), np.arange(scores.shape[1], dtype=np.int32)
         rng = np.array([stream_key(_DRAWN, self.seed, epoch, len(centres))], np.uint64)
@@ -142,15 +142,15 @@ def _sample_pairs(engine, seed, n_pairs):
     shape = engine.shape
     rng = np.random.default_rng(stream_key(_PLACES, seed))
     starts = rng.integers(0, engine.walk.n_positions, 4 * n_pairs)
-    spans = np.stack([starts, np.minimum(starts + _STRETCH, engine.walk.n_positions)], axis=1)
+    ranges = np.stack([starts, np.minimum(starts + _STRETCH, engine.walk.n_positions)], axis=1)
     pairs = Pairs(
-        np.zeros(len(spans), np.int32),
-        np.zeros((len(spans), shape.max_positives), np.int32),
-        np.zeros(len(spans), np.int64),
+        np.zeros(len(ranges), np.int32),
+        np.zeros((len(ranges), shape.max_positives), np.int32),
+        np.zeros(len(ranges), np.int64),
     )
     tokens = np.empty(engine.walk.room(_STRETCH), np.int32)
     stream = np.array([stream_key(_PLACES, seed, 1)], np.uint64)
-    sample_groups(engine.plugs.source, spans, stream[0], stream, tokens, pairs)
+    sample_groups(engine.plugs.source, ranges, stream[0], stream, tokens, pairs)
     found = np.flatnonzero(pairs.sizes)[:n_pairs]
     pairs = Pairs(*(np.ascontiguousarray(array[found]) for array in pairs))
     for positives, size in zip(pairs.positives, pairs.sizes, strict=True):

@@ -141,11 +141,11 @@ def _memory(trainer, encoded, validation):
     """Return what memory is for: dict of str -> bytes."""
     engine, model = trainer.engine, trainer.model
     matrices = sum(matrix.nbytes for matrix in model.matrices().values())
-    tall = {_address(matrix): matrix for matrix in engine.tall.values()}
+    replicated = {_address(matrix): matrix for matrix in engine.replicated.values()}
     data = {key: array for key, array in _arrays(vars(encoded)).items() if not _is_mapped(array)}
     plugs = _arrays([getattr(engine, "plugs", ()), vars(engine.walk), vars(engine).get("loss", ())])
-    plugs = {key: array for key, array in plugs.items() if key not in tall and key not in data}
-    known = tall.keys() | data.keys() | plugs.keys()
+    plugs = {key: array for key, array in plugs.items() if key not in replicated and key not in data}
+    known = replicated.keys() | data.keys() | plugs.keys()
     scratch = [array for key, array in _arrays(vars(engine)).items() if key not in known and not _is_mapped(array)]
     vocabularies = {id(vocab): vocab for vocab in (model.vocab, model.vocab_out)}.values()
     return {
@@ -153,7 +153,7 @@ def _memory(trainer, encoded, validation):
         "vocabulary": sum(map(_words_size, vocabularies)),
         "data in memory": _sum(data.values()),
         "matrices": matrices,
-        "private copies of workers": _sum(tall.values()) - matrices,
+        "private copies of workers": _sum(replicated.values()) - matrices,
         "snapshot to go back to": 0 if goes_to_disk(matrices) else matrices,
         "best state": 0 if validation is None else matrices,
         "tables of the plugs": _sum(array for array in plugs.values() if not _is_mapped(array)),

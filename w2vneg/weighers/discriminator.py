@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.contracts import implement_open_weigher, implement_regard, implement_weigh, implement_weigh_group
+from ..kernels.contracts import implement_open_weigher, implement_prepare_group, implement_weigh, implement_weigh_group
 from ..kernels.functions import exp_into, padded
 from ..kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
 from ..option import option
@@ -130,8 +130,8 @@ def open_judgement(weigher, max_positives, n_draws):
     )
 
 
-@implement_regard(Discriminator)
-def regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+@implement_prepare_group(Discriminator)
+def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
     inputs, out = weigher.discriminator_in, weigher.discriminator_out
     x, centre = state.x, inputs[centre_row]
     positive_weights, negative_weights = state.positive_weights, state.negative_weights
@@ -169,7 +169,7 @@ def regard(weigher, state, width, centre_row, m, positive_rows, n, negative_rows
 
 
 @implement_weigh(Discriminator)
-def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
     if weigher.weigh_positive:
         weights[0] *= state.positive_weights[k]
     negative_weights = state.negative_weights

@@ -39,7 +39,7 @@ class SelfNormalisedImportance(Weigher):
 
 
 @implement_weigh(SelfNormalisedImportance)
-def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
     lowest, counted = _HIGHEST, _ZERO
     for j in range(1, log_q.shape[0]):
         if weights[j] > _ZERO:

@@ -24,5 +24,5 @@ class Unweighted(Weigher):
 
 
 @implement_weigh(Unweighted)
-def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
     return False

@@ -51,7 +51,7 @@ class SelfAdversarial(Weigher):
 
 
 @implement_weigh(SelfAdversarial)
-def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
     beta, top, counted = np.float32(weigher.inverse_temperature), _LOWEST, _ZERO
     for j in range(1, weights.shape[0]):
         if weights[j] > _ZERO:

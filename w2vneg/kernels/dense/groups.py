@@ -9,7 +9,7 @@ from .softmax import Batch
 
 
 @njit
-def collect_groups(source, tokens, spans, rngs, fraction, centres, ends, positives, penalised):
+def collect_groups(source, tokens, ranges, rngs, fraction, centres, ends, positives, penalised):
     """List every group of a round, worker after worker.
 
     Parameters
@@ -26,9 +26,9 @@ def collect_groups(source, tokens, spans, rngs, fraction, centres, ends, positiv
         The number of groups.
     """
     n = filled = 0
-    for worker in range(spans.shape[0]):
+    for worker in range(ranges.shape[0]):
         rng = rngs[worker]
-        for position in range(spans[worker, 0], spans[worker, 1]):
+        for position in range(ranges[worker, 0], ranges[worker, 1]):
             m = group(source, tokens[worker], position, rng, positives[filled:])
             if m == 0:
                 continue

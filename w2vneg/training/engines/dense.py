@@ -35,7 +35,7 @@ class DenseEngine(Matrices):
         self.walk, self.source, self.loss = walk, walk.source, loss
         self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
         self.tokens = np.empty((workers, walk.room(block)), np.int32)
-        self.spans = np.zeros((workers, 2), np.int64)
+        self.ranges = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)
         n_groups = workers * block
         self._centres, self._ends = np.empty(n_groups, np.int32), np.empty(n_groups, np.int64)
@@ -51,9 +51,9 @@ class DenseEngine(Matrices):
         fraction = self.loss.fraction if self.loss.penalty else 0.0
         loss = 0.0
         with threads(self.workers), one_blas_thread():
-            fill_round(self.source, blocks, epoch_key, self.tokens, self.spans)
+            fill_round(self.source, blocks, epoch_key, self.tokens, self.ranges)
             groups = self._centres, self._ends, self._positives, self._penalised
-            n = collect_groups(self.source, self.tokens, self.spans, self.rngs, fraction, *groups)
+            n = collect_groups(self.source, self.tokens, self.ranges, self.rngs, fraction, *groups)
             n_batches = -(-n // self.batch)
             borders = [n * k // n_batches for k in range(n_batches + 1)] if n else []  # of equal size, or nearly
             for first, last in pairwise(borders):

@@ -31,7 +31,7 @@ class LocalEngine(Matrices):
     Parameters
     ----------
     model : Model
-        Its matrices become views into the engine's tall ones.
+        Its matrices become views into the engine's replicated ones.
     walk : Walk
     plugs : Plugs
     shape : Shape
@@ -48,21 +48,21 @@ class LocalEngine(Matrices):
             name: _shares(
                 walk.centre_weights if square or not name.endswith("_out") else model.vocab_out.counts, self.n_private
             )
-            for name in self.tall
+            for name in self.replicated
             if self.n_private
         }
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
-        trained = {name: self._with_tall(getattr(plugs, name)) for name in ("sampler", "weigher", "loss")}
+        trained = {name: self._with_replicated(getattr(plugs, name)) for name in ("sampler", "weigher", "loss")}
         self.plugs = plugs._replace(**trained)
         self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
         self.tokens = np.empty((workers, walk.room(block)), np.int32)
-        self.spans = np.zeros((workers, 2), np.int64)
+        self.ranges = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)
 
-    def _with_tall(self, plug):
+    def _with_replicated(self, plug):
         """Let a plug that trains rows of its own train those that this engine keeps."""
         names = plug.parameters
-        return plug._replace(**{name: self.tall[name] for name in names}) if names else plug
+        return plug._replace(**{name: self.replicated[name] for name in names}) if names else plug
 
     def run(self, blocks, alphas, epoch_key, round_keys):
         """Train on one block per worker and merge.
@@ -80,42 +80,44 @@ class LocalEngine(Matrices):
         """
         for worker in range(self.workers):
             self.rngs[worker, 0] = stream_key(*round_keys, worker)
-        fill_round(self.plugs.source, blocks, epoch_key, self.tokens, self.spans)
+        fill_round(self.plugs.source, blocks, epoch_key, self.tokens, self.ranges)
         inputs, out = self._rows("vectors_in"), self._rows("vectors_out")
         loss, pairs = 0.0, 0
-        for spans, part_alphas, batch in self._batches(alphas):
-            self._refresh(spans, (*round_keys, batch))
+        for ranges, part_alphas, batch in self._batches(alphas):
+            self._refresh(ranges, (*round_keys, batch))
             more = train_round(
-                self.plugs, self.shape, self.scratches, inputs, out, self.tokens, spans, part_alphas, self.rngs
+                self.plugs, self.shape, self.scratches, inputs, out, self.tokens, ranges, part_alphas, self.rngs
             )
             loss, pairs = loss + more[0], pairs + more[1]
         self.merge(alphas[0] * pairs / self.workers)
         return loss, pairs
 
     def _rows(self, name):
-        """Return a tall matrix as each worker sees it, a list of `Rows`."""
-        tall, h = self.tall[name], self.n_private
-        return [Rows(tall, h, len(tall) - (self.workers - k) * h, k, self.width) for k in range(self.workers)]
+        """Return a replicated matrix as each worker sees it, a list of `Rows`."""
+        replicated, h = self.replicated[name], self.n_private
+        return [
+            Rows(replicated, h, len(replicated) - (self.workers - k) * h, k, self.width) for k in range(self.workers)
+        ]
 
     def _batches(self, alphas):
         """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""
         alphas = np.tile(np.array(alphas, np.float64), (self.workers, 1))
         size = self.plugs.sampler.batch_groups
         if not size:
-            yield self.spans, alphas, 0
+            yield self.ranges, alphas, 0
             return
-        first, last = self.spans[:, 0], self.spans[:, 1]
+        first, last = self.ranges[:, 0], self.ranges[:, 1]
         slope = (alphas[:, 1] - alphas[:, 0]) / np.maximum(last - first, 1)
         for batch in range(-(-int((last - first).max()) // size)):
-            spans = np.stack([np.minimum(first + batch * size, last), np.minimum(first + (batch + 1) * size, last)], 1)
-            yield spans, alphas[:, :1] + slope[:, None] * (spans - first[:, None]), batch
+            ranges = np.stack([np.minimum(first + batch * size, last), np.minimum(first + (batch + 1) * size, last)], 1)
+            yield ranges, alphas[:, :1] + slope[:, None] * (ranges - first[:, None]), batch
 
-    def _refresh(self, spans, keys):
+    def _refresh(self, ranges, keys):
         sampler = self.plugs.sampler
         if not sampler.batch_groups:
             return
         centres = np.full((self.workers, sampler.batch_groups), -1, np.int32)
-        for worker, (first, last) in enumerate(spans):
+        for worker, (first, last) in enumerate(ranges):
             centres[worker, : last - first] = self.tokens[worker, first:last]
         with threads(self.workers):
             sampler.refresh(self.vectors_in, self.vectors_out, centres, stream_key(*keys))
@@ -127,9 +129,9 @@ class LocalEngine(Matrices):
             taken to settle as fast)
         """
         if self.n_private:
-            for name, tall in self.tall.items():
+            for name, replicated in self.replicated.items():
                 pulls = _PULL * work * self._shares[name]
-                merge_round(tall, self.n_private, self.workers, self.workers, pulls)
+                merge_round(replicated, self.n_private, self.workers, self.workers, pulls)
 
 
 def _shares(weights, n):

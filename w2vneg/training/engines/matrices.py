@@ -8,12 +8,12 @@ _EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
 
 
 class Matrices:
-    """What all engines have: tall matrices, a check of them, and a state to go back to.
+    """What all engines have: replicated matrices, a check of them, and a state to go back to.
 
     Parameters
     ----------
     model : Model
-        Its matrices become views into the tall ones.
+        Its matrices become views into the replicated ones.
     workers : int
     n_private : int
         First rows of which every worker has copies.
@@ -23,14 +23,14 @@ class Matrices:
         matrices = model.matrices()
         self.workers, self.n_rows = workers, {name: len(matrix) for name, matrix in matrices.items()}
         self.n_private = min(n_private, *self.n_rows.values()) if workers > 1 else 0
-        self.tall, self._snapshot = {}, None
+        self.replicated, self._snapshot = {}, None
         for name in list(matrices):  # one after the other, so that only one of them is there twice at a time
-            self.tall[name] = self._tall(matrices.pop(name))
+            self.replicated[name] = self._tall(matrices.pop(name))
             model.adopt({**model.matrices(), name: self._shared(name)})
 
     def _shared(self, name):
         """Return the rows that are not anybody's copies."""
-        return self.tall[name][: self.n_rows[name]]
+        return self.replicated[name][: self.n_rows[name]]
 
     @property
     def vectors_in(self):
@@ -41,23 +41,25 @@ class Matrices:
         return self._shared("vectors_out")
 
     def _tall(self, matrix):
-        """Return a tall matrix: `matrix`, then each worker's copies of its first rows; itself if there are none."""
+        """Return `matrix`, then each worker's copies of its first rows; itself if there are none."""
         if not self.n_private:
             return np.require(matrix, np.float32, "CAW")
-        tall = np.empty((len(matrix) + self.workers * self.n_private, matrix.shape[1]), np.float32)
-        tall[: len(matrix)] = matrix
-        self._spread(tall, len(matrix))
-        return tall
+        replicated = np.empty((len(matrix) + self.workers * self.n_private, matrix.shape[1]), np.float32)
+        replicated[: len(matrix)] = matrix
+        self._spread(replicated, len(matrix))
+        return replicated
 
-    def _spread(self, tall, n_rows):
+    def _spread(self, replicated, n_rows):
         """Give every worker its copies of the shared rows, which are the first `n_rows`."""
         for worker in range(self.workers):
             start = n_rows + worker * self.n_private
-            tall[start : start + self.n_private] = tall[: self.n_private]
+            replicated[start : start + self.n_private] = replicated[: self.n_private]
 
     def healthy(self):
         """Tell whether every number is finite and of a sane size."""
-        extremes = ((tall.min(), tall.max()) for tall in self.tall.values())  # NaN where there is one
+        extremes = (
+            (replicated.min(), replicated.max()) for replicated in self.replicated.values()
+        )  # NaN where there is one
         return bool(all(low > -_EXPLODED and high < _EXPLODED for low, high in extremes))
 
     def keep(self, state=None):
@@ -65,20 +67,22 @@ class Matrices:
 
         state : dict of str -> float32 array, the shared rows of another state, to be kept instead
         """
-        shared = [self._shared(name) if state is None else state[name] for name in self.tall]
+        shared = [self._shared(name) if state is None else state[name] for name in self.replicated]
         if self._snapshot is None:
             self._snapshot = Snapshot(sum(matrix.nbytes for matrix in shared))
         self._snapshot.take(shared)
 
     def kept(self):
         """Return the state kept last (dict of str -> float32 array, read-only); it lasts until another one is kept."""
-        return dict(zip(self.tall, self._snapshot.copies([self._shared(name) for name in self.tall]), strict=True))
+        return dict(
+            zip(self.replicated, self._snapshot.copies([self._shared(name) for name in self.replicated]), strict=True)
+        )
 
     def go_back(self):
         """Return to the state kept last: shared rows and every worker's copies."""
-        self._snapshot.restore([self._shared(name) for name in self.tall])
-        for name, tall in self.tall.items():
-            self._spread(tall, self.n_rows[name])
+        self._snapshot.restore([self._shared(name) for name in self.replicated])
+        for name, replicated in self.replicated.items():
+            self._spread(replicated, self.n_rows[name])
 
     def forget(self):
         """Let go of the state kept last, until another one is kept."""
