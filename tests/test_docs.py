@@ -103,3 +103,20 @@ def test_generated_pages_are_those_of_the_code(page):
     assert run.returncode == 0, run.stderr
     made = (DOCS / page).read_text(encoding="utf-8")
     assert made == run.stdout, f"docs/{page} is of an earlier state; write it again with: python docs/generate.py"
+
+
+def test_public_classes_have_type_hints():
+    """Every argument and every result, of what `w2vneg` exports."""
+    import inspect
+
+    for name in ("Word2Vec", "TrainConfig", "Input", "Vectors", "Vocabulary"):
+        cls = getattr(w2vneg, name)
+        for method, value in vars(cls).items():
+            function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+            function = function.fget if isinstance(function, property) else function
+            if not inspect.isfunction(function) or (method.startswith("_") and method != "__init__"):
+                continue
+            signature = inspect.signature(function)
+            arguments = [one for one in signature.parameters.values() if one.name not in ("self", "cls")]
+            hinted = all(one.annotation is not one.empty for one in arguments)
+            assert hinted and signature.return_annotation is not signature.empty, f"{name}.{method}"

@@ -80,7 +80,15 @@ def _imports(path):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
     }
+    for_hints = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
     for node in ast.walk(tree):
+        if id(node) in for_hints:
+            continue  # nothing is imported when the program runs
         inside = id(node) in in_functions
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -1,11 +1,22 @@
 """Word vectors to look things up in: words, a matrix, and what one asks of them."""
 
+from __future__ import annotations
+
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .data.words import Words
 from .errors import ConfigError, UnknownNameError, near_spellings, require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike
+
+    from .evaluation import AnalogyResult, SimilarityResult
 
 _ROWS = 1024  # rows looked at together in float64; their copies stay in the cache of a core
 _SAFE = np.float32(1e-30), np.float32(1e30)  # squared lengths that float32 products are right for
@@ -36,7 +47,7 @@ class Vectors:
         If the parts do not fit together, there is no word or no dimension, or a word occurs twice.
     """
 
-    def __init__(self, words, matrix, counts=None):
+    def __init__(self, words: Iterable[str], matrix: ArrayLike, counts: ArrayLike | None = None) -> None:
         self.words = Words.of(words)
         self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
@@ -52,13 +63,13 @@ class Vectors:
             twice = self.words[repeated[0]]
             raise ConfigError(f"the word {twice!r} occurs twice; every word needs one row of its own")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.words)
 
-    def __contains__(self, word):
+    def __contains__(self, word: str) -> bool:
         return word in self.words
 
-    def __getitem__(self, word):
+    def __getitem__(self, word: str | Iterable[str]) -> np.ndarray:
         """Return the vector of a word, float32 (dim,), or of a list of words, float32 (k, dim)."""
         if isinstance(word, str):
             return self.matrix[self.id(word)]
@@ -68,11 +79,11 @@ class Vectors:
         return f"Vectors({len(self)} words, dim={self.dim})"
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """Numbers per vector."""
         return self.matrix.shape[1]
 
-    def id(self, word):
+    def id(self, word: str) -> int:
         """Return the row of `word`; UnknownNameError with near spellings if it has none."""
         row = self.words.find(word)
         if row < 0:
@@ -85,7 +96,7 @@ class Vectors:
         return f"no vector for the word {word!r} among {len(self):,}{hint}"
 
     @cached_property
-    def unit(self):
+    def unit(self) -> np.ndarray:
         """The vectors at length one, float32 (n, dim); a zero vector stays zero. Computed at first use."""
         unit = np.empty_like(self.matrix)
         for start in range(0, len(self), _ROWS):
@@ -101,11 +112,11 @@ class Vectors:
         squares[~((squares >= _SAFE[0]) & (squares <= _SAFE[1]))] = np.nan
         return np.sqrt(squares, out=squares)
 
-    def similarity(self, a, b):
+    def similarity(self, a: str, b: str) -> float:
         """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
         return float(self.cosines([self.id(a)], [self.id(b)])[0])
 
-    def cosines(self, first, second):
+    def cosines(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
         """Return the cosines of pairs of rows, in double precision.
 
         Parameters
@@ -121,7 +132,13 @@ class Vectors:
         b = _normalised(self.matrix[np.asarray(second, dtype=np.intp)])
         return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
 
-    def most_similar(self, positive, negative=(), k=10, restrict_vocab=None):
+    def most_similar(
+        self,
+        positive: str | ArrayLike | Sequence[str | ArrayLike],
+        negative: str | ArrayLike | Sequence[str | ArrayLike] = (),
+        k: int = 10,
+        restrict_vocab: int | None = None,
+    ) -> list[tuple[str, float]]:
         """Return the `k` words with the highest cosine to the mean of the positive minus the negative ones.
 
         Each word or vector enters at length one; the words themselves are left out of the answer.
@@ -198,11 +215,11 @@ class Vectors:
             raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got shape {vector.shape}")
         return vector, None
 
-    def analogy(self, a, b, c, k=10):
+    def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[tuple[str, float]]:
         """Answer "`a` is to `b` as `c` is to …?" by 3CosAdd: `most_similar` to b − a + c."""
         return self.most_similar([b, c], [a], k=k)
 
-    def evaluate_similarity(self, set_or_path, mirror=None):
+    def evaluate_similarity(self, set_or_path: str | Path, mirror: str | None = None) -> SimilarityResult:
         """Compare cosines with human judgements.
 
         Parameters
@@ -221,7 +238,13 @@ class Vectors:
         path, name, tags = _find(set_or_path, mirror, "similarity")
         return evaluate_similarity(self, path, name=name, tags=tags)
 
-    def evaluate_analogy(self, set_or_path="google", mirror=None, restrict_vocab=None, half=None):
+    def evaluate_analogy(
+        self,
+        set_or_path: str | Path = "google",
+        mirror: str | None = None,
+        restrict_vocab: int | None = None,
+        half: str | None = None,
+    ) -> AnalogyResult:
         """Answer the analogy questions of a named set or a file; returns w2vneg.evaluation.AnalogyResult.
 
         Parameters
@@ -238,14 +261,14 @@ class Vectors:
         path, name, _ = _find(set_or_path, mirror, "analogy")
         return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
 
-    def save(self, path, format=None, precision=None):
+    def save(self, path: str | Path, format: str | None = None, precision: int | None = None) -> None:
         """Write the vectors; see `w2vneg.formats.save` for formats (by suffix unless named) and precision."""
         from .formats import save
 
         save(path, self.words, self.matrix, self.counts, format=format, precision=precision)
 
     @classmethod
-    def load(cls, path, matrix="in"):
+    def load(cls, path: str | Path, matrix: str = "in") -> Vectors:
         """Read vectors from word2vec text or binary, npz, or a model folder, told apart by content.
 
         Parameters
@@ -258,7 +281,7 @@ class Vectors:
 
         return cls(*load(path, matrix=matrix))
 
-    def to_gensim(self):
+    def to_gensim(self) -> Any:
         """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""
         KeyedVectors = require("gensim.models", "gensim", "to_gensim()").KeyedVectors
         keyed = KeyedVectors(self.dim, dtype=np.float32)

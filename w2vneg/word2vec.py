@@ -5,10 +5,13 @@
 >>> vectors.most_similar("king")
 """
 
+from __future__ import annotations
+
 import dataclasses
 import warnings
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +30,16 @@ from .training.checkpoints import Checkpoints
 from .training.model import Model
 from .training.trainer import Trainer
 from .weighers import WEIGHERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from .data.encoded import HeldOut
+    from .data.vocab import Vocabulary
+    from .evaluation.baselines import Judgement
+    from .training.validation import Validation
+
+    Corpus = str | Path | Input | EncodedCorpus | EncodedPairs | Iterable[Sequence[str]]
 
 
 class Word2Vec:
@@ -52,7 +65,7 @@ class Word2Vec:
         For an option that is unknown or out of range.
     """
 
-    def __init__(self, config=None, **options):
+    def __init__(self, config: TrainConfig | None = None, **options: Any) -> None:
         self.config = config or TrainConfig.from_mapping(options, "Word2Vec")
         if config is not None and options:
             raise ConfigError("give either a TrainConfig or options by name, not both")
@@ -61,20 +74,20 @@ class Word2Vec:
 
     def fit(
         self,
-        corpus,
+        corpus: Corpus,
         *,
-        vocab=None,
-        vocab_out=None,
-        listeners=(),
-        progress=None,
-        diagnose=False,
-        valid=None,
-        metric="mpr",
-        patience=None,
-        eval_every=1.0,
-        valid_exclude_known=None,
-        checkpoints=None,
-    ):
+        vocab: Vocabulary | None = None,
+        vocab_out: Vocabulary | None = None,
+        listeners: Sequence[Callable[[Any], None]] = (),
+        progress: Callable[[int, int | None], None] | None = None,
+        diagnose: bool = False,
+        valid: str | Path | HeldOut | None = None,
+        metric: str = "mpr",
+        patience: int | None = None,
+        eval_every: float = 1.0,
+        valid_exclude_known: str | Path | HeldOut | None = None,
+        checkpoints: str | Path | Checkpoints | None = None,
+    ) -> Vectors:
         """Train on a corpus.
 
         Parameters
@@ -140,7 +153,7 @@ class Word2Vec:
             warnings.warn(caution, stacklevel=2)
         return self.vectors
 
-    def reads(self, data):
+    def reads(self, data: Input | EncodedCorpus | EncodedPairs | Any) -> None:
         """Let the configuration know what is read: an `Input` or encoded data; sentences leave it as it is."""
         if isinstance(data, Input):
             rectangular = data.rectangular
@@ -150,7 +163,7 @@ class Word2Vec:
             return
         self.config = dataclasses.replace(self.config, source=data.source, rectangular=rectangular)
 
-    def check(self, diagnose=False):
+    def check(self, diagnose: bool = False) -> None:
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
         load_plugins(self.config.plugin)
         if self.config.loss is not None:
@@ -167,7 +180,15 @@ class Word2Vec:
         if _is_file_of_weights(config.degeneracy):
             _weights_by_word(config.degeneracy)
 
-    def encode(self, corpus, *, vocab=None, vocab_out=None, progress=None, mirror=None):
+    def encode(
+        self,
+        corpus: Corpus,
+        *,
+        vocab: Vocabulary | None = None,
+        vocab_out: Vocabulary | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+        mirror: str | None = None,
+    ) -> EncodedCorpus | EncodedPairs:
         """Read `corpus` (as for `fit`) with this configuration's options into an EncodedCorpus or EncodedPairs."""
         self.check()
         if isinstance(corpus, EncodedCorpus | EncodedPairs):
@@ -183,7 +204,15 @@ class Word2Vec:
             raise ConfigError("sentences have one vocabulary; leave vocab_out out")
         return encode_corpus(corpus, **shaping)
 
-    def trainer(self, encoded, listeners=(), model=None, diagnose=False, validation=None, checkpoints=None):
+    def trainer(
+        self,
+        encoded: EncodedCorpus | EncodedPairs,
+        listeners: Sequence[Callable[[Any], None]] = (),
+        model: Model | None = None,
+        diagnose: bool = False,
+        validation: Validation | None = None,
+        checkpoints: Checkpoints | None = None,
+    ) -> Trainer:
         """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves."""
         self.reads(encoded)
         load_plugins(self.config.plugin)
@@ -193,13 +222,15 @@ class Word2Vec:
             config = dataclasses.replace(config, degeneracy=weights)
         return Trainer(encoded, config, listeners, model, diagnose, validation, checkpoints)
 
-    def evaluate_ranking(self, test, **options):
+    def evaluate_ranking(self, test: str | Path, **options: Any) -> Judgement:
         """Rank the held-out pairs of a file; returns a Judgement, and takes options as `baselines.judge_ranking`."""
         from .evaluation.baselines import judge_ranking
 
         return judge_ranking(self._trained(), test, **options)
 
-    def recommend(self, items, k=10, exclude_known=()):
+    def recommend(
+        self, items: str | Sequence[str], k: int = 10, exclude_known: str | Path | Sequence[str | Path] = ()
+    ) -> list[tuple[str, float]]:
         """Return the targets expected next after one or several items.
 
         Parameters
@@ -226,17 +257,17 @@ class Word2Vec:
         return self.model
 
     @property
-    def vectors(self):
+    def vectors(self) -> Vectors:
         """Vectors: input vectors of the trained words; of the best state so far where held-out pairs judge the run."""
         model = self._trained()
         return Vectors(model.vocab.words, model.best_vectors, model.vocab.counts)
 
-    def save(self, folder):
+    def save(self, folder: str | Path) -> None:
         """Write the model folder; see `Model.save`."""
         self._trained().save(folder)
 
     @classmethod
-    def load(cls, folder, plugin=None):
+    def load(cls, folder: str | Path, plugin: str | None = None) -> Word2Vec:
         """Read a model folder back.
 
         plugin : str, optional, the plug-ins that it needs; must be named where somebody else wrote the folder

@@ -1,9 +1,12 @@
 """All options of a training run, and what becomes of those that are left open."""
 
+from __future__ import annotations
+
 import dataclasses
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, did_you_mean
 from ..option import checked
@@ -13,6 +16,9 @@ from .presets import PRESETS, preset_of
 from .run import RunOptions
 from .synonyms import hint_for
 from .table import KINDS, gather
+
+if TYPE_CHECKING:
+    import os
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -31,7 +37,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
     absent = MappingProxyType({})
     """Saved options of plug-ins that are not loaded, name -> value; see `from_mapping`."""
 
-    def __init__(self, **values):
+    def __init__(self, **values: Any) -> None:
         fields = dataclasses.fields(self)
         unknown = values.keys() - {item.name for item in fields}
         if unknown:
@@ -58,7 +64,9 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         return f"TrainConfig({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     @classmethod
-    def from_mapping(cls, mapping, where=None, saved=False):
+    def from_mapping(
+        cls, mapping: dict[str, Any], where: str | os.PathLike | None = None, saved: bool = False
+    ) -> TrainConfig:
         """Build from names and values; `where` (a file) is named in what is said about a wrong one.
 
         saved : bool, these are the options of a run, as `as_dict` gave them; those of a plug-in that is not loaded are
@@ -86,7 +94,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         object.__setattr__(config, "absent", {name: value for name, value in absent.items() if value is not None})
         return config
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """Return the options as values that JSON can hold: weights as a list, an infinite number as "inf"."""
         values = self._values() | self.absent
         for name, value in values.items():
@@ -97,11 +105,11 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         return values
 
     @property
-    def shaping(self):
+    def shaping(self) -> dict[str, Any]:
         """The options that shape encoded data, by name: what `data.inputs.encode_input` takes (dict)."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["group"] == "corpus"}
 
-    def resolved(self, cores=1):
+    def resolved(self, cores: int = 1) -> TrainConfig:
         """Return a copy in which nothing is left open but what a plug decides (`margin`, …) and `private_rows`.
 
         The loss becomes that of the preset, whose name `preset` keeps; what the chosen plugs do not read becomes None.

@@ -1,13 +1,19 @@
 """What a run reads: which files, as what, and where in them to look. A model folder keeps it for the next run."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, did_you_mean
 from ..option import checked
 from .catalog import names as known_names
 from .catalog import resolve
 from .sources import SOURCES, options_of, readers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def _paths(name, value):
@@ -49,7 +55,7 @@ class Input:
     files: tuple
     options: dict = field(default_factory=dict)
 
-    def __init__(self, kind, files, **options):
+    def __init__(self, kind: str, files: str | os.PathLike | Sequence[str | os.PathLike], **options: Any) -> None:
         if not isinstance(kind, str) or kind not in SOURCES:
             raise ConfigError(f"unknown kind of input {kind!r}; known: {', '.join(SOURCES)}")
         foreign = self.foreign(kind, options)
@@ -76,26 +82,26 @@ class Input:
     def __hash__(self):
         return hash((self.kind, self.files, tuple(sorted(self.options.items()))))
 
-    def values(self):
+    def values(self) -> dict[str, Any]:
         """Return all options of the source, as set or by default (dict)."""
         return {name: getattr(self, name) for name in options_of(self.kind)}
 
-    def replace(self, **changes):
+    def replace(self, **changes: Any) -> Input:
         """Return the same with other files or options."""
         return Input(self.kind, **({"files": self.files} | self.options | changes))
 
     @staticmethod
-    def foreign(kind, values):
+    def foreign(kind: str, values: dict[str, Any]) -> list[str]:
         """Return the names among `values` (dict) that are set, but that this kind does not read (list of str)."""
         return [name for name, value in values.items() if name not in options_of(kind) and _is_set(name, value)]
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """Return what is set, as JSON can hold it (dict)."""
         values = {"kind": self.kind, "files": self.files, **self.options}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
-    def from_dict(cls, values):
+    def from_dict(cls, values: dict[str, Any]) -> Input:
         """Make one of what `as_dict` gave; ConfigError if it has other names or values of other kinds."""
         if not isinstance(values, dict) or not {"kind", "files"} <= set(values):
             raise ConfigError(f"not an input, which has kind and files, but {str(values)[:60]}")
@@ -105,14 +111,14 @@ class Input:
             raise ConfigError(f"not an input, for it has other options: {str(values)[:60]}")
         return cls(**values)
 
-    def located(self, mirror=None):
+    def located(self, mirror: str | None = None) -> Input:
         """Return the same with the names of `w2vneg data list` turned into paths; DataError or InputError if one is
         nowhere.
         """
         catalog = SOURCES[self.kind].catalog
         return self.replace(files=tuple(str(locate(file, mirror, catalog)) for file in self.files))
 
-    def lasting(self):
+    def lasting(self) -> Input:
         """Return the same with names and paths that mean the same from another folder."""
         known = known_names(SOURCES[self.kind].catalog)
         kept = [file == "-" or (file in known and not os.path.exists(file)) for file in self.files]
@@ -122,7 +128,7 @@ class Input:
         return self.replace(files=tuple(files), **others)
 
     @property
-    def source(self):
+    def source(self) -> str:
         """How what is read is walked: "text", "baskets" or "pairs", as `TrainConfig.source`."""
         return SOURCES[self.kind].walk(self)
 

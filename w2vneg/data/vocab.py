@@ -1,7 +1,10 @@
 """The vocabulary: words and their counts, in the one order that ids follow everywhere."""
 
+from __future__ import annotations
+
 import hashlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +12,11 @@ from ..errors import ConfigError, InputError, UnknownNameError, near_spellings
 from ..files.atomic import atomic_file
 from ..files.bounded import LONGEST_LINE, refuse_line
 from .words import END, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import ArrayLike
 
 _BOM = "\ufeff".encode()
 _BLOCK = 1 << 14  # words that are looked at together
@@ -40,7 +48,7 @@ class Vocabulary:
         If words and counts do not fit together, a word is unfit or repeated, or the order is another.
     """
 
-    def __init__(self, words, counts):
+    def __init__(self, words: Iterable[str], counts: ArrayLike) -> None:
         self.words = Words.of(words)
         self.counts = np.array(counts, dtype=np.int64)
         problem = self._problem()
@@ -48,7 +56,7 @@ class Vocabulary:
             raise ConfigError(f"not a vocabulary: {problem[1]}")
 
     @classmethod
-    def from_counts(cls, counts):
+    def from_counts(cls, counts: Mapping[str, int]) -> Vocabulary:
         """Make a vocabulary of a mapping from words to counts, in any order."""
         pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return cls([word for word, _ in pairs], [count for _, count in pairs])
@@ -60,10 +68,10 @@ class Vocabulary:
         vocab.words, vocab.counts = words, counts
         return vocab
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.words)
 
-    def __contains__(self, word):
+    def __contains__(self, word: str) -> bool:
         return word in self.words
 
     def __eq__(self, other):
@@ -76,20 +84,20 @@ class Vocabulary:
     def __repr__(self):
         return f"Vocabulary({len(self):,} words, {int(self.counts.sum()):,} tokens)"
 
-    def id(self, word):
+    def id(self, word: str) -> int:
         """Return the id of `word` (int); UnknownNameError with near spellings if it is not here."""
         found = self.words.find(word)
         if found < 0:
             raise UnknownNameError(f"the word {word!r} is not in the vocabulary{self._near(word)}")
         return found
 
-    def save(self, path):
+    def save(self, path: str | Path) -> None:
         """Write one ``word<TAB>count`` a line, in order, as UTF-8; the file appears whole or not at all."""
         with atomic_file(path) as stream:
             stream.writelines(self._text())
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | Path) -> Vocabulary:
         """Read a file written by `save`; any deviation is an InputError that names file and line."""
         path = Path(path)
         try:
@@ -102,7 +110,7 @@ class Vocabulary:
             raise InputError(f"{path}:{problem[0] + 1}: {problem[1]}")
         return vocab
 
-    def digest(self):
+    def digest(self) -> str:
         """Return a hexadecimal digest of words and counts (str)."""
         digest = hashlib.sha256()
         for some in self._text():
