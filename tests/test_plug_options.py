@@ -120,7 +120,7 @@ OTHERS = {"sampler": {"sampler": "uniform"}, "loss": {"loss": "relaxed"}, "weigh
 TINY = {"dim": 8, "window": 2, "epochs": 1, "min_count": 1, "subsample": 0, "workers": 1, "negatives": 2}
 
 
-@pytest.fixture(params=PLUGS)
+@pytest.fixture(params=["sampler", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("loss", "weigher"))])
 def plug(request, tmp_path, monkeypatch):
     """(kind, name, option, value, wrong value, message, path of the file); registered only while the test runs."""
     text, *rest = PLUGS[request.param]
