@@ -28,6 +28,9 @@ _COMMANDS = {  # command -> (module, attribute)
 }
 
 
+_MOVED = {"bench": "; it is python -m benchmarks now, in a checkout of the project"}  # since version 0.1
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are asked for."""
 
@@ -47,7 +50,8 @@ class LazyGroup(click.Group):
             from ..errors import did_you_mean
 
             if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-                error.message = f"no command {args[0]!r}{did_you_mean(args[0], _COMMANDS)}"
+                hint = _MOVED.get(args[0]) or did_you_mean(args[0], _COMMANDS)
+                error.message = f"no command {args[0]!r}{hint}"
             raise
 
 
