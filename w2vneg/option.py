@@ -1,7 +1,7 @@
 """One option of a run: its default, help, range and choices, and the check that a value keeps to them."""
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field, fields
 
 from .errors import ConfigError, did_you_mean
 
@@ -77,6 +77,18 @@ def kind_of(item):
     if len(names) != 1 or names[0] not in _KINDS:
         raise ConfigError(f"option {item.name} must be annotated as int, float, str or bool, or one of them | None")
     return _KINDS[names[0]]
+
+
+def as_options(declared):
+    """Return a class of `option` fields as the frozen dataclass that it stands for."""
+    made = "__dataclass_params__" in vars(declared)
+    return declared if made else dataclass(frozen=True, kw_only=True)(declared)
+
+
+def options_of(plug):
+    """Return the fields of a plug's ``Options`` (dict of name -> dataclasses.Field); {} if it has none."""
+    declared = getattr(plug, "Options", None)
+    return {} if declared is None else {item.name: item for item in fields(as_options(declared))}
 
 
 def flag_of(item, value=True):

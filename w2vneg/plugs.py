@@ -13,13 +13,13 @@ and refusals follow from them. A plug reads all options of its run, its own and 
 `from_options` is given.
 """
 
-import dataclasses
 import difflib
 import inspect
 import warnings
 from collections import Counter, namedtuple
 
 from .errors import ConfigError
+from .option import as_options, options_of
 from .registry import About
 
 __all__ = ["Loss", "Plug", "Sampler", "Weigher"]
@@ -41,8 +41,8 @@ class PlugType(type):
         defaults = [body[field] for field in fields if field in body] if annotations else [0]
         record = namedtuple(name, fields, defaults=defaults)
         body = {key: value for key, value in body.items() if key not in fields} | {"__slots__": ()}
-        if isinstance(body.get("Options"), type) and "__dataclass_params__" not in vars(body["Options"]):
-            body["Options"] = dataclasses.dataclass(frozen=True, kw_only=True)(body["Options"])
+        if isinstance(body.get("Options"), type):
+            body["Options"] = as_options(body["Options"])
         made = super().__new__(cls, name, (record, *bases), body)
         made.__annotations__ = annotations
         _made[name] += 1
@@ -104,7 +104,7 @@ class Plug(metaclass=PlugType, base=True):
         Plug
             Unless overridden, with each field set to the option of its name.
         """
-        own = {field.name for field in dataclasses.fields(cls.Options)} if cls.Options else set()
+        own = options_of(cls)
         return cls(**{name: getattr(options, name) for name in cls._fields if name in own})
 
     @classmethod

@@ -40,6 +40,8 @@ def test_survives_json_and_knows_its_source(given, source):
         ({"kind": "pairs", "files": ()}, "at least one file"),
         ({"kind": "baskets", "files": "a", "header": False}, "header means nothing to baskets"),
         ({"kind": "pairs", "files": "a", "min_rating": 0.0}, "min_rating means nothing to pairs"),
+        ({"kind": "corpus", "files": "a", "delimeter": ","}, "delimeter means nothing to corpus; leave it out"),
+        ({"kind": "pairs", "files": "a", "delimeter": ","}, r"means nothing to pairs; did you mean delimiter\?"),
         ({"kind": "corpus", "files": "a", "rectangular": True}, "rectangular means nothing to corpus"),
         ({"kind": ["corpus"], "files": "a"}, "unknown kind of input .*corpus"),
         ({"kind": "corpus", "files": 3}, "files of an input must be a path or a list of paths, not '3'"),

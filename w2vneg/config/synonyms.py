@@ -44,8 +44,6 @@ SYNONYMS = {
 FLAGS = {
     "input": "--corpus",
     "train": "--corpus",
-    "topn": "-k",
-    "k": "-k",
     "save_vectors": "--output",
     "save_word2vec_format": "--output",
 }

@@ -4,7 +4,7 @@ import dataclasses
 
 from ..errors import ConfigError
 from ..losses import LOSSES
-from ..option import kind_of
+from ..option import kind_of, options_of
 from ..samplers import SAMPLERS
 from ..weighers import WEIGHERS
 from .walks import WALKS
@@ -13,16 +13,6 @@ KINDS = {"source": WALKS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSS
 """Option that names a plug -> where plugs of that kind are registered."""
 
 _FACTS = ("help", "limits", "infinite", "choices", "off", "alone", "metavar")  # what plugs must agree about
-
-
-def options_of(plug):
-    """Return the fields of a plug's ``Options`` (dict of name -> dataclasses.Field); {} if it has none."""
-    declared = getattr(plug, "Options", None)
-    if declared is None:
-        return {}
-    if "__dataclass_params__" not in vars(declared):
-        declared = dataclasses.dataclass(frozen=True, kw_only=True)(declared)
-    return {item.name: item for item in dataclasses.fields(declared)}
 
 
 def gather(own):

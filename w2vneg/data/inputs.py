@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigError, did_you_mean
+from ..errors import ConfigError
 from ..option import checked
 from .catalog import names as known_names
 from .catalog import resolve
@@ -60,9 +61,9 @@ class Input:
             raise ConfigError(f"unknown kind of input {kind!r}; known: {', '.join(SOURCES)}")
         foreign = self.foreign(kind, options)
         if foreign:
-            known = list(options_of(kind))
-            near = "" if readers_of(foreign[0]) else did_you_mean(foreign[0], known, shown=0).rstrip(".")
-            raise ConfigError(f"{foreign[0]} means nothing to {kind}{near}; leave it out")
+            near = difflib.get_close_matches(foreign[0], options_of(kind), 1)
+            hint = f"did you mean {near[0]}?" if near else "leave it out"
+            raise ConfigError(f"{foreign[0]} means nothing to {kind}; {hint}")
         own = options_of(kind)
         given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
         object.__setattr__(self, "kind", kind)

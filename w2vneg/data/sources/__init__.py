@@ -4,10 +4,11 @@ Every file of this folder whose name does not begin with _ is imported: its sour
 imported here, so that help comes fast: a source imports what reads its files when `encode` is called.
 """
 
-import dataclasses
 import difflib
 
+from ... import option
 from ...errors import ConfigError
+from ...option import as_options
 from ...registry import Registry, import_all
 
 SOURCES = Registry("source")
@@ -37,8 +38,8 @@ class Source:
             near = difflib.get_close_matches(name, known, 1, 0.7)
             if name not in known and not name.startswith("_") and near:
                 raise ConfigError(f"{cls.__name__} has no use for {name!r}; did you mean {near[0]}?")
-        if cls.Options is not None and "__dataclass_params__" not in vars(cls.Options):
-            cls.Options = dataclasses.dataclass(frozen=True, kw_only=True)(cls.Options)
+        if cls.Options is not None:
+            cls.Options = as_options(cls.Options)
 
     @classmethod
     def walk(cls, given):
@@ -67,8 +68,7 @@ import_all(__path__, __name__)
 
 def options_of(kind):
     """Return the fields of a source's options: dict of name -> dataclasses.Field."""
-    declared = SOURCES[kind].Options
-    return {} if declared is None else {item.name: item for item in dataclasses.fields(declared)}
+    return option.options_of(SOURCES[kind])
 
 
 def readers_of(name):
