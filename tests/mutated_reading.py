@@ -228,7 +228,7 @@ def read_to_resume(path):
     word2vec.reads(read)
     word2vec.check()
     trainer = word2vec.trainer(PAIRS, model=model)
-    assert trainer.model.position.round <= trainer.n_rounds and trainer.block >= 100
+    assert trainer.model.position.round <= trainer.engine.n_rounds and trainer.engine.block >= 100
 
 
 def read_through_cache(cache, text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,14 @@ from .errors import ConfigError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+class Sharing(IntEnum):
+    """Who is compared with one set of negatives: a pair alone, all pairs of a centre, or all centres of a window."""
+
+    NO = 0
+    CENTRE = 1
+    WINDOW = 2
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ class Word2Vec:
             raise ConfigError("give either a TrainConfig or options by name, not both")
         self.config = dataclasses.replace(self.config, plugin=lasting_plugins(self.config.plugin))
         self.model = None
+        self._checked = None, None  # the configuration that was checked last, and the same resolved
 
     def fit(
         self,
@@ -165,6 +166,19 @@ class Word2Vec:
 
     def check(self, diagnose: bool = False) -> None:
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
+        config = self._resolved()
+        if diagnose:
+            check_diagnose(config)
+
+    def _resolved(self):
+        """Return the options of the run, checked once for each configuration."""
+        checked, config = self._checked
+        if checked is not self.config:
+            config = self._check()
+            self._checked = self.config, config
+        return config
+
+    def _check(self):
         load_plugins(self.config.plugin)
         if self.config.loss is not None:
             find_objective(self.config.loss)
@@ -172,13 +186,12 @@ class Word2Vec:
             if name is not None:
                 table[name]
         config = self.config.resolved(cores=available_threads())
-        if diagnose:
-            check_diagnose(config)
         if config.sampler is not None:
             loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
             check_plugs(config, loss, weigher, sampler, names_with_log_q())
         if _is_file_of_weights(config.degeneracy):
             _weights_by_word(config.degeneracy)
+        return config
 
     def encode(
         self,
@@ -190,12 +203,12 @@ class Word2Vec:
         mirror: str | None = None,
     ) -> EncodedCorpus | EncodedPairs:
         """Read `corpus` (as for `fit`) with this configuration's options into an EncodedCorpus or EncodedPairs."""
-        self.check()
+        config = self._resolved()
         if isinstance(corpus, EncodedCorpus | EncodedPairs):
             if vocab is not None or vocab_out is not None:
                 raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
             return corpus
-        shaping = self.config.resolved().shaping | {"vocab": vocab, "progress": progress}
+        shaping = config.shaping | {"vocab": vocab, "progress": progress}
         if isinstance(corpus, str | Path):
             corpus = Input("corpus", str(corpus))
         if isinstance(corpus, Input):
@@ -215,8 +228,7 @@ class Word2Vec:
     ) -> Trainer:
         """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves."""
         self.reads(encoded)
-        load_plugins(self.config.plugin)
-        config = self.config
+        config = self._resolved()
         if _is_file_of_weights(config.degeneracy):
             weights = read_degeneracy(config.degeneracy, encoded.vocab_out)
             config = dataclasses.replace(config, degeneracy=weights)

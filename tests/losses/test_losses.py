@@ -358,7 +358,7 @@ def test_the_loop_moves_both_matrices_down_the_slope_of_the_loss(name, shared):
     trained = matrices.copy()
     run_shard(
         Plugs(source, sampler, weigher, loss, NOT_DRAWN.get(name, ExcludeNone())),
-        Shape(2, n, shared, loss.needs_log_q, False, loss.needs_positive_log_q, gaps=gaps),
+        Shape(2, n, int(shared), loss.needs_log_q, False, loss.needs_positive_log_q, gaps=gaps),
         Rows(trained[0], 0, n_vocab, 0),
         Rows(trained[1], 0, n_vocab, 0),
         tokens,

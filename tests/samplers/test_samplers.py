@@ -418,7 +418,7 @@ def test_rounds_are_a_fraction_of_a_second_by_what_the_draws_cost(name, shared):
     config = TrainConfig(loss="relaxed", sampler=name, subsample=0.0, workers=1, **options).resolved()
     assembly = assemble(corpus, config, Model.fresh(corpus.vocab, config))
     sets = 1 if name == "boltzmann" else 10 * (1 if shared else 5)  # of candidates, for a centre with 5 contexts
-    assert 0.05 < assembly.block * sets * 64 * 6e-9 + assembly.block * 100e-9 < 0.2
+    assert 0.05 < assembly.engine.block * sets * 64 * 6e-9 + assembly.engine.block * 100e-9 < 0.2
 
 
 def test_dns_among_very_many_candidates_takes_the_hardest():

@@ -184,7 +184,7 @@ def told(events):
 
 def test_a_schedule_reaches_the_sampler_and_is_told(planted):
     trainer, events = run(planted, temp_schedule="linear", temp=3.0, temp_end=1.0)
-    n = trainer.n_rounds
+    n = trainer.engine.n_rounds
     last = [((epoch * n) + n - 1) / (2 * n) for epoch in (0, 1)]  # where the last round of each epoch began
     assert told(events) == pytest.approx([3 - 2 * fraction for fraction in last])
     assert trainer.engine.plugs.sampler.inverse_temperature == pytest.approx(1 / told(events)[-1])

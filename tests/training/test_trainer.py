@@ -326,7 +326,7 @@ def test_a_rollback_after_resuming_goes_back_as_far_as_without(tmp_path, monkeyp
             return (math.nan if bad else loss), pairs
 
         trainer, told = word2vec.trainer(longer, [listen], model), []
-        assert trainer.n_rounds == 20
+        assert trainer.engine.n_rounds == 20
         real, trainer.engine.run = trainer.engine.run, run
         trainer.train()
         return trainer.model, sum(isinstance(event, RolledBack) for event in told)
@@ -358,7 +358,7 @@ def test_states_are_kept_where_copying_them_is_cheap(n_words, times):
     kept, keep = [], trainer.engine.keep
     trainer.engine.keep = lambda: (kept.append(trainer.model.position.round), keep())
     trainer.train()
-    assert trainer.n_rounds == 20
+    assert trainer.engine.n_rounds == 20
     assert kept == [20 // times * k for k in range(times)]
 
 

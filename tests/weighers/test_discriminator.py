@@ -61,7 +61,7 @@ def run(drawn, own, first=1, last=2, gaps=False, alpha=ALPHA, bounded=False, **o
     after = before.copy()
     loss, pairs = run_shard(
         Plugs(source, sampler, weigher, LOSSES["relaxed"].from_options(config, SETTING), ExcludeNone()),
-        Shape(2, N, shared, False, bounded, gaps=gaps),
+        Shape(2, N, int(shared), False, bounded, gaps=gaps),
         Rows(after[0], 0, N_VOCAB, 0),
         Rows(after[1], 0, N_VOCAB, 0),
         TOKENS,

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from ..errors import ConfigError
 from ..option import option
+from ..registry import Sharing
 
-SHARINGS = ("no", "centre", "window")
+SHARINGS = tuple(sharing.name.lower() for sharing in Sharing)
 EXCLUSIONS = ("none", "target", "window", "known")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ..data.sources import MIN_COUNT
 from ..errors import ConfigError, did_you_mean
 from ..option import checked
 from .compatibility import for_plugs, own_negatives, settled, without_negatives
@@ -116,6 +117,8 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         Resolving again changes nothing. ConfigError if an option was given that none of them reads, or options were
         that do not go together.
         """
+        if self._is_resolved:
+            return self
         name = self._called()
         preset = preset_of(name, self.source)
         values = {key: value for key, value in preset.values.items() if getattr(self, key) is None}
@@ -130,11 +133,14 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         if chosen.min_alpha is None:
             values["min_alpha"] = chosen.alpha / 10000
         if chosen.min_count is None:
-            values["min_count"] = 5 if chosen.source == "text" else 1
+            values["min_count"] = MIN_COUNT[chosen.source]
         config = dataclasses.replace(chosen, **values)
         if config.min_alpha > config.alpha:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
+        object.__setattr__(config, "_is_resolved", True)
         return config
+
+    _is_resolved = False
 
     def _called(self):
         """Return the name by which the objective was chosen; a configuration that was resolved remembers it."""

@@ -11,7 +11,7 @@ from ..errors import ConfigError
 from ..option import checked
 from .catalog import names as known_names
 from .catalog import resolve
-from .sources import SOURCES, options_of, readers_of
+from .sources import MIN_COUNT, SOURCES, options_of, readers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,7 +203,7 @@ def encode_input(
         As the functions of `w2vneg.data.encoded`.
     """
     if min_count is None:
-        min_count = 5 if given.source == "text" else 1
+        min_count = MIN_COUNT[given.source]
     if not given.rectangular and vocab_out is not None and vocab_out is not vocab:
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
     shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}

@@ -11,7 +11,7 @@ A plug is a named tuple of numbers and arrays; its class alone decides which cod
     exclude(exclusion, centre_id, positives, m, ids, weights) -> bool
     open_weigher(weigher, max_positives, n_draws) -> state         scratch of one shard
     prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng) -> bool
-    weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights) -> bool
+    weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights)
     step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients) -> float64
 
 fill, group
@@ -41,8 +41,7 @@ prepare_group
 weigh
     Multiply the weights ω with which the targets count into `weights`. They come as 1, or as 0 for a negative that is
     excluded or an empty place, which counts neither here nor in `step`. `k` is the place of the pair in the group,
-    `offset` that of its first negative among all that the group's positives are compared with. Return whether any
-    weight was changed.
+    `offset` that of its first negative among all that the group's positives are compared with.
 step
     Write dL/dlogit into `gradients`, return L. A negative of weight 0 is as if it had not been drawn.
 

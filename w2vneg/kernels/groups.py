@@ -1,16 +1,17 @@
 """One group on its way from logits to steps: what a run is made of, the arrays of a shard, the questions to the plugs.
 
 A group is a text's centre with its m positives, which share the centre's row; or, where negatives are shared by a
-window (`WindowShape`), m centres with one positive between them, the word in their middle.
+window (`Sharing.WINDOW`), m centres with one positive between them, the word in their middle.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import njit
-from .contracts import Socket, exclude, step, step_group, weigh, weigh_group
-from .functions import padded
+from ..jit import jitable, njit
+from ..registry import Sharing
+from .contracts import exclude, log_prob, prepare_group, step, step_group, weigh, weigh_group
+from .functions import exp_into, padded
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -28,9 +29,12 @@ class Plugs(NamedTuple):
     exclusion: tuple
 
 
+_NO, _CENTRE, _WINDOW = (int(sharing) for sharing in Sharing)
+
+
 class Shape(NamedTuple):
     """max_positives : int, pairs of the largest group; n_negatives : int, places for each pair's (or a shared group's)
-    shared : bool, one set of negatives for the group; needs_log_q : bool, somebody reads log q
+    sharing : int, of `Sharing`; needs_log_q : bool, somebody reads log q
     bounded : bool, hold a group's steps to about one unit of logit (see `linalg.bound_steps`)
     positive_log_q : bool, the positives' log q is read too; absolute : bool, the logit is |x · y|
     gaps : bool, the sampler may leave places empty (id -1)
@@ -39,7 +43,7 @@ class Shape(NamedTuple):
 
     max_positives: int
     n_negatives: int
-    shared: bool
+    sharing: int
     needs_log_q: bool
     bounded: bool
     positive_log_q: bool = False
@@ -48,23 +52,43 @@ class Shape(NamedTuple):
     weighed: bool = True
 
 
-class WindowShape(Shape):
-    """The shape of a run whose groups are windows: always `shared`, but each pair has logits of its own."""
+@jitable
+def of_windows(shape):
+    """Return the same shape for `Sharing.WINDOW`, which the compiler then knows of."""
+    return Shape(
+        shape.max_positives,
+        shape.n_negatives,
+        _WINDOW,
+        shape.needs_log_q,
+        shape.bounded,
+        shape.positive_log_q,
+        shape.absolute,
+        shape.gaps,
+        shape.weighed,
+    )
 
-    __slots__ = ()
+
+@jitable
+def drawn_places(shape, m):
+    """Return how many negatives are drawn for a group of m pairs (int)."""
+    return shape.n_negatives * (m if shape.sharing == _NO else 1)
 
 
-def _pairs_of_a_centre(shape):
-    return not shape.shared
+@jitable
+def logit_places(shape, m):
+    """Return how many logits of negatives a group of m pairs has (int): in a window each centre has its own."""
+    return shape.n_negatives * (1 if shape.sharing == _CENTRE else m)
 
 
-def _pairs_of_a_window(shape):
-    return True
+class Group(NamedTuple):
+    """The group at hand. place : int, in its launch; word : int, at its position: the centre, or a window's middle
+    m : int, its pairs; beside : int, how many of the scratch's positives the exclusion looks at, m in training
+    """
 
-
-_apart = Socket("apart", default=_pairs_of_a_centre)
-_apart.implement(WindowShape)(_pairs_of_a_window)
-apart = _apart.call  # whether each pair has its own logits of negatives
+    place: int
+    word: int
+    m: int
+    beside: int
 
 
 class Scratch(NamedTuple):
@@ -136,9 +160,9 @@ def _on_own_lines(arrays):
 def make_scratch(shape, dim):
     """Return a `Scratch`, on cache lines of its own."""
     m, n = shape.max_positives, shape.n_negatives
-    draws, drawn = n * m if apart(shape) else n, n if shape.shared else n * m
+    draws, drawn = logit_places(shape, m), drawn_places(shape, m)
     log_q = shape.needs_log_q
-    slots = 1 << (m.bit_length() + 1) if isinstance(shape, WindowShape) else 1
+    slots = 1 << (m.bit_length() + 1) if shape.sharing == Sharing.WINDOW else 1
     scratch = Scratch(
         np.empty(m, np.int32),
         np.empty(m, np.int64),
@@ -187,15 +211,15 @@ def _gather(shape, scratch, k):
     the logits of its negatives.
     """
     n = shape.n_negatives
-    offset = k * n if apart(shape) else 0
+    offset = 0 if shape.sharing == _CENTRE else k * n
     ids, logits, exp_logits, log_q = scratch.ids, scratch.logits, scratch.exp_logits, scratch.log_q
     ids[0], logits[0], exp_logits[0] = scratch.positives[k], scratch.positive_logits[k], scratch.positive_exp_logits[k]
-    if k == 0 or apart(shape):
+    if k == 0 or shape.sharing != _CENTRE:
         for j in range(n):
             logits[1 + j] = scratch.negative_logits[offset + j]
             exp_logits[1 + j] = scratch.negative_exp_logits[offset + j]
-    if k == 0 or not shape.shared:
-        first = 0 if shape.shared else k * n
+    if k == 0 or shape.sharing == _NO:
+        first = offset if shape.sharing == _NO else 0
         for j in range(n):
             ids[1 + j] = scratch.negatives[first + j]
         if shape.needs_log_q:
@@ -209,75 +233,148 @@ def _gather(shape, scratch, k):
     return offset
 
 
+@jitable
+def _centre_of(shape, k):
+    """Return where in the scratch the centre of the k-th pair is (int)."""
+    return k if shape.sharing == _WINDOW else 0
+
+
 @njit(borrows=True)
-def _excludes_some(exclusion, shape, scratch, turn, m):
+def _excludes_some(exclusion, shape, scratch, group):
     """Tell whether any negative of the group must not stand where it does."""
-    n, ids, weights, positives = shape.n_negatives, scratch.ids, scratch.weights, scratch.positives
-    for k in range(m):
+    n, ids, positives = shape.n_negatives, scratch.ids, scratch.positives
+    for k in range(group.m):
         ids[0] = positives[k]
-        if k == 0 or not shape.shared:
-            first = 0 if shape.shared else k * n
+        if k == 0 or shape.sharing == _NO:
+            first = k * n
             for j in range(n):
                 ids[1 + j] = scratch.negatives[first + j]
-        if exclude(exclusion, scratch.centres[k * turn], positives, m, ids, weights):
-            for j in range(1 + n):
-                weights[j] = _ONE
+        centre = scratch.centres[_centre_of(shape, k)]
+        if exclude(exclusion, centre, positives, group.beside, ids, scratch.weights):
             return True
     return False
 
 
 @njit(borrows=True)
-def find_steps(plugs, weigher_state, shape, scratch, turn, m, alpha, rng):
-    """Write the steps of a group's targets, −α dL/dlogit, from their logits; return the sum of its losses.
-
-    turn : int, the k-th pair's centre is the ``k * turn``-th of the scratch
-    """
-    loss, exclusion = plugs.loss, plugs.exclusion
-    positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
-    n = shape.n_negatives
-    draws = n * m if apart(shape) else n
+def _ask_at_once(plugs, weigher_state, shape, scratch, group):
+    """Let the loss answer for all pairs at once, where it can; return whether it did, and the sum of its losses."""
+    m, draws = group.m, logit_places(shape, group.m)
     positive_weights, negative_weights = scratch.positive_weights, scratch.negative_weights
-    if not shape.gaps and (
-        not shape.weighed or weigh_group(plugs.weigher, weigher_state, m, draws, positive_weights, negative_weights)
-    ):
-        done, value = step_group(
-            loss,
-            not apart(shape),
-            shape.weighed,
-            m,
-            n,
-            scratch.positive_exp_logits,
-            scratch.negative_exp_logits,
-            positive_weights,
-            negative_weights,
-            positive_steps,
-            negative_steps,
-        )
-        if done and not _excludes_some(exclusion, shape, scratch, turn, m):
-            for k in range(m):
-                positive_steps[k] *= -alpha
-            for k in range(draws):
-                negative_steps[k] *= -alpha
-            return value
+    if shape.gaps:
+        return False, 0.0
+    if shape.weighed and not weigh_group(plugs.weigher, weigher_state, m, draws, positive_weights, negative_weights):
+        return False, 0.0
+    done, value = step_group(
+        plugs.loss,
+        shape.sharing == _CENTRE,
+        shape.weighed,
+        m,
+        shape.n_negatives,
+        scratch.positive_exp_logits,
+        scratch.negative_exp_logits,
+        positive_weights,
+        negative_weights,
+        scratch.positive_steps,
+        scratch.negative_steps,
+    )
+    return done and not _excludes_some(plugs.exclusion, shape, scratch, group), value
+
+
+@njit(borrows=True)
+def _ask_pair_by_pair(plugs, weigher_state, shape, scratch, group, alpha, rng):
+    """Let the loss answer for one pair after the other; return the sum of its losses."""
+    n = shape.n_negatives
+    positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
     ids, logits, exp_logits, log_q = scratch.ids, scratch.logits, scratch.exp_logits, scratch.log_q
-    weights, gradients, centres, centre_rows = scratch.weights, scratch.gradients, scratch.centres, scratch.centre_rows
-    for k in range(draws):
+    weights, gradients = scratch.weights, scratch.gradients
+    for k in range(logit_places(shape, group.m)):
         negative_steps[k] = _ZERO
     value = 0.0
-    for k in range(m):
-        offset = _gather(shape, scratch, k)
-        changed = exclude(exclusion, centres[k * turn], scratch.positives, m, ids, weights)
+    for k in range(group.m):
+        offset, centre = _gather(shape, scratch, k), _centre_of(shape, k)
+        for j in range(1 + n):
+            weights[j] = _ONE
+        exclude(plugs.exclusion, scratch.centres[centre], scratch.positives, group.beside, ids, weights)
         if shape.gaps:
-            changed = True
             for j in range(1, 1 + n):
                 if ids[j] < 0:
                     weights[j] = _ZERO
-        changed |= weigh(plugs.weigher, weigher_state, k, offset, ids, logits, exp_logits, log_q, weights)
-        value += step(loss, centre_rows[k * turn], alpha, rng, logits, exp_logits, log_q, weights, gradients)
-        if changed:  # they come as 1 to the next pair
-            for j in range(1 + n):
-                weights[j] = _ONE
-        positive_steps[k] = -alpha * gradients[0]
+        weigh(plugs.weigher, weigher_state, k, offset, ids, logits, exp_logits, log_q, weights)
+        value += step(
+            plugs.loss, scratch.centre_rows[centre], alpha, rng, logits, exp_logits, log_q, weights, gradients
+        )
+        positive_steps[k] = gradients[0]
         for j in range(n):
-            negative_steps[offset + j] -= alpha * gradients[1 + j]
+            negative_steps[offset + j] += gradients[1 + j]
     return value
+
+
+@njit(borrows=True)
+def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
+    """Ask the plugs what the dot products of a group ask for: dL/d(x · y) of every target.
+
+    Parameters
+    ----------
+    plugs : Plugs; states : (state of the sampler, state of the weigher)
+    shape : Shape
+    scratch : Scratch
+        Holds the group's ids, rows and dot products, in `positive_logits` and `negative_logits`; gains the gradients,
+        in `positive_steps` and `negative_steps`.
+    width : of the rows; group : Group; alpha : float32, 0 if nothing may be trained; rng : uint64, (1,)
+
+    Returns
+    -------
+    (trains, loss) : (bool, float)
+        Whether the two matrices are to be trained on this group, and the sum of its losses.
+    """
+    sampler_state, weigher_state = states
+    m, draws = group.m, logit_places(shape, group.m)
+    positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
+    if shape.positive_log_q:
+        log_prob(
+            plugs.sampler,
+            sampler_state,
+            group.place,
+            group.word,
+            m,
+            scratch.positives,
+            positive_logits,
+            scratch.positive_log_q,
+        )
+    if shape.absolute:
+        make_absolute(positive_logits, m, scratch.positive_signs)
+        make_absolute(negative_logits, draws, scratch.negative_signs)
+    exp_into(positive_logits, padded(m), _ONE, _ZERO, scratch.positive_exp_logits)
+    exp_into(negative_logits, padded(draws), _ONE, _ZERO, scratch.negative_exp_logits)
+    if shape.sharing != _WINDOW and not prepare_group(
+        plugs.weigher,
+        weigher_state,
+        width,
+        scratch.centre_rows[0],
+        m,
+        scratch.positive_rows,
+        draws,
+        scratch.negative_rows,
+        scratch.negatives,
+        alpha,
+        rng,
+    ):
+        return False, 0.0
+    done, value = _ask_at_once(plugs, weigher_state, shape, scratch, group)
+    if not done:
+        value = _ask_pair_by_pair(plugs, weigher_state, shape, scratch, group, alpha, rng)
+    if shape.absolute:
+        for k in range(m):
+            scratch.positive_steps[k] *= scratch.positive_signs[k]
+        for k in range(draws):
+            scratch.negative_steps[k] *= scratch.negative_signs[k]
+    return True, value
+
+
+@njit(borrows=True)
+def scale_steps(scratch, m, draws, factor):
+    """Multiply the steps of m positives and of all negatives' places by a factor."""
+    for k in range(m):
+        scratch.positive_steps[k] *= factor
+    for k in range(draws):
+        scratch.negative_steps[k] *= factor

@@ -5,13 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, exclude, fill, group, log_prob, open_sampler, open_weigher, prepare_group, step, weigh
-from .functions import exp_into
+from ..registry import Sharing
+from .contracts import draw, fill, group, log_prob, open_sampler, open_weigher
+from .groups import Group, find_gradients, make_scratch
 from .linalg import dots, row_of
 
 _ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
-_EMPTY = np.float32(np.inf)  # log q of an empty place
 
 
 class Pairs(NamedTuple):
@@ -51,7 +50,6 @@ def sample_groups(source, ranges, epoch_key, rng, tokens, pairs):
                 break
 
 
-@njit
 def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
     """Draw a set of negatives for each task and ask the loss for its gradient; nothing is trained.
 
@@ -68,53 +66,47 @@ def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
     seen : Seen
         Written in place.
     """
-    n = shape.n_negatives
+    one_by_one = shape._replace(sharing=int(Sharing.CENTRE), gaps=True)  # which asks for all weights, pair by pair
+    scratch = make_scratch(one_by_one, inputs.matrix.shape[1])
+    _observe(plugs, one_by_one, scratch, inputs, out, pairs, tasks, every, rng, seen)
+
+
+@njit
+def _observe(plugs, shape, scratch, inputs, out, pairs, tasks, every, rng, seen):
+    n, x, width = shape.n_negatives, scratch.x, out.width
+    negatives, negative_rows, negative_logits = scratch.negatives, scratch.negative_rows, scratch.negative_logits
     states = open_sampler(plugs.sampler, n), open_weigher(plugs.weigher, shape.max_positives, n)
-    x = np.empty(inputs.matrix.shape[1], np.float32)
-    rows, drawn = np.zeros(1 + n, np.int64), np.empty(n, np.int32)
-    drawn_logits = np.empty(n, np.float32)
-    drawn_log_q = np.zeros(n if shape.needs_log_q else 0, np.float32)
-    ids, logits, exp_logits = np.empty(1 + n, np.int32), np.empty(1 + n, np.float32), np.empty(1 + n, np.float32)
-    signs, log_q = np.ones(1 + n, np.float32), np.zeros(1 + n if shape.needs_log_q else 0, np.float32)
-    positive_log_q = np.zeros(1 if shape.positive_log_q else 0, np.float32)
     for t in range(tasks.shape[0]):
         if t > 0 and t % every == 0:
             states = open_sampler(plugs.sampler, n), open_weigher(plugs.weigher, shape.max_positives, n)
-        sampler_state, weigher_state = states
         c = tasks[t]
-        centre_id, positives = pairs.centres[c], pairs.positives[c]
-        centre_row = row_of(inputs, centre_id)
-        x[:] = inputs.matrix[centre_row]
-        draw(plugs.sampler, sampler_state, t, centre_id, x, out, rng, n, drawn, drawn_log_q, drawn_logits)
-        ids[0], rows[0] = positives[0], row_of(out, positives[0])
+        centre_id, size = pairs.centres[c], pairs.sizes[c]
+        scratch.positives[:size] = pairs.positives[c, :size]
+        scratch.centres[0], scratch.centre_rows[0] = centre_id, row_of(inputs, centre_id)
+        x[:] = inputs.matrix[scratch.centre_rows[0]]
+        draw(
+            plugs.sampler,
+            states[0],
+            t,
+            centre_id,
+            x,
+            out,
+            rng,
+            n,
+            negatives,
+            scratch.negative_log_q,
+            negative_logits,
+        )
+        scratch.positive_rows[0] = row_of(out, scratch.positives[0])
         for k in range(n):
-            ids[1 + k] = drawn[k]
-            rows[1 + k] = row_of(out, max(drawn[k], 0))
-        dots(out.width, out.matrix, rows, 1 + n, x, logits)
-        if shape.positive_log_q:
-            log_prob(plugs.sampler, sampler_state, t, centre_id, 1, positives, logits, positive_log_q)
-            log_q[0] = positive_log_q[0]
-        if shape.needs_log_q:
-            for k in range(n):
-                log_q[1 + k] = _EMPTY if drawn[k] < 0 else drawn_log_q[k]
-        if shape.absolute:
-            for k in range(1 + n):
-                signs[k] = -_ONE if logits[k] < _ZERO else _ONE
-                logits[k] *= signs[k]
-        exp_into(logits, 1 + n, _ONE, _ZERO, exp_logits)
-        width = out.width
-        prepare_group(plugs.weigher, weigher_state, width, centre_row, 1, rows[:1], n, rows[1:], drawn, _ZERO, rng)
-        weights, gradients = seen.weights[t], seen.gradients[t]
-        weights[:] = _ONE
-        exclude(plugs.exclusion, centre_id, positives, pairs.sizes[c], ids, weights)
-        for k in range(1, 1 + n):
-            if ids[k] < 0:
-                weights[k] = _ZERO
-        weigh(plugs.weigher, weigher_state, 0, 0, ids, logits, exp_logits, log_q, weights)
-        step(plugs.loss, centre_row, _ZERO, rng, logits, exp_logits, log_q, weights, gradients)
-        seen.ids[t] = drawn
-        for k in range(1 + n):
-            gradients[k] *= signs[k]
+            negative_rows[k] = row_of(out, max(negatives[k], 0))
+        dots(width, out.matrix, scratch.positive_rows, 1, x, scratch.positive_logits)
+        dots(width, out.matrix, negative_rows, n, x, negative_logits)
+        find_gradients(plugs, states, shape, scratch, width, Group(t, centre_id, 1, size), _ZERO, rng)
+        seen.ids[t] = negatives
+        seen.weights[t] = scratch.weights
+        seen.gradients[t, 0] = scratch.positive_steps[0]
+        seen.gradients[t, 1:] = scratch.negative_steps[:n]
 
 
 @njit

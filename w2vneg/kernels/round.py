@@ -69,12 +69,15 @@ def merge_round(replicated, n_private, workers, chunks, pulls):
     launch(lambda k: _merge_rows(replicated, shared, n_private, workers, bounds[k], bounds[k + 1], pulls), chunks)
 
 
-@njit
-def _damping(touched, pull):
+@njit(borrows=True)
+def combine_row(row, delta, touched, pull):
+    """Add to a row, float32 (dim,), the changes of `touched` trainers of it, whose sum is `delta`, damped as above."""
+    damping = np.float32(1.0)
     left = np.exp(-pull)
-    if touched <= 2 or left > 0.999999:
-        return np.float32(1.0)
-    return np.float32((1.0 - left**touched) / (touched * (1.0 - left)))
+    if touched > 2 and left <= 0.999999:
+        damping = np.float32((1.0 - left**touched) / (touched * (1.0 - left)))
+    for i in range(row.shape[0]):
+        row[i] += damping * delta[i]
 
 
 @njit
@@ -94,9 +97,7 @@ def _merge_rows(replicated, shared, n_private, workers, begin, end, pulls):
             touched += moved
         if touched == 0:
             continue
-        damping = _damping(touched, pulls[row])
-        for i in range(dim):
-            replicated[row, i] += damping * delta[i]
+        combine_row(replicated[row], delta, touched, pulls[row])
         for worker in range(workers):
             copy = shared + worker * n_private + row
             for i in range(dim):

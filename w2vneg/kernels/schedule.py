@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..jit import jitable
+
 
 def keep_thresholds(counts, threshold):
     """Chance that a token survives subsampling, times 2^32.
@@ -55,8 +57,9 @@ def rounds_of(n_tokens, block, workers, key):
     return np.concatenate([blocks, idle]).reshape(-1, workers, 2)
 
 
+@jitable
 def linear(start, end, fraction):
-    """Return the learning rate after `fraction` of the run."""
+    """Return what lies `fraction` of the way from start to end: the learning rate, of a run and within a round."""
     return start + (end - start) * fraction
 
 

@@ -1,33 +1,29 @@
 """The hot loop: one worker's share of one round.
 
-    walk a group -> prescore -> draw -> dots -> prepare_group -> exclude -> weigh -> step -> bound -> update
+    walk a group -> prescore -> draw -> dots -> [prepare_group -> exclude -> weigh -> step] -> bound -> update
 
-Every objective goes through here; what differs is behind the sockets of `contracts`. Where negatives are shared by a
-window the loop is that of `window`.
+Every objective goes through here; what differs is behind the sockets of `contracts`. What stands in brackets is
+`groups.find_gradients`, which three loops share: this one, that of `window` for negatives that a window shares, and
+`observe`, which looks and does not train.
 """
 
 import numpy as np
 
 from ..jit import njit
-from .contracts import (
-    draw,
-    fetches,
-    group,
-    log_prob,
-    on_update,
-    open_sampler,
-    open_weigher,
-    prefetch_hint,
-    prepare_group,
-    prescore,
+from ..registry import Sharing
+from .contracts import draw, fetches, group, on_update, open_sampler, open_weigher, prefetch_hint, prescore
+from .groups import (
+    EXPLODED,
+    Group,
+    drawn_places,
+    find_gradients,
+    make_scratch,
+    on_own_lines,
+    scale_steps,
 )
-from .functions import exp_into, padded
-from .groups import EXPLODED, WindowShape, find_steps, make_absolute, make_scratch, on_own_lines
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
+from .schedule import linear
 from .window import train_windows
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 
 
 def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scratch=None):
@@ -58,26 +54,22 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
         on_own_lines(open_sampler(plugs.sampler, len(scratch.negatives))),
         on_own_lines(open_weigher(plugs.weigher, shape.max_positives, len(scratch.negative_steps))),
     )
-    train = train_windows if isinstance(shape, WindowShape) else train_centres
+    train = train_windows if shape.sharing == Sharing.WINDOW else train_centres
     return train(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng)
 
 
 @njit(loop=True)
 def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng):
     """The loop of `run_shard` over centres. All arrays come from outside, so that no reference is counted in it."""
-    source, sampler, weigher = plugs.source, plugs.sampler, plugs.weigher
-    sampler_state, weigher_state = states
+    source, sampler, sampler_state = plugs.source, plugs.sampler, states[0]
     matrix_in, matrix_out = inputs.matrix, out.matrix
     x = scratch.x
     dim, width = x.shape[0], out.width
-    n = shape.n_negatives
     positives, positive_rows = scratch.positives, scratch.positive_rows
-    positive_logits, positive_exp_logits = scratch.positive_logits, scratch.positive_exp_logits
-    positive_steps, positive_log_q = scratch.positive_steps, scratch.positive_log_q
     negatives, negative_rows = scratch.negatives, scratch.negative_rows
-    negative_logits, negative_exp_logits = scratch.negative_logits, scratch.negative_exp_logits
-    negative_steps, negative_log_q = scratch.negative_steps, scratch.negative_log_q
-    start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
+    positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
+    positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
+    each = 1.0 / max(last - first, 1)
     loss_sum, pairs = 0.0, 0
     for position in range(first, last):
         m = group(source, tokens, position, rng, positives)
@@ -96,10 +88,20 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         coming = prefetch_hint(source, tokens, position)
         if coming >= 0:
             fetch_row(matrix_out, row_of(out, coming))
-        draws = n if shape.shared else n * m
+        draws = drawn_places(shape, m)
         prescore(sampler, sampler_state, matrix_in, centre_row, following_row, out)
         known = draw(
-            sampler, sampler_state, place, centre_id, x, out, rng, draws, negatives, negative_log_q, negative_logits
+            sampler,
+            sampler_state,
+            place,
+            centre_id,
+            x,
+            out,
+            rng,
+            draws,
+            negatives,
+            scratch.negative_log_q,
+            negative_logits,
         )
         for k in range(m):
             positive_rows[k] = row_of(out, positives[k])
@@ -110,27 +112,15 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         dots(width, matrix_out, positive_rows, m, x, positive_logits)
         if not known:
             dots(width, matrix_out, negative_rows, draws, x, negative_logits)
-        if shape.positive_log_q:
-            log_prob(sampler, sampler_state, place, centre_id, m, positives, positive_logits, positive_log_q)
-        if shape.absolute:
-            make_absolute(positive_logits, m, scratch.positive_signs)
-            make_absolute(negative_logits, draws, scratch.negative_signs)
-        exp_into(positive_logits, padded(m), _ONE, _ZERO, positive_exp_logits)
-        exp_into(negative_logits, padded(draws), _ONE, _ZERO, negative_exp_logits)
-        alpha = start + slope * np.float32(place)
-        if not prepare_group(
-            weigher, weigher_state, width, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
-        ):
+        alpha = np.float32(linear(alphas[0], alphas[1], place * each))
+        trains, loss = find_gradients(plugs, states, shape, scratch, width, Group(place, centre_id, m, m), alpha, rng)
+        if not trains:
             continue
-        loss_sum += find_steps(plugs, weigher_state, shape, scratch, 0, m, alpha, rng)
+        loss_sum += loss
         norm2 = dot(x, x)
         if not (norm2 < EXPLODED):
             loss_sum = np.nan
-        if shape.absolute:
-            for k in range(m):
-                positive_steps[k] *= scratch.positive_signs[k]
-            for k in range(draws):
-                negative_steps[k] *= scratch.negative_signs[k]
+        scale_steps(scratch, m, draws, -alpha)
         if shape.bounded:
             bound_steps(positive_steps, m, negative_steps, draws, norm2)
         step_rows(width, matrix_out, positive_rows, positive_steps, m, x, centre)

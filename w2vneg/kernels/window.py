@@ -9,10 +9,10 @@ not depend on the centre, for there are several.
 import numpy as np
 
 from ..jit import njit
-from .contracts import draw, fetches, group, log_prob, on_update, prefetch_hint
-from .functions import exp_into, padded
-from .groups import EXPLODED, find_steps, make_absolute
+from .contracts import draw, fetches, group, on_update, prefetch_hint
+from .groups import EXPLODED, Group, find_gradients, of_windows, scale_steps
 from .linalg import dot, fetch_row, row_of, window_products, window_steps
+from .schedule import linear
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -24,25 +24,22 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
 
     All logits are taken before any row changes; then the centres' pairs step one after the other (`linalg`).
     """
-    source, sampler = plugs.source, plugs.sampler
-    sampler_state, weigher_state = states
+    shape = of_windows(shape)
+    source, sampler, sampler_state = plugs.source, plugs.sampler, states[0]
     matrix_in, matrix_out = inputs.matrix, out.matrix
-    x, width = scratch.x, out.width
-    n = shape.n_negatives
+    x, width, n = scratch.x, out.width, shape.n_negatives
     centres, centre_rows, norms = scratch.centres, scratch.centre_rows, scratch.norms
-    positive_logits, positive_exp_logits = scratch.positive_logits, scratch.positive_exp_logits
-    positive_steps, positive_log_q = scratch.positive_steps, scratch.positive_log_q
     positives, negatives, target_rows = scratch.positives, scratch.negatives, scratch.target_rows
-    negative_logits, negative_exp_logits = scratch.negative_logits, scratch.negative_exp_logits
-    negative_steps, negative_log_q = scratch.negative_steps, scratch.negative_log_q
-    start, slope = np.float32(alphas[0]), np.float32((alphas[1] - alphas[0]) / max(last - first, 1))
+    positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
+    positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
+    each = 1.0 / max(last - first, 1)
     loss_sum, pairs = 0.0, 0
     for position in range(first, last):
         m = group(source, tokens, position, rng, centres)
         if m == 0:
             continue
         word, place = tokens[position], position - first
-        draw(sampler, sampler_state, place, word, x, out, rng, n, negatives, negative_log_q, negative_logits)
+        draw(sampler, sampler_state, place, word, x, out, rng, n, negatives, scratch.negative_log_q, negative_logits)
         for j in range(n):
             target_rows[1 + j] = row_of(out, max(negatives[j], 0) if shape.gaps else negatives[j])
             if not fetches(sampler):
@@ -72,26 +69,12 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         for k in range(m):
             if not (norms[k] < EXPLODED):
                 loss_sum = np.nan
-        if shape.positive_log_q:
-            log_prob(sampler, sampler_state, place, word, m, positives, positive_logits, positive_log_q)
-        if shape.absolute:
-            make_absolute(positive_logits, m, scratch.positive_signs)
-            make_absolute(negative_logits, m * n, scratch.negative_signs)
-        exp_into(positive_logits, padded(m), _ONE, _ZERO, positive_exp_logits)
-        exp_into(negative_logits, padded(m * n), _ONE, _ZERO, negative_exp_logits)
-        alpha = start + slope * np.float32(place)
-        loss_sum += find_steps(plugs, weigher_state, shape, scratch, 1, m, alpha, rng)
-        if shape.absolute:
-            for k in range(m):
-                positive_steps[k] *= scratch.positive_signs[k]
-            for k in range(m * n):
-                negative_steps[k] *= scratch.negative_signs[k]
+        alpha = np.float32(linear(alphas[0], alphas[1], place * each))
+        loss_sum += find_gradients(plugs, states, shape, scratch, width, Group(place, word, m, m), alpha, rng)[1]
+        scale_steps(scratch, m, m * n, -alpha)
         scale = _bounding_scale(scratch, m, n, dot(target, target)) if shape.bounded else _ONE
         if scale < _ONE:
-            for k in range(m):
-                positive_steps[k] *= scale
-            for k in range(m * n):
-                negative_steps[k] *= scale
+            scale_steps(scratch, m, m * n, scale)
         window_steps(
             width,
             matrix_in,

@@ -18,11 +18,12 @@ from ..data.vocab import Vocabulary
 from ..kernels.exclusion import ExcludeNone, ExcludeTarget
 from ..kernels.groups import Plugs, Shape
 from ..kernels.pairs import ListedPairs
-from ..kernels.schedule import linear, stream_key
+from ..kernels.schedule import linear
 from ..losses import LOSSES
-from ..registry import RunContext
+from ..registry import RunContext, Sharing
 from ..samplers import SAMPLERS
 from ..samplers.everything import Everything
+from ..training.engines.engine import Round
 from ..training.engines.local import LocalEngine
 from ..training.model import Model
 from ..weighers import WEIGHERS
@@ -113,13 +114,13 @@ def train_on(centres, targets, config, full_softmax=False, size=GRID):
     exclusion = ExcludeTarget() if config.exclude == "target" else ExcludeNone()
     walk = Walk(source, len(centres), 1, 1.0, 1, 0, vocab.counts.astype(float))
     plugs = Plugs(source, sampler, weigher, loss, exclusion)
-    engine = LocalEngine(model, walk, plugs, Shape(1, n, False, False, True), len(centres), 1, 0)
+    engine = LocalEngine(model, walk, plugs, Shape(1, n, int(Sharing.NO), False, True), len(centres), 1, 0, config.seed)
     block = np.array([[0, len(centres)]])
     for epoch in range(config.epochs):
         order = np.random.default_rng([config.seed, epoch]).permutation(len(centres))
         source.centres[:], source.targets[:] = centres[order], targets[order]
         ends = [linear(config.alpha, config.min_alpha, (epoch + part) / config.epochs) for part in (0, 1)]
-        engine.run(block, tuple(ends), stream_key(config.seed, epoch), (config.seed, epoch))
+        engine.run(Round(epoch, 0, block), tuple(ends))
     return model
 
 

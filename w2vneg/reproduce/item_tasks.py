@@ -55,7 +55,7 @@ def load_task(name, by="user", seed=1):
     Text gives pairs of a word and one of the next words; items give every pair of a basket or history, both ways.
     """
     given, most = INPUTS[name]
-    data = encode_input(given.located(), min_count=1 if given.kind != "corpus" else 5, max_vocab=most)
+    data = encode_input(given.located(), max_vocab=most)
     return make_task(name, data, by, seed, given.kind, WINDOWS.get(name))
 
 

@@ -9,16 +9,17 @@ from ..errors import ConfigError
 from ..events import CostEstimated
 from ..kernels.contracts import answers_log_prob
 from ..kernels.dense import dense_cost
-from ..kernels.groups import Plugs, Shape, WindowShape
+from ..kernels.groups import Plugs, Shape
 from ..kernels.schedule import block_size
 from ..losses import LOSSES
 from ..plugins import names_with_log_q
-from ..registry import RunContext
+from ..registry import RunContext, Sharing
 from ..samplers import SAMPLERS
 from ..samplers.exclusions import make_exclusion
 from ..samplers.temperature import make_schedule
 from ..weighers import WEIGHERS
 from .engines.dense import DenseEngine
+from .engines.engine import Engine
 from .engines.local import LocalEngine, private_rows
 
 
@@ -26,15 +27,14 @@ from .engines.local import LocalEngine, private_rows
 class Assembly:
     """What a run is made of.
 
-    engine : LocalEngine or DenseEngine; block : int, positions of a worker's round
-    untrained : float, the loss with all logits 0
+    engine : Engine
+    loss_at_init : float, the loss with all logits 0
     temperatures : what sets T between rounds (`samplers.temperature.make_schedule`), or None
     estimate : CostEstimated or None, to be told before a long dense run
     """
 
-    engine: object
-    block: int
-    untrained: float
+    engine: Engine
+    loss_at_init: float
     temperatures: object = None
     estimate: CostEstimated | None = None
 
@@ -68,8 +68,10 @@ def assemble(data, config, model):
 def _assemble_sampled(data, config, model):
     counts, walk = data.vocab_out.counts, data.walk(config)
     slots = SAMPLERS[config.sampler].max_negatives(config)
-    shares = config.share_negatives != "no"
-    draws, mean_draws = (slots * (1 if shares else size) for size in (walk.largest_group, walk.mean_group))
+    sharing = Sharing[config.share_negatives.upper()]
+    draws, mean_draws = (
+        slots * (size if sharing == Sharing.NO else 1) for size in (walk.largest_group, walk.mean_group)
+    )
     neighbours = functools.partial(data.counts, config, 1)
     context = RunContext(
         counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab), mean_draws=mean_draws
@@ -80,10 +82,10 @@ def _assemble_sampled(data, config, model):
     weigher = WEIGHERS[config.weigher].from_options(config, told)
     loss = LOSSES[config.loss].from_options(config, told)
     _check_together(config, loss, weigher, sampler)
-    shape = (WindowShape if config.share_negatives == "window" else Shape)(
+    shape = Shape(
         walk.largest_group,
         slots,
-        shares,
+        int(sharing),
         loss.needs_log_q or weigher.needs_log_q,
         config.bounded_steps,
         loss.needs_positive_log_q,
@@ -106,8 +108,8 @@ def _assemble_sampled(data, config, model):
         for name in plug.parameters:
             model.extra.setdefault(name, getattr(plug, name))
     plugs = Plugs(walk.source, *plugs, exclusion)
-    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private)
-    return Assembly(engine, block, loss.loss_at_init(config.negatives), temperatures, estimate)
+    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
+    return Assembly(engine, loss.loss_at_init(config.negatives), temperatures, estimate)
 
 
 def _assemble_dense(data, config, model):
@@ -121,8 +123,8 @@ def _assemble_dense(data, config, model):
     fit = 2**24 // (walk.largest_group * config.workers)  # positives of a round, 64 MB
     block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
     block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
-    engine = DenseEngine(model, walk, loss, block, config.workers, config)
-    return Assembly(engine, block, loss.loss_at_init(0), estimate=estimate)
+    engine = DenseEngine(model, walk, loss, block, config)
+    return Assembly(engine, loss.loss_at_init(0), estimate=estimate)
 
 
 def _check_together(config, loss, weigher, sampler):

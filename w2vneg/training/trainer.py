@@ -8,9 +8,8 @@ from ..config.compatibility import check_diagnose
 from ..errors import ConfigError, DivergenceError, InputError
 from ..events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..jit import available_threads
-from ..kernels.schedule import linear, rounds_of, stream_key
+from ..kernels.schedule import linear
 from ..losses import LOSSES
-from ..samplers.temperature import inverse
 from .assembly import assemble
 from .diagnostics import Diagnoser
 from .model import Good, Model, Origin, Position
@@ -18,7 +17,6 @@ from .signals import first_signal
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
-_KEPT, _DRAWN, _ORDER = 1, 2, 3  # first word of a random stream's name: subsampling, draws, order of blocks
 
 
 class Trainer:
@@ -67,14 +65,12 @@ class Trainer:
         if validation is not None:
             validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model)
-        self.engine, self.block, self.untrained = parts.engine, parts.block, parts.untrained
+        self.engine, self.loss_at_init = parts.engine, parts.loss_at_init
         self.temperatures, self._estimate = parts.temperatures, parts.estimate
-        self.n_positions = self.engine.walk.n_positions
-        self.n_rounds = -(-self.n_positions // (self.block * self.config.workers))
-        if self.model.position.round > self.n_rounds:
+        if self.model.position.round > self.engine.n_rounds:
             raise ConfigError(
                 f"the model to resume stopped in round {self.model.position.round:,} of an epoch that has "
-                f"{self.n_rounds:,}: its position.json is damaged, or it is of another version; train again"
+                f"{self.engine.n_rounds:,}: its position.json is damaged, or it is of another version; train again"
             )
 
     def _check_fits(self, model, validation):
@@ -142,37 +138,33 @@ class Trainer:
     def _fraction(self, rounds=0):
         """Share of the whole run that is done, or will be after so many more `rounds`."""
         position = self.model.position
-        return min(1.0, (position.epoch + (position.round + rounds) / self.n_rounds) / self.config.epochs)
+        return min(1.0, (position.epoch + (position.round + rounds) / self.engine.n_rounds) / self.config.epochs)
 
     def _epoch(self, clock):
         """Run the rounds of the current epoch that are still to come."""
         position = self.model.position
-        epoch = position.epoch
-        epoch_key = stream_key(_KEPT, self.config.seed, epoch)
-        order_key = stream_key(_ORDER, self.config.seed, epoch)
-        rounds = rounds_of(self.n_positions, self.block, self.config.workers, order_key)
+        rounds = self.engine.plan(position.epoch)
         every = max(1, len(rounds) // self._kept_states())
         good = self._keep_former() or self._keep()
         while position.round < len(rounds) and not self.stopped:
             if self._judge(clock) or self.stopped:
                 break
-            blocks = rounds[position.round]
-            keys = (_DRAWN, self.config.seed, epoch, position.round)
+            now = rounds[position.round]
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
-            self._set_temperature(keys[1:])
+            self._set_temperature(now)
             self._check_data(good)
-            loss, pairs = self.engine.run(blocks, alphas, epoch_key, keys)
+            loss, pairs = self.engine.run(now, alphas)
             last = position.round + 1 == len(rounds)
             kept = not last and ((position.round + 1) % every == 0 or self._due(rounds=1))
             checked = last or kept or self.stopped
-            absurd = self.untrained > 0 and loss > _ABSURD * self.untrained * max(pairs, 1)
+            absurd = self.loss_at_init > 0 and loss > _ABSURD * self.loss_at_init * max(pairs, 1)
             if not math.isfinite(loss) or absurd or (checked and not self.engine.healthy()):
                 self._roll_back(good)
                 continue
             position.round += 1
             position.loss_sum += loss
             position.pairs += pairs
-            clock.add(loss, pairs, int((blocks[:, 1] - blocks[:, 0]).sum()))
+            clock.add(loss, pairs, now.positions)
             if kept:
                 good = self._keep()
             self._tell_round(clock)
@@ -218,11 +210,11 @@ class Trainer:
         as many tokens are trained as they have numbers.
         """
         numbers = self.model.vectors_in.size + self.model.vectors_out.size
-        return min(4, max(1, self.n_positions // numbers))
+        return min(4, max(1, self.engine.walk.n_positions // numbers))
 
     def _epochs(self, rounds=0):
         """Return how many epochs are done, or will be after so many more `rounds`."""
-        return self.model.position.epoch + (self.model.position.round + rounds) / self.n_rounds
+        return self.model.position.epoch + (self.model.position.round + rounds) / self.engine.n_rounds
 
     def _due(self, rounds=0):
         """Tell whether held-out pairs are to judge the model now, or after so many more `rounds`."""
@@ -239,25 +231,22 @@ class Trainer:
     def _alpha(self, fraction):
         return self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, fraction)
 
-    def _set_temperature(self, keys):
-        """Give the sampler the T of the coming round, which `keys` name."""
+    def _set_temperature(self, coming):
+        """Give the sampler the T of the coming round."""
         if self.temperatures is None:
             return
         position, engine = self.model.position, self.engine
+        keys = self.config.seed, coming.epoch, coming.number
         position.temperature = self.temperatures.next(
             position.temperature, self._fraction(), engine.vectors_in, engine.vectors_out, keys
         )
-        sampler = engine.plugs.sampler._replace(inverse_temperature=inverse(position.temperature))
-        engine.plugs = engine.plugs._replace(sampler=sampler)
+        engine.set_temperature(position.temperature)
 
     def _temperature(self):
         """Return the sampler's T, or None if it has none that is finite."""
         if self.temperatures is not None:
             return self.model.position.temperature
-        if self.config.sampler is None:
-            return None
-        inverse_temperature = self.engine.plugs.sampler.inverse_temperature
-        return self.config.temp or 1 / inverse_temperature if inverse_temperature else None
+        return self.engine.temperature and (self.config.temp or self.engine.temperature)
 
     def _keep(self):
         """Remember this state as good; return its position."""
@@ -300,7 +289,7 @@ class Trainer:
             clock.tokens,
             position.pairs,
             loss,
-            self.untrained,
+            self.loss_at_init,
             self._alpha((position.epoch + 1) / self.config.epochs),
             clock.seconds(),
             self._temperature(),
@@ -330,7 +319,7 @@ class Trainer:
                 clock.pairs,
                 alpha,
                 clock.recent_loss(),
-                self.untrained,
+                self.loss_at_init,
                 clock.seconds(),
             )
         )

@@ -175,7 +175,6 @@ def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
     negative_weights = state.negative_weights
     for j in range(1, weights.shape[0]):
         weights[j] *= negative_weights[offset + j - 1]
-    return True
 
 
 @implement_weigh_group(Discriminator)

@@ -25,4 +25,4 @@ class Unweighted(Weigher):
 
 @implement_weigh(Unweighted)
 def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
-    return False
+    pass

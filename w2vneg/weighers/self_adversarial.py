@@ -65,4 +65,3 @@ def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
     scale = counted / total if total > _ZERO else _ZERO
     for j in range(1, weights.shape[0]):
         weights[j] *= scale
-    return True

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import ConfigError, InputError
+from ..sources import MIN_COUNT
 from ..vocab import Vocabulary
 from .passes import check_choice
 
@@ -14,7 +15,7 @@ _MOST = 2**62
 class Choice(NamedTuple):
     """How items are chosen: min_count, max_vocab : int or None; vocab, vocab_out : Vocabulary or None, fixed ones"""
 
-    min_count: int = 1
+    min_count: int = MIN_COUNT["pairs"]
     max_vocab: int | None = None
     vocab: Vocabulary | None = None
     vocab_out: Vocabulary | None = None

@@ -21,6 +21,7 @@ from ...errors import InputError
 from ..readers.counting import TokenCounter
 from ..readers.sentences import read_sentences
 from ..readers.sources import STDIN, file_stamp, find_files, is_paths
+from ..sources import MIN_COUNT
 from . import passes
 from .cache import Cache
 from .corpus import EncodedCorpus
@@ -31,7 +32,7 @@ from .passes import Counted, Settings, TokenStream, writing_to
 def encode_corpus(
     source,
     *,
-    min_count=5,
+    min_count=MIN_COUNT["text"],
     max_vocab=None,
     vocab=None,
     encoding="utf-8",

@@ -16,6 +16,7 @@ from ..readers.layout import Column, delimiter_of
 from ..readers.names import Names
 from ..readers.report import ItemsReport
 from ..readers.tables import Tables
+from ..sources import MIN_COUNT
 from .choice import Choice, choose_items
 from .corpus import EncodedCorpus
 from .encode import encode_corpus
@@ -47,7 +48,7 @@ def encode_baskets(source, *, delimiter=None, progress=None, **options):
         As `encode_corpus`; or if no basket has two items.
     """
     reader = basket_reader(delimiter_of(delimiter) or " ")
-    corpus = encode_corpus(source, reader=reader, progress=progress, **{"min_count": 1} | options)
+    corpus = encode_corpus(source, reader=reader, progress=progress, **{"min_count": MIN_COUNT["baskets"]} | options)
     single = int((np.diff(corpus.offsets) == 1).sum())
     if single == corpus.n_sentences:
         hint = "" if delimiter else "; name the sign between items with --delimiter if it is not a blank"
@@ -88,7 +89,7 @@ def encode_ratings(
     delimiter=None,
     header=None,
     rectangular=False,
-    min_count=1,
+    min_count=MIN_COUNT["baskets"],
     max_vocab=None,
     vocab=None,
     vocab_out=None,

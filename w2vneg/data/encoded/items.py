@@ -15,6 +15,7 @@ from ..readers.names import Names, read_names
 from ..readers.report import ItemsReport
 from ..readers.sources import Source, find_files
 from ..readers.tables import Tables
+from ..sources import MIN_COUNT
 from .choice import Choice
 from .matrices import is_matrix_file, load_matrix, numbered
 from .pairs import RawPairs
@@ -38,7 +39,7 @@ def encode_pairs(
     delimiter=None,
     header=None,
     rectangular=False,
-    min_count=1,
+    min_count=MIN_COUNT["pairs"],
     max_vocab=None,
     vocab=None,
     vocab_out=None,
@@ -113,7 +114,7 @@ def encode_cooccurrence(
     *,
     names=(),
     rectangular=False,
-    min_count=1,
+    min_count=MIN_COUNT["pairs"],
     max_vocab=None,
     vocab=None,
     vocab_out=None,

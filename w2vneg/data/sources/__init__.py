@@ -13,6 +13,9 @@ from ...registry import Registry, import_all
 
 SOURCES = Registry("source")
 
+MIN_COUNT = {"text": 5, "baskets": 1, "pairs": 1}
+"""By how data are walked, how often a word or an item must be seen to be known, where nothing else is asked for."""
+
 
 class Source:
     """What is read: files of one kind, named on the command line by the flag ``--NAME``."""

@@ -21,7 +21,6 @@ from ...jit import njit, prange, prefetch
 from ..contracts import Socket
 from ..functions import accumulate, fast_exp, fast_log, padded, ranks_into
 from ..rng import mix, next_unit
-from ..simd.lanes import count_lanes, count_sums_lanes
 from ..simd.vectors import LANES
 from .blas import TILE, n_tiles, one_blas_thread, tile_of
 
@@ -81,20 +80,16 @@ def _held_back(running, k):
 
 @njit(borrows=True)
 def _first_above(running, target):
-    """Return the first k with running[k] > target, `_held_back`; their number is a multiple of `LANES`."""
-    below = 0
-    for begin in range(0, running.shape[0], LANES):
-        below += count_lanes(running, begin, target)
+    """Return the first k with running[k] > target, `_held_back`."""
+    below = np.int32(0)
+    for j in range(running.shape[0]):
+        below += np.int32(running[j] <= target)
     return _held_back(running, below)
 
 
 @njit(borrows=True)
 def _first_beyond(values, begin, end, target):
     """Return the first k with values[begin] + … + values[k] > target; the last above 0 where rounding leaves none."""
-    if begin + LANES <= end:
-        k = begin + count_sums_lanes(values, begin, target)
-        if k < end and values[k] > _ZERO:
-            return k
     last = k = begin
     while k < end and target >= values[k]:
         last = k if values[k] > _ZERO else last

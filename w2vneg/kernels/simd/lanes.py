@@ -254,42 +254,6 @@ def rank_lanes(typing_context, sums, targets, n, ranks):
     return types.void(sums, targets, n, ranks), emit
 
 
-def _emit_count(context, builder, signature, arguments, running):
-    e = Emitter(context, builder)
-    values = e.load(e.data(signature.args[0], arguments[0]), arguments[1], LANES)
-    if running:
-        zeros = e.every(0.0, LANES)
-        for step in (1, 2, 4, 8):
-            shifted = [LANES] * step + [*range(LANES - step)]
-            values = builder.fadd(values, builder.shuffle_vector(values, zeros, ir.Constant(e.counts(LANES), shifted)))
-    passed = builder.fcmp_ordered("<=", values, e.spread(arguments[2], LANES))
-    return builder.zext(builder.ctpop(builder.bitcast(passed, ir.IntType(LANES))), PLACE)
-
-
-@intrinsic
-def count_lanes(typing_context, values, begin, target):
-    """Return how many of the `LANES` numbers from ``values[begin]`` on are at most `target`, all float32 (int)."""
-    if not holds_numbers(values):
-        return None
-
-    def emit(context, builder, signature, arguments):
-        return _emit_count(context, builder, signature, arguments, running=False)
-
-    return types.intp(values, types.intp, types.float32), emit
-
-
-@intrinsic
-def count_sums_lanes(typing_context, values, begin, target):
-    """The same of the running sums of these `LANES` numbers."""
-    if not holds_numbers(values):
-        return None
-
-    def emit(context, builder, signature, arguments):
-        return _emit_count(context, builder, signature, arguments, running=True)
-
-    return types.intp(values, types.intp, types.float32), emit
-
-
 if DISABLE_JIT:
 
     def dot_lanes(dim, matrix, index, n, x, out):
@@ -328,11 +292,3 @@ if DISABLE_JIT:
     def rank_lanes(sums, targets, n, ranks):
         """The same in plain Python."""
         ranks[:n] = (sums <= targets[:n, None]).sum(1)
-
-    def count_lanes(values, begin, target):
-        """The same in plain Python."""
-        return int((values[begin : begin + LANES] <= target).sum())
-
-    def count_sums_lanes(values, begin, target):
-        """The same in plain Python."""
-        return int((np.cumsum(values[begin : begin + LANES]) <= target).sum())

@@ -11,11 +11,11 @@ import numpy as np
 from ...jit import threads
 from ...kernels.dense import Manner, Workspace, batch_of, collect_groups, one_blas_thread, softmax_step
 from ...kernels.round import fill_round
-from ...kernels.schedule import stream_key
-from .matrices import Matrices
+from ...kernels.schedule import linear
+from .inmemory import InMemoryEngine
 
 
-class DenseEngine(Matrices):
+class DenseEngine(InMemoryEngine):
     """Runs rounds of one model under a dense loss.
 
     Parameters
@@ -25,18 +25,15 @@ class DenseEngine(Matrices):
     walk : Walk
     loss : Softmax
     block : int, the largest number of positions in a worker's block
-    workers : int
     config : TrainConfig
-        Resolved; its batch, bounded_steps and absolute_softmax are read.
+        Resolved; its workers, seed, batch, bounded_steps and absolute_softmax are read.
     """
 
-    def __init__(self, model, walk, loss, block, workers, config):
-        super().__init__(model, workers, n_private=0)
-        self.walk, self.source, self.loss = walk, walk.source, loss
+    def __init__(self, model, walk, loss, block, config):
+        workers = config.workers
+        super().__init__(model, walk, block, workers, 0, config.seed)
+        self.source, self.loss = walk.source, loss
         self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
-        self.tokens = np.empty((workers, walk.room(block)), np.int32)
-        self.ranges = np.zeros((workers, 2), np.int64)
-        self.rngs = np.zeros((workers, 8), np.uint64)
         n_groups = workers * block
         self._centres, self._ends = np.empty(n_groups, np.int32), np.empty(n_groups, np.int64)
         # a last group may look at room for the largest one, though it fills less
@@ -44,20 +41,18 @@ class DenseEngine(Matrices):
         self._penalised = np.empty(len(self._positives), np.float32)
         self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)
 
-    def run(self, blocks, alphas, epoch_key, round_keys):
-        """Train on one block per worker; parameters and result are those of `LocalEngine.run`."""
-        for worker in range(self.workers):
-            self.rngs[worker, 0] = stream_key(*round_keys, worker)
+    def run(self, round, alphas):
+        epoch_key, _ = self._start_streams(round)
         fraction = self.loss.fraction if self.loss.penalty else 0.0
         loss = 0.0
         with threads(self.workers), one_blas_thread():
-            fill_round(self.source, blocks, epoch_key, self.tokens, self.ranges)
+            fill_round(self.source, round.blocks, epoch_key, self.tokens, self.ranges)
             groups = self._centres, self._ends, self._positives, self._penalised
             n = collect_groups(self.source, self.tokens, self.ranges, self.rngs, fraction, *groups)
             n_batches = -(-n // self.batch)
             borders = [n * k // n_batches for k in range(n_batches + 1)] if n else []  # of equal size, or nearly
             for first, last in pairwise(borders):
-                alpha = alphas[0] + (alphas[1] - alphas[0]) * (first + last) / (2 * n)
+                alpha = linear(*alphas, (first + last) / (2 * n))
                 loss += self._step(first, last, alpha)
         return loss, int(self._ends[n - 1]) if n else 0
 

@@ -11,8 +11,9 @@ from ...jit import threads
 from ...kernels.groups import make_scratch
 from ...kernels.linalg import Rows, width_of
 from ...kernels.round import fill_round, merge_round, train_round
-from ...kernels.schedule import stream_key
-from .matrices import Matrices
+from ...kernels.schedule import linear, stream_key
+from ...samplers.temperature import inverse
+from .inmemory import InMemoryEngine
 
 _COPIES = 16_000  # rows of a matrix that workers have copies of, all together
 _PULL = 0.7  # by how much one pair at a learning rate of 1 takes a row to where it would settle, about
@@ -25,7 +26,7 @@ def private_rows(n_vocab, workers):
     return 0 if workers == 1 else min(n_vocab, _COPIES // workers)
 
 
-class LocalEngine(Matrices):
+class LocalEngine(InMemoryEngine):
     """Runs rounds of one model.
 
     Parameters
@@ -37,12 +38,11 @@ class LocalEngine(Matrices):
     shape : Shape
     block : int
         Largest number of positions in a worker's block.
-    workers, n_private : int
+    workers, n_private, seed : int
     """
 
-    def __init__(self, model, walk, plugs, shape, block, workers, n_private):
-        super().__init__(model, workers, n_private)
-        self.walk = walk
+    def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed):
+        super().__init__(model, walk, block, workers, n_private, seed)
         square = model.vocab_out is model.vocab
         self._shares = {  # of all updates, that of each row with copies
             name: _shares(
@@ -55,36 +55,28 @@ class LocalEngine(Matrices):
         trained = {name: self._with_replicated(getattr(plugs, name)) for name in ("sampler", "weigher", "loss")}
         self.plugs = plugs._replace(**trained)
         self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
-        self.tokens = np.empty((workers, walk.room(block)), np.int32)
-        self.ranges = np.zeros((workers, 2), np.int64)
-        self.rngs = np.zeros((workers, 8), np.uint64)
 
     def _with_replicated(self, plug):
         """Let a plug that trains rows of its own train those that this engine keeps."""
         names = plug.parameters
         return plug._replace(**{name: self.replicated[name] for name in names}) if names else plug
 
-    def run(self, blocks, alphas, epoch_key, round_keys):
-        """Train on one block per worker and merge.
+    @property
+    def temperature(self):
+        inverse_temperature = self.plugs.sampler.inverse_temperature
+        return 1 / inverse_temperature if inverse_temperature else None
 
-        Parameters
-        ----------
-        blocks : int64, (workers, 2), [from, to) in positions of the walk
-        alphas : (float, float), learning rate at both ends
-        epoch_key : int, names the choice of kept tokens; round_keys : tuple of int, names the round's streams
+    def set_temperature(self, temperature):
+        sampler = self.plugs.sampler._replace(inverse_temperature=inverse(temperature))
+        self.plugs = self.plugs._replace(sampler=sampler)
 
-        Returns
-        -------
-        (loss, pairs) : (float, int)
-            loss is NaN if a row left the finite numbers.
-        """
-        for worker in range(self.workers):
-            self.rngs[worker, 0] = stream_key(*round_keys, worker)
-        fill_round(self.plugs.source, blocks, epoch_key, self.tokens, self.ranges)
+    def run(self, round, alphas):
+        epoch_key, keys = self._start_streams(round)
+        fill_round(self.plugs.source, round.blocks, epoch_key, self.tokens, self.ranges)
         inputs, out = self._rows("vectors_in"), self._rows("vectors_out")
         loss, pairs = 0.0, 0
         for ranges, part_alphas, batch in self._batches(alphas):
-            self._refresh(ranges, (*round_keys, batch))
+            self._refresh(ranges, (*keys, batch))
             more = train_round(
                 self.plugs, self.shape, self.scratches, inputs, out, self.tokens, ranges, part_alphas, self.rngs
             )
@@ -101,16 +93,14 @@ class LocalEngine(Matrices):
 
     def _batches(self, alphas):
         """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""
-        alphas = np.tile(np.array(alphas, np.float64), (self.workers, 1))
         size = self.plugs.sampler.batch_groups
         if not size:
-            yield self.ranges, alphas, 0
+            yield self.ranges, np.tile(np.array(alphas, np.float64), (self.workers, 1)), 0
             return
-        first, last = self.ranges[:, 0], self.ranges[:, 1]
-        slope = (alphas[:, 1] - alphas[:, 0]) / np.maximum(last - first, 1)
+        first, last = self.ranges[:, :1], self.ranges[:, 1:]
         for batch in range(-(-int((last - first).max()) // size)):
-            ranges = np.stack([np.minimum(first + batch * size, last), np.minimum(first + (batch + 1) * size, last)], 1)
-            yield ranges, alphas[:, :1] + slope[:, None] * (ranges - first[:, None]), batch
+            ranges = np.minimum(first + np.array([batch, batch + 1]) * size, last)
+            yield ranges, linear(*alphas, (ranges - first) / np.maximum(last - first, 1)), batch
 
     def _refresh(self, ranges, keys):
         sampler = self.plugs.sampler

@@ -8,7 +8,7 @@ _EXPLODED = 1e4  # a coordinate beyond this is no embedding any more
 
 
 class Matrices:
-    """What all engines have: replicated matrices, a check of them, and a state to go back to.
+    """What engines of this machine have: replicated matrices, a check of them, and a state to go back to.
 
     Parameters
     ----------

@@ -1,0 +1,84 @@
+"""What the trainer asks of an engine, wherever its matrices lie."""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Round(NamedTuple):
+    """A round of an epoch: every worker's block of the data.
+
+    epoch, number : int, from 0; number : its place among the rounds of the epoch
+    blocks : int64, (workers, 2), [from, to) in positions of the walk
+    """
+
+    epoch: int
+    number: int
+    blocks: np.ndarray
+
+    @property
+    def positions(self):
+        """How many positions of the walk it covers (int)."""
+        return int((self.blocks[:, 1] - self.blocks[:, 0]).sum())
+
+
+class Engine(ABC):
+    """Trains a model round by round. Between rounds the model is quiet: whoever looks at it then sees it whole.
+
+    Attributes
+    ----------
+    walk : Walk
+        The data as the engine goes through them.
+    n_rounds : int
+        Rounds of an epoch.
+    vectors_in, vectors_out : float32, (n_vocab, dim)
+        The model's matrices, views that stay the same ones.
+    temperature : float or None
+        T of a sampler that has a finite one.
+    """
+
+    temperature = None
+
+    @abstractmethod
+    def plan(self, epoch):
+        """Return the rounds of an epoch, a list of `Round`; the same for the same seed."""
+
+    @abstractmethod
+    def run(self, round, alphas):
+        """Train one round.
+
+        Parameters
+        ----------
+        round : Round, of `plan`
+        alphas : (float, float), learning rate at both ends
+
+        Returns
+        -------
+        (loss, pairs) : (float, int)
+            Sum of the losses, NaN if a row left the finite numbers; number of pairs.
+        """
+
+    def set_temperature(self, temperature):
+        """Let the sampler draw at T = `temperature` from the next round on."""
+        raise NotImplementedError(f"{type(self).__name__} has no sampler with a temperature")
+
+    @abstractmethod
+    def healthy(self):
+        """Tell whether every number is finite and of a sane size."""
+
+    @abstractmethod
+    def keep(self, state=None):
+        """Remember this state, or another one given as its matrices by name, in place of the one kept before."""
+
+    @abstractmethod
+    def kept(self):
+        """Return the state kept last (dict of str -> float32 array)."""
+
+    @abstractmethod
+    def go_back(self):
+        """Return to the state kept last."""
+
+    @abstractmethod
+    def forget(self):
+        """Let go of the state kept last."""
