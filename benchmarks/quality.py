@@ -9,11 +9,17 @@ import dataclasses
 import statistics
 import time
 
+import numpy as np
+
 from w2vneg.config import TrainConfig
 from w2vneg.config.presets import PRESETS
 from w2vneg.embeddings import Vectors
 from w2vneg.errors import ConfigError, did_you_mean
 from w2vneg.evaluation import evaluate_likelihood
+from w2vneg.kernels.contexts import context_means
+from w2vneg.kernels.schedule import keep_thresholds
+from w2vneg.readout import Trained, parse
+from w2vneg.readout.context import WINDOW
 from w2vneg.training.trainer import Trainer
 
 from .contenders import head
@@ -32,6 +38,7 @@ OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "pbs-1": {"loss": "pbs", "temp": 1.0},
     "pbs-3": {"loss": "pbs", "temp": 3.0},
     "pbs-1-exact": {"loss": "pbs", "temp": 1.0, "method": "exact"},
+    "best": {"loss": "relaxed", "share_negatives": "centre", "negatives": 15, "subsample": 5e-5, "epochs": 6},
     "cis-eq10": {"loss": "cis", "weigh_positive": True},
     "cis-alternate": {"loss": "cis", "discriminator_steps": "alternate"},
     "pbs-cis": {"loss": "pbs", "weigher": "discriminator"},
@@ -71,6 +78,7 @@ TEST = {  # correlation -> columns of the table of test scores
 class Run:
     """One trained model's scores; seconds of training, from encoded corpus to vectors; pairs trained, if it tells;
     setting : dict, in which options this run differs from the others it is measured with
+    readout : str, how the vectors are made of both matrices, which seconds have in them
     """
 
     objective: str
@@ -80,6 +88,7 @@ class Run:
     scores: dict
     pairs: int | None = None
     setting: dict = dataclasses.field(default_factory=dict)
+    readout: str = "in"
 
 
 def development_scores(vectors, vectors_out, heldout, window, mirror=None):
@@ -119,6 +128,7 @@ def split(encoded, share=0.01):
 
 
 _WARM_TOKENS = 5000
+_EPOCHS = 3  # unless an objective or a call has another number
 
 
 class Judge:
@@ -145,20 +155,42 @@ class Judge:
         -------
         Run
         """
-        common = self.common | setting
-        if objective in RIVALS:
-            alpha, vectors_out, pairs = alpha or RIVALS[objective], None, None
-            vectors, seconds = self._rival(objective, alpha, seed, folder, common)
-        else:
-            vectors, vectors_out, alpha, seconds, pairs = self._ours(objective, alpha, seed, common)
-        if self.part == "dev":
-            scores = development_scores(vectors, vectors_out, self.heldout, common["window"], self.mirror)
-        else:
-            scores = test_scores(vectors, self.mirror)
-        return Run(objective, alpha, seed, seconds, scores, pairs, setting)
+        return self.measure_all(objective, alpha, seed, folder, ("in",), **setting)[0]
 
-    def _ours(self, objective, alpha, seed, common):
-        options = objective_options(objective) | common | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
+    def measure_all(self, objective, alpha, seed, folder, readouts, **setting):
+        """Train once and score each read-out; parameters are those of `measure`. Returns a list of Run."""
+        rival, pairs = objective in RIVALS, None
+        options = {"epochs": _EPOCHS} | ({} if rival else objective_options(objective)) | self.common | setting
+        if rival:
+            alpha = alpha or RIVALS[objective]
+            vectors, vectors_out, seconds = self._rival(objective, alpha, seed, folder, options)
+        else:
+            vectors, vectors_out, alpha, seconds, pairs = self._ours(objective, alpha, seed, options)
+        runs = []
+        for readout in readouts:
+            made, more = self._read_out(readout, vectors, vectors_out, options.get("subsample", 1e-4))
+            if self.part == "dev":
+                outs = vectors_out if not rival and readout == "in" else None
+                scores = development_scores(made, outs, self.heldout, options["window"], self.mirror)
+            else:
+                scores = test_scores(made, self.mirror)
+            runs.append(Run(objective, alpha, seed, seconds + more, scores, pairs, setting, readout))
+        return runs
+
+    def _read_out(self, readout, vectors, vectors_out, subsample):
+        """Return the `Vectors` of a read-out, and the seconds that it took."""
+        begun, chain, contexts = time.perf_counter(), parse(readout), None
+        if chain.needs_contexts:
+            keep = keep_thresholds(self.corpus.vocab.counts, subsample) / 2.0**32
+            contexts = context_means(self.corpus.ids, self.corpus.offsets, keep, vectors_out, WINDOW)
+        if vectors_out is None and chain.reads("vectors_out"):
+            raise ConfigError(f"a rival without an output matrix has no read-out {readout}; take in")
+        counts = self.corpus.vocab.counts if vectors.counts is None else vectors.counts
+        made = chain.read(Trained(vectors.matrix, vectors_out, vectors.words, counts, contexts))
+        return Vectors(vectors.words, made, counts), time.perf_counter() - begun
+
+    def _ours(self, objective, alpha, seed, options):
+        options = options | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
         if objective not in self._warm:  # compiled code is loaded, or made, before anything is timed
             warm_up = Trainer(head(self.corpus, _WARM_TOKENS), TrainConfig(**options | {"epochs": 1}))
             warm_up.train()
@@ -181,26 +213,30 @@ class Judge:
             write_sentences(self.corpus, text)
         if name == "gensim":
             model, seconds = train_gensim(text, alpha, seed, common)
-            return Vectors(model.wv.index_to_key, model.wv.vectors), seconds
+            rows = [model.wv.key_to_index[word] for word in self.corpus.vocab.words]  # in the order of our ids
+            words, counts = self.corpus.vocab.words, self.corpus.vocab.counts
+            return Vectors(words, model.wv.vectors[rows], counts), np.ascontiguousarray(model.syn1neg[rows]), seconds
         model, seconds = train_fasttext(text, alpha, common)  # takes no seed
         words = model.get_words()
         rows = [row for row, word in enumerate(words) if word != "</s>"]  # it counts the ends of lines as a word
-        return Vectors([words[row] for row in rows], model.get_input_matrix()[rows]), seconds
+        return Vectors([words[row] for row in rows], model.get_input_matrix()[rows]), None, seconds
 
 
 def table(runs, columns):
     """Return a Markdown table: one row for each objective and alpha, mean over seeds with the range in brackets."""
     groups = {}
     for run in runs:
-        groups.setdefault((run.objective, run.alpha), []).append(run)
-    heading = ("objective", "alpha", "seeds", *columns, "seconds", "million pairs/s")
+        groups.setdefault((run.objective, run.alpha, run.readout), []).append(run)
+    heading = ("objective", "alpha", "read-out", "seeds", *columns, "seconds", "million pairs/s")
     lines = ["| " + " | ".join(heading) + " |", "|---" * len(heading) + "|"]
-    for (objective, alpha), group in groups.items():
+    for (objective, alpha, readout), group in groups.items():
         cells = [_spread([r.scores.get(c) for r in group], c) for c in columns]
         seconds = _spread([r.seconds for r in group], "seconds")
         rates = [None if run.pairs is None else run.pairs / run.seconds / 1e6 for run in group]
         rate = _spread(rates, "million pairs/s")
-        lines.append(f"| {objective} | {alpha:g} | {len(group)} | {' | '.join(cells)} | {seconds} | {rate} |")
+        lines.append(
+            f"| {objective} | {alpha:g} | {readout} | {len(group)} | {' | '.join(cells)} | {seconds} | {rate} |"
+        )
     return "\n".join(lines)
 
 

@@ -216,7 +216,7 @@ def read_model(path):
 
 def read_vectors_of_model(path):
     for matrix in ("in", "out", "sum"):
-        check_vectors(Vectors.load(Path(path).parent, matrix=matrix))
+        check_vectors(Vectors.load(Path(path).parent, readout=matrix))
 
 
 def read_to_resume(path):

@@ -21,7 +21,7 @@ LAYERS = (  # a room imports from its own row only itself, and from all rows abo
     {"registry", "option", "jit"},
     {"plugs"},
     {"kernels"},
-    {"losses", "samplers", "weighers"},
+    {"losses", "samplers", "weighers", "readout"},
     {"data"},
     {"config"},
     {"embeddings"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ class Vectors:
         converted.
     counts : array_like, int64, (n,), optional
         How often each word occurred.
+    spellings : readout.letters.Spellings, optional
+        What gives a vector to a word that is not among them.
 
     Attributes
     ----------
@@ -47,8 +50,10 @@ class Vectors:
         If the parts do not fit together, there is no word or no dimension, or a word occurs twice.
     """
 
-    def __init__(self, words: Iterable[str], matrix: ArrayLike, counts: ArrayLike | None = None) -> None:
-        self.words = Words.of(words)
+    def __init__(
+        self, words: Iterable[str], matrix: ArrayLike, counts: ArrayLike | None = None, spellings: Any = None
+    ) -> None:
+        self.words, self.spellings = Words.of(words), spellings
         self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
@@ -72,11 +77,23 @@ class Vectors:
     def __getitem__(self, word: str | Iterable[str]) -> np.ndarray:
         """Return the vector of a word, float32 (dim,), or of a list of words, float32 (k, dim)."""
         if isinstance(word, str):
-            return self.matrix[self.id(word)]
-        return self.matrix[[self.id(one) for one in word]]
+            return self._resolve(word)[0]
+        return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
 
     def __repr__(self):
         return f"Vectors({len(self)} words, dim={self.dim})"
+
+    def with_words(self, words: Iterable[str]) -> Vectors:
+        """Return these vectors and, behind them, those of other `words` by their spelling, where they have one."""
+        if self.spellings is None:
+            return self
+        found = {word: self.spellings.vector(word) for word in dict.fromkeys(words) if word not in self.words}
+        found = {word: vector for word, vector in found.items() if vector is not None}
+        if not found:
+            return self
+        matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])
+        counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(found), np.int64)])
+        return Vectors([*self.words, *found], matrix, counts, self.spellings)
 
     @property
     def dim(self) -> int:
@@ -89,6 +106,13 @@ class Vectors:
         if row < 0:
             raise UnknownNameError(self._unknown(word))
         return row
+
+    def _spelt(self, word):
+        """Return the vector of a word's spelling, float32 (dim,); UnknownNameError if it has none."""
+        vector = None if self.spellings is None else self.spellings.vector(word)
+        if vector is None:
+            raise UnknownNameError(self._unknown(word))
+        return vector
 
     def _unknown(self, word):
         near = near_spellings(word, self.words) if isinstance(word, str) else []
@@ -114,7 +138,8 @@ class Vectors:
 
     def similarity(self, a: str, b: str) -> float:
         """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
-        return float(self.cosines([self.id(a)], [self.id(b)])[0])
+        first, second = (_normalised(self._resolve(word)[0][None])[0] for word in (a, b))
+        return float(np.clip(first @ second, -1.0, 1.0))
 
     def cosines(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
         """Return the cosines of pairs of rows, in double precision.
@@ -208,7 +233,9 @@ class Vectors:
     def _resolve(self, item):
         """Return the vector of a word or a raw vector, (dim,), and the word's row or None."""
         if isinstance(item, str):
-            row = self.id(item)
+            row = self.words.find(item)
+            if row < 0:
+                return self._spelt(item), None
             return self.matrix[row], row
         vector = np.asarray(item, dtype=np.float64)
         if vector.shape != (self.dim,) or not np.isfinite(vector).all():
@@ -265,21 +292,31 @@ class Vectors:
         """Write the vectors; see `w2vneg.formats.save` for formats (by suffix unless named) and precision."""
         from .formats import save
 
-        save(path, self.words, self.matrix, self.counts, format=format, precision=precision)
+        save(path, self.words, self.matrix, self.counts, format=format, precision=precision, spellings=self.spellings)
 
     @classmethod
-    def load(cls, path: str | Path, matrix: str = "in") -> Vectors:
+    def load(
+        cls, path: str | Path, matrix: str | None = None, readout: str | None = None, oov: str | None = None
+    ) -> Vectors:
         """Read vectors from word2vec text or binary, npz, or a model folder, told apart by content.
 
         Parameters
         ----------
         path : str or Path
-        matrix : {"in", "out", "sum"}
-            Which of a model folder's matrices; other files have ``"in"`` only.
+        matrix : {"in", "out", "sum"}, optional
+            The former name of `readout`.
+        readout : str, optional
+            How vectors are made of a model folder's matrices, if not as the model says: ``"in"``, ``"both+letters"``, …
+        oov : {None, "letters"}
+            With ``"letters"`` any spelling has a vector; for a model folder whose read-out has letters, or an npz file
+            written from one.
         """
-        from .formats import load
+        from .formats import read
 
-        return cls(*load(path, matrix=matrix))
+        if matrix is not None:
+            warnings.warn("matrix is now called readout", FutureWarning, stacklevel=2)
+        *parts, spellings = read(path, readout=readout or matrix, spell=spells(oov))
+        return cls(*parts, with_spellings(oov, spellings))
 
     def to_gensim(self) -> Any:
         """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""
@@ -289,6 +326,20 @@ class Vectors:
         if self.counts is not None:
             keyed.expandos["count"] = self.counts.copy()
         return keyed
+
+
+def spells(oov):
+    """Tell whether words out of the vocabulary are to have vectors; ConfigError for an unknown way."""
+    if oov not in (None, "letters"):
+        raise ConfigError(f"oov must be letters or None, not {oov!r}")
+    return oov is not None
+
+
+def with_spellings(oov, spellings):
+    """Return `spellings`; ConfigError if they are asked for and the read-out has none."""
+    if oov is not None and spellings is None:
+        raise ConfigError("vectors of any spelling need a read-out with letters, as readout='both+letters'")
+    return spellings
 
 
 def top_rows(scores, k):

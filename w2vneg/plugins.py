@@ -14,10 +14,11 @@ from .config.presets import PRESETS
 from .data.sources import SOURCES
 from .errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
 from .losses import LOSSES
+from .readout import READOUTS
 from .samplers import SAMPLERS
 from .weighers import WEIGHERS
 
-REGISTRIES = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "source": SOURCES}
+REGISTRIES = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "source": SOURCES, "readout": READOUTS}
 
 
 def load_plugins(plugin):
@@ -49,8 +50,8 @@ def load_plugins(plugin):
         if _registered() == before:
             sys.modules.pop(module, None)
             raise ConfigError(
-                f"plug-in {name} registers no loss, sampler, weigher, source or preset; decorate a class with "
-                "@LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
+                f"plug-in {name} registers no loss, sampler, weigher, source, read-out or preset; decorate a class "
+                "with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
             )
 
 

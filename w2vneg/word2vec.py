@@ -19,7 +19,7 @@ from .config import DEGENERACIES, TrainConfig
 from .config.compatibility import about_cosines, check_diagnose, check_plugs
 from .data.encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .data.inputs import Input, encode_input
-from .embeddings import Vectors
+from .embeddings import Vectors, spells, with_spellings
 from .errors import ConfigError, InputError, did_you_mean
 from .files.bounded import check_regular, read_text
 from .jit import available_threads
@@ -28,6 +28,7 @@ from .plugins import find_objective, lasting_plugins, load_plugins, names_with_l
 from .samplers import SAMPLERS
 from .training.checkpoints import Checkpoints
 from .training.model import Model
+from .training.readout import read_out
 from .training.trainer import Trainer
 from .weighers import WEIGHERS
 
@@ -57,7 +58,7 @@ class Word2Vec:
     model : Model
         Both matrices, vocabulary, resolved configuration and history; set by `fit`.
     vectors : Vectors
-        The input vectors; set by `fit`.
+        Those of the trained words, by the read-out; set by `fit`.
 
     Raises
     ------
@@ -270,9 +271,32 @@ class Word2Vec:
 
     @property
     def vectors(self) -> Vectors:
-        """Vectors: input vectors of the trained words; of the best state so far where held-out pairs judge the run."""
+        """Vectors: those of the trained words by the read-out of the options; of the best state so far where held-out
+        pairs judge the run.
+        """
+        return self.read_out()
+
+    def read_out(self, readout: str | None = None, oov: str | None = None) -> Vectors:
+        """Return the vectors of the trained words.
+
+        Parameters
+        ----------
+        readout : str, optional
+            How they are made of the two matrices, if not as the options say: ``"in"``, ``"both+letters"``, …
+        oov : {None, "letters"}
+            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters.
+
+        Raises
+        ------
+        ConfigError
+            If the read-out is unknown or does not fit what was read.
+        """
         model = self._trained()
-        return Vectors(model.vocab.words, model.best_vectors, model.vocab.counts)
+        matrix, spellings = read_out(model, readout, spell=spells(oov))
+        words, counts = model.vocab.words, model.vocab.counts
+        if len(matrix) != len(words):  # output rows of two kinds of things
+            words, counts = model.vocab_out.words, model.vocab_out.counts
+        return Vectors(words, matrix, counts, with_spellings(oov, spellings))
 
     def save(self, folder: str | Path) -> None:
         """Write the model folder; see `Model.save`."""

@@ -33,6 +33,9 @@ def pinned(text):
 @click.option("--at", "places", multiple=True, metavar="OBJECTIVE=ALPHA", help="An objective at its own alpha.")
 @click.option("--option", "overrides", multiple=True, metavar="NAME=VALUE", help="An option for all runs, as in TOML.")
 @click.option("--seed", "seeds", type=int, multiple=True, default=(1,), show_default=True)
+@click.option(
+    "--readout", "readouts", multiple=True, default=("in",), show_default=True, help="Score this one; repeatable."
+)
 @click.option("--part", type=click.Choice(["dev", "test"]), default="dev", show_default=True)
 @click.option(
     "--correlation",
@@ -42,9 +45,9 @@ def pinned(text):
     help="Which of the two the table shows; the JSON has both.",
 )
 @click.option("--window", type=int, default=3, show_default=True)
-@click.option("--epochs", type=int, default=3, show_default=True)
+@click.option("--epochs", type=int, help="[default: 3, of best 6]")
 @common
-def quality(objectives, alphas, places, overrides, seeds, part, correlation, window, epochs, **options):
+def quality(objectives, alphas, places, overrides, seeds, readouts, part, correlation, window, epochs, **options):
     """Train objectives and score them on development or test data; prints Markdown.
 
     Development data (MEN's dev part, the dev half of the Google analogies, likelihood of the last 1 % of the corpus)
@@ -59,14 +62,15 @@ def quality(objectives, alphas, places, overrides, seeds, part, correlation, win
         raise ConfigError("name objectives with --objective or --at: gensim, or what 'w2vneg objectives' lists")
     for name, _ in wanted:
         q.check_objective(name)
-    common = {"dim": options["dim"], "window": window, "epochs": epochs, "workers": options["workers"]}
+    common = {"dim": options["dim"], "window": window, "workers": options["workers"]}
+    common |= {} if epochs is None else {"epochs": epochs}
     common |= parse_toml("\n".join(overrides), "--option")
     judge = q.Judge(encode(options), common, part, options["mirror"])
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
             for name, alpha in wanted:
-                runs.append(judge.measure(name, alpha, seed, Path(folder)))
+                runs += judge.measure_all(name, alpha, seed, Path(folder), readouts)
                 click.echo(f"{name} alpha {runs[-1].alpha:g} seed {seed}: {runs[-1].seconds:.1f} s", err=True)
                 keep(options["out"], json.dumps([dataclasses.asdict(run) for run in runs], indent=1))
     click.echo(q.table(runs, q.DEV if part == "dev" else q.TEST[correlation]))

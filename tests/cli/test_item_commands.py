@@ -79,25 +79,25 @@ class TestTwoKinds:
             ("in", model.vocab, model.vectors_in),
             ("out", model.vocab_out, model.vectors_out),
         ):
-            assert run_cli("export", "model", "new.txt", "--matrix", matrix).code == 0
+            assert run_cli("export", "model", "new.txt", "--readout", matrix).code == 0
             written = Vectors.load("new.txt")
             assert written.words == vocab.words
             np.testing.assert_array_equal(written.matrix, expected)
 
     def test_there_is_no_sum(self, model, run_cli):
-        result = run_cli("export", "model", "new.txt", "--matrix", "sum")
-        assert result.code == 1 and "two kinds of things, which cannot be added" in result.err
+        result = run_cli("export", "model", "new.txt", "--readout", "sum")
+        assert result.code == 1 and "two kinds of things here" in result.err
 
     def test_a_target_is_no_centre(self, model, run_cli):
         assert "only as a target" in run_cli("recommend", "model", "m1").err
 
     def test_a_model_in_the_place_of_one_of_the_other_kind(self, model, train, run_cli):
         train("--pairs", "pairs.tsv", "--save-model", "model")
-        assert run_cli("export", "model", "new.txt", "--matrix", "out").code == 0
+        assert run_cli("export", "model", "new.txt", "--readout", "out").code == 0
         assert set(Vectors.load("new.txt").words) == {f"i{i}" for i in range(8)}
         assert run_cli("recommend", "model", "i1").code == 0
         train("--pairs", "seen.tsv", "--rectangular", "--save-model", "model")
-        assert run_cli("export", "model", "new.txt", "--matrix", "out").code == 0
+        assert run_cli("export", "model", "new.txt", "--readout", "out").code == 0
         assert set(Vectors.load("new.txt").words) == {f"m{m}" for m in range(8)}
 
     def test_each_side_keeps_to_a_vocabulary_of_its_own(self, model, train, folder):

@@ -436,23 +436,23 @@ def test_model_folder(model_folder):
     assert vectors.words == ["the", "of", "and"]
     assert vectors.counts.tolist() == [30, 20, 10]
     assert vectors.matrix.tolist() == [[0, 1], [2, 3], [4, 5]]
-    assert Vectors.load(model_folder, matrix="out").matrix.tolist() == [[0.5, 0.5]] * 3
-    assert Vectors.load(model_folder, matrix="sum").matrix.tolist() == [[0.5, 1.5], [2.5, 3.5], [4.5, 5.5]]
+    assert Vectors.load(model_folder, readout="out").matrix.tolist() == [[0.5, 0.5]] * 3
+    assert Vectors.load(model_folder, readout="sum").matrix.tolist() == [[0.5, 1.5], [2.5, 3.5], [4.5, 5.5]]
 
 
 def test_bad_model_folders(model_folder):
-    with pytest.raises(ConfigError, match="unknown matrix 'inn'; did you mean 'in'"):
-        Vectors.load(model_folder, matrix="inn")
+    with pytest.raises(ConfigError, match="unknown read-out 'inn'; did you mean 'in'"):
+        Vectors.load(model_folder, readout="inn")
     np.save(model_folder / "vectors_out.npy", np.ones((2, 2), np.float32))
     with pytest.raises(InputError, match=r"vectors_out\.npy: expected .* in 3 rows, found float32 \(2, 2\)"):
-        Vectors.load(model_folder, matrix="sum")
+        Vectors.load(model_folder, readout="sum")
     np.save(model_folder / "vectors_out.npy", np.array([[Trap()]], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="not a NumPy matrix"):
-        Vectors.load(model_folder, matrix="out")
+        Vectors.load(model_folder, readout="out")
     assert not Trap.sprung
     (model_folder / "vectors_out.npy").unlink()
     with pytest.raises(InputError, match=r"vectors_out\.npy: no such file"):
-        Vectors.load(model_folder, matrix="out")
+        Vectors.load(model_folder, readout="out")
     np.save(model_folder / "vectors_in.npy", np.full((3, 2), np.nan, np.float32))
     with pytest.raises(InputError, match=r"'the' .* NaN"):
         Vectors.load(model_folder)
@@ -470,7 +470,7 @@ def test_files_of_vectors_have_one_matrix(tmp_path):
     words, matrix = sample(3, 2)
     formats.save(tmp_path / "v.txt", words, matrix)
     with pytest.raises(ConfigError, match="'sum' needs a model folder"):
-        Vectors.load(tmp_path / "v.txt", matrix="sum")
+        Vectors.load(tmp_path / "v.txt", readout="sum")
 
 
 @pytest.mark.parametrize("format", ["word2vec", "word2vec-binary"])

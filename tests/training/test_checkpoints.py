@@ -5,7 +5,7 @@ import os
 import pytest
 from planted import two_topics
 
-from w2vneg import Word2Vec
+from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import EncodedCorpus
 from w2vneg.errors import ConfigError, InputError, OutputError
 from w2vneg.files.locks import owned
@@ -100,7 +100,8 @@ def test_fit_keeps_a_model_folder_and_owns_it_meanwhile(tmp_path):
     assert f"process {os.getpid()} on " in refused[0]
     kept = Model.load(tmp_path / "model")
     assert kept.position.epoch == 2
-    assert (kept.vectors_in == vectors.matrix).all()
+    assert (kept.vectors_in == word2vec.model.vectors_in).all()
+    assert (Vectors.load(tmp_path / "model").matrix == vectors.matrix).all()
     assert os.listdir(tmp_path) == ["model"]
 
 

@@ -18,7 +18,16 @@ from w2vneg.events import BestRestored, EpochDone, Interrupted, RolledBack, Roun
 from w2vneg.training.model import Model
 from w2vneg.training.validation import Metric, Validation, make_validation
 
-SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 4, "workers": 1, "loss": "ns"}
+SMALL = {
+    "readout": "in",
+    "dim": 8,
+    "window": 3,
+    "subsample": 0,
+    "min_count": 1,
+    "epochs": 4,
+    "workers": 1,
+    "loss": "ns",
+}
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,8 @@ import json
 
 import click
 
+from .readout import reads_vectors
+
 
 @click.command()
 @click.argument("a")
@@ -11,12 +13,13 @@ import click
 @click.argument("c")
 @click.option("--vectors", metavar="FILE", default="vectors.txt", show_default=True, help="File or model folder.")
 @click.option("-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
+@reads_vectors
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
-def analogy(a, b, c, vectors, k, as_json):
+def analogy(a, b, c, vectors, k, readout, oov, as_json):
     """Answer "A is to B as C is to …?", best answers first (3CosAdd)."""
     from ..embeddings import Vectors
 
-    answers = Vectors.load(vectors).analogy(a, b, c, k=k)
+    answers = Vectors.load(vectors, readout=readout, oov=oov).analogy(a, b, c, k=k)
     if as_json:
         document = {
             "vectors": vectors,

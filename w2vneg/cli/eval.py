@@ -6,6 +6,7 @@ import click
 
 from ..errors import ConfigError, InputError, W2vnegError
 from .ranking import ranking
+from .readout import readout_option, reads_vectors
 from .tables import table
 
 DEFAULT_SETS = ("ws353", "simlex999", "rw", "men", "mturk287")
@@ -30,9 +31,10 @@ def evaluate():
     help="A named set (w2vneg data list), 'all', or a file of word, word, score; may be repeated.  "
     f"[default: {' '.join(DEFAULT_SETS)}]",
 )
+@reads_vectors
 @_mirror
 @_json
-def similarity(vectors, sets, mirror, as_json):
+def similarity(vectors, sets, readout, oov, mirror, as_json):
     """Correlate cosines with human scores of word pairs.
 
     VECTORS is word2vec text or binary, npz, or a model folder; vectors.txt if left out. Words are looked up
@@ -41,7 +43,7 @@ def similarity(vectors, sets, mirror, as_json):
     """
     from ..embeddings import Vectors
 
-    loaded = Vectors.load(vectors)
+    loaded = Vectors.load(vectors, readout=readout, oov=oov)
     wanted = {}  # set -> whether it was asked for by name, in order
     for name in sets or ("all",):
         for one in DEFAULT_SETS if name == "all" else (name,):
@@ -104,9 +106,10 @@ def similarity(vectors, sets, mirror, as_json):
     type=click.Choice(["dev", "test"]),
     help="Ask a fixed half of each section only: its 1st, 3rd, 5th … questions (dev) or the others (test).",
 )
+@readout_option
 @_mirror
 @_json
-def analogy(vectors, questions, restrict_vocab, half, mirror, as_json):
+def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
     """Answer analogy questions: a is to b as c is to d.
 
     VECTORS is word2vec text or binary, npz, or a model folder; vectors.txt if left out. Words are looked up
@@ -116,7 +119,7 @@ def analogy(vectors, questions, restrict_vocab, half, mirror, as_json):
     """
     from ..embeddings import Vectors
 
-    loaded = Vectors.load(vectors)
+    loaded = Vectors.load(vectors, readout=readout)
     result = loaded.evaluate_analogy(questions, mirror=mirror, restrict_vocab=restrict_vocab, half=half)
     if as_json:
         click.echo(json.dumps({"vectors": vectors, **result.as_dict()}, indent=2, ensure_ascii=False))

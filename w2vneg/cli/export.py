@@ -2,6 +2,8 @@
 
 import click
 
+from .readout import reads_vectors
+
 
 @click.command()
 @click.argument("source", metavar="MODEL|VECTORS", type=click.Path())
@@ -15,28 +17,35 @@ import click
 @click.option(
     "--matrix",
     type=click.Choice(["in", "out", "sum"]),
-    default="in",
-    show_default=True,
-    help="Which matrix of a model folder; a file of vectors has 'in' only.",
+    hidden=True,
+    help="The former name of --readout.",
 )
+@reads_vectors
 @click.option(
     "--precision",
     metavar="N",
     type=click.IntRange(1, 9),
     help="Significant digits of word2vec text.  [default: as many as read back exactly]",
 )
-def export(source, out, format_, matrix, precision):
+def export(source, out, format_, matrix, readout, oov, precision):
     """Write the vectors of MODEL or VECTORS to OUT.
 
     Text and binary are word2vec's own and can be loaded by gensim (load_word2vec_format). npz also keeps the
-    counts.
+    counts, and with --oov letters what gives a vector to any spelling.
     """
     from ..embeddings import Vectors
+    from ..errors import ConfigError
     from ..files.atomic import check_writable
     from ..formats import format_of
 
     format_ = format_ or format_of(out)
     check_writable(out)
-    vectors = Vectors.load(source, matrix=matrix)
+    if matrix is not None:
+        if readout is not None:
+            raise ConfigError("--matrix is the former name of --readout; give one of the two")
+        click.echo(f"--matrix is now called --readout; take --readout {matrix}", err=True)
+    if oov is not None and format_ != "npz":
+        raise ConfigError(f"{format_} holds known words only; take --format npz, or leave --oov out")
+    vectors = Vectors.load(source, readout=readout or matrix, oov=oov)
     vectors.save(out, format=format_, precision=precision)
     click.echo(f"{out}: {len(vectors):,} words, {vectors.dim} dimensions, {format_}", err=True)

@@ -10,12 +10,16 @@ import click
 
 from .options import declared_flags, shown
 
-KINDS = {"loss": "losses", "sampler": "samplers", "weigher": "weighers", "source": "sources", "preset": "presets"}
+KINDS = {
+    **{"loss": "losses", "sampler": "samplers", "weigher": "weighers"},
+    **{"source": "sources", "readout": "readouts", "preset": "presets"},
+}
 _HEADINGS = {
     "loss": "Losses: what gradient the positive and its negatives give (--loss)",
     "sampler": "Samplers: which negatives (--sampler)",
     "weigher": "Weighers: how much each negative counts (--weigher)",
     "source": "Sources: what is read (--corpus, --pairs, ...)",
+    "readout": "Read-outs: how vectors are made of the two matrices (--readout)",
     "preset": "Presets: what a paper means by a name (--loss)",
 }
 
@@ -32,7 +36,7 @@ _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of e
 @click.option("--check", is_flag=True, help="Check the gradients and draws of NAME; exit code 1 if any is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 def objectives(name, plugin, check, as_json):
-    """List losses, samplers, weighers, sources and presets, or explain one.
+    """List losses, samplers, weighers, sources, read-outs and presets, or explain one.
 
     A loss, a sampler and a weigher make an objective; a preset names three that belong together, and every option
     given beside it wins. With NAME: formula, options, what it needs, what it costs and when to use it.
@@ -63,7 +67,9 @@ def _check(name, entries, as_json):
     from ..checks import check_plug
     from ..config import TrainConfig
 
-    plugs = [(entry["kind"], entry["name"]) for entry in entries if entry["kind"] not in ("preset", "source")]
+    plugs = [
+        (entry["kind"], entry["name"]) for entry in entries if entry["kind"] not in ("preset", "source", "readout")
+    ]
     if not plugs and any(entry["kind"] == "preset" for entry in entries):
         config = TrainConfig(loss=name).resolved()
         plugs = [(kind, getattr(config, kind)) for kind in ("loss", "sampler", "weigher")]
@@ -87,7 +93,8 @@ def _unknown(name, entries):
 
     hint = did_you_mean(name, sorted({entry["name"] for entry in entries}), shown=0)
     raise UnknownNameError(
-        f"no loss, sampler, weigher, source or preset is called {name!r}{hint} 'w2vneg objectives' lists them all."
+        f"no loss, sampler, weigher, source, read-out or preset is called {name!r}{hint} "
+        "'w2vneg objectives' lists them all."
     )
 
 
@@ -103,6 +110,8 @@ def _entries():
 def _plug(kind, name, plug):
     if kind == "source":
         return _source(name, plug)
+    if kind == "readout":
+        return _readout(name, plug)
     about = plug.about
     told = (
         dataclasses.asdict(about)
@@ -121,6 +130,27 @@ def _source(name, source):
     ]
     told = dict.fromkeys(("equation", "paper", "cost", "use"), "")
     return {"kind": "source", "name": name, "summary": source.help.rstrip("."), **told, "needs": [], "options": options}
+
+
+def _readout(name, plug):
+    from ..config.table import shown_default
+    from ..option import options_of
+
+    about = plug.about
+    told = dataclasses.asdict(about) if about is not None else dict.fromkeys(("equation", "paper", "cost", "use"), "")
+    told.setdefault("summary", _first_line(plug))
+    facts = {
+        "refines": "stands behind another: NAME+" + name,
+        "one_kind": "rows and columns of one kind of thing",
+        "of_text": "words, not items",
+        "needs_contexts": "the data: chosen when a run begins",
+    }
+    options = [
+        {"flag": f"{name}:{item.name}=", "help": item.metadata["help"], "default": shown_default(item)}
+        for item in options_of(plug).values()
+    ]
+    needs = [sentence for trait, sentence in facts.items() if getattr(plug, trait)]
+    return {"kind": "readout", "name": name, **told, "needs": needs, "options": options}
 
 
 def _first_line(plug):

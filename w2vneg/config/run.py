@@ -10,6 +10,14 @@ class RunOptions:
     """What is trained on, how large, how long; see each field's help."""
 
     dim: int = option(100, "Length of the vectors.", at_least=1, at_most=65536, group="model")
+    readout: str | None = option(
+        None,
+        "How vectors are made of the two trained matrices: in, out, sum, both, context, each alone or with +letters; "
+        "'w2vneg objectives' lists them.",
+        metavar="NAME",
+        group="model",
+        shown="text: both, items: in",
+    )
     source: str = option("text", "What is read; set by the option that names it.", group=None)
     rectangular: bool = option(False, "Centres and targets are two kinds of things; set by what is read.", group=None)
     min_count: int | None = option(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..data.sources import MIN_COUNT
 from ..errors import ConfigError, did_you_mean
 from ..option import checked
+from ..readout import DEFAULT, DEFAULTS, parse
 from .compatibility import for_plugs, own_negatives, settled, without_negatives
 from .objective import ObjectiveOptions
 from .presets import PRESETS, preset_of
@@ -134,9 +135,13 @@ class TrainConfig(RunOptions, ObjectiveOptions):
             values["min_alpha"] = chosen.alpha / 10000
         if chosen.min_count is None:
             values["min_count"] = MIN_COUNT[chosen.source]
+        if chosen.readout is None:
+            signless = chosen.absolute_softmax  # rows that belong together may point either way
+            values["readout"] = DEFAULT if signless else DEFAULTS.get(chosen.source, DEFAULT)
         config = dataclasses.replace(chosen, **values)
         if config.min_alpha > config.alpha:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
+        parse(config.readout).check(config.source, config.rectangular)
         object.__setattr__(config, "_is_resolved", True)
         return config
 

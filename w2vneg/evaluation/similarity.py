@@ -94,6 +94,10 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
     if tags is None:
         tags = all(_TAG.search(word) for pair in pairs for word in pair[:2])
     lookup = Lookup(vectors, case)
+    if vectors.spellings is not None:
+        bare = [_TAG.sub("", word) if tags else word for pair in pairs for word in pair[:2]]
+        vectors = vectors.with_words(word for word in bare if lookup(word) < 0)
+        lookup = Lookup(vectors, case)
     first, second, human = [], [], []
     for a, b, score in pairs:
         rows = [lookup(_TAG.sub("", word) if tags else word) for word in (a, b)]

@@ -10,12 +10,12 @@ from pathlib import Path
 from ..data.words import Words
 from ..errors import ConfigError, InputError, OutputError, did_you_mean
 from ..files.bounded import check_regular
+from ..readout import parse
 from . import binary, folder, npz, text
-from .common import row_not_finite
+from .common import Stored, row_not_finite
 
 SUFFIXES = {".txt": "word2vec", ".vec": "word2vec", ".bin": "word2vec-binary", ".npz": "npz"}  # str -> format
 FORMATS = ("word2vec", "word2vec-binary", "npz")
-MATRICES = ("in", "out", "sum")
 
 _PACKED = {
     b"\x1f\x8b": "gzip",
@@ -62,39 +62,49 @@ def detect(path):
     return "word2vec-binary" if binary.looks_binary(head) else "word2vec"
 
 
-def load(path, matrix="in"):
+def load(path, readout=None):
+    """Read vectors as `read` does; returns (words, matrix, counts)."""
+    return tuple(read(path, readout)[:3])
+
+
+def read(path, readout=None, spell=False):
     """Read vectors from a file or model folder, whatever their format.
 
     Parameters
     ----------
     path : str or Path
-    matrix : {"in", "out", "sum"}
-        Which of a model's matrices; only a model folder has more than ``"in"``.
+    readout : str, optional
+        How vectors are made of a model folder's matrices (`w2vneg.readout`), if not as the model says; a file of
+        vectors has no choice.
+    spell : bool
+        Read what gives vectors to any spelling, too.
 
     Returns
     -------
-    words : Words
-    matrix : ndarray, float32, (n, dim)
-    counts : ndarray, int64, (n,), or None
+    Stored
+        (words, matrix, counts, spellings)
 
     Raises
     ------
     InputError
         If the file is missing or damaged; the message names file and line.
     ConfigError
-        If `matrix` is unknown, or asks for what only a model folder has.
+        If the read-out is unknown, or asks for what only a model folder has; or spellings for what has none.
     """
-    if matrix not in MATRICES:
-        raise ConfigError(f"unknown matrix {matrix!r}{did_you_mean(matrix, MATRICES)}")
     path = Path(path)
+    if readout is not None:
+        parse(readout)
     found = detect(path)
     if found == "folder":
-        return folder.read(path, matrix)
-    if matrix != "in":
+        return folder.read(path, readout, spell)
+    if readout is not None:
         raise ConfigError(
-            f"{path} holds one matrix only; {matrix!r} needs a model folder (w2vneg train --save-model DIR)"
+            f"{path} holds vectors that are made already; read-out {readout!r} needs a model folder "
+            "(w2vneg train --save-model DIR)"
         )
-    return {"npz": npz.read, "word2vec-binary": binary.read, "word2vec": text.read}[found](path)
+    if found == "npz":
+        return npz.read(path, spell)
+    return Stored(*{"word2vec-binary": binary.read, "word2vec": text.read}[found](path))
 
 
 def format_of(path):
@@ -108,7 +118,7 @@ def format_of(path):
     return SUFFIXES[suffix]
 
 
-def save(path, words, matrix, counts=None, format=None, precision=None):
+def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None):
     """Write vectors whole or not at all.
 
     Parameters
@@ -122,6 +132,8 @@ def save(path, words, matrix, counts=None, format=None, precision=None):
         None takes it from the suffix of `path`.
     precision : int, in 1…9, or None
         Significant digits of word2vec text; None writes as many as read back to the same float32 values.
+    spellings : readout.letters.Spellings, optional
+        What gives vectors to any spelling; kept by npz only.
 
     Raises
     ------
@@ -143,6 +155,6 @@ def save(path, words, matrix, counts=None, format=None, precision=None):
     if precision is not None:
         raise ConfigError(f"a precision goes with the text format word2vec only, not with {format}")
     if format == "npz":
-        npz.write(path, words, matrix, counts)
+        npz.write(path, words, matrix, counts, spellings)
     else:
         binary.write(path, words, matrix)

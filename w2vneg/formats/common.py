@@ -1,15 +1,27 @@
 """What the formats share: headers that promise too much, words that cannot be written, numbers that are not finite."""
 
 import re
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.words import END
+from ..data.words import END, Words
 from ..errors import InputError, OutputError
 
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
 _NUMBERS = 1 << 18  # looked at together
 _DIGITS = 18  # of a number in a header that any file could have
+
+
+class Stored(NamedTuple):
+    """What was read. words : Words; matrix : float32, (n, dim); counts : int64, (n,), or None
+    spellings : readout.letters.Spellings, or None
+    """
+
+    words: Words
+    matrix: np.ndarray
+    counts: np.ndarray | None
+    spellings: Any = None
 
 
 def promised(path, header, size, width, remedy):

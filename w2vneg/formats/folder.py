@@ -2,52 +2,60 @@
 
 import numpy as np
 
-from ..errors import ConfigError, InputError
+from ..errors import InputError
 from ..files.bounded import read_json
 from ..files.npy import read_matrix
-from .common import check_finite
+from ..readout import DEFAULT, Trained, parse
+from .common import Stored, check_finite
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
 
 
-def read(path, matrix="in"):
-    """Read one matrix of a model folder, or the sum of both; see `w2vneg.formats.load`.
+def read(path, readout=None, spell=False):
+    """Make vectors of a model folder; see `w2vneg.formats.read`.
 
     A single matrix is memory-mapped, read-only. Where targets are another kind of thing than centres, the words of
-    "out" are theirs, and there is no sum: ConfigError.
+    ``out`` are theirs, and read-outs of both matrices are refused: ConfigError.
     """
     if not (path / "vocab.tsv").is_file():
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
     from ..data.vocab import Vocabulary
 
-    two_kinds = _two_kinds(path)
-    if two_kinds and matrix == "sum":
-        raise ConfigError(
-            f"{path}: rows of vectors_in.npy and vectors_out.npy are two kinds of things, which cannot be added; take "
-            "--matrix in or --matrix out"
-        )
-    vocab = Vocabulary.load(path / ("vocab_out.tsv" if two_kinds and matrix == "out" else "vocab.tsv"))
-    if matrix == "sum":
+    rectangular, source, own = _options(path)
+    chain = parse(own if readout is None else readout)
+    chain.check(source, rectangular)
+    of_columns = rectangular and any(part.name == "out" for part in chain.parts)
+    vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
+    first = second = None
+    if chain.reads("vectors_in"):
         first = _matrix(path / "vectors_in.npy", len(vocab))
+    if chain.reads("vectors_out"):
         second = _matrix(path / "vectors_out.npy", len(vocab))
-        if first.shape != second.shape:
-            raise InputError(f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}")
-        vectors = first + second
-    else:
-        vectors = _matrix(path / f"vectors_{matrix}.npy", len(vocab))
-    check_finite(path, vectors, vocab.words)
-    return vocab.words, vectors, np.asarray(vocab.counts, dtype=np.int64)
+    if first is not None and second is not None and first.shape != second.shape:
+        raise InputError(f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}")
+    for matrix in (first, second):
+        if matrix is not None:
+            check_finite(path, matrix, vocab.words)
+    contexts = path / "contexts.npy"
+    contexts = _matrix(contexts, len(vocab)) if chain.needs_contexts and contexts.is_file() else None
+    counts = np.asarray(vocab.counts, dtype=np.int64)
+    vectors = chain.read(Trained(first, second, vocab.words, counts, contexts, spell))
+    return Stored(vocab.words, vectors, counts, chain.spellings)
 
 
-def _two_kinds(path):
-    """Tell whether centres and targets are two kinds of things; a vocab_out.tsv may be left from a former model."""
+def _options(path):
+    """Return whether rows and columns are two kinds of things, what was read, and the run's read-out."""
     if not (path / "config.json").exists():  # vectors alone
-        return False
+        return False, "text", DEFAULT
     options = read_json(path / "config.json")
-    found = options.get("rectangular", False) if isinstance(options, dict) else None
-    if not isinstance(found, bool):
-        raise InputError(f"{path / 'config.json'}: expected options by name, rectangular true or false{_REMEDY}")
-    return found
+    wrong = f"{path / 'config.json'}: expected options by name"
+    if not isinstance(options, dict):
+        raise InputError(f"{wrong}{_REMEDY}")
+    found = [options.get(name, other) for name, other in (("rectangular", False), ("source", "text"))]
+    readout = options.get("readout") or DEFAULT  # of models that were saved before there were read-outs
+    if not isinstance(found[0], bool) or not all(isinstance(value, str) for value in (found[1], readout)):
+        raise InputError(f"{wrong}, rectangular true or false, source and readout as text{_REMEDY}")
+    return *found, readout
 
 
 def _matrix(path, n_words):

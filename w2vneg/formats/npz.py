@@ -1,7 +1,9 @@
 """npz: NumPy's zip of arrays. Words are UTF-8 bytes and offsets, so that no pickle is ever needed.
 
 Arrays: ``matrix`` float32 (n, dim); ``word_bytes`` uint8 (sum of lengths,); ``word_offsets`` int64 (n + 1,);
-``counts`` int64 (n,), if known. They are stored as they are, not compressed, so that the matrix can be mapped.
+``counts`` int64 (n,), if known; ``grams`` uint64 (n_grams,), ``gram_vectors`` float32 (n_grams, dim) and
+``gram_lengths`` int64 (2,), if any spelling is to have a vector (`readout.letters`).
+They are stored as they are, not compressed, so that the matrix can be mapped.
 """
 
 import math
@@ -13,18 +15,20 @@ from pathlib import Path
 import numpy as np
 
 from ..data.words import END, Words
-from ..errors import InputError
+from ..errors import ConfigError, InputError
 from ..files.atomic import atomic_file
 from ..files.npy import npy_header
-from .common import check_finite, check_text
+from ..readout.letters import Spellings
+from .common import Stored, check_finite, check_text
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
 
+_OF_SPELLINGS = ("grams", "gram_vectors", "gram_lengths")
 _NAME_LENGTHS_AT = 26  # of the lengths of name and extra field in a member's local header
 _MOST_PACKED = 1100  # how many times smaller deflating can make anything, and a little more
 
 
-def write(path, words, matrix, counts=None):
+def write(path, words, matrix, counts=None, spellings=None):
     """Write an npz file; see `w2vneg.formats.save`."""
     check_text(path, words)
     arrays = {
@@ -34,12 +38,15 @@ def write(path, words, matrix, counts=None):
     }
     if counts is not None:
         arrays["counts"] = np.asarray(counts, dtype=np.int64)
+    if spellings is not None:
+        arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
+        arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)
     with atomic_file(path) as stream:
         np.savez(stream, **arrays)
 
 
-def read(path):
-    """Read an npz file, strictly; see `w2vneg.formats.load`.
+def read(path, spell=False):
+    """Read an npz file, strictly; see `w2vneg.formats.read`.
 
     The matrix is memory-mapped, read-only, unless it is compressed.
     """
@@ -53,13 +60,38 @@ def read(path):
             arrays = [_array(stream, archive, f"{name}.npy") for name in ("word_bytes", "word_offsets")]
             counts = _array(stream, archive, "counts.npy") if "counts" in found else None
             matrix = _array(stream, archive, "matrix.npy", path)
-    except InputError:
+            if spell and "grams" not in found:
+                raise ConfigError(
+                    f"{path} has vectors of known words only; write it again from a model folder: w2vneg export MODEL "
+                    f"{path} --readout both+letters"
+                )
+            kept = [_array(stream, archive, f"{name}.npy") for name in _OF_SPELLINGS] if spell else None
+    except (InputError, ConfigError):
         raise
     except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
     words = _words(path, *arrays)
     _check(path, words, matrix, counts)
-    return words, np.ascontiguousarray(matrix), counts
+    spellings = _spellings(path, kept, matrix.shape[1]) if spell else None
+    return Stored(words, np.ascontiguousarray(matrix), counts, spellings)
+
+
+def _spellings(path, arrays, dim):
+    grams, vectors, lengths = arrays
+    fits = (
+        grams.dtype == np.uint64
+        and grams.ndim == 1
+        and vectors.dtype == np.float32
+        and vectors.shape == (len(grams), dim)
+        and lengths.dtype == np.int64
+        and lengths.shape == (2,)
+        and 1 <= lengths[0] <= lengths[1] <= 20
+        and np.isfinite(vectors).all()
+        and (grams[1:] > grams[:-1]).all()
+    )
+    if not fits:
+        raise InputError(f"{path}: its n-grams and their vectors do not fit together{_REMEDY}")
+    return Spellings(grams, vectors, int(lengths[0]), int(lengths[1]))
 
 
 def _array(stream, archive, name, mapped=None):

@@ -107,6 +107,8 @@ class Model:
     vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
     best : Best or None, where held-out pairs judge the run
     good : Good or None, of a run that was interrupted within an epoch
+    contexts : float32, (n_vocab, dim), or None: what stands around each word, for the read-outs that look at it; of the
+        state that the vectors are of, once the run is over
     signed : bool, not from a folder that somebody else wrote (see `signature`)
     """
 
@@ -122,6 +124,7 @@ class Model:
     best: Best | None = None
     good: Good | None = None
     signed: bool = True
+    contexts: np.ndarray | None = None
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab
@@ -135,10 +138,9 @@ class Model:
         self.vectors_in, self.vectors_out = matrices["vectors_in"], matrices["vectors_out"]
         self.extra = {name: matrices[name] for name in self.extra}
 
-    @property
-    def best_vectors(self):
-        """The input vectors of the best state so far: float32, (n_vocab, dim); the model's own if nothing judges it."""
-        return self.vectors_in if self.best is None else self.best.matrices.get("vectors_in", self.vectors_in)
+    def best_matrix(self, name):
+        """Return a matrix of the best state so far, float32 (rows, dim); the model's own if none was better."""
+        return self.matrices()[name] if self.best is None else self.best.matrices.get(name, self.matrices()[name])
 
     @classmethod
     def fresh(cls, vocab, config, vocab_out=None):
@@ -154,6 +156,7 @@ class Model:
         """Write the model folder, complete or not at all; the user's own files in a former one stay.
 
         vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
+        contexts.npy of a run that is over, if its read-out looks at contexts,
         vocab_out.tsv where targets are another kind of thing than centres,
         config.json, position.json, corpus.json, history.jsonl, versions.json, signature.json, validation.json and,
         until a run that is judged is over, best_NAME.npy of each matrix; good.json, and good_NAME.npy after an
@@ -170,6 +173,8 @@ class Model:
                 np.save(target / f"{name}.npy", matrix, allow_pickle=False)
             for name, matrix in others.items():
                 np.save(target / name, matrix, allow_pickle=False)
+            if self.contexts is not None:
+                np.save(target / "contexts.npy", self.contexts, allow_pickle=False)
             _write_json(target / "validation.json", self.best and self.best.as_dict())
             _write_json(target / "good.json", self.good and vars(self.good.position))
             _write_json(target / "extra.json", sorted(self.extra))
@@ -220,6 +225,8 @@ class Model:
         model = cls(vocab, config, *matrices, position, history, origin, extra, vocab_out)
         model.best = _read_best(folder, model.matrices())
         model.good = _read_good(folder, model.matrices())
+        if (folder / "contexts.npy").is_file():
+            model.contexts = _read_matrix(folder / "contexts.npy", (len(vocab),), config.dim)
         model.signed = is_signed(folder, model._signed())
         return model
 
@@ -266,6 +273,7 @@ def check_place(folder):
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
 _FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs and of other states
     "vectors_out.npy",
+    "contexts.npy",
     "vocab_out.tsv",
     "extra.json",
     "position.json",

@@ -13,6 +13,7 @@ from ..losses import LOSSES
 from .assembly import assemble
 from .diagnostics import Diagnoser
 from .model import Good, Model, Origin, Position
+from .readout import look_at_contexts
 from .signals import first_signal
 
 _HALVINGS = 5
@@ -131,6 +132,7 @@ class Trainer:
                 if not self._judge(clock):
                     self._epoch(clock)
         self.engine.forget()
+        look_at_contexts(self.model, self.corpus)
         if self.stopped and not self.complete:
             self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
         return self.model
