@@ -7,7 +7,6 @@ at in one call.
 
 import dataclasses
 import statistics
-import time
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from w2vneg.readout.context import WINDOW
 from w2vneg.training.trainer import Trainer
 
 from .contenders import head
-from .rivals import train_fasttext, train_gensim, write_sentences
+from .rivals import Seconds, now, train_fasttext, train_gensim, write_sentences
 
 OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "ns-shared": {"loss": "ns", "share_negatives": "centre"},
@@ -79,6 +78,7 @@ class Run:
     """One trained model's scores; seconds of training, from encoded corpus to vectors; pairs trained, if it tells;
     setting : dict, in which options this run differs from the others it is measured with
     readout : str, how the vectors are made of both matrices, which seconds have in them
+    cpu : float, seconds of all threads, from encoded corpus to vectors
     """
 
     objective: str
@@ -89,6 +89,7 @@ class Run:
     pairs: int | None = None
     setting: dict = dataclasses.field(default_factory=dict)
     readout: str = "in"
+    cpu: float = 0.0
 
 
 def development_scores(vectors, vectors_out, heldout, window, mirror=None):
@@ -174,12 +175,14 @@ class Judge:
                 scores = development_scores(made, outs, self.heldout, options["window"], self.mirror)
             else:
                 scores = test_scores(made, self.mirror)
-            runs.append(Run(objective, alpha, seed, seconds + more, scores, pairs, setting, readout))
+            runs.append(
+                Run(objective, alpha, seed, seconds + more, scores, pairs, setting, readout, seconds.cpu + more.cpu)
+            )
         return runs
 
     def _read_out(self, readout, vectors, vectors_out, subsample):
         """Return the `Vectors` of a read-out, and the seconds that it took."""
-        begun, chain, contexts = time.perf_counter(), parse(readout), None
+        begun, chain, contexts = now(), parse(readout), None
         if chain.needs_contexts:
             keep = keep_thresholds(self.corpus.vocab.counts, subsample) / 2.0**32
             contexts = context_means(self.corpus.ids, self.corpus.offsets, keep, vectors_out, WINDOW)
@@ -187,7 +190,7 @@ class Judge:
             raise ConfigError(f"a rival without an output matrix has no read-out {readout}; take in")
         counts = self.corpus.vocab.counts if vectors.counts is None else vectors.counts
         made = chain.read(Trained(vectors.matrix, vectors_out, vectors.words, counts, contexts))
-        return Vectors(vectors.words, made, counts), time.perf_counter() - begun
+        return Vectors(vectors.words, made, counts), Seconds.since(begun)
 
     def _ours(self, objective, alpha, seed, options):
         options = options | {"seed": seed} | ({} if alpha is None else {"alpha": alpha})
@@ -198,9 +201,9 @@ class Judge:
                 raise KeyboardInterrupt
             self._warm.add(objective)
         trainer = Trainer(self.corpus, TrainConfig(**options))
-        begun = time.perf_counter()
+        begun = now()
         model = trainer.train()
-        seconds = time.perf_counter() - begun
+        seconds = Seconds.since(begun)
         if not trainer.complete:
             raise KeyboardInterrupt  # a part of a run is no measurement
         vectors = Vectors(model.vocab.words, model.vectors_in, model.vocab.counts)
@@ -227,15 +230,16 @@ def table(runs, columns):
     groups = {}
     for run in runs:
         groups.setdefault((run.objective, run.alpha, run.readout), []).append(run)
-    heading = ("objective", "alpha", "read-out", "seeds", *columns, "seconds", "million pairs/s")
+    heading = ("objective", "alpha", "read-out", "seeds", *columns, "seconds", "CPU seconds", "million pairs/s")
     lines = ["| " + " | ".join(heading) + " |", "|---" * len(heading) + "|"]
     for (objective, alpha, readout), group in groups.items():
         cells = [_spread([r.scores.get(c) for r in group], c) for c in columns]
         seconds = _spread([r.seconds for r in group], "seconds")
+        cpu = _spread([r.cpu for r in group], "seconds")
         rates = [None if run.pairs is None else run.pairs / run.seconds / 1e6 for run in group]
         rate = _spread(rates, "million pairs/s")
         lines.append(
-            f"| {objective} | {alpha:g} | {readout} | {len(group)} | {' | '.join(cells)} | {seconds} | {rate} |"
+            f"| {objective} | {alpha:g} | {readout} | {len(group)} | {' | '.join(cells)} | {seconds} | {cpu} | {rate} |"
         )
     return "\n".join(lines)
 

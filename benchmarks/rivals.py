@@ -9,6 +9,24 @@ import numpy as np
 from w2vneg.errors import require
 
 
+class Seconds(float):
+    """Seconds of wall time, with those of all threads as `cpu`."""
+
+    cpu = 0.0
+
+    @classmethod
+    def since(cls, begun):
+        """Return the seconds since `begun`, which `now` returned."""
+        seconds = cls(time.perf_counter() - begun[0])
+        seconds.cpu = time.process_time() - begun[1]
+        return seconds
+
+
+def now():
+    """Return (wall time, CPU time of all threads)."""
+    return time.perf_counter(), time.process_time()
+
+
 def write_sentences(encoded, path, limit=None):
     """Write the kept tokens of an EncodedCorpus as text, one sentence a line: the same input for every trainer.
 
@@ -79,9 +97,9 @@ def train_gensim(path, alpha, seed, options, part=None):
 
 
 def _seconds_of_gensim(model, path, words, sentences, epochs):
-    begun = time.perf_counter()
+    begun = now()
     model.train(corpus_file=str(path), total_words=words, total_examples=sentences, epochs=epochs)
-    return time.perf_counter() - begun
+    return Seconds.since(begun)
 
 
 def train_fasttext(path, alpha, options):
@@ -92,7 +110,7 @@ def train_fasttext(path, alpha, options):
     (model, seconds)
     """
     fasttext = require_rival("fasttext")
-    begun = time.perf_counter()
+    begun = now()
     model = fasttext.train_unsupervised(
         str(path),
         model="skipgram",
@@ -108,7 +126,7 @@ def train_fasttext(path, alpha, options):
         thread=options["workers"],
         verbose=0,
     )
-    return model, time.perf_counter() - begun
+    return model, Seconds.since(begun)
 
 
 def train_itembed(encoded, alpha, options):
@@ -135,8 +153,8 @@ def train_itembed(encoded, alpha, options):
     vectors = [itembed.initialize_syn(len(encoded.vocab), options["dim"]) for _ in range(2)]
     task = itembed.UnsupervisedTask(items, offsets, *vectors, num_negative=options.get("negatives") or 5)
     steps = options["epochs"] * len(task)
-    begun = time.perf_counter()
+    begun = now()
     for step in range(steps):
         task.do_batch(alpha * (1 - step / steps))
-    seconds = time.perf_counter() - begun
+    seconds = Seconds.since(begun)
     return vectors[0], seconds, round(steps * task.batch_size * float(sizes[kept].mean()))

@@ -14,6 +14,7 @@ from w2vneg.config.presets import PRESETS
 from w2vneg.data.sources import SOURCES
 from w2vneg.losses import LOSSES
 from w2vneg.plugins import load_plugins
+from w2vneg.readout import READOUTS
 from w2vneg.samplers import SAMPLERS
 from w2vneg.training.model import Model
 from w2vneg.weighers import WEIGHERS
@@ -26,6 +27,7 @@ KINDS = {
     "head": ("sampler", "tail"),
     "rarity": ("weigher", "rarity"),
     "edges": ("source", "walk_length"),
+    "mixed": ("readout", "readout"),
 }
 EXAMPLES = dict(zip(KINDS, zip([PYTHON[0], *PYTHON[2:]], COMMANDS, strict=True), strict=True))
 
@@ -39,7 +41,13 @@ def example(request, tmp_path, monkeypatch):
     (tmp_path / "corpus.txt").write_text("a b c d e f\n" * 200, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     yield request.param, [shlex.split(line)[1:] for line in commands.strip().splitlines()]
-    for table, name in ((LOSSES, "squared-hinge"), (SAMPLERS, "head"), (WEIGHERS, "rarity"), (SOURCES, "edges")):
+    for table, name in (
+        (LOSSES, "squared-hinge"),
+        (SAMPLERS, "head"),
+        (WEIGHERS, "rarity"),
+        (SOURCES, "edges"),
+        (READOUTS, "mixed"),
+    ):
         table.unregister(name)
 
 
@@ -47,7 +55,7 @@ def test_each_example_passes_its_own_checks(run_cli, example):
     name, (check, _) = example
     result = run_cli(*check)
     assert result.code == 0, result.out + result.err
-    if name != "edges":
+    if name not in ("edges", "mixed"):
         assert check[0] == "objectives" and check[-1] == "--check"
         assert result.out.count("pass") >= 2
 
@@ -64,7 +72,7 @@ def test_each_example_trains_and_resumes_in_processes_of_their_own(example):
     model = Model.load("model")
     kind, option = KINDS[name]
     value = model.origin.input[option] if kind == "source" else getattr(model.config, option)
-    assert value == float(train[-1])
+    assert value == (train[-1] if kind == "readout" else float(train[-1]))
 
 
 def test_the_preset_of_the_page_is_one():
