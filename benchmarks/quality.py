@@ -37,7 +37,7 @@ OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "pbs-1": {"loss": "pbs", "temp": 1.0},
     "pbs-3": {"loss": "pbs", "temp": 3.0},
     "pbs-1-exact": {"loss": "pbs", "temp": 1.0, "method": "exact"},
-    "best": {"loss": "relaxed", "share_negatives": "centre", "negatives": 15, "subsample": 5e-5, "epochs": 6},
+    "best": {"loss": "best", "epochs": 5},
     "cis-eq10": {"loss": "cis", "weigh_positive": True},
     "cis-alternate": {"loss": "cis", "discriminator_steps": "alternate"},
     "pbs-cis": {"loss": "pbs", "weigher": "discriminator"},

@@ -45,7 +45,7 @@ def pinned(text):
     help="Which of the two the table shows; the JSON has both.",
 )
 @click.option("--window", type=int, default=3, show_default=True)
-@click.option("--epochs", type=int, help="[default: 3, of best 6]")
+@click.option("--epochs", type=int, help="[default: 3, of best 5]")
 @common
 def quality(objectives, alphas, places, overrides, seeds, readouts, part, correlation, window, epochs, **options):
     """Train objectives and score them on development or test data; prints Markdown.

@@ -18,6 +18,7 @@ class Preset:
     note : str, where this differs from the paper's letter and how to have that
     text_alpha : float, the learning rate for text, where development data chose another than the common one; items have
     other groups and other rates, and keep that (docs/journal/2026-11-23-measurements.md)
+    of_text : dict of option -> value, what the name fills in for text only
     """
 
     loss: str
@@ -26,6 +27,7 @@ class Preset:
     paper: str = ""
     note: str = ""
     text_alpha: float | None = None
+    of_text: dict = field(default_factory=dict)
 
 
 _COMMON = {
@@ -83,6 +85,14 @@ PRESETS = {
         "RS eqs. 5 and 8",
         "Ten negatives and counts to the power .75 by our own measurements; --loss pbs has the paper's 5 and plain "
         f"counts. {_AMONG}",
+    ),
+    "best": Preset(
+        "relaxed",
+        _BOLTZMANN | {"degeneracy": "popularity", "temp": 1.0, "negatives": 15, "share_negatives": "centre"},
+        "the best vectors of words for their time: relaxed, negatives shared by a centre, letters",
+        "RS eqs. 5 and 8; the rest by our own measurements",
+        "Chosen on development data (docs/readouts.md), with --epochs 5.",
+        of_text={"readout": "both+letters"},
     ),
     "mle": _MLE,
     "ss": Preset(
@@ -236,4 +246,5 @@ def preset_of(name, source="text"):
     """Return the preset `name`, complete for what is read; for a name that is none, its loss with plain noise."""
     preset = PRESETS.get(name, Preset(name, {"sampler": "popularity"}))
     tuned = {"alpha": preset.text_alpha} if source == "text" and preset.text_alpha is not None else {}
+    tuned |= preset.of_text if source == "text" else {}
     return replace(preset, values=_COMMON | tuned | preset.values)
