@@ -1,4 +1,4 @@
-"""Reading, writing and judging beside gensim, and starting up: contenders in turn, round after round.
+"""Reading, writing and evaluation beside gensim, and starting up: contenders in turn, round after round.
 
 What is written to disk and read again comes from the page cache; the rates are those of the programs, not of a disk.
 """
@@ -52,21 +52,21 @@ class Timing:
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """How much is done: bytes of text, words of the exported, the judged and the searched vectors, their dimension."""
+    """How much is done: bytes of text, words of the exported, evaluated and searched vectors, dimension."""
 
     text: int
     exported: int
-    judged: int
+    evaluated: int
     searched: int
     dim: int = 100
 
     @classmethod
     def short(cls):
-        return cls(text=20_000_000, exported=20_000, judged=70_000, searched=200_000)
+        return cls(text=20_000_000, exported=20_000, evaluated=70_000, searched=200_000)
 
     @classmethod
     def long(cls):
-        return cls(text=_TEXT_LIMIT, exported=1_000_000, judged=70_000, searched=1_000_000)
+        return cls(text=_TEXT_LIMIT, exported=1_000_000, evaluated=70_000, searched=1_000_000)
 
 
 def interleaved(tasks, repeats, tell=lambda text: None):
@@ -165,23 +165,25 @@ def exchange(folder, sizes):
     }
 
 
-def judging(analogies, similarity, sizes):
+def evaluation(analogies, similarity, sizes):
     """Return tasks: all questions of an analogy set, a similarity set, and the nearest of many words."""
     words = sorted({word for word in read_text(analogies).lower().split() if word != ":"})
     words += sorted({word for word in read_text(similarity).lower().split()} - set(words))
-    if len(words) > sizes.judged:
-        raise InputError(f"{analogies} and {similarity} have more than {sizes.judged} words; name the usual sets")
-    judged = vectors_like_trained(sizes.judged, sizes.dim, words)
+    if len(words) > sizes.evaluated:
+        raise InputError(f"{analogies} and {similarity} have more than {sizes.evaluated} words; name the usual sets")
+    evaluated = vectors_like_trained(sizes.evaluated, sizes.dim, words)
     many = vectors_like_trained(sizes.searched, sizes.dim)
 
-    def afresh(judge):
-        return lambda: judge(Vectors(judged.words, judged.matrix))  # vectors of length one are part of the work
+    def afresh(evaluate):
+        return lambda: evaluate(
+            Vectors(evaluated.words, evaluated.matrix)
+        )  # vectors of length one are part of the work
 
     def first_nearest():
         many.__dict__.pop("_lengths", None)
         many.most_similar("word5")
 
-    n_questions = evaluate_analogy(judged, analogies).overall.scored
+    n_questions = evaluate_analogy(evaluated, analogies).overall.scored
     return {
         "analogies, P@1/5/15": (afresh(lambda v: evaluate_analogy(v, analogies)), n_questions, "questions", None),
         "similarity": (afresh(lambda v: evaluate_similarity(v, similarity)), 1, "set", None),
@@ -202,7 +204,7 @@ def measure(corpus, analogies, similarity, sizes, repeats, tell=lambda text: Non
     groups = (
         lambda folder: ingestion(corpus, folder, sizes),
         lambda folder: exchange(folder, sizes),
-        lambda folder: judging(analogies, similarity, sizes),
+        lambda folder: evaluation(analogies, similarity, sizes),
         lambda folder: starting(),
     )
     for tasks in groups:

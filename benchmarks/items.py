@@ -83,7 +83,7 @@ def sampled(held, most=_SAMPLED, seed=1):
     return HeldOut(held.centres[pairs], held.targets[pairs], counts.astype(np.float64), 0, held.n_read)
 
 
-def judge(reading, held, n_items, ks):
+def evaluate(reading, held, n_items, ks):
     """Rank held-out pairs by a `Reading`, each item left out of its own catalogue; return a RankingResult."""
     itself = scipy.sparse.eye(n_items, format="csr")
     pairs = held.centres, held.targets, held.weights
@@ -187,7 +187,7 @@ def find_metric(text):
 
 
 def tune(contenders, histories, held, metric, effort, record, *, most=None, tell=lambda text: None):
-    """Try every contender's settings, and judge every reading by the validation pairs; the record keeps the trials.
+    """Try every contender's settings, and evaluate every reading by the validation pairs; the record keeps the trials.
 
     Parameters
     ----------
@@ -218,14 +218,14 @@ def tune(contenders, histories, held, metric, effort, record, *, most=None, tell
 def _try(name, contender, setting, histories, held, metric, effort):
     try:
         readings, seconds = contender.train(histories, setting, 1, effort)
-        results = {key: judge(one, held, len(histories.vocab), (metric.k,)) for key, one in readings.items()}
+        results = {key: evaluate(one, held, len(histories.vocab), (metric.k,)) for key, one in readings.items()}
     except W2vnegError as error:
         return Trial(name, setting, 0.0, {}, str(error))
     return Trial(name, setting, seconds, {key: metric.figures(one)[metric.name] for key, one in results.items()})
 
 
 def report(contenders, parts, metric, effort, seeds, record, *, tell=lambda text: None):
-    """Train every winner once in each round, under a seed of the round, and judge it by the test pairs."""
+    """Train every winner once in each round, under a seed of the round, and evaluate it by the test pairs."""
     n_items = len(parts.histories.vocab)
     for seed in range(1, seeds + 1):
         for name, contender in contenders.items():
@@ -236,7 +236,7 @@ def report(contenders, parts, metric, effort, seeds, record, *, tell=lambda text
             if name == "w2vneg" and seed == 1:  # compiled code is loaded before the clock runs
                 contender.train(parts.histories, trial.setting, seed, dataclasses.replace(effort, pairs=1000))
             readings, seconds = contender.train(parts.histories, trial.setting, seed, effort)
-            figures = figures_of(judge(readings[reading], parts.test, n_items, KS))
+            figures = figures_of(evaluate(readings[reading], parts.test, n_items, KS))
             record.add(Run(name, trial.setting, reading, seed, seconds, figures))
             tell(f"test, round {seed}, {name}: P@{_LIST} {figures[f'P@{_LIST}']:.4f} ({seconds:.1f} s)")
 

@@ -29,7 +29,7 @@ def check(objectives, workers):
         raise ConfigError("the others are compared with one worker; add --workers 1")
 
 
-def measure(judge, objectives, workers, seeds, folder, tell=lambda text: None, each=lambda runs: None):
+def measure(evaluator, objectives, workers, seeds, folder, tell=lambda text: None, each=lambda runs: None):
     """Train every objective with every number of workers; return a list of quality.Run, workers in their `setting`.
 
     each : callable, given the list of runs so far after each of them
@@ -38,7 +38,7 @@ def measure(judge, objectives, workers, seeds, folder, tell=lambda text: None, e
     for seed in seeds:
         for count in workers:
             for name in objectives:
-                runs.append(judge.measure(name, None, seed, folder, workers=count))
+                runs.append(evaluator.measure(name, None, seed, folder, workers=count))
                 tell(f"{name}, {count} workers, seed {seed}: {runs[-1].seconds:.1f} s")
                 each(runs)
     return runs

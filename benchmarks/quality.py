@@ -132,7 +132,7 @@ _WARM_TOKENS = 5000
 _EPOCHS = 3  # unless an objective or a call has another number
 
 
-class Judge:
+class Evaluator:
     """Trains objectives on one corpus with common options and scores them on "dev" or "test" data.
 
     For "dev" the last 1 % of the corpus is held out; for "test" all of it is trained on.

@@ -69,12 +69,12 @@ class Plan:
                         yield seed, epochs, name
 
 
-def measure(judge, plan, folder, tell=lambda text: None, each=lambda runs: None):
+def measure(evaluator, plan, folder, tell=lambda text: None, each=lambda runs: None):
     """Train and score everything that is planned.
 
     Parameters
     ----------
-    judge : quality.Judge; plan : Plan
+    evaluator : quality.Evaluator; plan : Plan
     folder : Path, for rivals' input
     each : callable, given the list of runs so far after each of them
 
@@ -86,7 +86,7 @@ def measure(judge, plan, folder, tell=lambda text: None, each=lambda runs: None)
     runs = []
     for seed, epochs, name in plan.runs():
         try:
-            run = judge.measure(name, plan.alphas.get(name), seed, folder, epochs=epochs)
+            run = evaluator.measure(name, plan.alphas.get(name), seed, folder, epochs=epochs)
         except RuntimeError as error:
             tell(f"{name}, {epochs} epochs, seed {seed}: failed ({error}); left out")
             continue

@@ -32,9 +32,9 @@ _SMALL = shlex.split("--dim 8 --window 3 --subsample 0 --min-count 1 --workers 1
 _TRAIN = ["train", "--corpus", "corpus.txt", *_SMALL]
 _FORMER = [*_TRAIN, "--epochs", "1", "--seed", "7"]
 _SAVED = [*_TRAIN, "--epochs", "1", "--save-model", "model"]
-_JUDGED = ["--valid", "valid.tsv", "--metric", "nll"]
+_EVALUATED = ["--valid", "valid.tsv", "--metric", "nll"]
 _SPLIT = shlex.split("split --corpus corpus.txt --window 2 --min-count 1 --out split")
-_TUNE = ["tune", "--corpus", "corpus.txt", *_SMALL, "--epochs", "1", *_JUDGED, "--out", "search"]
+_TUNE = ["tune", "--corpus", "corpus.txt", *_SMALL, "--epochs", "1", *_EVALUATED, "--out", "search"]
 _TUNE += ["--grid", "alpha=0.02,0.05", "--seeds"]
 
 LITTER = "run again, it leaves no more than"
@@ -71,13 +71,13 @@ _OTHER = [*_FORMER, "--min-count", "2", "--output", "unused.txt"]
 _BOTH = {"model": model, "vectors.txt": vectors}
 _MINE = ("model/notes.txt", "model/mine/list.txt")
 _ONE_MODEL = [*_FORMER, "--save-model", "model"]
-_ONE_JUDGED = [*_ONE_MODEL, *_JUDGED]
+_ONE_EVALUATED = [*_ONE_MODEL, *_EVALUATED]
 
 COMMANDS = {
     command.name: command
     for command in (
         Command("train, a first model", _SAVED, _BOTH, empty=True),
-        Command("train, over a former model", [*_SAVED, *_JUDGED], _BOTH, (_ONE_JUDGED,), _MINE),
+        Command("train, over a former model", [*_SAVED, *_EVALUATED], _BOTH, (_ONE_EVALUATED,), _MINE),
         Command("train, resumed", ["train", "--resume", "model"], _BOTH, (["3", *_SAVED],), _MINE),
         Command("train, vectors alone", [*_TRAIN, "--epochs", "1"], {"vectors.txt": vectors}, (_FORMER,)),
         Command("split, a first one", _SPLIT, {"split": whole}),

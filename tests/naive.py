@@ -190,20 +190,20 @@ LOSSES = {  # with the options they have by default for 1000 words
 }
 
 
-def no_weights(log_q, logits, counted, judged):
+def no_weights(log_q, logits, counted, evaluated):
     """Every negative counts once. A weigher's arguments have the positive's place first, and so has its answer.
 
-    counted : 1 + n bools, False for a negative that is excluded; judged : the discriminator's logits
+    counted : 1 + n bools, False for a negative that is excluded; evaluated : the discriminator's logits
     """
     return np.array(counted, np.float64)
 
 
-def importance_weights(log_q, logits, counted, judged):
+def importance_weights(log_q, logits, counted, evaluated):
     """ω_k = n q_k⁻¹ / Σ_l q_l⁻¹ over the n negatives that count, 1 for the positive."""
     return _shares([-value for value in log_q], counted)
 
 
-def self_adversarial_weights(log_q, logits, counted, judged, temperature=1.0):
+def self_adversarial_weights(log_q, logits, counted, evaluated, temperature=1.0):
     """RotatE eq. 5 times n: ω_k = n e^{s_k/T} / Σ_l e^{s_l/T} over the n negatives that count."""
     return _shares([s / temperature for s in logits], counted)
 
@@ -220,9 +220,9 @@ def _shares(exponents, counted):
     return weights
 
 
-def discriminator_weights(log_q, logits, counted, judged, weigh_positive=False):
+def discriminator_weights(log_q, logits, counted, evaluated, weigh_positive=False):
     """CIS eq. 8: ω_k = σ(−D(i, j_k)), 1 for the positive; eq. 10: for the positive as well."""
-    weights = np.array([sigmoid(-d) if c else 0.0 for d, c in zip(judged, counted, strict=True)])
+    weights = np.array([sigmoid(-d) if c else 0.0 for d, c in zip(evaluated, counted, strict=True)])
     if not weigh_positive:
         weights[0] = 1.0
     return weights

@@ -247,7 +247,7 @@ class Vectors:
         return self.most_similar([b, c], [a], k=k)
 
     def evaluate_similarity(self, set_or_path: str | Path, mirror: str | None = None) -> SimilarityResult:
-        """Compare cosines with human judgements.
+        """Compare cosines with human scores.
 
         Parameters
         ----------

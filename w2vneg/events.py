@@ -75,11 +75,11 @@ class Diagnosis(Event):
 
 @dataclass(frozen=True)
 class Validated(Event):
-    """Held-out pairs have judged the model after `epoch` epochs.
+    """Held-out pairs have evaluated the model after `epoch` epochs.
 
     epoch, best_epoch : float; metric : str, the figure that decides
     figures : dict of str -> float, this and others (see `validation`); value, best : float, the metric now, at its best
-    improved : bool, whether it is the best so far; stale : int, judgements since the best; seconds : float, it took
+    improved : bool, whether it is the best so far; stale : int, evaluations since the best; seconds : float, it took
     """
 
     epoch: float

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from .data.encoded import HeldOut
     from .data.vocab import Vocabulary
-    from .evaluation.baselines import Judgement
+    from .evaluation.baselines import RankingEvaluation
     from .training.validation import Validation
 
     Corpus = str | Path | Input | EncodedCorpus | EncodedPairs | Iterable[Sequence[str]]
@@ -108,13 +108,13 @@ class Word2Vec:
         diagnose : bool
             Look at the draws after each epoch: a `w2vneg.events.Diagnosis` for the listeners and the history.
         valid : path or HeldOut, optional
-            Held-out pairs that judge the model between rounds; the best state is what `fit` ends with.
+            Held-out pairs that evaluate the model between rounds; the best state is what `fit` ends with.
         metric : str
             What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.
         patience : int, optional
-            Stop after so many judgements in a row without a better one; None goes through all epochs.
+            Stop after so many evaluations in a row without a better one; None goes through all epochs.
         eval_every : float
-            Epochs from one judgement to the next.
+            Epochs from one evaluation to the next.
         valid_exclude_known : path or HeldOut, optional
             Pairs to leave out of the ranking, such as those trained on.
         checkpoints : path or Checkpoints, optional
@@ -235,11 +235,11 @@ class Word2Vec:
             config = dataclasses.replace(config, degeneracy=weights)
         return Trainer(encoded, config, listeners, model, diagnose, validation, checkpoints)
 
-    def evaluate_ranking(self, test: str | Path, **options: Any) -> Judgement:
-        """Rank the held-out pairs of a file; returns a Judgement, and takes options as `baselines.judge_ranking`."""
-        from .evaluation.baselines import judge_ranking
+    def evaluate_ranking(self, test: str | Path, **options: Any) -> RankingEvaluation:
+        """Rank the held-out pairs of a file beside baselines; see `evaluation.baselines.evaluate_with_baselines`."""
+        from .evaluation.baselines import evaluate_with_baselines
 
-        return judge_ranking(self._trained(), test, **options)
+        return evaluate_with_baselines(self._trained(), test, **options)
 
     def recommend(
         self, items: str | Sequence[str], k: int = 10, exclude_known: str | Path | Sequence[str | Path] = ()
@@ -272,7 +272,7 @@ class Word2Vec:
     @property
     def vectors(self) -> Vectors:
         """Vectors: those of the trained words by the read-out of the options; of the best state so far where held-out
-        pairs judge the run.
+        pairs evaluate the run.
         """
         return self.read_out()
 

@@ -1,4 +1,4 @@
-"""``python -m benchmarks io``: reading, writing, judging, starting."""
+"""``python -m benchmarks io``: reading, writing, evaluation, starting."""
 
 import click
 
@@ -12,7 +12,7 @@ from .common import keep, say
 @click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
 @click.option("--out", metavar="FILE", help="Write every single run as JSON, too.")
 def io(corpus, long, repeats, mirror, out):
-    """Reading text, writing and reading vectors beside gensim, judging, starting; interleaved. Prints Markdown.
+    """Reading text, writing and reading vectors beside gensim, evaluation, starting; interleaved. Prints Markdown.
 
     The short form takes about two minutes: 20 MB of text, 20,000 vectors, 200,000 words to search.
     """

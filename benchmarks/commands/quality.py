@@ -65,12 +65,12 @@ def quality(objectives, alphas, places, overrides, seeds, readouts, part, correl
     common = {"dim": options["dim"], "window": window, "workers": options["workers"]}
     common |= {} if epochs is None else {"epochs": epochs}
     common |= parse_toml("\n".join(overrides), "--option")
-    judge = q.Judge(encode(options), common, part, options["mirror"])
+    evaluator = q.Evaluator(encode(options), common, part, options["mirror"])
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
             for name, alpha in wanted:
-                runs += judge.measure_all(name, alpha, seed, Path(folder), readouts)
+                runs += evaluator.measure_all(name, alpha, seed, Path(folder), readouts)
                 click.echo(f"{name} alpha {runs[-1].alpha:g} seed {seed}: {runs[-1].seconds:.1f} s", err=True)
                 keep(options["out"], json.dumps([dataclasses.asdict(run) for run in runs], indent=1))
     click.echo(q.table(runs, q.DEV if part == "dev" else q.TEST[correlation]))

@@ -66,13 +66,15 @@ def time_to_quality(
         check_writable(plot)
         require("matplotlib.figure", "plot", "a figure")
     shared = {"dim": options["dim"], "window": window, "workers": options["workers"]}
-    judge = q.Judge(encode(options), shared, part, options["mirror"])
+    evaluator = q.Evaluator(encode(options), shared, part, options["mirror"])
     with tempfile.TemporaryDirectory() as folder:
         runs = t.measure(
-            judge, plan, Path(folder), say, lambda r: keep(options["out"], t.as_json(r, plan, part, tolerance))
+            evaluator, plan, Path(folder), say, lambda r: keep(options["out"], t.as_json(r, plan, part, tolerance))
         )
     points = t.points_of(runs, part)
-    click.echo(f"{machine()}\n{len(judge.corpus):,} tokens, {len(judge.corpus.vocab):,} words, {shared}, {part} part\n")
+    click.echo(
+        f"{machine()}\n{len(evaluator.corpus):,} tokens, {len(evaluator.corpus.vocab):,} words, {shared}, {part} part\n"
+    )
     click.echo(f"{t.table(points)}\n")
     click.echo(t.reached_table(t.reached(points, target_epochs, tolerance), target_epochs))
     if plot:

@@ -32,10 +32,10 @@ def workers(objectives, counts, seeds, window, epochs, **options):
     objectives, counts, seeds = (tuple(dict.fromkeys(given)) for given in (objectives, counts, seeds))
     m.check(objectives, counts)
     shared = {"dim": options["dim"], "window": window, "epochs": epochs}
-    judge = q.Judge(encode(options), shared, "dev", options["mirror"])
+    evaluator = q.Evaluator(encode(options), shared, "dev", options["mirror"])
     with tempfile.TemporaryDirectory() as folder:
         runs = m.measure(
-            judge, objectives, counts, seeds, Path(folder), say, lambda r: keep(options["out"], m.as_json(r))
+            evaluator, objectives, counts, seeds, Path(folder), say, lambda r: keep(options["out"], m.as_json(r))
         )
-    click.echo(f"{machine()}\n{len(judge.corpus):,} tokens, {len(judge.corpus.vocab):,} words, {shared}\n")
+    click.echo(f"{machine()}\n{len(evaluator.corpus):,} tokens, {len(evaluator.corpus.vocab):,} words, {shared}\n")
     click.echo(m.table(runs))

@@ -166,7 +166,7 @@ def test_an_item_is_not_ranked_for_itself():
     """The scores put every item first for itself; the held-out partner is then the best of the rest."""
     scores = Reading(lambda centres: np.eye(4)[centres] * 9 + np.array([0.0, 1.0, 2.0, 3.0]), True)
     held = HeldOut(np.array([0, 3]), np.array([3, 2]), np.ones(2), 0, 2)
-    result = items.judge(scores, held, 4, (1,))
+    result = items.evaluate(scores, held, 4, (1,))
     assert result.precision[1] == 1.0 and result.mpr == 1.0
     others = np.exp([3.0, 2.0, 1.0])
     expected = (3.0 - np.log(others.sum()) + 2.0 - np.log(np.exp([0.0, 1.0, 2.0]).sum())) / -2

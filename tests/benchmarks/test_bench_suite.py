@@ -325,18 +325,18 @@ class _FastText:
 
 def test_read_outs_of_one_training_are_scored_each(tmp_path, monkeypatch):
     monkeypatch.setattr(quality, "development_scores", lambda vectors, outs, *rest: {"men-dev": float(vectors.dim)})
-    judge = quality.Judge(zipf_text(30, 4000), {"dim": 8, "window": 2, "workers": 1}, "dev")
-    runs = judge.measure_all("best", None, 1, tmp_path, ("in", "both", "context+letters"), subsample=0)
+    evaluate = quality.Evaluator(zipf_text(30, 4000), {"dim": 8, "window": 2, "workers": 1}, "dev")
+    runs = evaluate.measure_all("best", None, 1, tmp_path, ("in", "both", "context+letters"), subsample=0)
     assert [run.readout for run in runs] == ["in", "both", "context+letters"]
     assert runs[0].seconds < runs[1].seconds and {run.scores["men-dev"] for run in runs} == {8.0}
-    assert judge.measure("ns", None, 1, tmp_path, epochs=1).readout == "in"
+    assert evaluate.measure("ns", None, 1, tmp_path, epochs=1).readout == "in"
 
 
 def test_vectors_of_fasttext_are_those_of_the_words(tmp_path, monkeypatch):
     stand_in = _FastText()
     monkeypatch.setitem(sys.modules, "fasttext", stand_in)
-    judge = quality.Judge(zipf_text(30, 2000), {"dim": 8, "window": 2, "epochs": 1, "workers": 1}, "test")
-    vectors, outs, seconds = judge._rival("fasttext", 0.05, 1, tmp_path, judge.common)
+    evaluate = quality.Evaluator(zipf_text(30, 2000), {"dim": 8, "window": 2, "epochs": 1, "workers": 1}, "test")
+    vectors, outs, seconds = evaluate._rival("fasttext", 0.05, 1, tmp_path, evaluate.common)
     found = dict(zip(vectors.words, vectors.matrix[:, 0].tolist(), strict=True))
     assert found == {"w02": 0.0, "w00": 2.0}
     assert len(stand_in.text.split()) == 2000

@@ -246,7 +246,7 @@ class TestWarnings:
         assert run_cli("train", "--pairs", "out/train.tsv", *self.SMALL, "--save-model", "model").code == 0
         return "model"
 
-    def test_of_judging(self, model, warnings_of):
+    def test_of_evaluation(self, model, warnings_of):
         (warning,) = warnings_of("eval", "ranking", model, "out/test.tsv", "--bootstrap=0", "--train=out/train.tsv")
         assert warning.startswith(self.WARNED.format("test"))
         assert warning.endswith("; leave them out with --exclude-known out/train.tsv.")
@@ -254,19 +254,19 @@ class TestWarnings:
         assert warnings_of("eval", "ranking", model, "out/train.tsv", "--bootstrap=0") == []
 
     def test_of_training_and_searching(self, model, warnings_of):
-        judged = ("--pairs=out/train.tsv", "--valid=out/valid.tsv", *self.SMALL)
+        evaluated = ("--pairs=out/train.tsv", "--valid=out/valid.tsv", *self.SMALL)
         for command in (("train", "--quiet"), ("tune", "--grid=alpha=0.05", "--out=search")):
-            (warning,) = warnings_of(*command, *judged)
+            (warning,) = warnings_of(*command, *evaluated)
             assert warning.startswith(self.WARNED.format("valid"))
             assert warning.endswith("; leave them out with --valid-exclude-known out/train.tsv.")
         known = "--valid-exclude-known=out/train.tsv"
-        assert warnings_of("train", *judged, known) == []
-        assert warnings_of("tune", *judged, known, "--grid=alpha=0.05", "--out=other") == []
+        assert warnings_of("train", *evaluated, known) == []
+        assert warnings_of("tune", *evaluated, known, "--grid=alpha=0.05", "--out=other") == []
 
     def test_a_run_that_is_resumed_cannot_change_it(self, model, warnings_of):
-        judged = ("--pairs=out/train.tsv", "--valid=out/valid.tsv", *self.SMALL)
-        assert len(warnings_of("train", *judged, "--save-model=judged")) == 1
-        assert warnings_of("train", "--resume=judged") == []
+        evaluated = ("--pairs=out/train.tsv", "--valid=out/valid.tsv", *self.SMALL)
+        assert len(warnings_of("train", *evaluated, "--save-model=evaluated")) == 1
+        assert warnings_of("train", "--resume=evaluated") == []
 
     @pytest.mark.parametrize("way", [["--by", "user"], ["--by", "time"]])
     def test_other_ways_to_split_hold_out_what_may_be_trained_on(self, split, warnings_of, run_cli, way):

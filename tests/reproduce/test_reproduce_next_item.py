@@ -103,7 +103,7 @@ def test_the_table_in_small(task, few):
 
 
 @pytest.mark.slow
-def test_every_temperature_is_judged_with_one_alpha(task):
+def test_every_temperature_is_evaluated_with_one_alpha(task):
     table = next_item.measure_temperatures(task, SCALE, 1, lambda line: None)
     assert list(table["method"]) == ["UBS", "UBS", "PBS", "PBS + log Q", "PBS", "PBS + log Q"]
     assert table["T"].tolist() == [3.0, math.inf, 3.0, 3.0, math.inf, math.inf]

@@ -225,7 +225,7 @@ def test_damaged_files(folder, name, content, error, message):
 
 
 BEST = {"epoch": 1.0, "figures": {"mpr": 0.5}, "last_epoch": 1.0, "last_figures": {}, "stale": 0, "finished": True}
-JUDGED = {"metric": "mpr", "patience": None, "every": 1.0, "held": 1, "known": None, "files": {}}
+EVALUATED = {"metric": "mpr", "patience": None, "every": 1.0, "held": 1, "known": None, "files": {}}
 
 
 @pytest.mark.parametrize(
@@ -241,9 +241,9 @@ JUDGED = {"metric": "mpr", "patience": None, "every": 1.0, "held": 1, "known": N
     ],
 )
 def test_a_validation_of_other_kinds_is_refused(folder, changed, settings):
-    (folder / "validation.json").write_text(json.dumps(BEST | {"settings": JUDGED}))
+    (folder / "validation.json").write_text(json.dumps(BEST | {"settings": EVALUATED}))
     assert Model.load(folder).best.figures == {"mpr": 0.5}
-    (folder / "validation.json").write_text(json.dumps(BEST | changed | {"settings": JUDGED | settings}))
+    (folder / "validation.json").write_text(json.dumps(BEST | changed | {"settings": EVALUATED | settings}))
     with pytest.raises(InputError, match=r"validation\.json: not the validation of a run"):
         Model.load(folder)
 

@@ -1,4 +1,4 @@
-"""Held-out pairs that judge a run: the best state comes back to the bit, patience is counted, a resumed run agrees."""
+"""Held-out pairs that evaluate a run: the best state comes back to the bit, patience counts, resumed runs agree."""
 
 import json
 import math
@@ -50,11 +50,11 @@ class Scripted(Validation):
 
     def __init__(self, held, values, **options):
         super().__init__(held, **options)
-        self.values, self.judged = list(values), 0
+        self.values, self.evaluated = list(values), 0
 
     def figures(self, model):
-        self.judged += 1
-        return {self.metric.name: float(self.values[self.judged - 1])}
+        self.evaluated += 1
+        return {self.metric.name: float(self.values[self.evaluated - 1])}
 
 
 def run(corpus, validation, listeners=(), model=None, **options):
@@ -73,7 +73,7 @@ def same(left, right):
 
 
 def snapshots(corpus, validation, listeners=(), **options):
-    """Train; return (trainer, state at each judgement by its epoch, events)."""
+    """Train; return (trainer, state at each evaluation by its epoch, events)."""
     states, events = {}, []
 
     def look(event):
@@ -90,7 +90,7 @@ def of_kind(events, kind):
     return [event for event in events if isinstance(event, kind)]
 
 
-# --- what a judgement is ---------------------------------------------------------------------------------------------
+# --- what a evaluation is ---------------------------------------------------------------------------------------------
 
 
 def test_figures_equal_the_obvious(planted, held):
@@ -128,7 +128,7 @@ def test_centres_and_targets_of_two_kinds(tmp_path):
     figures = validation.figures(model)
     assert (figures["mpr"], figures["prec@1"]) == (0.5, 0.0)  # both stand second of three
     validation.begin(model)
-    (event,) = validation.judge(model, 1.0, False)
+    (event,) = validation.evaluate(model, 1.0, False)
     assert event.improved and event.value == 0.0
     model.save(tmp_path / "model")
     best = Model.load(tmp_path / "model").best
@@ -141,7 +141,7 @@ def test_centres_and_targets_of_two_kinds(tmp_path):
     assert (better["mpr"], better["prec@1"]) == (1.0, 1.0)
 
 
-def test_known_pairs_are_left_out_and_an_absolute_softmax_is_judged_by_its_logit(planted, held):
+def test_known_pairs_are_left_out_and_an_absolute_softmax_is_evaluated_by_its_logit(planted, held):
     model = run(planted, None, epochs=1).model
     everything = np.array([(i, j) for i in set(held.centres.tolist()) for j in range(len(planted.vocab))])
     known = HeldOut(everything[:, 0], everything[:, 1], np.ones(len(everything)), 0, len(everything))
@@ -195,10 +195,10 @@ def test_the_best_state_comes_back_to_the_bit_with_all_that_plugs_train(planted,
     assert trainer.model.best.matrices == {}
 
 
-def test_judging_changes_nothing_about_the_training(planted, held):
+def test_evaluation_changes_nothing_about_the_training(planted, held):
     plain = run(planted, None, epochs=2)
-    judged = run(planted, Scripted(held, range(99)), epochs=2)  # always better: the last is the best
-    assert same(state(plain.model), state(judged.model))
+    evaluated = run(planted, Scripted(held, range(99)), epochs=2)  # always better: the last is the best
+    assert same(state(plain.model), state(evaluated.model))
     often = run(planted, Scripted(held, range(99), every=0.15), epochs=2)
     assert same(state(plain.model), state(often.model))
 
@@ -218,7 +218,7 @@ def test_real_figures_choose_the_best_of_what_was_seen(planted, held):
 
 
 @pytest.mark.parametrize(
-    "values, patience, metric, judged, best",
+    "values, patience, metric, evaluated, best",
     [
         ([1, 2, 3, 4, 5, 6], 1, "mpr", 6, 6.0),
         ([5, 4, 3, 2, 1, 0], 1, "mpr", 2, 1.0),
@@ -229,19 +229,19 @@ def test_real_figures_choose_the_best_of_what_was_seen(planted, held):
         ([5, 6, 7, 8, 9, 9], None, "nll", 6, 1.0),
     ],
 )
-def test_patience_is_counted_right(planted, held, values, patience, metric, judged, best):
+def test_patience_is_counted_right(planted, held, values, patience, metric, evaluated, best):
     validation = Scripted(held, values, patience=patience, metric=metric)
     trainer, states, events = snapshots(planted, validation, epochs=6)
-    assert validation.judged == judged
-    assert trainer.model.position.epoch == judged
+    assert validation.evaluated == evaluated
+    assert trainer.model.position.epoch == evaluated
     assert trainer.complete and not trainer.stopped
     assert same(state(trainer.model), states[best])
     restored = events[-1]
-    assert (restored.best_epoch, restored.epoch, restored.early) == (best, judged, judged < 6)
+    assert (restored.best_epoch, restored.epoch, restored.early) == (best, evaluated, evaluated < 6)
     assert not of_kind(events, Interrupted)
     seen = of_kind(events, Validated)
-    assert [event.value for event in seen] == values[:judged]
-    running = [max(values[: n + 1]) if metric == "mpr" else min(values[: n + 1]) for n in range(judged)]
+    assert [event.value for event in seen] == values[:evaluated]
+    running = [max(values[: n + 1]) if metric == "mpr" else min(values[: n + 1]) for n in range(evaluated)]
     assert [event.best for event in seen] == running
     assert [event.improved for event in seen] == [event.epoch == event.best_epoch for event in seen]
     assert [event.stale == 0 for event in seen] == [event.improved for event in seen]
@@ -251,12 +251,12 @@ def test_patience_is_counted_right(planted, held, values, patience, metric, judg
     "every, expected",
     [(2, [2, 4, 5]), (0.5, [k / 2 for k in range(1, 11)]), (9, [5]), (1.5, [1.5, 3, 4.5, 5])],
 )
-def test_judgements_come_at_the_points_asked_for_and_at_the_end(planted, held, every, expected):
+def test_evaluations_come_at_the_points_asked_for_and_at_the_end(planted, held, every, expected):
     _, states, _ = snapshots(planted, Scripted(held, range(99), every=every), epochs=5)
     assert list(states) == pytest.approx([math.ceil(7 * point) / 7 for point in expected])  # an epoch has seven rounds
 
 
-def test_points_closer_than_rounds_are_judged_once_a_round(planted, held):
+def test_points_closer_than_rounds_are_evaluated_once_a_round(planted, held):
     rounds = []
     _, states, _ = snapshots(
         planted, Scripted(held, range(999), every=1e-6), [lambda e: isinstance(e, RoundDone) and rounds.append(e)]
@@ -275,7 +275,7 @@ def test_an_early_end_in_the_middle_of_an_epoch(planted, held):
     assert same(before, state(trainer.model))
 
 
-def test_history_holds_the_judgements_and_they_are_json(planted, held):
+def test_history_holds_the_evaluations_and_they_are_json(planted, held):
     trainer, _, events = snapshots(planted, Validation(held), epochs=2)
     records = [record["event"] for record in trainer.model.history]
     assert records == ["EpochDone", "Validated", "EpochDone", "Validated", "BestRestored"]
@@ -338,8 +338,8 @@ def test_resumed_equals_uninterrupted_to_the_bit(planted, held, tmp_path, stop, 
     assert told(whole.model) == told(resumed.model)
 
 
-def test_a_crash_after_an_epoch_was_kept_and_before_it_was_judged(planted, held, tmp_path):
-    """The folder then holds a state that is due: the resumed run judges it first."""
+def test_a_crash_after_an_epoch_was_kept_and_before_it_was_evaluated(planted, held, tmp_path):
+    """The folder then holds a state that is due: the resumed run evaluates it first."""
     values = [1, 9, 2, 3]
     whole = run(planted, Scripted(held, values))
 
@@ -360,7 +360,7 @@ def test_a_crash_after_an_epoch_was_kept_and_before_it_was_judged(planted, held,
         assert whole.model.best.as_dict() == resumed.model.best.as_dict()
 
 
-def test_a_crash_between_the_last_judgement_and_the_end(planted, held, tmp_path):
+def test_a_crash_between_the_last_evaluation_and_the_end(planted, held, tmp_path):
     def crash(event):
         if isinstance(event, Validated):
             trainer.model.save(tmp_path / "model")
@@ -375,7 +375,7 @@ def test_a_crash_between_the_last_judgement_and_the_end(planted, held, tmp_path)
     assert not model.best.finished and model.best.stale == 1
     again = Scripted(held, [], patience=1)
     resumed = run(planted, again, model=model)
-    assert again.judged == 0 and resumed.complete
+    assert again.evaluated == 0 and resumed.complete
     assert same(state(resumed.model), best)
 
 
@@ -395,7 +395,7 @@ def test_a_stop_in_the_very_last_round_still_restores_the_best(planted, held, tm
     assert same(state(whole.model), state(trainer.model))
 
 
-def test_a_rollback_never_goes_behind_a_state_that_was_judged(planted, held):
+def test_a_rollback_never_goes_behind_a_state_that_was_evaluated(planted, held):
     trainer, states, events = snapshots(planted, Scripted(held, range(999), every=0.1), alpha=1.0, bounded_steps=False)
     assert of_kind(events, RolledBack)
     epochs = [event.epoch for event in of_kind(events, Validated)]
@@ -416,22 +416,22 @@ def test_the_folder_of_a_finished_run(planted, held, tmp_path):
     model = Model.load(folder)
     assert model.best.finished and same(state(model), state(trainer.model))
     again = Scripted(held, [])
-    assert run(planted, again, model=model).complete and again.judged == 0
-    run(planted, None, epochs=1).model.save(folder)  # another run, not judged, in its place
+    assert run(planted, again, model=model).complete and again.evaluated == 0
+    run(planted, None, epochs=1).model.save(folder)  # another run, not evaluated, in its place
     assert Model.load(folder).best is None
 
 
-def test_a_run_goes_on_only_as_it_was_judged(planted, held, tmp_path):
+def test_a_run_goes_on_only_as_it_was_evaluated(planted, held, tmp_path):
     folder = tmp_path / "model"
     stopping(planted, Validation(held, patience=2), nth(Validated, 1), folder)
-    with pytest.raises(ConfigError, match="is judged by held-out pairs while it trains; give them again"):
+    with pytest.raises(ConfigError, match="is evaluated by held-out pairs while it trains; give them again"):
         run(planted, None, model=Model.load(folder))
     other = HeldOut(held.centres[1:], held.targets[1:], held.weights[1:], 0, 59)
     for validation, message in (
-        (Validation(other, patience=2), "was judged by other held-out pairs"),
-        (Validation(held, patience=2, known=other), "was judged by other known pairs"),
-        (Validation(held, patience=2, metric="nll"), "was judged by metric mpr, now nll"),
-        (Validation(held), "was judged by patience 2, now None"),
+        (Validation(other, patience=2), "was evaluated by other held-out pairs"),
+        (Validation(held, patience=2, known=other), "was evaluated by other known pairs"),
+        (Validation(held, patience=2, metric="nll"), "was evaluated by metric mpr, now nll"),
+        (Validation(held), "was evaluated by patience 2, now None"),
     ):
         with pytest.raises(ConfigError, match=message):
             run(planted, validation, model=Model.load(folder))
@@ -496,7 +496,7 @@ def test_fit_stops_early(folder, planted, held):
 def test_the_command_reports_both(folder, run_cli):
     result = run_cli(*COMMAND, "--valid=valid.tsv", "--metric=nll", "--json", "--save-model=model", "--patience=1")
     assert result.code == 0, result.err
-    assert "valid.tsv: 60 held-out pairs judge the model, 1 more have an item unknown" in result.err
+    assert "valid.tsv: 60 held-out pairs evaluate the model, 1 more have an item unknown" in result.err
     assert "epoch 1 on held-out pairs: nll " in result.err
     report = json.loads(result.out)
     best = report["validation"]
@@ -541,7 +541,7 @@ def test_the_command_resumes_to_the_same_bytes(folder, run_cli, monkeypatch):
 @pytest.mark.parametrize(
     "arguments, code, message",
     [
-        ("--patience 2", 2, "--patience says how held-out pairs judge the model; name them with --valid"),
+        ("--patience 2", 2, "--patience says how held-out pairs evaluate the model; name them with --valid"),
         ("--valid-exclude-known valid.tsv", 2, "name them with --valid"),
         ("--valid valid.tsv --patience 0", 2, "--patience"),
         ("--valid valid.tsv --metric mprr", 1, "unknown metric 'mprr'; did you mean 'mpr'?"),
@@ -562,10 +562,10 @@ def test_mistakes_are_told_before_the_corpus_is_read(folder, run_cli, monkeypatc
     assert not (folder / "vectors.txt").exists()
 
 
-def test_resuming_a_run_that_nothing_judged_with_valid_is_refused(folder, run_cli):
+def test_resuming_a_run_that_nothing_evaluated_with_valid_is_refused(folder, run_cli):
     assert run_cli(*COMMAND, "--save-model=model", "--epochs=1").code == 0
     result = run_cli("train", "--resume=model", "--valid=valid.tsv")
-    assert result.code == 2 and "was not judged by held-out pairs; leave --valid out" in result.err
+    assert result.code == 2 and "was not evaluated by held-out pairs; leave --valid out" in result.err
 
 
 def test_held_out_pairs_of_unknown_items_only(folder, run_cli):

@@ -39,13 +39,13 @@ def _weigh(weigher, rows, logits, exp_logits, log_q, weights):
 
 
 def example(n, seed=1, spread=2.0):
-    """Return (log_q, logits, judged) of a positive and n negatives: noise, the model's and the discriminator's."""
+    """Return (log_q, logits, evaluated) of a positive and n negatives: noise, the model's and the discriminator's."""
     rng = np.random.default_rng([seed, n])
     log_q = np.r_[0.0, rng.normal(-6, spread, n)]
     return log_q, spread * rng.normal(size=1 + n), spread * rng.normal(size=1 + n)
 
 
-def ask(name, log_q, logits=None, judged=None, counted=None, **options):
+def ask(name, log_q, logits=None, evaluated=None, counted=None, **options):
     """Return the weights of a positive and its negatives; all have the positive's place first."""
     size = len(log_q)
     blank = np.zeros(size)
@@ -53,7 +53,7 @@ def ask(name, log_q, logits=None, judged=None, counted=None, **options):
     weigher = WEIGHERS[name].from_options(options, RunContext(np.ones(size), DIM))
     if hasattr(weigher, "discriminator_out"):  # let D(0, j) be what is asked for
         weigher.discriminator_in[0] = np.eye(DIM)[2]
-        weigher.discriminator_out[:, 2] = blank if judged is None else judged
+        weigher.discriminator_out[:, 2] = blank if evaluated is None else evaluated
     logits = np.array(blank if logits is None else logits, np.float32)
     given = np.array(log_q if weigher.needs_log_q else [], np.float32)
     weights = np.ones(size, np.float32) if counted is None else np.array(counted, np.float32)
@@ -149,8 +149,8 @@ def test_self_adversarial_weights_at_the_ends_of_temperature(temp, expected):
 @pytest.mark.parametrize("weigh_positive", [False, True])
 def test_discriminator_weights_by_hand(weigh_positive):
     # σ(−D) of e^D = 3, 1, 1/3, 9
-    judged = [math.log(3), 0, -math.log(3), math.log(9)]
-    weights = ask("discriminator", [0] * 4, judged=judged, weigh_positive=weigh_positive)
+    evaluated = [math.log(3), 0, -math.log(3), math.log(9)]
+    weights = ask("discriminator", [0] * 4, evaluated=evaluated, weigh_positive=weigh_positive)
     np.testing.assert_allclose(weights, [0.25 if weigh_positive else 1, 0.5, 0.75, 0.1], rtol=1e-5)
-    oracle = naive.discriminator_weights(None, None, [True] * 4, judged, weigh_positive)
+    oracle = naive.discriminator_weights(None, None, [True] * 4, evaluated, weigh_positive)
     np.testing.assert_allclose(weights, oracle, rtol=1e-5)

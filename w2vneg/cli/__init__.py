@@ -58,7 +58,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="w2vneg", message="%(prog)s %(version)s")
 def cli():
-    """Train and judge word2vec-style embeddings with pluggable negative objectives."""
+    """Train and evaluate word2vec-style embeddings with pluggable negative objectives."""
 
 
 def main(argv=None, command=cli, name="w2vneg"):

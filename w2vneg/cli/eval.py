@@ -1,4 +1,4 @@
-"""`w2vneg eval`: vectors against human judgements (similarity, analogy), matrices against held-out text and pairs."""
+"""`w2vneg eval`: vectors against human scores (similarity, analogy), matrices against held-out text and pairs."""
 
 import json
 
@@ -18,7 +18,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON doc
 
 @click.group(name="eval")
 def evaluate():
-    """Judge vectors: word similarity, analogies, held-out likelihood, ranking of held-out pairs."""
+    """Evaluate vectors: word similarity, analogies, held-out likelihood, ranking of held-out pairs."""
 
 
 @evaluate.command()
@@ -156,7 +156,7 @@ def likelihood(model, corpus, window, mirror, as_json):
 
     loaded = Model.load(model)
     if loaded.config.source != "text":
-        raise ConfigError(f"{model} was trained on items, not on text; judge it with w2vneg eval ranking")
+        raise ConfigError(f"{model} was trained on items, not on text; evaluate it with w2vneg eval ranking")
     encoded = Word2Vec(loaded.config).encode(corpus, vocab=loaded.vocab, mirror=mirror)
     result = evaluate_likelihood(loaded.vectors_in, loaded.vectors_out, encoded, window or loaded.config.window)
     if as_json:

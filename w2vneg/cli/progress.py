@@ -108,7 +108,7 @@ def _epochs(number):
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
-def _judgement(event):
+def _evaluation(event):
     """Return a `Validated` in words: the metric first, then how it stands to the best, then the other figures."""
     standing = "the best so far" if event.improved else f"best {event.best:.4f} at epoch {_epochs(event.best_epoch)}"
     others = ", ".join(f"{name} {figure:.4f}" for name, figure in event.figures.items() if name != event.metric)
@@ -170,7 +170,7 @@ class TrainingProgress:
                 figures += f", T {event.temperature:.4g}"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
         elif isinstance(event, Validated):
-            self._say(f"epoch {_epochs(event.epoch)} on held-out pairs: {_judgement(event)}")
+            self._say(f"epoch {_epochs(event.epoch)} on held-out pairs: {_evaluation(event)}")
         elif isinstance(event, BestRestored):
             why = "stopped early" if event.early else "done"
             self._say(

@@ -60,7 +60,7 @@ class _Ks(click.ParamType):
     help="Resamples of the centres for the 95 % intervals; 0 for none.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of resamples and draws.")
-@click.option("--no-baselines", is_flag=True, help="Judge the model alone.")
+@click.option("--no-baselines", is_flag=True, help="Evaluate the model alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
 def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed, no_baselines, as_json):
     """Rank held-out pairs: where do the targets of TEST stand in the whole catalogue?
@@ -70,7 +70,7 @@ def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed
     out and counted. Popularity and item-item co-occurrence are counted in the training part and printed beside the
     model. docs/ranking.md defines every figure.
     """
-    from ..evaluation.baselines import judge_ranking
+    from ..evaluation.baselines import evaluate_with_baselines
     from ..training.model import Model
 
     if samples and mpr == "exact":
@@ -80,7 +80,7 @@ def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed
     loaded = Model.load(model)
     if os.path.isfile(test):
         warn_of_known(test, exclude_known, "--exclude-known")
-    judgement = judge_ranking(
+    evaluation = evaluate_with_baselines(
         loaded,
         test,
         exclude_known=exclude_known,
@@ -92,24 +92,24 @@ def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed
         baselines=not no_baselines,
     )
     if as_json:
-        click.echo(json.dumps({"model": model, **judgement.as_dict()}, indent=2, ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps({"model": model, **evaluation.as_dict()}, indent=2, ensure_ascii=False, allow_nan=False))
         return
-    click.echo("\n".join(_head(judgement)))
+    click.echo("\n".join(_head(evaluation)))
     click.echo()
-    click.echo(table(_rows(judgement, mpr)))
-    for baseline, why in judgement.missing.items():
+    click.echo(table(_rows(evaluation, mpr)))
+    for baseline, why in evaluation.missing.items():
         click.echo(f"\n{baseline} is not shown: {why}")
-    for baseline in list(judgement.results)[1:]:
-        worse = judgement.not_above(baseline)
+    for baseline in list(evaluation.results)[1:]:
+        worse = evaluation.not_above(baseline)
         if worse:
             click.echo(f"\nNot better than {baseline}: {', '.join(_words(name) for name in worse)}")
 
 
-def _head(judgement):
-    """Return lines that say what was judged: coverage, catalogue, what was left out."""
-    result, tested, known = judgement.model, judgement.test, judgement.known
+def _head(evaluation):
+    """Return lines that say what was evaluated: coverage, catalogue, what was left out."""
+    result, tested, known = evaluation.model, evaluation.test, evaluation.known
     yield (
-        f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs judged "
+        f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs evaluated "
         f"({_percent(tested.judged)}, {_percent(tested.weight)} of the weight); "
         f"{result.distinct_pairs:,} distinct ones, {result.centres:,} centres, {result.targets:,} targets"
     )
@@ -120,14 +120,14 @@ def _head(judgement):
         yield f"Known targets ({', '.join(known.files)}) are left out of the catalogue{both}."
 
 
-def _rows(judgement, mpr):
-    results = judgement.results
+def _rows(evaluation, mpr):
+    results = evaluation.results
     names = ["mpr_sampled" if mpr == "sampled" else "mpr", "likelihood", "nll", "perplexity"]
     by_k = ("precision", "list_precision", "recall", "hit_rate", "ndcg")
     rows = [("", *results), *((_words(name), *(_cell(r, name) for r in results.values())) for name in names)]
     for name in by_k:
         rows.append(None)
-        for k in judgement.options["ks"]:
+        for k in evaluation.options["ks"]:
             full = f"{name}@{k}"
             rows.append((_words(full), *(_cell(result, full) for result in results.values())))
     return rows

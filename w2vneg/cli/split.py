@@ -18,7 +18,7 @@ _MANY = 2 * 10**9  # pairs, about a minute
 @click.option("--out", required=True, metavar="DIR", help="Folder for train.tsv, valid.tsv, test.tsv, manifest.json.")
 @click.option("--train", type=float, default=0.7, show_default=True, help="Share to train on.")
 @click.option("--valid", type=float, default=0.1, show_default=True, help="Share to choose options by; 0 for none.")
-@click.option("--test", type=float, default=0.2, show_default=True, help="Share to judge by; 0 for none.")
+@click.option("--test", type=float, default=0.2, show_default=True, help="Share to evaluate by; 0 for none.")
 @click.option(
     "--by",
     type=click.Choice(["pair", "user", "time"]),

@@ -46,13 +46,13 @@ def train(
     --loss relaxed, the default for text, is the relaxed softmax with Boltzmann negatives over popularity at
     temperature 1; --loss ns is word2vec's negative sampling. Items are ranked by raw dot products, and so their
     default, --loss us, has uniform negatives: noise by popularity takes popularity out of the dot products.
-    Losses of different objectives or samplers do not compare: judge vectors with 'w2vneg eval'.
+    Losses of different objectives or samplers do not compare: evaluate vectors with 'w2vneg eval'.
 
     Ctrl-C ends the round, writes what there is, and says so.
     """
     note = noter(quiet)
     read = input_of(given, needed=False)
-    judged, fixed = check_valid(given, resume), fixed_of(given)
+    held_out, fixed = check_valid(given, resume), fixed_of(given)
     checkpoints = _checkpoints(save_model or resume, checkpoint_every, dry_run, note)
     config, model = _starting_point(resume, config_path, given)
     if output == "":
@@ -78,7 +78,7 @@ def train(
     encoded = encode(located, word2vec.config, quiet, **known)
     note(encoded.report.line())
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
-    validation = validation_of(judged, encoded, config, model, note)
+    validation = validation_of(held_out, encoded, config, model, note)
     refuse_overwriting("--output", output, validation.files.values() if validation is not None else ())
     if dry_run:
         return _tell_estimate(word2vec, encoded, model, validation, as_json, note)

@@ -1,4 +1,4 @@
-"""Options for held-out pairs that judge a run while it trains; train and tune share them."""
+"""Options for held-out pairs that evaluate a run while it trains; train and tune share them."""
 
 import os
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _OPTIONS = (
     click.option(
         "--valid",
         metavar="FILE",
-        help="Held-out pairs (item, target, weight) that judge the model while it trains; the best state is kept.",
+        help="Held-out pairs (item, target, weight) that evaluate the model while it trains; the best state is kept.",
     ),
     click.option(
         "--metric",
@@ -23,13 +23,13 @@ _OPTIONS = (
         "--patience",
         type=click.IntRange(min=1),
         metavar="N",
-        help="End a run after N judgements in a row without a better one.  [default: go through all epochs]",
+        help="End a run after N evaluations in a row without a better one.  [default: go through all epochs]",
     ),
     click.option(
         "--eval-every",
         type=float,
         metavar="EPOCHS",
-        help="Epochs from one judgement to the next, such as 0.5.  [default: 1]",
+        help="Epochs from one evaluation to the next, such as 0.5.  [default: 1]",
     ),
     click.option(
         "--valid-exclude-known",
@@ -40,7 +40,7 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Judged:
+class HeldOutFlags:
     """What the options say; `chosen` are those of `Validation`."""
 
     valid: str | None
@@ -56,7 +56,7 @@ def valid_options(command):
 
 
 def check_valid(given, resume=None):
-    """Take the options out of `given` and check them before anything is read; return a `Judged`.
+    """Take the options out of `given` and check them before anything is read; return a `HeldOutFlags`.
 
     With --resume, --valid and --valid-exclude-known may name a place to which the files have moved; nothing else.
     """
@@ -70,7 +70,7 @@ def check_valid(given, resume=None):
         )
     if not resume and valid is None and (chosen or known):
         flag = flags[next(iter(chosen))] if chosen else "--valid-exclude-known"
-        raise click.UsageError(f"{flag} says how held-out pairs judge the model; name them with --valid")
+        raise click.UsageError(f"{flag} says how held-out pairs evaluate the model; name them with --valid")
     if valid is not None or known is not None:
         from ..training.validation import check_options
 
@@ -78,21 +78,21 @@ def check_valid(given, resume=None):
         for path in (valid, known):
             if path is not None and not os.path.exists(path):
                 raise InputError(f"{path}: no such file; name one of held-out pairs, as 'w2vneg split' writes them")
-    return Judged(valid, known, chosen)
+    return HeldOutFlags(valid, known, chosen)
 
 
-def validation_of(judged, encoded, config, model, note):
-    """Return the `Validation` of a run, or None if no held-out pairs judge it; a run that is resumed knows its own."""
+def validation_of(flags, encoded, config, model, note):
+    """Return the `Validation` of a run, or None if no held-out pairs evaluate it; a resumed run knows its own."""
     best = None if model is None else model.best
-    if model is not None and best is None and (judged.valid or judged.known):
-        raise click.UsageError("the run to resume was not judged by held-out pairs; leave --valid out")
-    valid, known, chosen = judged.valid, judged.known, judged.chosen
+    if model is not None and best is None and (flags.valid or flags.known):
+        raise click.UsageError("the run to resume was not evaluated by held-out pairs; leave --valid out")
+    valid, known, chosen = flags.valid, flags.known, flags.chosen
     if best is not None:
         files = best.settings["files"]
         valid, known = valid or files.get("valid"), known or files.get("known")
         chosen = {name: best.settings[name] for name in ("metric", "patience", "every")}
         if valid is None or (known is None and best.settings["known"] is not None):
-            raise click.UsageError("the run to resume was judged by pairs that came from no file; go on in Python")
+            raise click.UsageError("the run to resume was evaluated by pairs that came from no file; go on in Python")
     if valid is None:
         return None
     if model is None:
@@ -102,7 +102,7 @@ def validation_of(judged, encoded, config, model, note):
     validation = make_validation(valid, encoded, known=known, lowercase=config.lowercase, **chosen)
     held = validation.held
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
-    note(f"{valid}: {len(held.centres):,} held-out pairs judge the model{unknown}.")
+    note(f"{valid}: {len(held.centres):,} held-out pairs evaluate the model{unknown}.")
     return validation
 
 

@@ -1,4 +1,4 @@
-"""Judging vectors: one file per evaluator, registered by name. An evaluator never sees the trainer.
+"""Evaluation of vectors: one file per evaluator, registered by name. An evaluator never sees the trainer.
 
 Each returns a dataclass with ``as_dict()``; those over a file are called as ``evaluate(vectors, path, **options)``.
 """

@@ -98,7 +98,7 @@ def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, c
         Only the first so many words are known, and may be answers.
     half : {None, "dev", "test"}
         All questions, or a fixed half of each section: the 1st, 3rd, 5th … ("dev") or the 2nd, 4th, 6th …
-        ("test"). So choices can be made on one half and judged on the other.
+        ("test"). So choices can be made on one half and evaluated on the other.
     case : {"lower", "exact"}
         "lower": a word is looked up as it is, then lower-cased. "exact": as it is only.
 

@@ -1,12 +1,13 @@
 """A model on held-out pairs, beside baselines that only count: is it worth having?
 
 >>> from w2vneg import Word2Vec
->>> judgement = Word2Vec.load("model").evaluate_ranking("split/test.tsv", exclude_known="split/train.tsv")
->>> judgement.model.mpr, judgement.results["popularity"].mpr
+>>> evaluation = Word2Vec.load("model").evaluate_ranking("split/test.tsv", exclude_known="split/train.tsv")
+>>> evaluation.model.mpr, evaluation.results["popularity"].mpr
 
 Popularity and item-item co-occurrence are counted in the training part of the same split, and ranked like the model.
 """
 
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,7 +36,7 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class RankingEvaluation:
     """results : dict of str -> RankingResult, of the model and of each baseline, by the names above
     test : Coverage; known : Coverage of what was left out of the catalogue, or None
     train : Coverage of what the baselines counted, or None if popularity is by the counts of the model's vocabulary
@@ -63,7 +64,7 @@ class Judgement:
         return asdict(self)
 
 
-def judge_ranking(
+def evaluate_with_baselines(
     model, test, *, exclude_known=(), train=(), ks=KS, samples=100, bootstrap=1000, seed=1, baselines=True
 ):
     """Rank held-out pairs with a model and with baselines.
@@ -84,7 +85,7 @@ def judge_ranking(
 
     Returns
     -------
-    Judgement
+    RankingEvaluation
 
     Raises
     ------
@@ -124,7 +125,7 @@ def judge_ranking(
         else:
             scores = history_scores if model.config.rectangular else cooccurrence_scores
             results[COOCCURRENCE] = rank(scores(counted, counts), logits=False)
-    return Judgement(results, tested, left_out, learnt, options, missing)
+    return RankingEvaluation(results, tested, left_out, learnt, options, missing)
 
 
 def read_known(files, model):
@@ -167,3 +168,13 @@ def _figures(result):
     for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg"):
         figures |= {f"{name}@{k}": value for k, value in getattr(result, name).items()}
     return {name: value for name, value in figures.items() if value is not None}
+
+
+_RENAMED = {"Judgement": "RankingEvaluation", "judge_ranking": "evaluate_with_baselines"}  # since version 0.1
+
+
+def __getattr__(name):
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"{name} is now {_RENAMED[name]}", FutureWarning, stacklevel=2)
+    return globals()[_RENAMED[name]]

@@ -261,7 +261,7 @@ has the number of epochs (5, 10, 20 or 40) that was best for it on a draw of its
 and pairs; ± is half of the 95 % interval of the mean. No pairs are held out: the truth is known.
 
 Accuracy is the share of cells told right. "sizes known": each column's best-scored cells, as many as there truly are
-(judges the order within columns only). "one cut of s": all cells whose score exceeds one number, the best there is.
+(evaluates the order within columns only). "one cut of s": all cells whose score exceeds one number, the best there is.
 "one cut of g": the same for g(j | i) = softmax of the scores.
 
 The paper's table 1 (%; blobs .25, .60, .75, Swiss roll): FS 69.0, 77.0, 84.5, 89.1; UniS 72.3, 70.1, 75.1, 87;

@@ -226,7 +226,7 @@ def report(scale, tables, chosen):
         f"minibatches of {plan.batch}, momentum {plan.momentum}, {plan.iterations} iterations, w = 0 at the start "
         f"(log-likelihood {start:.0f}).",
         "",
-        "Rates are tried on one data set and judged by the lowest exact log-likelihood of the training data in the "
+        "Rates are tried on one data set and evaluated by the lowest exact log-likelihood of the training data in the "
         "second half of the run (`rates`), so that one that swings and happens to end well is not taken; the tables "
         f"are means over {scale.seeds} others. `paper` does as the paper does: "
         "the exact gradient and all approximations of the normaliser (CSS and plain IS) share one rate, "

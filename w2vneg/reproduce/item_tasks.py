@@ -1,4 +1,4 @@
-"""What next-item studies train on and are judged by: named data, split by user or by pair into three parts."""
+"""What next-item studies train on and are evaluated by: named data, split by user or by pair into three parts."""
 
 from dataclasses import dataclass
 

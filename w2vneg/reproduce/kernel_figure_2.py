@@ -1,8 +1,8 @@
 """Bias of sampled softmax against the number of samples m (Blanc and Rendle 2018, figure 2), on skip-gram.
 
-A model trained with sampled softmax from m draws is judged by the loss of the full softmax, exactly, over all words of
-a text held out. Each sampler at each m has its own learning rate, chosen on another part held out; all have the same
-epochs. As the paper has it (§3.3), the symmetric kernels train and are judged by an absolute softmax (eq. 11), the
+A model trained with sampled softmax from m draws is evaluated by the loss of the full softmax, exactly, over all words
+of a text held out. Each sampler at each m has its own learning rate, chosen on another part held out; all have the same
+epochs. As the paper has it (§3.3), the symmetric kernels train and are evaluated by an absolute softmax (eq. 11), the
 other samplers by the common one; the reference, trained by the full softmax, is there for both.
 
 Unlike the paper's: skip-gram instead of an LSTM or a deep network, one set of m draws for all positives of a centre, a

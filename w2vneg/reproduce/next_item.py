@@ -3,7 +3,7 @@
 Every method trains on the same pairs with counts as weights, drawn in proportion to them. Its learning rate, its
 temperature where it has one, and the number of epochs are chosen on the validation part, by Precision@15 on the pairs
 of a random sample of centres; then several seeds train with what was chosen, and their epoch that validation finds best
-is judged on the whole test part. No run stops early: while alpha is high, a run may get worse before it gets better.
+is evaluated on the whole test part. No run stops early: while alpha is high, a run may get worse before it gets better.
 Ranking is by raw dot products.
 
 Two splits. By user: baskets, histories or lines of text that training has not seen; a pair of theirs may have occurred
@@ -261,7 +261,7 @@ def communities(seed, n_items=60, n_baskets=3000):
 def measure_temperatures(task, scale, seed, tell):
     """Train UBS and PBS at each temperature, one seed, all at the alpha that validation likes best at T = 1.
 
-    Parameters and result are those of `measure`; nothing is chosen by the test part, which all are judged on. T =
+    Parameters and result are those of `measure`; nothing is chosen by the test part, which all are evaluated on. T =
     infinity is US and PS.
     """
     common, known, valid = _setting(task, scale, seed)

@@ -1,4 +1,4 @@
-"""A search over options: each combination is trained on the same encoded data and judged by the same held-out pairs.
+"""A search over options: each combination is trained on the same encoded data and evaluated by the same held-out pairs.
 
 Held-out pairs choose the state within a run and the run within a search; a figure that is to be believed comes from
 pairs that neither has seen. No trial ends the search: one that diverges, or is refused, is a row with the reason.
@@ -38,7 +38,7 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     combinations : list of dict of str -> value
         Options of each trial (see `search.space.combinations` and `search.space.draws`).
     validation : Validation
-        Judges all trials, and ends each early if it has patience.
+        Evaluates all trials, and ends each early if it has patience.
     seeds : int
         Runs of each combination.
     folder : path, optional

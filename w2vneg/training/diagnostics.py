@@ -65,7 +65,7 @@ class Diagnoser:
         """Return the `Diagnosis` of the model as it is now; epoch : int, from 1."""
         begun = time.perf_counter()
         seen = self._draw(epoch)
-        figures = [_judge(*part) for part in self._parts(epoch, seen)]
+        figures = [_evaluate(*part) for part in self._parts(epoch, seen)]
         return _summary(figures, epoch, len(self.pairs.centres), self.n_sets, time.perf_counter() - begun, seen)
 
     def _rows(self):
@@ -97,7 +97,7 @@ class Diagnoser:
         return Seen(*(array.reshape(self.n_sets, n_pairs, -1) for array in seen))
 
     def _parts(self, epoch, seen):
-        """Yield the arguments of `_judge` for every pair; scores of the whole vocabulary a few centres at a time."""
+        """Yield the arguments of `_evaluate` for every pair; scores of the whole vocabulary a few centres at a time."""
         engine = self.engine
         vectors_in, vectors_out = engine.vectors_in, engine.vectors_out
         size = max(1, _NUMBERS // len(vectors_out))
@@ -176,7 +176,7 @@ class _Figures(NamedTuple):
     spread: float
 
 
-def _judge(x, vectors_out, logits, signs, log_target, positive, known, seen):
+def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
     """Return the `_Figures` of one pair.
 
     x : float32, (dim,); vectors_out : float32, (n_vocab, dim); logits : float64, (n_vocab,)

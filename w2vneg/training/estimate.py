@@ -41,7 +41,7 @@ class Estimate:
     disk : dict of str -> int
         Bytes, by what they are for; what is there already (the encoded data) among them.
     seconds : float
-        Training alone, for what is left of the run, judgements by held-out pairs included.
+        Training alone, for what is left of the run, evaluations by held-out pairs included.
     measured : float
         Share of the run that was measured for this.
     """
@@ -78,7 +78,7 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
         With the options of the run; its `model` is neither read nor changed.
     encoded : EncodedCorpus or EncodedPairs
     validation : Validation, optional
-        Held-out pairs that would judge the run; they are ranked once, to see how long that takes.
+        Held-out pairs that would evaluate the run; they are ranked once, to see how long that takes.
     done : float, in [0, 1]
         Share of the run that lies behind it already.
     seconds : float

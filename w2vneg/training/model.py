@@ -66,11 +66,11 @@ class Origin:
 class Best:
     """What held-out pairs have said of a run so far, and the state that they liked best (see `validation`).
 
-    settings : dict, how the run is judged: it goes on in no other way
-    epoch, last_epoch : float, epochs done when the best and the latest state were judged, or None before the first
+    settings : dict, how the run is evaluated: it goes on in no other way
+    epoch, last_epoch : float, epochs done when the best and the latest state were evaluated, or None before the first
     figures, last_figures : dict of str -> float, what was found then
-    stale : int, judgements since the best one; finished : bool, the run is over
-    matrices : dict of str -> float32 array, of the best state; empty before the first judgement, and once the run is
+    stale : int, evaluations since the best one; finished : bool, the run is over
+    matrices : dict of str -> float32 array, of the best state; empty before the first evaluation, and once the run is
         over, for then the model's own are the best
     """
 
@@ -105,7 +105,7 @@ class Model:
     history : list of dict
     extra : dict of str -> float32 array (n_vocab or n_out, …), rows that a plug trains for itself, by their names
     vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
-    best : Best or None, where held-out pairs judge the run
+    best : Best or None, where held-out pairs evaluate the run
     good : Good or None, of a run that was interrupted within an epoch
     contexts : float32, (n_vocab, dim), or None: what stands around each word, for the read-outs that look at it; of the
         state that the vectors are of, once the run is over
@@ -159,7 +159,7 @@ class Model:
         contexts.npy of a run that is over, if its read-out looks at contexts,
         vocab_out.tsv where targets are another kind of thing than centres,
         config.json, position.json, corpus.json, history.jsonl, versions.json, signature.json, validation.json and,
-        until a run that is judged is over, best_NAME.npy of each matrix; good.json, and good_NAME.npy after an
+        until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and good_NAME.npy after an
         interruption between two states that were checked. OutputError if the folder holds something else than a model.
         """
         check_place(folder)
@@ -340,11 +340,11 @@ def _read_origin(path):
     return Origin(**values)
 
 
-_JUDGED_BY = {"metric", "patience", "every", "held", "known", "files"}  # what settings of a `Best` hold
+_EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # what settings of a `Best` hold
 
 
 def _read_best(folder, matrices):
-    """Return the `Best` of a run with these matrices, or None if nothing judges it."""
+    """Return the `Best` of a run with these matrices, or None if nothing evaluates it."""
     path = folder / "validation.json"
     values = _read_json(path) if path.exists() else None  # folders from before there was any do not have it
     if values is None:
@@ -353,7 +353,7 @@ def _read_best(folder, matrices):
     kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     fits = fits and all(isinstance(values[name], kind) for name, kind in kinds.items())
-    if not fits or not values["settings"].keys() >= _JUDGED_BY or not _are_figures(values):
+    if not fits or not values["settings"].keys() >= _EVALUATED_BY or not _are_figures(values):
         raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
     best = Best(**values)
     if best.epoch is not None and not best.finished:

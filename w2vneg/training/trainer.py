@@ -34,7 +34,7 @@ class Trainer:
     diagnose : bool
         Look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit.
     validation : Validation, optional
-        Held-out pairs that judge the run while it trains, and end it (see `validation`).
+        Held-out pairs that evaluate the run while it trains, and end it (see `validation`).
     checkpoints : Checkpoints, optional
         Where the model is saved while it trains (see `checkpoints`); training is the same to the bit.
 
@@ -76,7 +76,7 @@ class Trainer:
 
     def _check_fits(self, model, validation):
         if model.best is not None and validation is None:
-            raise ConfigError("the model to resume is judged by held-out pairs while it trains; give them again")
+            raise ConfigError("the model to resume is evaluated by held-out pairs while it trains; give them again")
         origin = Origin.of(self.corpus)
         if (model.origin.n_tokens, model.origin.fingerprint) != (origin.n_tokens, origin.fingerprint):
             raise ConfigError(
@@ -129,7 +129,7 @@ class Trainer:
             self._tell(self._estimate)
         with first_signal(self.stop):
             while not self.complete and (self._through or not self.stopped):
-                if not self._judge(clock):
+                if not self._evaluate(clock):
                     self._epoch(clock)
         self.engine.forget()
         look_at_contexts(self.model, self.corpus)
@@ -149,7 +149,7 @@ class Trainer:
         every = max(1, len(rounds) // self._kept_states())
         good = self._keep_former() or self._keep()
         while position.round < len(rounds) and not self.stopped:
-            if self._judge(clock) or self.stopped:
+            if self._evaluate(clock) or self.stopped:
                 break
             now = rounds[position.round]
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
@@ -219,14 +219,14 @@ class Trainer:
         return self.model.position.epoch + (self.model.position.round + rounds) / self.engine.n_rounds
 
     def _due(self, rounds=0):
-        """Tell whether held-out pairs are to judge the model now, or after so many more `rounds`."""
+        """Tell whether held-out pairs are to evaluate the model now, or after so many more `rounds`."""
         return self.validation is not None and self.validation.due(self.model, self._epochs(rounds), self._through)
 
-    def _judge(self, clock):
-        """Let held-out pairs judge the model if that is due; tell whether the run is over."""
+    def _evaluate(self, clock):
+        """Let held-out pairs evaluate the model if that is due; tell whether the run is over."""
         if self._due():
             with clock.stopped():
-                for event in self.validation.judge(self.model, self._epochs(), self._through):
+                for event in self.validation.evaluate(self.model, self._epochs(), self._through):
                     self._tell(event)
         return self.complete
 

@@ -1,11 +1,11 @@
-"""Held-out pairs that judge a run while it trains: which state was best, and when to stop.
+"""Held-out pairs that evaluate a run while it trains: which state was best, and when to stop.
 
 Between rounds, each time another `every` epochs are done, all held-out targets are ranked (`evaluation.ranking`). The
-best state is kept; after `patience` judgements in a row without a better one the run ends. At the end, whichever way it
+best state is kept; after `patience` evaluations in a row without a better one the run ends. At the end, however it
 comes, the best state is restored to the bit.
 
 The state of this is `Model.best` and part of the model folder, so that a resumed run ends where an uninterrupted one
-would have. Only states that were found healthy are judged, and training never goes back behind one that was.
+would have. Only states that were found healthy are evaluated, and training never goes back behind one that was.
 """
 
 import math
@@ -26,7 +26,7 @@ from .model import Best
 
 METRICS = ("mpr", "prec@K", "recall@K", "ndcg@K", "nll", "likelihood")
 _OTHER_K = 15  # of the figures told beside a metric without a K
-_SAME_POINT = 1e-9  # of an epoch; rounding never moves a judgement by a round
+_SAME_POINT = 1e-9  # of an epoch; rounding never moves an evaluation by a round
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Metric:
 
 
 class Validation:
-    """How a run is judged; what it has found so far stands in the model, so that many runs can share one of these.
+    """How a run is evaluated; what it has found so far stands in the model, so that many runs can share one of these.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ class Validation:
     metric : str
         See `Metric.parse`.
     patience : int, at least 1, optional
-        End the run after so many judgements in a row without a better one; None goes through all epochs.
+        End the run after so many evaluations in a row without a better one; None goes through all epochs.
     every : float, above 0
-        Epochs from one judgement to the next.
+        Epochs from one evaluation to the next.
     known : HeldOut, optional
         Pairs left out of each centre's ranking (those trained on); a held-out pair among them stays in.
     files : dict of str -> str, optional
@@ -109,7 +109,7 @@ class Validation:
         }
 
     def begin(self, model):
-        """Prepare a model for judgements, or make sure that those it has had were of this kind; ConfigError if not."""
+        """Prepare a model for evaluations, or make sure that those it has had were of this kind; ConfigError if not."""
         settings = self.settings
         if model.best is None:
             model.best = Best(settings)
@@ -120,7 +120,9 @@ class Validation:
             what = {"held": "other held-out pairs", "known": "other known pairs"}
             name = differing[0]
             found = what.get(name, f"{name} {own.get(name)}, now {settings[name]}")
-            raise ConfigError(f"the run to resume was judged by {found}; resume it with the same --valid and options")
+            raise ConfigError(
+                f"the run to resume was evaluated by {found}; resume it with the same --valid and options"
+            )
 
     def due(self, model, epoch, through):
         """Tell whether something is to be done after `epoch` epochs (float); `through`: they are all there are."""
@@ -130,24 +132,24 @@ class Validation:
         passed = lambda epochs: math.floor((epochs or 0.0) / self.every + _SAME_POINT)  # noqa: E731
         return through or self._out_of_patience(best) or passed(epoch) > passed(best.last_epoch)
 
-    def judge(self, model, epoch, through):
-        """Judge the model, and end the run if that is due.
+    def evaluate(self, model, epoch, through):
+        """Evaluate the model, and end the run if that is due.
 
         Yields
         ------
         Event
-            `Validated` unless this very state was judged before, then `BestRestored` if the run is over.
+            `Validated` unless this very state was evaluated before, then `BestRestored` if the run is over.
         """
         best = model.best
         if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
-            yield self._judged(model, epoch)
+            yield self._evaluated(model, epoch)
         if through or self._out_of_patience(best):
             yield self._restored(model, epoch, not through)
 
     def _out_of_patience(self, best):
         return self.patience is not None and best.stale >= self.patience
 
-    def _judged(self, model, epoch):
+    def _evaluated(self, model, epoch):
         begun, name, best = time.perf_counter(), self.metric.name, model.best
         figures = self.figures(model)
         improved = best.epoch is None or self.metric.better(figures[name], best.figures[name])
@@ -178,7 +180,7 @@ class Validation:
         return BestRestored(epoch, best.epoch, self.metric.name, best.figures, best.last_figures, early)
 
     def figures(self, model):
-        """Judge a model's matrices: dict of str -> float (see `Metric.figures`)."""
+        """Evaluate a model's matrices: dict of str -> float (see `Metric.figures`)."""
         scores = logits_of(model.vectors_in, model.vectors_out, model.config.absolute_softmax)
         held = self.held.centres, self.held.targets, self.held.weights
         shape = model.vectors_in.shape[0], model.vectors_out.shape[0]

@@ -105,7 +105,7 @@ class Discriminator(Weigher):
         )
 
 
-class Judgement(NamedTuple):
+class Verdicts(NamedTuple):
     """Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row as
     it was (dim,); turn int64 (1,), 1 if the next group is a d-step."""
 
@@ -118,9 +118,9 @@ class Judgement(NamedTuple):
 
 
 @implement_open_weigher(Discriminator)
-def open_judgement(weigher, max_positives, n_draws):
+def open_verdicts(weigher, max_positives, n_draws):
     dim = weigher.discriminator_in.shape[1]
-    return Judgement(
+    return Verdicts(
         np.zeros(padded(max_positives), np.float32),
         np.zeros(padded(max_positives), np.float32),
         np.zeros(padded(n_draws), np.float32),

@@ -1,4 +1,4 @@
-"""Pairs from a file in the ids of a model's vocabularies: held out for judging, or known and to be left out."""
+"""Pairs from a file in the ids of a model's vocabularies: held out for evaluation, or known and to be left out."""
 
 from dataclasses import dataclass, replace
 

@@ -12,7 +12,7 @@ from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.evaluation import history_scores
 from w2vneg.evaluation import ranking as ranking_module
-from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, judge_ranking
+from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, evaluate_with_baselines
 from w2vneg.training.model import Model
 
 ITEMS = "abcde"
@@ -52,33 +52,35 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_model_and_baselines_by_hand(folder):
-    judgement = judge_ranking(Model.load("model"), "test.tsv", exclude_known="train.tsv", ks=(1, 2), bootstrap=0)
+    evaluation = evaluate_with_baselines(
+        Model.load("model"), "test.tsv", exclude_known="train.tsv", ks=(1, 2), bootstrap=0
+    )
     # a: b and c are known; left d > e > a. b: c is known; left e > d > a > b
-    model = judgement.model
+    model = evaluation.model
     assert model.mpr == pytest.approx((1 + 1 / 2 + 2 * 1 / 3) / 4)
     assert model.precision == {1: 1 / 4, 2: 2 / 4}
     shares = np.exp([2, 1]) / np.exp([0, 2, 1]).sum()
     assert model.likelihood == pytest.approx((shares.sum() + 2 * np.e / np.exp([1, 0, 3, 4]).sum()) / 4, rel=1e-5)
     # popularity of targets in train: a 2, b 5, c 4, d 0, e 1. For a: a > e > d; for b: b > a > e > d
-    popularity = judgement.results[POPULARITY]
+    popularity = evaluation.results[POPULARITY]
     assert popularity.mpr == pytest.approx((0 + 1 / 2 + 2 * 2 / 3) / 4)
     # d, never seen, counts as half of the least seen one: a has 2 + ½ + 1 left, b 2 + 5 + ½ + 1
     assert popularity.likelihood == pytest.approx((0.5 / 3.5 + 1 / 3.5 + 2 * 2 / 8.5) / 4, rel=1e-5)
     # what is left was never seen with a or b, so that popularity decides
-    assert judgement.results[COOCCURRENCE].mpr == popularity.mpr
-    assert judgement.results[COOCCURRENCE].nll is None
+    assert evaluation.results[COOCCURRENCE].mpr == popularity.mpr
+    assert evaluation.results[COOCCURRENCE].nll is None
     at_2 = ["precision@2", "list_precision@2", "recall@2", "hit_rate@2", "ndcg@2"]  # it has b's a and one of a's two
-    assert judgement.not_above(POPULARITY) == ["nll", *at_2]
+    assert evaluation.not_above(POPULARITY) == ["nll", *at_2]
 
 
 def test_cooccurrence_ranks_by_counts_with_the_centre_and_then_by_popularity(folder):
     write(folder / "test.tsv", [("a", "c", 1), ("a", "e", 1), ("c", "b", 1)])
-    judgement = judge_ranking(Model.load("model"), "test.tsv", train="train.tsv", bootstrap=0)
+    evaluation = evaluate_with_baselines(Model.load("model"), "test.tsv", train="train.tsv", bootstrap=0)
     # a: b 5, c 1, then by popularity a, e, d; c: a 2, then b, c, e, d
-    assert judgement.results[COOCCURRENCE].mpr == pytest.approx((3 / 4 + 1 / 4 + 3 / 4) / 3)
-    assert judgement.known is None
-    assert not judgement.model.known_left_out
-    assert judgement.train.read == len(TRAIN)
+    assert evaluation.results[COOCCURRENCE].mpr == pytest.approx((3 / 4 + 1 / 4 + 3 / 4) / 3)
+    assert evaluation.known is None
+    assert not evaluation.model.known_left_out
+    assert evaluation.train.read == len(TRAIN)
 
 
 def test_histories_are_compared_item_by_item():
@@ -93,37 +95,37 @@ def test_users_and_items_have_names_and_baselines_of_their_own(folder):
     model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="xyz")
     write(folder / "train.tsv", [("u", "x", 1), ("v", "x", 1), ("v", "y", 1)])
     write(folder / "test.tsv", [("u", "y", 1), ("v", "z", 1), ("x", "u", 1)])
-    judgement = judge_ranking(model, "test.tsv", exclude_known="train.tsv", bootstrap=0)
-    assert (judgement.test.read, judgement.test.unknown) == (3, 1)
-    assert judgement.model.mpr == pytest.approx((0 + 1) / 2)  # u: z > y, x is known; v: z alone is left
-    assert judgement.results[COOCCURRENCE].mpr == pytest.approx(1.0)  # y stands with u's x in v's history
+    evaluation = evaluate_with_baselines(model, "test.tsv", exclude_known="train.tsv", bootstrap=0)
+    assert (evaluation.test.read, evaluation.test.unknown) == (3, 1)
+    assert evaluation.model.mpr == pytest.approx((0 + 1) / 2)  # u: z > y, x is known; v: z alone is left
+    assert evaluation.results[COOCCURRENCE].mpr == pytest.approx(1.0)  # y stands with u's x in v's history
 
 
 def test_coverage_counts_pairs_and_weight(folder):
-    judgement = judge_ranking(Model.load("model"), folder / "test.tsv", bootstrap=0)
-    assert (judgement.test.read, judgement.test.unknown) == (5, 2)
-    assert (judgement.test.judged, judgement.test.weight) == (3 / 5, 4 / 8)
-    assert judgement.results.keys() == {"model", POPULARITY}  # by the model's counts
-    assert judgement.results[POPULARITY].mpr == pytest.approx((1 / 4 + 0 + 2 * 1) / 4)
-    assert "not given" in judgement.missing[COOCCURRENCE]
-    alone = judge_ranking(Model.load("model"), "test.tsv", bootstrap=0, baselines=False)
+    evaluation = evaluate_with_baselines(Model.load("model"), folder / "test.tsv", bootstrap=0)
+    assert (evaluation.test.read, evaluation.test.unknown) == (5, 2)
+    assert (evaluation.test.judged, evaluation.test.weight) == (3 / 5, 4 / 8)
+    assert evaluation.results.keys() == {"model", POPULARITY}  # by the model's counts
+    assert evaluation.results[POPULARITY].mpr == pytest.approx((1 / 4 + 0 + 2 * 1) / 4)
+    assert "not given" in evaluation.missing[COOCCURRENCE]
+    alone = evaluate_with_baselines(Model.load("model"), "test.tsv", bootstrap=0, baselines=False)
     assert (alone.results.keys(), alone.missing) == ({"model"}, {})
 
 
 def test_several_known_files_are_left_out_together(folder):
     write(folder / "valid.tsv", [("a", "a", 1), ("b", "a", 1)])
-    judgement = judge_ranking(
+    evaluation = evaluate_with_baselines(
         Model.load("model"), "test.tsv", exclude_known=["train.tsv", "valid.tsv"], ks=(1,), bootstrap=0
     )
-    assert judgement.model.known_held_out == 1  # (b, a) stays
-    assert judgement.model.mpr == pytest.approx((1 + 0 + 2 * 1 / 3) / 4)  # a: d > e
-    assert judgement.known.read == len(TRAIN) + 2
+    assert evaluation.model.known_held_out == 1  # (b, a) stays
+    assert evaluation.model.mpr == pytest.approx((1 + 0 + 2 * 1 / 3) / 4)  # a: d > e
+    assert evaluation.known.read == len(TRAIN) + 2
 
 
 def test_an_absolute_softmax_is_ranked_by_the_size_of_its_logits(folder):
     model = model_of([[-3, 1, 2], [0, 0, 0], [0, 0, 0]], words="abc", loss="softmax", absolute_softmax=True)
     write(folder / "test.tsv", [("a", "a", 1)])
-    assert judge_ranking(model, "test.tsv", bootstrap=0).model.mpr == 1.0
+    assert evaluate_with_baselines(model, "test.tsv", bootstrap=0).model.mpr == 1.0
 
 
 def test_counts_too_large_for_memory_are_not_made(folder, monkeypatch):
@@ -131,14 +133,14 @@ def test_counts_too_large_for_memory_are_not_made(folder, monkeypatch):
     model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="xyz")
     write(folder / "train.tsv", [("u", "x", 1), ("v", "x", 1), ("v", "y", 1)])
     write(folder / "test.tsv", [("u", "y", 1)])
-    judgement = judge_ranking(model, "test.tsv", train="train.tsv", bootstrap=0)
-    assert "quarter of the memory" in judgement.missing[COOCCURRENCE]
-    assert POPULARITY in judgement.results
+    evaluation = evaluate_with_baselines(model, "test.tsv", train="train.tsv", bootstrap=0)
+    assert "quarter of the memory" in evaluation.missing[COOCCURRENCE]
+    assert POPULARITY in evaluation.results
 
 
 def test_from_python_in_two_lines(folder):
-    judgement = Word2Vec.load("model").evaluate_ranking("test.tsv", exclude_known="train.tsv")
-    assert judgement.model.intervals["mpr"][0] <= judgement.model.mpr <= judgement.model.intervals["mpr"][1]
+    evaluation = Word2Vec.load("model").evaluate_ranking("test.tsv", exclude_known="train.tsv")
+    assert evaluation.model.intervals["mpr"][0] <= evaluation.model.mpr <= evaluation.model.intervals["mpr"][1]
     with pytest.raises(ConfigError, match="call fit first"):
         Word2Vec().evaluate_ranking("test.tsv")
 
@@ -148,7 +150,7 @@ def test_scores_that_are_no_numbers_are_told(folder):
     model.vectors_in = np.full_like(model.vectors_in, 1e30)
     model.vectors_out = np.full_like(model.vectors_out, 1e30)
     with pytest.raises(InputError, match="no finite numbers"):
-        judge_ranking(model, "test.tsv", bootstrap=0)
+        evaluate_with_baselines(model, "test.tsv", bootstrap=0)
 
 
 def test_many_centres_are_resampled_in_groups(monkeypatch):
@@ -173,7 +175,7 @@ def test_the_table(folder, run_cli):
     assert shown.code == 0
     lines = shown.out.splitlines()
     assert lines[0] == (
-        "test.tsv: 3 of 5 pairs judged (60.0 %, 50.0 % of the weight); 3 distinct ones, 2 centres, 5 targets"
+        "test.tsv: 3 of 5 pairs evaluated (60.0 %, 50.0 % of the weight); 3 distinct ones, 2 centres, 5 targets"
     )
     assert lines[1] == "Known targets (train.tsv) are left out of the catalogue."
     assert lines[3].split() == ["model", "popularity", "item-item", "co-occurrence"]
@@ -200,7 +202,7 @@ def test_the_json_document_holds_everything(folder, run_cli):
     assert document["options"] == {"ks": [1, 3], "samples": 7, "bootstrap": 20, "seed": 3}
     assert document["test"] == {"files": ["test.tsv"], "read": 5, "unknown": 2, "judged": 0.6, "weight": 0.5}
     assert (document["known"], document["train"]["files"]) == (None, ["train.tsv"])
-    expected = judge_ranking(
+    expected = evaluate_with_baselines(
         Model.load("model"), "test.tsv", train="train.tsv", ks=(1, 3), samples=7, bootstrap=20, seed=3
     )
     assert document["results"] == json.loads(json.dumps(expected.as_dict()["results"]))
@@ -232,3 +234,11 @@ def test_mistakes(folder, run_cli, arguments, message):
 )
 def test_usage_mistakes(folder, run_cli, arguments):
     assert run_cli("eval", "ranking", "model", "test.tsv", *arguments).code == 2
+
+
+@pytest.mark.parametrize("name", ["Judgement", "judge_ranking"])
+def test_former_names_still_work(name):
+    from w2vneg.evaluation import baselines
+
+    with pytest.warns(FutureWarning, match=f"{name} is now "):
+        assert getattr(baselines, name) in (baselines.RankingEvaluation, baselines.evaluate_with_baselines)
