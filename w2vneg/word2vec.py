@@ -29,6 +29,7 @@ from .samplers import SAMPLERS
 from .training.checkpoints import Checkpoints
 from .training.model import Model
 from .training.readout import read_out
+from .training.start import Start
 from .training.trainer import Trainer
 from .weighers import WEIGHERS
 
@@ -72,6 +73,7 @@ class Word2Vec:
             raise ConfigError("give either a TrainConfig or options by name, not both")
         self.config = dataclasses.replace(self.config, plugin=lasting_plugins(self.config.plugin))
         self.model = None
+        self._loaded = False  # from a model folder, and not trained since
         self._checked = None, None  # the configuration that was checked last, and the same resolved
 
     def fit(
@@ -89,6 +91,7 @@ class Word2Vec:
         eval_every: float = 1.0,
         valid_exclude_known: str | Path | HeldOut | None = None,
         checkpoints: str | Path | Checkpoints | None = None,
+        init: str | Path | Vectors | Model | None = None,
     ) -> Vectors:
         """Train on a corpus.
 
@@ -119,6 +122,8 @@ class Word2Vec:
             Pairs to leave out of the ranking, such as those trained on.
         checkpoints : path or Checkpoints, optional
             A model folder to save to while training goes on, after epochs and every ten minutes, and at the end.
+        init : path, Vectors or Model, optional
+            Begin with its rows where words are known to both: a model folder, whose two matrices are taken, or vectors.
 
         Returns
         -------
@@ -126,6 +131,14 @@ class Word2Vec:
             The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of it,
             with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
         """
+        if self._loaded and init is None:
+            warnings.warn(
+                "fit starts over and leaves what was loaded behind; to begin with its vectors give "
+                "init=word2vec.model, to go on with its run use trainer(encoded, model=word2vec.model)",
+                stacklevel=2,
+            )
+        self._loaded = False
+        start = None if init is None else Start.of(init)
         given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
         self.reads(given)
         self.check(diagnose)
@@ -140,7 +153,7 @@ class Word2Vec:
             checkpoints = Checkpoints(checkpoints)
         with nullcontext() if checkpoints is None else checkpoints.owning():
             trainer = self.trainer(
-                encoded, listeners, diagnose=diagnose, validation=validation, checkpoints=checkpoints
+                encoded, listeners, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
             )
             self.model = trainer.model
             if isinstance(given, Input):
@@ -226,6 +239,7 @@ class Word2Vec:
         diagnose: bool = False,
         validation: Validation | None = None,
         checkpoints: Checkpoints | None = None,
+        start: Start | None = None,
     ) -> Trainer:
         """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves."""
         self.reads(encoded)
@@ -233,7 +247,7 @@ class Word2Vec:
         if _is_file_of_weights(config.degeneracy):
             weights = read_degeneracy(config.degeneracy, encoded.vocab_out)
             config = dataclasses.replace(config, degeneracy=weights)
-        return Trainer(encoded, config, listeners, model, diagnose, validation, checkpoints)
+        return Trainer(encoded, config, listeners, model, diagnose, validation, checkpoints, start)
 
     def evaluate_ranking(self, test: str | Path, **options: Any) -> RankingEvaluation:
         """Rank the held-out pairs of a file beside baselines; see `evaluation.baselines.evaluate_with_baselines`."""
@@ -310,7 +324,7 @@ class Word2Vec:
         """
         model = Model.load(folder)
         word2vec = cls(model.config_to_run(folder, plugin))
-        word2vec.model = model
+        word2vec.model, word2vec._loaded = model, True
         return word2vec
 
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from test_evaluation import LOGITS, model_of, write
+from test_ranking_evaluation import LOGITS, model_of, write
 
 from w2vneg import Word2Vec
 from w2vneg.data.readers.titles import read_titles

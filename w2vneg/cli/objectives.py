@@ -199,7 +199,7 @@ def _preset(name, preset):
     flags = [f"--loss {preset.loss}"]
     for option, item in fields.items():
         value = getattr(config, option)
-        chosen = option in _TOLD or option in preset.values
+        chosen = option in _TOLD or option in preset.values or option in preset.of_text
         if option in ("share_negatives", "alpha"):  # told where the loss's own name would mean another
             chosen = value != getattr(own, option)
         if not chosen or value is None:

@@ -28,6 +28,11 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     metavar="MINUTES",
     help="Save the model so often within an epoch, at most 1 % of the time.  [with --save-model; default: 10]",
 )
+@click.option(
+    "--init",
+    metavar="MODEL|VECTORS",
+    help="Begin with the rows of another model or of vectors, where words are the same.",
+)
 @click.option("--resume", metavar="DIR", help="Go on with a model folder of an interrupted run.")
 @vocabulary_options
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
@@ -39,7 +44,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 @valid_options
 @config_options
 def train(
-    output, save_model, checkpoint_every, resume, config_path, mirror, diagnose, dry_run, quiet, as_json, **given
+    output, save_model, checkpoint_every, init, resume, config_path, mirror, diagnose, dry_run, quiet, as_json, **given
 ):
     """Train vectors and write them in word2vec text format.
 
@@ -55,6 +60,7 @@ def train(
     held_out, fixed = check_valid(given, resume), fixed_of(given)
     checkpoints = _checkpoints(save_model or resume, checkpoint_every, dry_run, note)
     config, model = _starting_point(resume, config_path, given)
+    start = _start(init, resume)
     if output == "":
         raise click.UsageError("--output needs the name of a file")
     output = output or (vectors_of(model, resume) if model is not None else None) or "vectors.txt"
@@ -82,7 +88,11 @@ def train(
     refuse_overwriting("--output", output, validation.files.values() if validation is not None else ())
     if dry_run:
         return _tell_estimate(word2vec, encoded, model, validation, as_json, note)
-    trainer = word2vec.trainer(encoded, model=model, diagnose=diagnose, validation=validation, checkpoints=checkpoints)
+    trainer = word2vec.trainer(
+        encoded, model=model, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
+    )
+    if start is not None:
+        note(f"{trainer.started:,} of {len(encoded.vocab):,} words begin with their vectors of {init}.")
     if trainer.complete:
         done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
         note(f"The run in {resume} is complete ({done}); nothing is left to train.")
@@ -174,6 +184,17 @@ def _starting_point(resume, config_path, given):
 
     model = Model.load(resume)
     return model.config_to_run(resume, given["plugin"]), model
+
+
+def _start(init, resume):
+    """Return the `Start` that ``--init`` names, or None."""
+    if init is None:
+        return None
+    if resume:
+        raise click.UsageError("--resume goes on with the model folder's own vectors; leave --init out")
+    from ..training.start import Start
+
+    return Start.of(init)
 
 
 def _check_places(output, checkpoints):

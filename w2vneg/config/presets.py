@@ -91,7 +91,7 @@ PRESETS = {
         _BOLTZMANN | {"degeneracy": "popularity", "temp": 1.0, "negatives": 15, "share_negatives": "centre"},
         "the best vectors of words for their time: relaxed, negatives shared by a centre, letters",
         "RS eqs. 5 and 8; the rest by our own measurements",
-        "Chosen on development data (docs/readouts.md), with --epochs 5.",
+        "Chosen on development data, with --epochs 5.",
         of_text={"readout": "both+letters"},
     ),
     "mle": _MLE,

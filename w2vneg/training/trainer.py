@@ -37,6 +37,8 @@ class Trainer:
         Held-out pairs that evaluate the run while it trains, and end it (see `validation`).
     checkpoints : Checkpoints, optional
         Where the model is saved while it trains (see `checkpoints`); training is the same to the bit.
+    start : Start, optional
+        Rows that a new model begins with (see `start`); `started` is how many there were.
 
     Raises
     ------
@@ -48,7 +50,9 @@ class Trainer:
         If the corpus has no pair to train on.
     """
 
-    def __init__(self, corpus, config, listeners=(), model=None, diagnose=False, validation=None, checkpoints=None):
+    def __init__(
+        self, corpus, config, listeners=(), model=None, diagnose=False, validation=None, checkpoints=None, start=None
+    ):
         self.corpus = corpus
         self.config = config.resolved(cores=available_threads())
         if diagnose:
@@ -61,6 +65,7 @@ class Trainer:
             self._check_fits(model, validation)
         vocab_out = corpus.vocab_out if self.config.rectangular else None
         self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)
+        self.started = start.begin(self.model) if start is not None else 0
         self.model.config = self.config
         self.model.origin = Origin.of(corpus)
         if validation is not None:
