@@ -597,7 +597,9 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(train, run_cli, pressing):
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT"])
-def test_other_signals_that_end_a_process_end_the_round(train, run_cli, pressing, name):
+def test_other_signals_that_end_a_process_end_the_round(train, run_cli, pressing, request, name):
+    before = signal.signal(getattr(signal, name), signal.SIG_DFL)  # ignored where the tests run in the background
+    request.addfinalizer(lambda: signal.signal(getattr(signal, name), before))
     pressing(1, getattr(signal, name))
     assert train("--save-model", "model").code == 130
     assert Model.load("model").position.round == 2

@@ -1,5 +1,6 @@
 """Which items are kept: a vocabulary out of names and how often each was seen."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,36 @@ class Choice(NamedTuple):
         if not rectangular and self.vocab_out is not None and self.vocab_out is not self.vocab:
             raise ConfigError("items of one kind have one vocabulary; give no other vocab_out, or rectangular=True")
         return self
+
+
+class Shaping(NamedTuple):
+    """What every table of items takes by keywords: how names become a vocabulary and ids.
+
+    min_count : int
+        Leave out items seen less often; an item's count is the sum of its weights, in both columns if of one kind, and
+        in histories how many of them hold it.
+    max_vocab : int, optional
+        Keep only so many of the most frequent items.
+    vocab, vocab_out : Vocabulary, optional
+        Keep to these; rows with other names are left out. The second is that of the columns, if rectangular.
+    encoding : str
+    lowercase : bool
+        Names that differ only in case become one.
+    progress : callable, optional
+        Called with (stored bytes read, stored bytes in all or None) now and then.
+    """
+
+    min_count: int = MIN_COUNT["pairs"]
+    max_vocab: int | None = None
+    vocab: Vocabulary | None = None
+    vocab_out: Vocabulary | None = None
+    encoding: str = "utf-8"
+    lowercase: bool = False
+    progress: Callable | None = None
+
+    def choice(self, rectangular):
+        """Return the `Choice` of items; ConfigError if a number is out of range or the vocabularies do not fit."""
+        return Choice(*self[:4]).checked(rectangular)
 
 
 def choose_items(words, seen, choice, vocab, what="item"):

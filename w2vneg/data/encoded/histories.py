@@ -17,7 +17,7 @@ from ..readers.names import Names
 from ..readers.report import ItemsReport
 from ..readers.tables import Tables
 from ..sources import MIN_COUNT
-from .choice import Choice, choose_items
+from .choice import Shaping, choose_items
 from .corpus import EncodedCorpus
 from .encode import encode_corpus
 from .items import report_of
@@ -89,13 +89,7 @@ def encode_ratings(
     delimiter=None,
     header=None,
     rectangular=False,
-    min_count=MIN_COUNT["baskets"],
-    max_vocab=None,
-    vocab=None,
-    vocab_out=None,
-    encoding="utf-8",
-    lowercase=False,
-    progress=None,
+    **shaping,
 ):
     """Read who rated (bought, saw) what, one event a row, as histories by user.
 
@@ -117,12 +111,10 @@ def encode_ratings(
         Keep only so many of a user's latest items.
     rectangular : bool
         Pairs of user and item, of weight 1, rather than histories.
-    delimiter, header, encoding, lowercase, progress
+    delimiter, header
         As for `encode_pairs`.
-    min_count, max_vocab, vocab
-        As for `encode_corpus`; an item's count is how many of the histories hold it.
-    vocab_out : Vocabulary, optional
-        That of the items if rectangular; `vocab` then is that of the users.
+    shaping
+        Fields of `choice.Shaping`; `vocab` is that of the users if rectangular, and `vocab_out` of the items.
 
     Returns
     -------
@@ -140,7 +132,8 @@ def encode_ratings(
         If an option is out of range.
     """
     started = time.perf_counter()
-    choice = Choice(min_count, max_vocab, vocab, vocab_out).checked(rectangular)
+    shaping = Shaping(**shaping)
+    choice = shaping.choice(rectangular)
     _check(max_history, min_rating, rating_col)
     columns = [
         Column("user", "--user-col", "name", user_col, 1, may_be_empty=True),
@@ -150,9 +143,14 @@ def encode_ratings(
     if min_rating is not None:
         columns.append(Column("rating", "--rating-col", "number", rating_col, 3))
     tables = Tables(
-        source, columns, delimiter=delimiter_of(delimiter), header=header, encoding=encoding, progress=progress
+        source,
+        columns,
+        delimiter=delimiter_of(delimiter),
+        header=header,
+        encoding=shaping.encoding,
+        progress=shaping.progress,
     )
-    users, items = Names(lowercase), Names(lowercase)
+    users, items = Names(shaping.lowercase), Names(shaping.lowercase)
     left_out = {}  # why -> how many
     events = _latest(*_events(tables, users, items, min_rating, left_out), len(items), max_history, left_out)
     report = replace(report_of("ratings", tables, rectangular), left_out=left_out)

@@ -15,8 +15,7 @@ from ..readers.names import Names, read_names
 from ..readers.report import ItemsReport
 from ..readers.sources import Source, find_files
 from ..readers.tables import Tables
-from ..sources import MIN_COUNT
-from .choice import Choice
+from .choice import Shaping
 from .matrices import is_matrix_file, load_matrix, numbered
 from .pairs import RawPairs
 
@@ -39,13 +38,7 @@ def encode_pairs(
     delimiter=None,
     header=None,
     rectangular=False,
-    min_count=MIN_COUNT["pairs"],
-    max_vocab=None,
-    vocab=None,
-    vocab_out=None,
-    encoding="utf-8",
-    lowercase=False,
-    progress=None,
+    **shaping,
 ):
     """Read tables of pairs: item, target and perhaps a weight a row. The weights of equal pairs are summed.
 
@@ -63,15 +56,8 @@ def encode_pairs(
     rectangular : bool
         Items and targets are two kinds of things, with a vocabulary each. Otherwise they are of one kind, and pairs of
         an item with itself are left out.
-    min_count, max_vocab : int
-        As for `encode_corpus`, where an item's count is the sum of its weights (in both columns if of one kind).
-    vocab, vocab_out : Vocabulary, optional
-        Keep to these; rows with other names are left out.
-    encoding : str
-    lowercase : bool
-        Names that differ only in case become one.
-    progress : callable, optional
-        Called with (stored bytes read, stored bytes in all or None) now and then.
+    shaping
+        Fields of `Shaping`: how names become a vocabulary and ids.
 
     Returns
     -------
@@ -86,17 +72,18 @@ def encode_pairs(
         If an option is out of range.
     """
     started = time.perf_counter()
-    choice = Choice(min_count, max_vocab, vocab, vocab_out).checked(rectangular)
+    shaping = Shaping(**shaping)
+    choice = shaping.choice(rectangular)
     tables = Tables(
         source,
         pair_columns(item_col, target_col, weight_col),
         delimiter=delimiter_of(delimiter),
         header=header,
-        encoding=encoding,
-        progress=progress,
+        encoding=shaping.encoding,
+        progress=shaping.progress,
     )
-    names = Names(lowercase)
-    names_out = Names(lowercase) if rectangular else names
+    names = Names(shaping.lowercase)
+    names_out = Names(shaping.lowercase) if rectangular else names
     parts = []
     for batch in tables:
         row = names.number(batch.columns["item"], batch.where)
@@ -109,31 +96,20 @@ def encode_pairs(
     return pairs.encoded(choice, rectangular, report_of("pairs", tables, rectangular), started)
 
 
-def encode_cooccurrence(
-    source,
-    *,
-    names=(),
-    rectangular=False,
-    min_count=MIN_COUNT["pairs"],
-    max_vocab=None,
-    vocab=None,
-    vocab_out=None,
-    encoding="utf-8",
-    lowercase=False,
-    progress=None,
-    **columns,
-):
+def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
     """Read a sparse matrix of how often items were seen together, or the same as a table of pairs.
 
     Parameters
     ----------
     source : path
         A file of `scipy.sparse.save_npz`: row i, column j holds how often j was seen with i. Anything else is read by
-        `encode_pairs`, to which `columns` (and `delimiter`, `header`) go.
+        `encode_pairs`.
     names : sequence of path
         A file of names, one a line, for rows and columns; two if rectangular. None: the names are 0, 1, 2, ...
-    rectangular, min_count, max_vocab, vocab, vocab_out, encoding, lowercase, progress
-        As for `encode_pairs`; the encoding is that of the names.
+    rectangular
+        As for `encode_pairs`.
+    options
+        Fields of `Shaping`, whose encoding is that of the names; and, of a table, what `encode_pairs` takes.
 
     Returns
     -------
@@ -148,11 +124,14 @@ def encode_cooccurrence(
     """
     started = time.perf_counter()
     files = find_files(source)
-    choice = Choice(min_count, max_vocab, vocab, vocab_out).checked(rectangular)
+    shaping = {name: options[name] for name in Shaping._fields if name in options}
+    given = Shaping(**shaping)
+    choice, encoding, lowercase = given.choice(rectangular), given.encoding, given.lowercase
     if len(files) != 1 or not is_matrix_file(files[0]):
         if names:
             raise InputError(f"{files[0]}: names go with one .npz file of a sparse matrix, which this is not")
-        return _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progress, columns)
+        encoded = encode_pairs(files, rectangular=rectangular, **options)
+        return replace(encoded, report=replace(encoded.report, kind="cooccurrence"))
     matrix = load_matrix(files[0], rectangular, bool(names))
     rows, columns = matrix.row, matrix.col
     if names:
@@ -163,26 +142,13 @@ def encode_cooccurrence(
     pairs = RawPairs(rows, columns, matrix.data.astype(np.float64), *words)
     with Source(files[0]) as stored:
         size = stored.stamp[0]
-    if progress:
-        progress(size, size)
+    if given.progress:
+        given.progress(size, size)
     report = ItemsReport("cooccurrence", 1, size, matrix.nnz, 0, 0, 0, 0, 0.0, rectangular=rectangular)
     try:
         return pairs.encoded(choice, rectangular, report, started)
     except InputError as error:
         raise InputError(f"{files[0]}: {error}") from error
-
-
-def _cooccurrence_table(files, choice, rectangular, encoding, lowercase, progress, columns):
-    encoded = encode_pairs(
-        files,
-        rectangular=rectangular,
-        encoding=encoding,
-        lowercase=lowercase,
-        progress=progress,
-        **choice._asdict(),
-        **columns,
-    )
-    return replace(encoded, report=replace(encoded.report, kind="cooccurrence"))
 
 
 def _words_of(matrix, path, files, words, rectangular):
