@@ -93,6 +93,10 @@ class Readout:
         if isinstance(vars(cls).get("Options"), type):
             cls.Options = as_options(cls.Options)
 
+    def memory(self, n_vocab: int, dim: int) -> int:
+        """Return the bytes that `read` takes at its peak beside what it is given: a matrix, unless overridden."""
+        return 4 * n_vocab * dim
+
     def read(self, trained: Trained, vectors: np.ndarray | None) -> np.ndarray:
         """Return vectors, float32 (n_vocab, dim).
 
@@ -140,6 +144,10 @@ class Chain:
     def spellings(self) -> Any:
         """What gives vectors to any spelling (`letters.Spellings`), if `Trained.spell` asked for it; else None."""
         return next((part.spellings for part in self.parts if part.spellings is not None), None)
+
+    def memory(self, n_vocab: int, dim: int) -> int:
+        """Return the bytes that all of them take, about."""
+        return sum(part.memory(n_vocab, dim) for part in self.parts)
 
     def check(self, source: str, rectangular: bool) -> None:
         """Raise ConfigError if one of them does not fit what was read.

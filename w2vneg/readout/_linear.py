@@ -2,7 +2,7 @@
 
 import numpy as np
 
-BLOCK = 8192  # rows
+BLOCK = 2048  # rows
 
 
 def blocks(n):

@@ -72,6 +72,9 @@ class Letters(Readout):
         use="text: rare words and grammar gain most; frequent words give up a little of what they mean",
     )
 
+    def memory(self, n_vocab, dim):
+        return 4 * n_vocab * dim + 600 * n_vocab  # of F and its transpose, and of sorting n-grams
+
     def read(self, trained, vectors):
         options = self.options
         grams, f = gram_matrix(trained.words, options.minn, max(options.minn, options.maxn))

@@ -20,6 +20,9 @@ class InputMatrix(Readout):
         use="to compare objectives by what they train, and with other programs",
     )
 
+    def memory(self, n_vocab, dim):
+        return 0  # the matrix itself
+
     def read(self, trained, vectors):
         return trained.vectors_in
 
@@ -36,6 +39,9 @@ class OutputMatrix(Readout):
         cost="nothing",
         use="to look at what is predicted rather than at what predicts",
     )
+
+    def memory(self, n_vocab, dim):
+        return 0  # the matrix itself
 
     def read(self, trained, vectors):
         return trained.vectors_out

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..events import RoundDone
+from ..readout import parse
 from .engines.snapshot import goes_to_disk
 
 PROGRAM = 170 * 2**20
@@ -158,6 +159,7 @@ def _memory(trainer, encoded, validation):
         "best state": 0 if validation is None else matrices,
         "tables of the plugs": _sum(array for array in plugs.values() if not _is_mapped(array)),
         "scratch of rounds": _sum(scratch),
+        "vectors, read out": parse(trainer.config.readout).memory(len(model.vocab), trainer.config.dim),
     }
 
 
