@@ -369,3 +369,19 @@ def test_a_misspelt_name_in_a_source(run_cli, tmp_path):
     path.write_text("from w2vneg.data.sources import Source\n\n\nclass Mine(Source):\n    option = 3\n")
     result = run_cli("train", "--plugin", path)
     assert result.code == 1 and "own.py:4: Mine has no use for 'option'; did you mean Options?" in result.err
+
+
+def test_keywords_of_a_plug_are_known_in_a_fresh_process(tmp_path):
+    """The class loads the plug-in before it reads its keywords."""
+    import subprocess
+    import sys
+
+    (tmp_path / "toy.py").write_text(
+        "from w2vneg.option import option\n"
+        "from w2vneg.losses import LOSSES\nfrom w2vneg.plugs import Loss\n\n\n"
+        '@LOSSES.register("toy-fresh")\nclass Toy(Loss):\n    toy: float\n\n'
+        "    class Options:\n        toy: float = option(0.5, 'A number.')\n"
+    )
+    code = "from w2vneg import Word2Vec; print(Word2Vec(plugin='toy.py', loss='toy-fresh', toy=0.25).config.toy)"
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout.strip()) == (0, "0.25"), run.stderr[-500:]

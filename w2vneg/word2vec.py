@@ -68,6 +68,8 @@ class Word2Vec:
     """
 
     def __init__(self, config: TrainConfig | None = None, **options: Any) -> None:
+        if not options.keys() <= {item.name for item in dataclasses.fields(TrainConfig)}:
+            load_plugins(options.get("plugin"))  # the others may be its own
         self.config = config or TrainConfig.from_mapping(options, "Word2Vec")
         if config is not None and options:
             raise ConfigError("give either a TrainConfig or options by name, not both")
