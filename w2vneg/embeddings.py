@@ -311,11 +311,12 @@ class Vectors:
             With ``"letters"`` any spelling has a vector; for a model folder whose read-out has letters, or an npz file
             written from one.
         """
-        from .formats import read
+        from .formats import read, readout_of
 
         if matrix is not None:
             warnings.warn("matrix is now called readout", FutureWarning, stacklevel=2)
-        *parts, spellings = read(path, readout=readout or matrix, spell=spells(oov))
+            readout = readout or readout_of(path, matrix)
+        *parts, spellings = read(path, readout=readout, spell=spells(oov))
         return cls(*parts, with_spellings(oov, spellings))
 
     def to_gensim(self) -> Any:

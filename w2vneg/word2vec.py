@@ -113,7 +113,7 @@ class Word2Vec:
         diagnose : bool
             Look at the draws after each epoch: a `w2vneg.events.Diagnosis` for the listeners and the history.
         valid : path or HeldOut, optional
-            Held-out pairs that evaluate the model between rounds; the best state is what `fit` ends with.
+            Held-out pairs to evaluate the model on between rounds; the best state is what `fit` ends with.
         metric : str
             What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.
         patience : int, optional
@@ -287,8 +287,8 @@ class Word2Vec:
 
     @property
     def vectors(self) -> Vectors:
-        """Vectors: those of the trained words by the read-out of the options; of the best state so far where held-out
-        pairs evaluate the run.
+        """Vectors: those of the trained words by the read-out of the options; of the best state so far where the
+        run is evaluated on held-out pairs.
         """
         return self.read_out()
 

@@ -59,6 +59,13 @@ def test_precision(run_cli, folder):
     assert (folder / "new.txt").read_text() == "3 2\nthe 0.1 -2\nof 0.333 4\nand 1e-20 6\n"
 
 
+def test_the_former_matrix_of_a_file_of_vectors_is_what_it_holds(run_cli):
+    result = run_cli("export", "vectors.txt", "new.npz", "--matrix", "in")
+    assert result.code == 0 and "--matrix is now called --readout" in result.err
+    with pytest.warns(FutureWarning, match="matrix is now called readout"):
+        assert (Vectors.load("vectors.txt", matrix="in").matrix == Vectors.load("new.npz").matrix).all()
+
+
 def test_over_itself(run_cli):
     assert run_cli("export", "vectors.txt", "vectors.txt", "--format", "npz").code == 0
     np.testing.assert_array_equal(Vectors.load("vectors.txt").matrix, IN)

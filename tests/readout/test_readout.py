@@ -1,5 +1,6 @@
 """Read-outs: their equations against dense linear algebra, their names, and where they go."""
 
+import dataclasses
 import itertools
 import json
 
@@ -14,6 +15,7 @@ from w2vneg.plugins import load_plugins
 from w2vneg.readout import READOUTS, Trained, _linear, parse
 from w2vneg.readout.context import _least_squares
 from w2vneg.readout.letters import Letters, Spellings, gram_matrix, hashed_grams
+from w2vneg.training.estimate import estimate
 from w2vneg.training.model import Model
 
 WORDS = ["walk", "walked", "walking", "talk", "talked", "talking", "king", "queen", "naïve", "naïvely", "日本", "x"]
@@ -226,6 +228,30 @@ def test_contexts_are_asked_for_before_training(tmp_path):
     word2vec.save(tmp_path / "model")
     with pytest.raises(ConfigError, match=r"read-out context needs sums over the data, .* take --readout both"):
         Vectors.load(tmp_path / "model", readout="context")
+
+
+def test_contexts_are_of_the_state_that_is_kept(tmp_path):
+    """A run that goes on drops those of the state before: killed, it leaves none rather than stale ones."""
+    word2vec = Word2Vec(readout="context", **SMALL)
+    word2vec.fit(TEXT)
+    encoded = word2vec.encode(TEXT)
+    trainer = word2vec.trainer(encoded, model=word2vec.model)
+    seen = []
+    trainer.config = trainer.model.config = dataclasses.replace(trainer.config, epochs=3)
+    trainer.listeners.append(lambda event: seen.append(trainer.model.contexts))
+    former = trainer.model.contexts
+    trainer.train()
+    assert seen and all(contexts is None for contexts in seen)
+    assert trainer.model.contexts is not None and not (trainer.model.contexts == former).all()
+
+
+def test_a_dry_run_does_not_look_at_contexts(monkeypatch):
+    word2vec = Word2Vec(readout="context", **SMALL)
+    monkeypatch.setattr(
+        "w2vneg.training.readout.context_means", lambda *arguments: pytest.fail("went through the data")
+    )
+    found = estimate(word2vec, word2vec.encode(TEXT), seconds=0.0)
+    assert found.memory["vectors, read out"] == 4 * found.n_vocab * found.dim
 
 
 def test_models_of_before_have_their_input_matrix(tmp_path):

@@ -1,4 +1,4 @@
-"""Held-out pairs that evaluate a run: the best state comes back to the bit, patience counts, resumed runs agree."""
+"""Held-out pairs to evaluate a run on: the best state comes back to the bit, patience counts, resumed runs agree."""
 
 import json
 import math
@@ -424,7 +424,7 @@ def test_the_folder_of_a_finished_run(planted, held, tmp_path):
 def test_a_run_goes_on_only_as_it_was_evaluated(planted, held, tmp_path):
     folder = tmp_path / "model"
     stopping(planted, Validation(held, patience=2), nth(Validated, 1), folder)
-    with pytest.raises(ConfigError, match="is evaluated by held-out pairs while it trains; give them again"):
+    with pytest.raises(ConfigError, match="is evaluated on held-out pairs while it trains; give them again"):
         run(planted, None, model=Model.load(folder))
     other = HeldOut(held.centres[1:], held.targets[1:], held.weights[1:], 0, 59)
     for validation, message in (
@@ -496,7 +496,7 @@ def test_fit_stops_early(folder, planted, held):
 def test_the_command_reports_both(folder, run_cli):
     result = run_cli(*COMMAND, "--valid=valid.tsv", "--metric=nll", "--json", "--save-model=model", "--patience=1")
     assert result.code == 0, result.err
-    assert "valid.tsv: 60 held-out pairs evaluate the model, 1 more have an item unknown" in result.err
+    assert "valid.tsv: 60 held-out pairs to evaluate the model on, 1 more have an item unknown" in result.err
     assert "epoch 1 on held-out pairs: nll " in result.err
     report = json.loads(result.out)
     best = report["validation"]
@@ -541,7 +541,7 @@ def test_the_command_resumes_to_the_same_bytes(folder, run_cli, monkeypatch):
 @pytest.mark.parametrize(
     "arguments, code, message",
     [
-        ("--patience 2", 2, "--patience says how held-out pairs evaluate the model; name them with --valid"),
+        ("--patience 2", 2, "--patience is about evaluation on held-out pairs; name them with --valid"),
         ("--valid-exclude-known valid.tsv", 2, "name them with --valid"),
         ("--valid valid.tsv --patience 0", 2, "--patience"),
         ("--valid valid.tsv --metric mprr", 1, "unknown metric 'mprr'; did you mean 'mpr'?"),
@@ -565,7 +565,7 @@ def test_mistakes_are_told_before_the_corpus_is_read(folder, run_cli, monkeypatc
 def test_resuming_a_run_that_nothing_evaluated_with_valid_is_refused(folder, run_cli):
     assert run_cli(*COMMAND, "--save-model=model", "--epochs=1").code == 0
     result = run_cli("train", "--resume=model", "--valid=valid.tsv")
-    assert result.code == 2 and "was not evaluated by held-out pairs; leave --valid out" in result.err
+    assert result.code == 2 and "was not evaluated on held-out pairs; leave --valid out" in result.err
 
 
 def test_held_out_pairs_of_unknown_items_only(folder, run_cli):

@@ -36,7 +36,7 @@ def export(source, out, format_, matrix, readout, oov, precision):
     from ..embeddings import Vectors
     from ..errors import ConfigError
     from ..files.atomic import check_writable
-    from ..formats import format_of
+    from ..formats import format_of, readout_of
 
     format_ = format_ or format_of(out)
     check_writable(out)
@@ -44,8 +44,9 @@ def export(source, out, format_, matrix, readout, oov, precision):
         if readout is not None:
             raise ConfigError("--matrix is the former name of --readout; give one of the two")
         click.echo(f"--matrix is now called --readout; take --readout {matrix}", err=True)
+        readout = readout_of(source, matrix)
     if oov is not None and format_ != "npz":
         raise ConfigError(f"{format_} holds known words only; take --format npz, or leave --oov out")
-    vectors = Vectors.load(source, readout=readout or matrix, oov=oov)
+    vectors = Vectors.load(source, readout=readout, oov=oov)
     vectors.save(out, format=format_, precision=precision)
     click.echo(f"{out}: {len(vectors):,} words, {vectors.dim} dimensions, {format_}", err=True)

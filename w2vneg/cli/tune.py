@@ -48,7 +48,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 @valid_options
 @config_options
 def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json, **given):
-    """Train combinations of options and rank them by how well they rank held-out pairs.
+    """Train combinations of options and rank them by held-out pairs.
 
     All trials run in this process on data that are encoded once; --valid chooses, and no other file is read. A trial
     that diverges, or whose options do not go together, is a row with the reason. Results are kept as they come: the
@@ -58,7 +58,7 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
     """
     note = noter(quiet)
     if given["valid"] is None:
-        raise click.UsageError("a search compares by held-out pairs; name them with --valid")
+        raise click.UsageError("a search evaluates its trials on held-out pairs; name them with --valid")
     held_out, read, fixed = check_valid(given), input_of(given), fixed_of(given)
     config = dataclasses.replace(read_config(config_path, given), source=read.source, rectangular=read.rectangular)
     combinations = _combinations(grid, ranges, n_random, config.seed, given)

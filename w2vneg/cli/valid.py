@@ -1,4 +1,4 @@
-"""Options for held-out pairs that evaluate a run while it trains; train and tune share them."""
+"""Options for held-out pairs on which a run is evaluated while it trains; train and tune share them."""
 
 import os
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _OPTIONS = (
     click.option(
         "--valid",
         metavar="FILE",
-        help="Held-out pairs (item, target, weight) that evaluate the model while it trains; the best state is kept.",
+        help="Held-out pairs (item, target, weight) to evaluate the model on while it trains; the best state is kept.",
     ),
     click.option(
         "--metric",
@@ -70,7 +70,7 @@ def check_valid(given, resume=None):
         )
     if not resume and valid is None and (chosen or known):
         flag = flags[next(iter(chosen))] if chosen else "--valid-exclude-known"
-        raise click.UsageError(f"{flag} says how held-out pairs evaluate the model; name them with --valid")
+        raise click.UsageError(f"{flag} is about evaluation on held-out pairs; name them with --valid")
     if valid is not None or known is not None:
         from ..training.validation import check_options
 
@@ -82,17 +82,17 @@ def check_valid(given, resume=None):
 
 
 def validation_of(flags, encoded, config, model, note):
-    """Return the `Validation` of a run, or None if no held-out pairs evaluate it; a resumed run knows its own."""
+    """Return the `Validation` of a run, or None without held-out pairs; a resumed run knows its own."""
     best = None if model is None else model.best
     if model is not None and best is None and (flags.valid or flags.known):
-        raise click.UsageError("the run to resume was not evaluated by held-out pairs; leave --valid out")
+        raise click.UsageError("the run to resume was not evaluated on held-out pairs; leave --valid out")
     valid, known, chosen = flags.valid, flags.known, flags.chosen
     if best is not None:
         files = best.settings["files"]
         valid, known = valid or files.get("valid"), known or files.get("known")
         chosen = {name: best.settings[name] for name in ("metric", "patience", "every")}
         if valid is None or (known is None and best.settings["known"] is not None):
-            raise click.UsageError("the run to resume was evaluated by pairs that came from no file; go on in Python")
+            raise click.UsageError("the run to resume was evaluated on pairs that came from no file; go on in Python")
     if valid is None:
         return None
     if model is None:
@@ -102,7 +102,7 @@ def validation_of(flags, encoded, config, model, note):
     validation = make_validation(valid, encoded, known=known, lowercase=config.lowercase, **chosen)
     held = validation.held
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
-    note(f"{valid}: {len(held.centres):,} held-out pairs evaluate the model{unknown}.")
+    note(f"{valid}: {len(held.centres):,} held-out pairs to evaluate the model on{unknown}.")
     return validation
 
 

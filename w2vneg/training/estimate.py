@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..events import RoundDone
-from ..readout import parse
+from ..readout import DEFAULT, parse
 from .engines.snapshot import goes_to_disk
 
 PROGRAM = 170 * 2**20
@@ -79,7 +79,7 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
         With the options of the run; its `model` is neither read nor changed.
     encoded : EncodedCorpus or EncodedPairs
     validation : Validation, optional
-        Held-out pairs that would evaluate the run; they are ranked once, to see how long that takes.
+        Held-out pairs to evaluate the run on; they are ranked once, to see how long that takes.
     done : float, in [0, 1]
         Share of the run that lies behind it already.
     seconds : float
@@ -94,8 +94,8 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
     W2vnegError
         Whatever the run itself would refuse (see `Trainer`).
     """
-    _run(word2vec.trainer(encoded), 0.0)  # the first round compiles or loads the kernels
-    trainer = word2vec.trainer(encoded)
+    _run(_trainer(word2vec, encoded), 0.0)  # the first round compiles or loads the kernels
+    trainer = _trainer(word2vec, encoded)
     last, taken = _run(trainer, seconds)
     share, remaining = last.fraction, 1 - done
     left = taken * remaining / share
@@ -118,6 +118,13 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
         seconds=left,
         measured=share,
     )
+
+
+def _trainer(word2vec, encoded):
+    """Return a `Trainer` that does not go through the data for its read-out when it ends."""
+    trainer = word2vec.trainer(encoded)
+    trainer.model.config = dataclasses.replace(trainer.model.config, readout=DEFAULT)
+    return trainer
 
 
 def _run(trainer, seconds):

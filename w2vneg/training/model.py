@@ -105,7 +105,7 @@ class Model:
     history : list of dict
     extra : dict of str -> float32 array (n_vocab or n_out, …), rows that a plug trains for itself, by their names
     vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
-    best : Best or None, where held-out pairs evaluate the run
+    best : Best or None, where the run is evaluated on held-out pairs
     good : Good or None, of a run that was interrupted within an epoch
     contexts : float32, (n_vocab, dim), or None: what stands around each word, for the read-outs that look at it; of the
         state that the vectors are of, once the run is over
@@ -344,7 +344,7 @@ _EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # wha
 
 
 def _read_best(folder, matrices):
-    """Return the `Best` of a run with these matrices, or None if nothing evaluates it."""
+    """Return the `Best` of a run with these matrices, or None if it is evaluated on nothing."""
     path = folder / "validation.json"
     values = _read_json(path) if path.exists() else None  # folders from before there was any do not have it
     if values is None:

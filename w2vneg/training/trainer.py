@@ -34,7 +34,7 @@ class Trainer:
     diagnose : bool
         Look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit.
     validation : Validation, optional
-        Held-out pairs that evaluate the run while it trains, and end it (see `validation`).
+        Held-out pairs to evaluate the run on while it trains, which may end it (see `validation`).
     checkpoints : Checkpoints, optional
         Where the model is saved while it trains (see `checkpoints`); training is the same to the bit.
     start : Start, optional
@@ -81,7 +81,7 @@ class Trainer:
 
     def _check_fits(self, model, validation):
         if model.best is not None and validation is None:
-            raise ConfigError("the model to resume is evaluated by held-out pairs while it trains; give them again")
+            raise ConfigError("the model to resume is evaluated on held-out pairs while it trains; give them again")
         origin = Origin.of(self.corpus)
         if (model.origin.n_tokens, model.origin.fingerprint) != (origin.n_tokens, origin.fingerprint):
             raise ConfigError(
@@ -130,6 +130,7 @@ class Trainer:
             If subsampling leaves no pair to train on.
         """
         clock = _Clock()
+        self.model.contexts = None  # of an earlier state
         if self._estimate is not None and not self.complete:
             self._tell(self._estimate)
         with first_signal(self.stop):
@@ -224,11 +225,11 @@ class Trainer:
         return self.model.position.epoch + (self.model.position.round + rounds) / self.engine.n_rounds
 
     def _due(self, rounds=0):
-        """Tell whether held-out pairs are to evaluate the model now, or after so many more `rounds`."""
+        """Tell whether the model is to be evaluated on held-out pairs now, or after so many more `rounds`."""
         return self.validation is not None and self.validation.due(self.model, self._epochs(rounds), self._through)
 
     def _evaluate(self, clock):
-        """Let held-out pairs evaluate the model if that is due; tell whether the run is over."""
+        """Evaluate the model on held-out pairs if that is due; tell whether the run is over."""
         if self._due():
             with clock.stopped():
                 for event in self.validation.evaluate(self.model, self._epochs(), self._through):

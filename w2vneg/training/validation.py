@@ -1,4 +1,4 @@
-"""Held-out pairs that evaluate a run while it trains: which state was best, and when to stop.
+"""Held-out pairs on which a run is evaluated while it trains: which state was best, and when to stop.
 
 Between rounds, each time another `every` epochs are done, all held-out targets are ranked (`evaluation.ranking`). The
 best state is kept; after `patience` evaluations in a row without a better one the run ends. At the end, however it
