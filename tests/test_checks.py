@@ -124,3 +124,26 @@ def test_a_preset_is_checked_by_its_plugs(run_cli):
     assert result.code == 0
     assert "pass  loss ns: gradient" in result.out
     assert run_cli("objectives", "--check").code == 2
+
+
+def test_the_id_of_a_centre_is_no_target(tmp_path, run_cli):
+    """Of rectangular data the two are numbered apart: such a sampler would write beyond the matrix."""
+    file = tmp_path / "centres.py"
+    file.write_text(
+        "from w2vneg.kernels.contracts import implement_draw\n"
+        "from w2vneg.plugs import Sampler\n"
+        "from w2vneg.samplers import SAMPLERS\n"
+        "@SAMPLERS.register('centres')\n"
+        "class Centres(Sampler):\n"
+        "    pass\n"
+        "@implement_draw(Centres)\n"
+        "def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):\n"
+        "    for k in range(n):\n"
+        "        ids[k] = centre_id\n"
+        "    return False\n"
+    )
+    try:
+        result = run_cli("objectives", "centres", "--plugin", file, "--check")
+    finally:
+        SAMPLERS.unregister("centres")
+    assert result.code == 1 and "FAIL  sampler centres: draws are targets" in result.out

@@ -371,6 +371,22 @@ def test_a_misspelt_name_in_a_source(run_cli, tmp_path):
     assert result.code == 1 and "own.py:4: Mine has no use for 'option'; did you mean Options?" in result.err
 
 
+@pytest.mark.parametrize(
+    ("walk", "said"),
+    [
+        ("text", None),
+        ("baskets", "source echoes says that it is walked as baskets, and encodes text"),
+        ("words", "walk must be one of text, baskets, pairs"),
+    ],
+)
+def test_a_source_may_say_in_one_word_how_it_is_walked(run_cli, source, walk, said):
+    source.write_text(SOURCE.replace("    class Options", f'    walk = "{walk}"\n\n    class Options'))
+    flags = ("--plugin", source, "--echoes", "text", "--dim", 8, "--epochs", 1, "--loss", "ns", "--quiet")
+    result = run_cli("train", *flags)
+    assert result.code == (0 if said is None else 1)
+    assert said is None or said in result.err
+
+
 def test_keywords_of_a_plug_are_known_in_a_fresh_process(tmp_path):
     """The class loads the plug-in before it reads its keywords."""
     import subprocess
@@ -380,7 +396,10 @@ def test_keywords_of_a_plug_are_known_in_a_fresh_process(tmp_path):
         "from w2vneg.option import option\n"
         "from w2vneg.losses import LOSSES\nfrom w2vneg.plugs import Loss\n\n\n"
         '@LOSSES.register("toy-fresh")\nclass Toy(Loss):\n    toy: float\n\n'
-        "    class Options:\n        toy: float = option(0.5, 'A number.')\n"
+        "    class Options:\n        toy: float = option(0.5, 'A number.')\n\n\n"
+        "from w2vneg.kernels.contracts import implement_step\n\n\n"
+        "@implement_step(Toy)\ndef step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):\n"
+        "    return 0.0\n"
     )
     code = "from w2vneg import Word2Vec; print(Word2Vec(plugin='toy.py', loss='toy-fresh', toy=0.25).config.toy)"
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)

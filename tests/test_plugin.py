@@ -202,7 +202,9 @@ def test_a_file_is_imported_once_and_kept_by_its_absolute_path(file, tmp_path):
     path = file(PRESET.replace("NAME", "toy-preset"))
     word2vec = Word2Vec(plugin=path, loss="toy-preset", **OPTIONS | {"epochs": 1})
     assert word2vec.config.plugin == str(tmp_path / "mine.py")
-    assert "toy-preset" not in PRESETS  # nothing is imported before it is needed
+    assert "toy-preset" in PRESETS
+    with pytest.raises(InputError, match=r"no-such.py: no such file"):
+        Word2Vec(plugin="no-such.py")
     word2vec.fit(corpus())
     config = word2vec.model.config
     assert (config.loss, config.preset, config.sampler, config.negatives) == ("ns", "toy-preset", "popularity", 2)
@@ -304,3 +306,71 @@ def test_sockets_of_the_last_version_are_found_by_their_old_names():
         assert contracts.implement_log_noise == contracts.implement_log_prob
     with pytest.raises(AttributeError, match="no attribute 'implement_nothing'"):
         _ = contracts.implement_nothing
+
+
+IN_USE = """
+from w2vneg.kernels.contracts import implement_step
+from w2vneg.losses import LOSSES
+from w2vneg.option import option
+from w2vneg.plugs import Loss
+
+
+@LOSSES.register("in-use")
+class InUse(Loss):
+    lead: float
+
+    class Options:
+        lead: float = option(1.0, "By how much.", above=0)
+
+    def loss_at_init(self, n_negatives):
+        return 1.0
+
+
+@implement_step(InUse)
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    for k in range(logits.shape[0]):
+        gradients[k] = loss.lead
+    return 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("@implement_step(InUse)\n", "", "InUse has no step; decorate a function with @implement_step"),
+        ("weights, gradients)", "weights)", "is called with (loss, centre_row, alpha"),
+        ("gradients[k] = loss.lead\n    return 1.0\n", "gradients[k] = loss.lead\n", "returns nothing"),
+        ("    lead: float\n\n", "    leda: float\n\n", "has the field 'leda'"),
+        ("return 1.0\n\n\n", "return [][0]\n\n\n", ".py:16: IndexError"),
+        pytest.param("loss.lead", "loss.leda", ".py:22: Unknown attribute 'leda'", marks=pytest.mark.slow),
+    ],
+)
+def test_mistakes_of_a_plugin_in_use_are_one_line(run_cli, tmp_path, request, old, new, said):
+    assert old in IN_USE
+    file = tmp_path / f"in_use_{len(said)}.py"
+    file.write_text(IN_USE.replace(old, new))
+    request.addfinalizer(lambda: LOSSES.unregister("in-use"))
+    result = run_cli("objectives", "in-use", "--plugin", file, "--check")
+    assert result.code == 1 and said in result.err, result.err
+    assert result.err.startswith("Error: ") and result.err.count("\n") == 1
+
+
+def test_a_probability_that_nobody_is_told_of_is_an_error(run_cli, tmp_path):
+    file = tmp_path / "silent.py"
+    file.write_text(
+        "from w2vneg.kernels.contracts import implement_draw, implement_log_prob\n"
+        "from w2vneg.plugs import Sampler\n"
+        "from w2vneg.samplers import SAMPLERS\n"
+        "@SAMPLERS.register('silent')\n"
+        "class Silent(Sampler):\n"
+        "    pass\n"
+        "@implement_draw(Silent)\n"
+        "def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):\n"
+        "    return False\n"
+        "@implement_log_prob(Silent)\n"
+        "def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):\n"
+        "    log_q[0] = 0\n"
+    )
+    result = run_cli("objectives", "silent", "--plugin", file)
+    assert result.code == 1 and "Silent has log_prob, but does not say gives_log_q = True" in result.err
+    assert "silent" not in SAMPLERS

@@ -11,7 +11,7 @@ from scipy import sparse, stats
 
 from .config import TrainConfig
 from .jit import njit
-from .kernels.contracts import draw, log_prob, open_sampler, open_weigher, step, weigh
+from .kernels.contracts import draw, log_prob, open_sampler, open_weigher, require_bodies, step, weigh
 from .kernels.functions import exp_into
 from .kernels.linalg import Rows
 from .losses import LOSSES
@@ -20,6 +20,7 @@ from .samplers import SAMPLERS
 from .weighers import WEIGHERS
 
 _V, _DIM, _N = 60, 8, 5
+_CENTRES = 2 * _V  # as rectangular data may have: the id of a centre need not be that of a target
 _STEP = 2.0**-6  # of finite differences: float32 logits take no smaller one
 _GROUPS = 4000
 _COUNTS = (1e4 / np.arange(1, _V + 1) ** 0.8).astype(np.int64)
@@ -52,14 +53,20 @@ def check_plug(kind, name):
     -------
     list of Check
         Empty if there is nothing that could be checked by itself.
+
+    Raises
+    ------
+    ConfigError
+        If the plug lacks a function that it cannot do without.
     """
     with np.errstate(over="ignore"):
         return {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher}[kind](name)
 
 
 def _context(sampler=None):
-    ring = sparse.diags([np.ones(_V - 1), np.ones(_V - 1)], [1, -1], format="csr")
-    return RunContext(_COUNTS, _DIM, 1, _N, lambda: ring, sampler)
+    ring = sparse.diags([np.ones(_V - 1), np.ones(_V - 1)], [1, -1])
+    neighbours = sparse.vstack([ring] * (_CENTRES // _V), format="csr")
+    return RunContext(_COUNTS, _DIM, 1, _N, lambda: neighbours, sampler, _CENTRES)
 
 
 @njit
@@ -93,6 +100,7 @@ def _check_loss(name):
         return []
     sampler = SAMPLERS["popularity"].from_options(TrainConfig(sampler="popularity").resolved(), _context())
     loss = plug.from_options(config, _context(sampler))
+    require_bodies("loss", type(loss))
     rng = np.random.default_rng(1)
     worst, worst_absent, finite = 0.0, 0.0, True
     for n in (1, _N, 3 * _N):
@@ -157,13 +165,15 @@ def _check_sampler(name):
     config = TrainConfig(sampler=name, negatives=_N, workers=1).resolved()
     plug = SAMPLERS[config.sampler]
     sampler = plug.from_options(config, _context())
+    require_bodies("sampler", type(sampler))
     n = plug.max_negatives(config)
-    vectors = np.random.default_rng(2).normal(0, 0.6, (2, _V, _DIM)).astype(np.float32)
-    seen = [_draws(sampler, n, centre, vectors) for centre in (0, 1)]
+    vectors = np.random.default_rng(2).normal(0, 0.6, (_CENTRES + _V, _DIM)).astype(np.float32)
+    seen = [_draws(sampler, n, centre, np.split(vectors, [_CENTRES])) for centre in (0, 1, _CENTRES - 1)]
     checks = []
     inside = all(bool((ids < _V).all() and (ids >= -1).all()) for ids, _, _ in seen)
     full = all(bool((ids >= 0).all()) for ids, _, _ in seen) or n > config.negatives
-    checks.append(Check("draws are targets", inside and full, "yes" if inside and full else "no"))
+    wrong = "an empty place" if inside else f"an id that is none; there are {_V} targets and {_CENTRES} centres"
+    checks.append(Check("draws are targets", inside and full, "yes" if inside and full else wrong))
     if not inside:
         return checks
     if sampler.gives_log_q:
@@ -231,6 +241,7 @@ def _against_log_q(sampler, seen):
 def _check_weigher(name):
     config = TrainConfig(loss="relaxed", sampler="popularity", weigher=name, workers=1).resolved()
     weigher = WEIGHERS[name].from_options(config, _context())
+    require_bodies("weigher", type(weigher))
     if weigher.parameters:
         return []  # it weighs by what it has learnt from whole groups
     rng = np.random.default_rng(4)

@@ -148,6 +148,13 @@ def _checked_number(item, value):
     return number
 
 
+def range_of(item):
+    """Return the range of a number in words, or "": at least 1, below 2."""
+    words = {"at_least": "at least", "above": "above", "below": "below", "at_most": "at most"}
+    limits = item.metadata["limits"]
+    return ", ".join(f"{word} {limits[name]:g}" for name, word in words.items() if limits[name] is not None)
+
+
 _MOST = 2**31 - 1  # what compiled code counts with, and more than anybody needs
 
 

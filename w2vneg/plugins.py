@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -13,12 +14,16 @@ from types import ModuleType
 from .config.presets import PRESETS
 from .data.sources import SOURCES
 from .errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
+from .kernels.contracts import require_bodies
 from .losses import LOSSES
 from .readout import READOUTS
 from .samplers import SAMPLERS
 from .weighers import WEIGHERS
 
 REGISTRIES = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "source": SOURCES, "readout": READOUTS}
+
+
+_loaded = set()  # names of modules
 
 
 def load_plugins(plugin):
@@ -43,16 +48,31 @@ def load_plugins(plugin):
         before = _registered()
         try:
             _import(name, module)
+            for kind, entry in sorted(_registered() - before):
+                if kind in ("loss", "sampler", "weigher"):
+                    _require_bodies(name, kind, entry)
         except BaseException:
+            sys.modules.pop(module, None)
             for kind, entry in _registered() - before:
                 PRESETS.pop(entry) if kind == "preset" else REGISTRIES[kind].unregister(entry)
             raise
+        _loaded.add(module)
         if _registered() == before:
             sys.modules.pop(module, None)
             raise ConfigError(
                 f"plug-in {name} registers no loss, sampler, weigher, source, read-out or preset; decorate a class "
                 "with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
             )
+
+
+def _require_bodies(name, kind, entry):
+    plug = REGISTRIES[kind][entry]
+    if "from_options" in vars(plug):
+        return  # which may make a plug of another class
+    try:
+        require_bodies(kind, plug)
+    except ConfigError as error:
+        raise ConfigError(f"plug-in {name}: {error}") from None
 
 
 def lasting_plugins(plugin):
@@ -167,3 +187,30 @@ def _failure(name, error):
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)]
     where = f"{frames[0].filename}:{frames[0].lineno}" if frames else name
     return f"plug-in {where}: {cause}"
+
+
+def failure_of_plugin(error):
+    """Return the sentence for an error that comes from the code of a plug-in in use, or None if it does not.
+
+    error : Exception, raised while a plug-in's function was run, or was compiled
+    """
+    files = {getattr(sys.modules.get(module), "__file__", None) for module in _loaded}
+    if type(error).__module__.startswith("numba."):
+        return _failure_to_compile(str(error), files)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    return f"plug-in {frames[-1].filename}:{frames[-1].lineno}: {type(error).__name__}: {error}" if frames else None
+
+
+def _failure_to_compile(text, files):
+    """Return the same from Numba's report, which names the innermost place first."""
+    for place in re.finditer(r"(?<= at )([^\n]+) \((\d+)\)$", text, re.MULTILINE):
+        path, line = place.groups()
+        if path in files:
+            cause = _CAUSE.search(text) or _LAST_LINE.search(text[: place.start()].split("\nFile ")[0])
+            said = " ".join(cause.group().split()) if cause else "Numba cannot compile it"
+            return f"plug-in {path}:{line}: {said}"
+    return None
+
+
+_CAUSE = re.compile(r"Unknown attribute .*|Cannot unify .*|NameError: .*|Untyped global name .*|Invalid use of .*")
+_LAST_LINE = re.compile(r"[^\n]+(?=\n*\Z)")

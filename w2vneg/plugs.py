@@ -18,7 +18,7 @@ import inspect
 import warnings
 from collections import Counter, namedtuple
 
-from .errors import ConfigError
+from .errors import ConfigError, did_you_mean
 from .option import as_options, options_of
 from .registry import About
 
@@ -105,6 +105,12 @@ class Plug(metaclass=PlugType, base=True):
             Unless overridden, with each field set to the option of its name.
         """
         own = options_of(cls)
+        for name in cls._fields:
+            if name not in own and name not in cls._field_defaults:
+                raise ConfigError(
+                    f"{cls.__name__} has the field {name!r}, which is none of its Options"
+                    f"{did_you_mean(name, own)} Write from_options to fill fields of another kind."
+                )
         return cls(**{name: getattr(options, name) for name in cls._fields if name in own})
 
     @classmethod

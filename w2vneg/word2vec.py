@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,8 +69,7 @@ class Word2Vec:
     """
 
     def __init__(self, config: TrainConfig | None = None, **options: Any) -> None:
-        if not options.keys() <= {item.name for item in dataclasses.fields(TrainConfig)}:
-            load_plugins(options.get("plugin"))  # the others may be its own
+        load_plugins(options.get("plugin"))  # some of the others may be its own
         self.config = config or TrainConfig.from_mapping(options, "Word2Vec")
         if config is not None and options:
             raise ConfigError("give either a TrainConfig or options by name, not both")
@@ -94,6 +94,7 @@ class Word2Vec:
         valid_exclude_known: str | Path | HeldOut | None = None,
         checkpoints: str | Path | Checkpoints | None = None,
         init: str | Path | Vectors | Model | None = None,
+        update: bool = False,
     ) -> Vectors:
         """Train on a corpus.
 
@@ -126,6 +127,10 @@ class Word2Vec:
             A model folder to save to while training goes on, after epochs and every ten minutes, and at the end.
         init : path, Vectors or Model, optional
             Begin with its rows where words are known to both: a model folder, whose two matrices are taken, or vectors.
+        update : bool
+            Begin with the model that was loaded or trained before, and keep all of its words: the vocabulary grows by
+            those of the corpus, counts add up. The corpus is read twice; it alone is trained on, with alpha as at the
+            start of a run. What a weigher has learnt begins anew.
 
         Returns
         -------
@@ -133,17 +138,22 @@ class Word2Vec:
             The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of it,
             with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
         """
-        if self._loaded and init is None:
+        if self._loaded and init is None and not update:
             warnings.warn(
-                "fit starts over and leaves what was loaded behind; to begin with its vectors give "
-                "init=word2vec.model, to go on with its run use trainer(encoded, model=word2vec.model)",
+                "fit starts over and leaves what was loaded behind; to begin with its words and vectors give "
+                "update=True, to go on with its run use trainer(encoded, model=word2vec.model)",
                 stacklevel=2,
             )
         self._loaded = False
-        start = None if init is None else Start.of(init)
         given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
         self.reads(given)
         self.check(diagnose)
+        if update:
+            if init is not None or vocab is not None or vocab_out is not None:
+                raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
+            init = self._trained()
+            vocab, vocab_out = self._grown(given, progress)
+        start = None if init is None else Start.of(init)
         encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=progress)
         validation = None
         if valid is not None:
@@ -232,6 +242,19 @@ class Word2Vec:
         if vocab_out is not None:
             raise ConfigError("sentences have one vocabulary; leave vocab_out out")
         return encode_corpus(corpus, **shaping)
+
+    def _grown(self, corpus, progress):
+        """Return the vocabularies of the model, grown by those of a corpus; the second is None unless rectangular."""
+        if isinstance(corpus, EncodedCorpus | EncodedPairs | Iterator):
+            raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
+        model, config = self.model, self._resolved()
+        whole = dataclasses.replace(self.config, min_count=1, max_vocab=None)
+        found = Word2Vec(whole).encode(corpus, progress=progress)
+        pairs = [(model.vocab, found.vocab)]
+        if found.vocab_out is not found.vocab:
+            pairs.append((model.vocab_out, found.vocab_out))
+        grown = [old.grown(new, config.min_count, config.max_vocab) for old, new in pairs]
+        return grown[0], grown[1] if len(grown) > 1 else None
 
     def trainer(
         self,

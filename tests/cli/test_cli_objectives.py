@@ -26,6 +26,7 @@ LISTED = {
 PLUGS = [(kind, name) for kind, registry in KINDS.items() for name in registry]
 
 PLUGIN = '''
+from w2vneg.kernels.contracts import implement_weigh
 from w2vneg.plugs import Weigher
 from w2vneg.weighers import WEIGHERS
 
@@ -36,6 +37,11 @@ class Told(Weigher):
 
     And more.
     """
+
+
+@implement_weigh(Told)
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
+    weights[1:] *= 0.5
 '''
 
 

@@ -5,7 +5,9 @@ import pytest
 
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError, InputError
+from w2vneg.training.model import Model
 from w2vneg.training.start import Start
 from w2vneg.training.trainer import Trainer
 
@@ -49,7 +51,7 @@ def test_rows_of_words_that_both_know_begin_there(first, tmp_path, workers):
 def test_fit_begins_with_what_it_is_given(first, tmp_path):
     first.save(tmp_path / "model")
     loaded = Word2Vec.load(tmp_path / "model")
-    with pytest.warns(UserWarning, match="fit starts over .* give init=word2vec.model, to go on"):
+    with pytest.warns(UserWarning, match="fit starts over .* give update=True, to go on"):
         started_over = loaded.fit(FIRST)
     assert (started_over.matrix == first.vectors.matrix).all()
     again = Word2Vec.load(tmp_path / "model")
@@ -92,3 +94,102 @@ def test_users_and_items_begin_each_on_its_side(tmp_path):
     trainer = again.trainer(again.encode(data) if again.reads(data) is None else None, start=Start.of(word2vec.model))
     assert (trainer.model.vectors_in == word2vec.model.vectors_in).all()
     assert (trainer.model.vectors_out == word2vec.model.vectors_out).all()
+
+
+GOING_ON = OPTIONS | {"alpha": 0.03, "min_alpha": 0.03, "seed": 3}
+
+
+def test_more_epochs_are_those_of_a_longer_run_where_alpha_stays(run_cli, tmp_path, monkeypatch):
+    """2 epochs and 3 more are 5, to the bit, with one worker and a constant alpha."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("\n".join(" ".join(line) for line in FIRST + SECOND))
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in GOING_ON.items() if name != "epochs"]
+    for folder, epochs in (("whole", 5), ("parts", 2)):
+        run = run_cli("train", "--corpus=text", *flags, f"--epochs={epochs}", f"--save-model={folder}", "--quiet")
+        assert run.code == 0, run.err
+    result = run_cli("train", "--resume", "parts", "--epochs", 5)
+    assert result.code == 0 and "Alpha goes on at 0.03, as in a run of 5 epochs." in result.err
+    whole, parts = Model.load("whole"), Model.load("parts")
+    assert parts.config.epochs == parts.position.epoch == 5
+    assert (whole.vectors_in == parts.vectors_in).all() and (whole.vectors_out == parts.vectors_out).all()
+    assert [epoch["loss"] for epoch in whole.history] == [epoch["loss"] for epoch in parts.history]
+    result = run_cli("train", "--resume", "parts")
+    assert result.code == 0 and "for more give --epochs 6 or above" in result.err
+    result = run_cli("train", "--resume", "parts", "--epochs", 4)
+    assert result.code == 1 and "parts is in epoch 5 already; give --epochs 5 or more" in result.err
+    result = run_cli("train", "--resume", "parts", "--epochs", 9, "--alpha", 0.1)
+    assert result.code == 2 and "leave --alpha out" in result.err
+
+
+def test_a_run_that_ends_with_its_best_state_goes_no_further(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("\n".join(" ".join(line) for line in FIRST + SECOND))
+    (tmp_path / "held").write_text("c d\nd c\n")
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    run = run_cli("train", "--corpus=text", *flags, "--save-model=m", "--valid=held", "--quiet")
+    assert run.code == 0, run.err
+    result = run_cli("train", "--resume", "m", "--epochs", 4, "--valid=held")
+    assert result.code == 1 and "begin another run with --init m" in result.err
+
+
+def test_the_vocabulary_grows(first, tmp_path):
+    first.save(tmp_path / "model")
+    word2vec = Word2Vec.load(tmp_path / "model")
+    before = word2vec.model
+    word2vec.fit(SECOND, update=True)
+    after = word2vec.model
+    assert dict(zip(after.vocab.words, after.vocab.counts, strict=True)) == {
+        **{"a": 20, "b": 40, "c": 40 + 60, "d": 20 + 40, "new": 20, "e": 20}
+    }
+    assert after.vocab.words[0] == "c"  # ids follow the new counts
+    for word in "ab":  # they were no centres
+        assert (after.vectors_in[after.vocab.id(word)] == before.vectors_in[before.vocab.id(word)]).all()
+    for word in "cd":
+        assert (after.vectors_in[after.vocab.id(word)] != before.vectors_in[before.vocab.id(word)]).any()
+
+
+@pytest.mark.parametrize(
+    ("corpus", "options", "said"),
+    [
+        (iter(SECOND), {}, "reads the corpus twice"),
+        (SECOND, {"init": "elsewhere"}, "leave init, vocab and vocab_out out"),
+    ],
+)
+def test_what_cannot_grow_is_refused(first, corpus, options, said):
+    with pytest.raises(ConfigError, match=said):
+        first.fit(corpus, update=True, **options)
+    with pytest.raises(ConfigError, match="nothing is trained yet"):
+        Word2Vec(**OPTIONS).fit(SECOND, update=True)
+
+
+def test_words_join_a_vocabulary_when_they_are_frequent():
+    old = Vocabulary.from_counts({"a": 1, "b": 5})
+    more = Vocabulary.from_counts({"a": 2, "c": 4, "d": 3, "e": 2})
+    assert old.grown(more, 3) == Vocabulary.from_counts({"a": 3, "b": 5, "c": 4, "d": 3})
+    assert old.grown(more, 1, max_vocab=3) == Vocabulary.from_counts({"a": 3, "b": 5, "c": 4})
+    assert old.grown(more, 1, max_vocab=1) == Vocabulary.from_counts({"a": 3, "b": 5})
+
+
+def test_a_second_topic_moves_its_own_words(tmp_path):
+    """Two topics that share no word: going on with one of them moves its words, and leaves the other's."""
+    rng = np.random.default_rng(1)
+    topics = [[f"{name}{k}" for k in range(12)] for name in ("one", "two")]
+
+    def text(words, group):  # neighbours come from one group of three words
+        return [[words[group(start) + k] for k in rng.integers(0, 3, 8)] for start in rng.integers(0, 4, 400)]
+
+    options = OPTIONS | {"dim": 12, "epochs": 8, "alpha": 0.05, "seed": 1}
+    word2vec = Word2Vec(**options)
+    word2vec.fit([line for words in topics for line in text(words, lambda start: 3 * start)])
+    before = {word: word2vec.vectors[word].copy() for words in topics for word in words}
+    regrouped = {f"two{k}": f"two{(k % 4) * 3 + k // 4}" for k in range(12)}
+    second = [[regrouped[word] for word in line] for line in text(topics[1], lambda start: 3 * start)]
+    word2vec.fit(second, update=True)
+    after = word2vec.vectors
+    kept = [float(before[word] @ after[word]) for word in topics[0]]
+    assert min(kept) > 0.999 * min(float(before[word] @ before[word]) for word in topics[0])
+    near = [{word for word, _ in after.most_similar(f"two{k}", k=2)} for k in range(12)]
+    groups = [{regrouped[f"two{3 * (j // 3) + i}"] for i in range(3)} for j in range(12)]
+    own = {word: group for group in groups for word in group}
+    right = sum(len(found & own[f"two{k}"]) for k, found in enumerate(near))
+    assert right >= 20, right  # of 24

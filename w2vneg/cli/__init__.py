@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from ..errors import W2vnegError
+from ..errors import InputError, W2vnegError
 from .progress import BestEffort, note
 
 _COMMANDS = {  # command -> (module, attribute)
@@ -65,7 +65,7 @@ def main(argv=None, command=cli, name="w2vneg"):
     """Run a command line; errors of the user's become one message on stderr and exit code 1."""
     _open_closed_streams()
     try:
-        status = command.main(args=argv, prog_name=name, standalone_mode=False)
+        status = _run(command, argv, name)
         if sys.stdout is not None:
             sys.stdout.flush()
     except W2vnegError as error:
@@ -87,6 +87,19 @@ def main(argv=None, command=cli, name="w2vneg"):
         gone = error.errno == errno.EPIPE  # its reader has seen enough: not our error
         status = 0 if gone else _fail(f"cannot write to standard output: {error.strerror}")
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _run(command, argv, name):
+    try:
+        return command.main(args=argv, prog_name=name, standalone_mode=False)
+    except (W2vnegError, click.ClickException, click.exceptions.Exit):
+        raise
+    except Exception as error:
+        plugins = sys.modules.get("w2vneg.plugins")
+        said = plugins and plugins.failure_of_plugin(error)
+        if not said:
+            raise
+        raise InputError(said) from error
 
 
 _OF_OUTPUT = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # of files, errors have a name

@@ -8,6 +8,7 @@ import textwrap
 
 import click
 
+from ..option import range_of
 from .options import declared_flags, shown
 
 KINDS = {
@@ -125,7 +126,7 @@ def _source(name, source):
     from ..data.sources import options_of
 
     options = [
-        {"flag": declared_flags(item), "help": item.metadata["help"], "default": shown(item)}
+        {"flag": declared_flags(item), "help": item.metadata["help"], "default": shown(item), "range": range_of(item)}
         for item in options_of(name).values()
     ]
     told = dict.fromkeys(("equation", "paper", "cost", "use"), "")
@@ -146,7 +147,12 @@ def _readout(name, plug):
         "needs_contexts": "the data: chosen when a run begins",
     }
     options = [
-        {"flag": f"{name}:{item.name}=", "help": item.metadata["help"], "default": shown_default(item)}
+        {
+            "flag": f"{name}:{item.name}=",
+            "help": item.metadata["help"],
+            "default": shown_default(item),
+            "range": range_of(item),
+        }
         for item in options_of(plug).values()
     ]
     needs = [sentence for trait, sentence in facts.items() if getattr(plug, trait)]
@@ -184,7 +190,12 @@ def _options(kind, name):
 
     read = [item for item in dataclasses.fields(TrainConfig) if name in item.metadata["readers"].get(kind, ())]
     return [
-        {"flag": flag_of(item), "help": item.metadata["help"], "default": shown_default(item, kind, name)}
+        {
+            "flag": flag_of(item),
+            "help": item.metadata["help"],
+            "default": shown_default(item, kind, name),
+            "range": range_of(item),
+        }
         for item in read
     ]
 
@@ -253,7 +264,8 @@ def _explanation(entry):
     parts += [("cost", entry.get("cost")), ("use", entry.get("use")), ("note", entry.get("note"))]
     for number, option in enumerate(entry.get("options", ())):
         label = "options" if number == 0 else ""
-        parts.append((label, f"{option['flag']}: {option['help']} [default: {option['default']}]"))
+        about = "; ".join(part for part in (f"default: {option['default']}", option["range"]) if part)
+        parts.append((label, f"{option['flag']}: {option['help']} [{about}]"))
     return "\n".join([*lines, *(_wrapped(label, text) for label, text in parts if text)])
 
 

@@ -33,7 +33,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     metavar="MODEL|VECTORS",
     help="Begin with the rows of another model or of vectors, where words are the same.",
 )
-@click.option("--resume", metavar="DIR", help="Go on with a model folder of an interrupted run.")
+@click.option("--resume", metavar="DIR", help="Go on with a model folder; beyond its end with more --epochs.")
 @vocabulary_options
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
@@ -95,10 +95,13 @@ def train(
         note(f"{trainer.started:,} of {len(encoded.vocab):,} words begin with their vectors of {init}.")
     if trainer.complete:
         done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
-        note(f"The run in {resume} is complete ({done}); nothing is left to train.")
+        remedy = f"; for more give --epochs {trainer.config.epochs + 1} or above" if validation is None else ""
+        note(f"The run in {resume} is complete ({done}); nothing is left to train{remedy}.")
     trainer.model.origin.input = read.lasting().as_dict()
     trainer.model.origin.output = os.path.abspath(output)
     trainer.model.origin.own_vocab = own_vocab
+    if model is not None and given["epochs"] and not trainer.complete:
+        note(f"Alpha goes on at {trainer.alpha:.3g}, as in a run of {trainer.config.epochs} epochs.")
     with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress:
         if progress is not None:
             trainer.listeners.append(progress)
@@ -176,14 +179,14 @@ def _starting_point(resume, config_path, given):
     """Return (config, model to resume or None)."""
     if not resume:
         return read_config(config_path, given), None
-    chosen = [name for name, value in given.items() if value is not None and name != "plugin"]
+    chosen = [name for name, value in given.items() if value is not None and name not in ("plugin", "epochs")]
     if chosen or config_path:
         what = "--config" if not chosen else "--" + chosen[0].replace("_", "-")
         raise click.UsageError(f"--resume takes its options from the model folder; leave {what} out")
     from ..training.model import Model
 
     model = Model.load(resume)
-    return model.config_to_run(resume, given["plugin"]), model
+    return model.config_to_run(resume, given["plugin"], given["epochs"]), model
 
 
 def _start(init, resume):

@@ -58,7 +58,9 @@ class Input:
 
     def __init__(self, kind: str, files: str | os.PathLike | Sequence[str | os.PathLike], **options: Any) -> None:
         if not isinstance(kind, str) or kind not in SOURCES:
-            raise ConfigError(f"unknown kind of input {kind!r}; known: {', '.join(SOURCES)}")
+            known = ", ".join(SOURCES)
+            hint = "that of a plug-in is known once Word2Vec(plugin=…) has been made"
+            raise ConfigError(f"unknown kind of input {kind!r}; known: {known}; {hint}")
         foreign = self.foreign(kind, options)
         if foreign:
             near = difflib.get_close_matches(foreign[0], options_of(kind), 1)
@@ -208,4 +210,7 @@ def encode_input(
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
     shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
     shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
-    return SOURCES[given.kind].encode(given, **shaping)
+    encoded = SOURCES[given.kind].encode(given, **shaping)
+    if encoded.source != given.source:
+        raise ConfigError(f"source {given.kind} says that it is walked as {given.source}, and encodes {encoded.source}")
+    return encoded

@@ -61,6 +61,21 @@ class Vocabulary:
         pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return cls([word for word, _ in pairs], [count for _, count in pairs])
 
+    def grown(self, more: Vocabulary, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
+        """Return this vocabulary with the counts of `more` added.
+
+        All words stay. Others join if `more` has them `min_count` times, the most frequent first while there are fewer
+        than `max_vocab` words.
+        """
+        known = dict(zip(self.words, self.counts.tolist(), strict=True))
+        joining = {}
+        for word, count in zip(more.words, more.counts.tolist(), strict=True):
+            if word in known:
+                known[word] += count
+            elif count >= min_count and (max_vocab is None or len(known) + len(joining) < max_vocab):
+                joining[word] = count
+        return Vocabulary.from_counts(known | joining)
+
     @classmethod
     def _of(cls, words, counts):
         """Make a vocabulary of `Words` and an int64 array that are known to be in order."""

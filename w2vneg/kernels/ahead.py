@@ -18,7 +18,7 @@ from .linalg import fetch_row, row_of
 
 _DRAWS = 8  # more would be in the way of the rows that are used now, where each pair has draws of its own
 
-_pick = Socket("pick")
+_pick = Socket("pick", "sampler rng", returns=True)
 pick = _pick.call
 
 

@@ -95,8 +95,11 @@ weigh_group, step_group
     returns True and the sum of L; or (False, 0.0), as a loss without it.
 """
 
+import dis
+import inspect
 import warnings
 
+from ..errors import ConfigError
 from ..jit import implementation_of, watch_plug
 
 
@@ -107,14 +110,20 @@ class Socket:
     ----------
     name : str
         What the socket is called in messages.
+    arguments : str, optional
+        The names of what its bodies are given, in order, with blanks between; a body with others is refused.
+    returns : bool
+        Whether they answer with a value.
     default : function, optional
         Body for classes that bind none of their own.
     allocates : bool
         Whether bodies may make arrays.
     """
 
-    def __init__(self, name, default=None, allocates=False):
+    def __init__(self, name, arguments=None, returns=False, default=None, allocates=False):
         self.name = name
+        self.arguments = arguments and arguments.split()
+        self.returns = returns
         self.default = default
         self.bodies = {}  # class -> function
 
@@ -128,17 +137,45 @@ class Socket:
         """Return a decorator that binds a function to the NamedTuple class `plug`."""
 
         def bind(function):
+            self._check(plug, function)
             watch_plug(plug, function)
             self.bodies[plug] = function
             return function
 
         return bind
 
+    def _check(self, plug, function):
+        """Raise ConfigError if a body cannot be called as the loop calls it, or does not answer."""
+        try:
+            inspect.signature(function).bind(*self.arguments or ())
+        except TypeError:
+            if self.arguments is None:
+                return
+            listed = ", ".join(self.arguments)
+            raise ConfigError(f"{self.name} of {plug.__name__} is called with ({listed}); give it these") from None
+        if self.returns and not _answers(function):
+            raise ConfigError(f"{self.name} of {plug.__name__} returns nothing; docs/extending.md says what it should")
+
     def _choose(self, plug):
-        body = self.bodies.get(plug, self.default)
-        if body is None:
-            raise TypeError(f"{getattr(plug, '__name__', plug)} does not implement {self.name!r}")
-        return body
+        return self.bodies.get(plug, self.default) or self.require(plug)
+
+    def require(self, plug):
+        """Raise ConfigError unless `plug` has a body of its own."""
+        if plug not in self.bodies:
+            name = getattr(plug, "__name__", plug)
+            raise ConfigError(f"{name} has no {self.name}; decorate a function with @implement_{self.name}({name})")
+
+
+def _answers(function):
+    """Tell whether a plain function may return anything but None."""
+    code = list(dis.get_instructions(function))
+    for before, line in zip([None, *code], code, strict=False):
+        if line.opname == "RETURN_CONST" and line.argval is not None:
+            return True
+        nothing = before is not None and before.opname == "LOAD_CONST" and before.argval is None
+        if line.opname == "RETURN_VALUE" and not nothing:
+            return True
+    return False
 
 
 def _no_prefetch_hint(source, tokens, position):
@@ -194,22 +231,37 @@ def _no_on_update(sampler, state, m, positives, n, negatives, steps, out):
     pass
 
 
-_fill = Socket("fill")
-_group = Socket("group")
-_prefetch_hint = Socket("prefetch_hint", default=_no_prefetch_hint)
-_open_sampler = Socket("open_sampler", default=_no_sampler_state, allocates=True)
-_prescore = Socket("prescore", default=_no_prescore)
-_draw = Socket("draw")
-_fetches = Socket("fetches", default=_fetches_nothing)
-_log_prob = Socket("log_prob", default=_unknown_log_prob)
-_exclude = Socket("exclude")
-_open_weigher = Socket("open_weigher", default=_no_weigher_state, allocates=True)
-_prepare_group = Socket("prepare_group", default=_no_prepare_group)
-_weigh = Socket("weigh")
-_step = Socket("step")
-_weigh_group = Socket("weigh_group", default=_weigh_pair_by_pair)
-_step_group = Socket("step_group", default=_step_pair_by_pair)
-_on_update = Socket("on_update", default=_no_on_update)
+_fill = Socket("fill", "source lo hi epoch_key tokens", returns=True)
+_group = Socket("group", "source tokens position rng positives", returns=True)
+_prefetch_hint = Socket("prefetch_hint", "source tokens position", returns=True, default=_no_prefetch_hint)
+_open_sampler = Socket("open_sampler", "sampler n_draws", returns=True, default=_no_sampler_state, allocates=True)
+_prescore = Socket("prescore", "sampler state inputs centre_row following_row out", default=_no_prescore)
+_draw = Socket("draw", "sampler state group centre_id centre out rng n ids log_q logits", returns=True)
+_fetches = Socket("fetches", "sampler", returns=True, default=_fetches_nothing)
+_log_prob = Socket("log_prob", "sampler state group centre_id n ids logits log_q", default=_unknown_log_prob)
+_exclude = Socket("exclude", "exclusion centre_id positives m ids weights", returns=True)
+_open_weigher = Socket(
+    "open_weigher", "weigher max_positives n_draws", returns=True, default=_no_weigher_state, allocates=True
+)
+_prepare_group = Socket(
+    "prepare_group",
+    "weigher state width centre_row m positive_rows n negative_rows negatives alpha rng",
+    returns=True,
+    default=_no_prepare_group,
+)
+_weigh = Socket("weigh", "weigher state k offset ids logits exp_logits log_q weights")
+_step = Socket("step", "loss centre_row alpha rng logits exp_logits log_q weights gradients", returns=True)
+_weigh_group = Socket(
+    "weigh_group", "weigher state m n positive_weights negative_weights", returns=True, default=_weigh_pair_by_pair
+)
+_step_group = Socket(
+    "step_group",
+    "loss shared weighed m n positive_exp_logits negative_exp_logits positive_weights negative_weights "
+    "positives negatives",
+    returns=True,
+    default=_step_pair_by_pair,
+)
+_on_update = Socket("on_update", "sampler state m positives n negatives steps out", default=_no_on_update)
 
 implement_fill, fill = _fill.implement, _fill.call
 implement_group, group = _group.implement, _group.call
@@ -227,6 +279,17 @@ implement_step, step = _step.implement, _step.call
 implement_weigh_group, weigh_group = _weigh_group.implement, _weigh_group.call
 implement_step_group, step_group = _step_group.implement, _step_group.call
 implement_on_update, on_update = _on_update.implement, _on_update.call
+
+
+def require_bodies(kind, plug):
+    """Raise ConfigError if a plug binds nothing to a socket that it cannot do without, or not what it says it gives.
+
+    kind : "loss", "sampler" or "weigher"; plug : the class that ``from_options`` makes
+    """
+    if not getattr(plug, "dense", False):
+        {"loss": _step, "sampler": _draw, "weigher": _weigh}[kind].require(plug)
+    if kind == "sampler" and not plug.gives_log_q and plug in _log_prob.bodies:
+        raise ConfigError(f"{plug.__name__} has log_prob, but does not say gives_log_q = True")
 
 
 def answers_log_prob(plug):

@@ -7,7 +7,7 @@ import math
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs, is_dense
 from ..errors import ConfigError
 from ..events import CostEstimated
-from ..kernels.contracts import answers_log_prob
+from ..kernels.contracts import answers_log_prob, require_bodies
 from ..kernels.dense import dense_cost
 from ..kernels.groups import Plugs, Shape
 from ..kernels.schedule import block_size
@@ -128,6 +128,8 @@ def _assemble_dense(data, config, model):
 
 
 def _check_together(config, loss, weigher, sampler):
+    for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
+        require_bodies(kind, type(plug))
     check_plugs(config, loss, weigher, sampler, names_with_log_q())
     if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
         raise ConfigError(

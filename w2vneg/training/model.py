@@ -5,7 +5,7 @@ import json
 import os
 import platform
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -230,12 +230,13 @@ class Model:
         model.signed = is_signed(folder, model._signed())
         return model
 
-    def config_to_run(self, folder, plugin=None):
-        """Return the configuration to go on with (TrainConfig), with `plugin` instead of the model's if it is given.
+    def config_to_run(self, folder, plugin=None, epochs=None):
+        """Return the configuration to go on with (TrainConfig); `plugin` and `epochs`, if given, instead of its own.
 
         Raises
         ------
         ConfigError
+            If the run has gone beyond `epochs`, or is evaluated as it trains and so ends with an earlier state.
             If the model names plug-ins, none are given, and somebody else wrote the folder: resuming would run them.
             Or if the plug-ins have not the options that the run had.
         """
@@ -249,7 +250,18 @@ class Model:
         config = TrainConfig.from_mapping(self.config.as_dict() | {"plugin": plugin}, folder, saved=True)
         if config.absent:
             raise ConfigError(f"{folder}: no plug-in has the option {min(config.absent)!r} that this run was given")
-        return config
+        return config if epochs is None else self._lasting(config, epochs, folder)
+
+    def _lasting(self, config, epochs, folder):
+        done = self.position.epoch + (self.position.round > 0)
+        if epochs < done:
+            raise ConfigError(f"{folder} is in epoch {done} already; give --epochs {done} or more, or leave it out")
+        if self.best is not None:
+            raise ConfigError(
+                f"{folder} is evaluated on held-out pairs and ends with its best state, not its last; for more epochs "
+                f"begin another run with --init {folder}"
+            )
+        return replace(config, epochs=epochs)
 
     def _signed(self):
         """Return what only this user may have written, for resuming runs the plug-in and writes the output (dict)."""

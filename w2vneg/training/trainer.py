@@ -94,7 +94,7 @@ class Trainer:
                 "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
             )
         given, own = self.config.as_dict(), model.config.as_dict()
-        other = [name for name in given if given[name] != own[name] and name not in ("preset", "plugin")]
+        other = [name for name in given if given[name] != own[name] and name not in ("preset", "plugin", "epochs")]
         if model.position.round and other:
             raise ConfigError(
                 f"the model to resume stopped within an epoch under another option {other[0]} "
@@ -109,6 +109,11 @@ class Trainer:
     @property
     def _through(self):
         return self.model.position.epoch >= self.config.epochs
+
+    @property
+    def alpha(self):
+        """The learning rate of the coming round (float)."""
+        return self._alpha(self._fraction())
 
     def stop(self):
         """Ask for an end after the round that is running (safe from a signal handler or another thread)."""

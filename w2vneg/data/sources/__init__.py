@@ -41,12 +41,19 @@ class Source:
             near = difflib.get_close_matches(name, known, 1, 0.7)
             if name not in known and not name.startswith("_") and near:
                 raise ConfigError(f"{cls.__name__} has no use for {name!r}; did you mean {near[0]}?")
+        if isinstance(cls.walk, str):
+            if cls.walk not in MIN_COUNT:
+                raise ConfigError(f"{cls.__name__}: walk must be one of {', '.join(MIN_COUNT)}, not {cls.walk!r}")
+            always = cls.walk
+            cls.walk = classmethod(lambda cls, given: always)
         if cls.Options is not None:
             cls.Options = as_options(cls.Options)
 
     @classmethod
     def walk(cls, given):
         """Return how the data are walked (str): "text", "baskets" or "pairs", as ``TrainConfig.source``.
+
+        A subclass may write ``walk = "baskets"`` instead.
 
         given : data.inputs.Input, with the options as attributes
         """
