@@ -11,6 +11,7 @@ import pytest
 
 from w2vneg import Vectors
 from w2vneg.config.presets import PRESETS
+from w2vneg.data.readers import READERS
 from w2vneg.data.sources import SOURCES
 from w2vneg.losses import LOSSES
 from w2vneg.plugins import load_plugins
@@ -29,7 +30,8 @@ KINDS = {
     "edges": ("source", "walk_length"),
     "mixed": ("readout", "readout"),
 }
-EXAMPLES = dict(zip(KINDS, zip([PYTHON[0], *PYTHON[2:]], COMMANDS, strict=True), strict=True))
+*PLUGS, READER = [PYTHON[0], *PYTHON[2:]]
+EXAMPLES = dict(zip(KINDS, zip(PLUGS, COMMANDS[:-1], strict=True), strict=True))
 
 
 @pytest.fixture(params=EXAMPLES)
@@ -73,6 +75,21 @@ def test_each_example_trains_and_resumes_in_processes_of_their_own(example):
     kind, option = KINDS[name]
     value = model.origin.input[option] if kind == "source" else getattr(model.config, option)
     assert value == (train[-1] if kind == "readout" else float(train[-1]))
+
+
+def test_the_reader_of_the_page_is_a_tokenizer(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lines.py").write_text(READER, encoding="utf-8")
+    (tmp_path / "plays.txt").write_text("Hamlet: to be or not\nGhost: to swear\nno one says\n" * 5, encoding="utf-8")
+    small = ["--dim=4", "--loss=ns", "--epochs=1", "--min-count=1", "--subsample=0", "--save-model=model", "--quiet"]
+    try:
+        result = run_cli(*shlex.split(COMMANDS[-1])[1:], *small)
+        assert result.code == 0, result.err
+        model = Model.load("model")
+        assert set(model.vocab.words) == {"to", "be", "or", "not", "swear"}
+        assert model.origin.input["tokenizer"] == "no-speaker"
+    finally:
+        READERS.unregister("no-speaker")
 
 
 def test_the_preset_of_the_page_is_one():

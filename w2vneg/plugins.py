@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .config.presets import PRESETS
+from .data.readers import READERS
 from .data.sources import SOURCES
 from .errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
 from .kernels.contracts import require_bodies
@@ -21,6 +22,7 @@ from .samplers import SAMPLERS
 from .weighers import WEIGHERS
 
 REGISTRIES = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "source": SOURCES, "readout": READOUTS}
+_TABLES = REGISTRIES | {"reader": READERS}
 
 
 _loaded = set()  # names of modules
@@ -54,13 +56,13 @@ def load_plugins(plugin):
         except BaseException:
             sys.modules.pop(module, None)
             for kind, entry in _registered() - before:
-                PRESETS.pop(entry) if kind == "preset" else REGISTRIES[kind].unregister(entry)
+                PRESETS.pop(entry) if kind == "preset" else _TABLES[kind].unregister(entry)
             raise
         _loaded.add(module)
         if _registered() == before:
             sys.modules.pop(module, None)
             raise ConfigError(
-                f"plug-in {name} registers no loss, sampler, weigher, source, read-out or preset; decorate a class "
+                f"plug-in {name} registers no loss, sampler, weigher, source, read-out, reader or preset; decorate one "
                 "with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
             )
 
@@ -118,7 +120,7 @@ def _module_of(name):
 
 
 def _registered():
-    kinds = {kind: list(registry) for kind, registry in REGISTRIES.items()} | {"preset": list(PRESETS)}
+    kinds = {kind: list(registry) for kind, registry in _TABLES.items()} | {"preset": list(PRESETS)}
     return {(kind, entry) for kind, entries in kinds.items() for entry in entries}
 
 

@@ -83,6 +83,7 @@ def train(
         known = {"vocab": model.vocab, "vocab_out": model.vocab_out}
     encoded = encode(located, word2vec.config, quiet, **known)
     note(encoded.report.line())
+    _tell_of_raw_text(read, encoded, note)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note)
     refuse_overwriting("--output", output, validation.files.values() if validation is not None else ())
@@ -211,6 +212,13 @@ def _check_places(output, checkpoints):
         from ..training.model import check_place
 
         check_place(checkpoints.folder)
+
+
+def _tell_of_raw_text(read, encoded, note):
+    from ..data.rawtext import about_words
+
+    if read.kind == "corpus" and read.tokenizer == "whitespace" and (advice := about_words(encoded.vocab.words)):
+        note(f"Note: {advice}.")
 
 
 def _built_in(note):

@@ -11,4 +11,4 @@ from ...registry import Registry
 
 READERS = Registry("reader")
 
-from . import text  # noqa: E402, F401 (registers itself in the table above)
+from . import text, words  # noqa: E402, F401 (register themselves in the table above)

@@ -1,0 +1,129 @@
+"""Words of raw text: against Unicode's own tables, cut anywhere, and through the command line."""
+
+import re
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.inputs import Input
+from w2vneg.data.rawtext import about_words
+from w2vneg.data.readers import READERS
+from w2vneg.data.readers.words import read_words
+from w2vneg.errors import ConfigError
+from w2vneg.training.model import Model
+
+SIGNS = "ab7é日न\u093f\u200d_'’-.,:;!\u0301 \n\u00a0·٣𝒳😀«"
+
+
+class Pieces:
+    """A source of given pieces."""
+
+    name = "here"
+
+    def __init__(self, *pieces):
+        self._pieces = pieces
+
+    def pieces(self):
+        yield from self._pieces
+
+
+def words_of(*pieces, **options):
+    return b"".join(read_words(Pieces(*pieces), **options)).decode().split()
+
+
+def naive(text):
+    """The same by regular expressions over the classes of the characters."""
+    kinds = []
+    for sign in text:
+        category = unicodedata.category(sign)
+        kind = {"L": "l", "M": "m", "N": "n"}.get(category[0], "l" if category == "Pc" else "o")
+        kind = "j" if sign in "'’‘-‐‑·" else "d" if sign in ".,:" else "m" if sign in "\u00ad\u200c\u200d" else kind
+        kinds.append("s" if sign.isspace() else kind)
+    number = r"nm*(?:[d](?=n)nm*)*"
+    word = rf"(?:lm*|{number})(?:[j](?=[ln])(?:lm*|{number})|lm*|{number})*"
+    return [text[found.start() : found.end()] for found in re.finditer(word, "".join(kinds))]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('The "king," said: don\'t—well-known!', "The king said don't well-known"),
+        ("3.14 (1,000) 10:30 end.Next U.S.A. e.g.", "3.14 1,000 10:30 end Next U S A e g"),
+        ("l’été naïve col·lecció -x- x' fin-", "l’été naïve col·lecció x x fin"),
+        ("नमस्ते, दुनिया! «да»; Ελλάδα…", "नमस्ते दुनिया да Ελλάδα"),
+        ("日本語。テスト", "日本語 テスト"),
+        ("word--word a_b x@y.org 5% C++", "word word a_b x y org 5 C"),
+    ],
+)
+def test_what_a_word_is(text, words):
+    assert words_of(text.encode()) == words.split()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(SIGNS, max_size=40), st.data())
+def test_as_regular_expressions_have_it_wherever_the_text_is_cut(text, data):
+    whole = text.encode()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=4)))
+    pieces = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+    assert words_of(*pieces) == naive(text)
+    assert len(b"".join(read_words(Pieces(*pieces)))) == len(whole)
+
+
+def test_any_text_keeps_its_letters_and_its_lines():
+    text = "".join(chr(code) for code in range(1, 0x3000) if not 0xD800 <= code < 0xE000)
+    found = b"".join(read_words(Pieces(text.encode()))).decode()
+    kept = [sign for sign in text if unicodedata.category(sign)[0] in "LN" or sign == "\n"]
+    assert [sign for sign in found if unicodedata.category(sign)[0] in "LN" or sign == "\n"] == kept
+    assert not {*found} & {*'!?;()[]{}"@#%&*+/<=>^|~'}
+
+
+def test_lower_case_comes_first():
+    assert words_of("ΟΔΟΣ, İstanbul!".encode(), lowercase=True) == ["οδος", "i̇stanbul"]
+
+
+def test_plain_text_stays_what_it_is(tmp_path):
+    rng = np.random.default_rng(1)
+    lines = [" ".join(rng.choice(["one", "two", "three", "zero"], 9)) for _ in range(50)]
+    (tmp_path / "text").write_text("\n".join(lines))
+    plain, words = (encode_corpus(tmp_path / "text", min_count=1, reader=reader) for reader in ("text", "words"))
+    assert plain.vocab == words.vocab
+    assert np.array_equal(plain.ids, words.ids) and np.array_equal(plain.offsets, words.offsets)
+
+
+def test_the_command_line_tells_of_raw_text_and_takes_it(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "raw").write_text("The king, the queen; and all!\nWho is king? The queen.\n" * 20)
+    small = ["--loss=ns", "--dim=4", "--epochs=1", "--min-count=1", "--workers=1", "--subsample=0"]
+    result = run_cli("train", "--corpus", "raw", *small)
+    assert "Note: 40% of the words end in punctuation, as 'all!'; --tokenizer words takes it off." in result.err, (
+        result.err
+    )
+    result = run_cli("train", "--corpus", "raw", "--tokenizer", "words", "--lowercase", *small, "--save-model", "m")
+    assert result.code == 0 and "punctuation" not in result.err
+    model = Model.load("m")
+    assert sorted(model.vocab.words) == ["all", "and", "is", "king", "queen", "the", "who"]
+    assert model.origin.input["tokenizer"] == "words"
+    assert run_cli("train", "--resume", "m", "--epochs", 2, "--quiet").code == 0
+    result = run_cli("train", "--corpus", "raw", "--tokenizer", "word")
+    assert result.code == 1 and "tokenizer of an input 'word' is unknown; did you mean 'words'" in result.err
+    result = run_cli("train", "--baskets", "raw", "--tokenizer", "words")
+    assert result.code == 2 and "--tokenizer belongs to --corpus; --baskets does not read it" in result.err
+
+
+def test_words_that_look_like_something_else():
+    plain = ["king", "queen", "mr.", "don't", "<unk>"]
+    assert about_words(plain) is None and about_words([]) is None
+    assert "20% of the words end in punctuation, as 'king,'" in about_words(["king,", "queen", "the", "of", "and"])
+    phrases = ["今日は天気がいいですね", "王", "ประเทศไทยสวยงาม"]
+    assert "segment the text first" in about_words(phrases)
+    assert about_words(["今日", "天気", "王"]) is None
+
+
+def test_an_unknown_tokenizer_is_refused_before_anything_is_read():
+    with pytest.raises(ConfigError, match="'wrods' is unknown; did you mean 'words'"):
+        Input("corpus", "nowhere", tokenizer="wrods")
+    assert {"text", "words"} <= set(READERS)
