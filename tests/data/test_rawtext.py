@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.data.inputs import Input
+from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.rawtext import about_words
 from w2vneg.data.readers import READERS
+from w2vneg.data.readers.strip import Stripped
 from w2vneg.data.readers.words import read_words
 from w2vneg.errors import ConfigError
 from w2vneg.training.model import Model
@@ -127,3 +128,53 @@ def test_an_unknown_tokenizer_is_refused_before_anything_is_read():
     with pytest.raises(ConfigError, match="'wrods' is unknown; did you mean 'words'"):
         Input("corpus", "nowhere", tokenizer="wrods")
     assert {"text", "words"} <= set(READERS)
+
+
+RAW = """<doc id="12" url="https://en.wikipedia.org/wiki?curid=12" title="Anarchism">
+Anarchism &amp; the &lt;state&gt;&nbsp;&#8212; see http://x.org/a?b=1, www.foo.com or me.you@mail.org
+a < b and c > d<br/>fin&#0;x <!-- not <this> --> 1,000 in 1984; a4 3.14, ٣
+</doc>
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"strip": "markup,urls"}, "Anarchism the state see or a b and c d fin x 1,000 in 1984 a4 3.14 ٣"),
+        ({"strip": "urls", "numbers": "drop"}, None),
+        ({"strip": "urls,markup", "numbers": "drop"}, "Anarchism the state see or a b and c d fin x in a4 ٣"),
+        (
+            {"strip": "markup,urls", "numbers": "digit"},
+            "Anarchism the state see or a b and c d fin x 0,000 in 0000 a0 0.00 ٣",
+        ),
+    ],
+)
+def test_what_is_no_word_is_taken_out(tmp_path, options, words):
+    (tmp_path / "raw").write_text(RAW)
+    given = Input("corpus", str(tmp_path / "raw"), tokenizer="words", **options)
+    found = set(encode_input(given, min_count=1).vocab.words)
+    if words is None:
+        assert {"doc", "id", "br", "amp"} <= found and not {"https", "foo", "mail", "12", "1984", "3.14"} & found
+    else:
+        assert found == set(words.split())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, len(RAW.encode())), max_size=5))
+def test_what_is_taken_out_does_not_depend_on_where_the_text_is_cut(cuts):
+    raw = RAW.encode()
+    pieces = [raw[a:b] for a, b in zip([0, *sorted(cuts)], [*sorted(cuts), len(raw)], strict=True)]
+    names = ["markup", "urls", "digit"]
+    assert b"".join(Stripped("here", pieces, names).pieces()) == b"".join(Stripped("here", [raw], names).pieces())
+
+
+def test_stripped_text_has_a_cache_of_its_own_and_other_encodings(tmp_path):
+    (tmp_path / "raw").write_text("caf\xe9 12 tea\n" * 5, encoding="utf-16")
+    plain = encode_corpus(tmp_path / "raw", min_count=1, encoding="utf-16")
+    zeros = encode_corpus(tmp_path / "raw", min_count=1, encoding="utf-16", strip=["digit"])
+    assert set(plain.vocab.words) == {"caf\xe9", "12", "tea"}
+    assert set(zeros.vocab.words) == {"caf\xe9", "00", "tea"}
+    with pytest.raises(ConfigError, match="strip must be among markup, urls, drop, digit, not 'all'"):
+        encode_corpus(tmp_path / "raw", strip=["all"])
+    with pytest.raises(ConfigError, match="strip of an input takes markup and urls, with a comma between, not 'drop'"):
+        Input("corpus", "raw", strip="markup,drop")

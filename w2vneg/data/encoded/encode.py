@@ -40,6 +40,7 @@ def encode_corpus(
     use_cache=True,
     progress=None,
     reader="text",
+    strip=(),
 ):
     """Count, choose the vocabulary and encode; or open what an earlier call has left in the cache.
 
@@ -63,6 +64,8 @@ def encode_corpus(
         Called with (stored bytes read, stored bytes in all or None) now and then while files are read.
     reader : str
         A name among `data.readers.READERS`.
+    strip : sequence of str
+        What to take out of files before words are told: names among `data.readers.strip.CLEANERS`.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def encode_corpus(
     OutputError
         If the cache, or the folder of temporary files, cannot be written.
     """
-    settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader)
+    settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip)
     progress = progress or (lambda done, total: None)
     if not is_paths(source):
         return _encode_sentences(source, settings)

@@ -16,7 +16,8 @@ from ..readers import READERS
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport
 from ..readers.sources import STDIN, Source
-from ..readers.text import codec_name
+from ..readers.strip import CLEANERS, Stripped
+from ..readers.text import codec_name, read_text
 from ..vocab import Vocabulary, choose_vocabulary, ids_in
 from .mapping import mapped
 
@@ -35,19 +36,33 @@ class Settings:
     encoding: str
     lowercase: bool
     reader: str
+    strip: tuple
 
     @classmethod
-    def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader):
+    def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader, strip):
         check_choice(min_count, max_vocab, vocab)
         READERS[reader]  # an unknown name is told before anything is read
-        return cls(min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader)
+        unknown = set(strip) - set(CLEANERS)
+        if unknown:
+            raise ConfigError(f"strip must be among {', '.join(CLEANERS)}, not {unknown.pop()!r}")
+        return cls(min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader, tuple(strip))
 
     def key(self):
         """Return a short hexadecimal digest of all settings (str)."""
         words = {"vocab": self.vocab.digest()} if self.vocab else [as_index(self.min_count), self.max_vocab]
-        parts = [1, self.reader, self.encoding, self.lowercase, words]  # no FORMAT: a new one replaces former entries
+        parts = [1, self.reader, self.encoding, self.lowercase, words]
+        parts += [sorted(self.strip)] if self.strip else []
+        # no FORMAT: a new one replaces former entries
         text = json.dumps(parts, default=as_index)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def read(self, source):
+        """Yield an opened source as UTF-8, as the reader has it, without what is to be stripped."""
+        encoding = self.encoding
+        if self.strip:
+            source = Stripped(source.name, read_text(source, encoding=encoding), self.strip)
+            encoding = "utf-8"
+        return READERS[self.reader](source, encoding=encoding, lowercase=self.lowercase)
 
     def choose(self, counter):
         """Return (vocabulary, ids by type of each table); see `kernels.text.tokens.renumber` for the latter."""
@@ -112,13 +127,11 @@ def count_files(files, stamps, settings, stream, progress):
     started = time.perf_counter()
     counter = TokenCounter(stream)
     total = None if None in stamps else sum(stamp[0] for stamp in stamps)
-    read = READERS[settings.reader]
     done = unpacked = 0
     digests = []
     for path in files:
         with Source(path) as source:
-            pieces = read(source, encoding=settings.encoding, lowercase=settings.lowercase)
-            for _ in counter.count(pieces, source.name):
+            for _ in counter.count(settings.read(source), source.name):
                 progress(done + source.position, total)
             done += source.position
             unpacked += source.unpacked

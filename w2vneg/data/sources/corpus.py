@@ -15,6 +15,17 @@ def _check_tokenizer(name):
         raise ConfigError(f"tokenizer {name!r} is unknown{did_you_mean(name, known)}")
 
 
+def _check_strip(names):
+    from ...errors import ConfigError
+
+    unknown = [name for name in names.split(",") if name not in _STRIPPED]
+    if unknown:
+        raise ConfigError(f"strip takes {' and '.join(_STRIPPED)}, with a comma between, not {unknown[0]!r}")
+
+
+_STRIPPED = ("markup", "urls")
+
+
 @SOURCES.register("corpus")
 class Corpus(Source):
     help = "Text: a file, folder, glob, - for standard input, or a name of 'w2vneg data list'."
@@ -28,9 +39,23 @@ class Corpus(Source):
             metavar="whitespace|words",
             check=_check_tokenizer,
         )
+        strip: str | None = option(
+            None,
+            "Take out tags and entities of HTML and XML (markup), addresses of the net and of mail (urls).",
+            metavar="markup,urls",
+            check=_check_strip,
+        )
+        numbers: str = option(
+            "keep",
+            "Numbers stay, or get 0 for each digit (digit), or are left out if they stand alone (drop).",
+            choices=("keep", "digit", "drop"),
+            metavar="keep|digit|drop",
+        )
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
         from ..encoded import encode_corpus
 
-        return encode_corpus(list(given.files), reader=_READERS.get(given.tokenizer, given.tokenizer), **shaping)
+        reader = _READERS.get(given.tokenizer, given.tokenizer)
+        strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
+        return encode_corpus(list(given.files), reader=reader, strip=strip, **shaping)

@@ -1,0 +1,70 @@
+"""What raw text holds beside words: tags and entities, addresses of the net, numbers. Taken out before words are told.
+
+All patterns are of bytes of UTF-8: a letter beyond ASCII is any byte from 0x80 on.
+"""
+
+import html
+import re
+
+_LONGEST = 1 << 20  # bytes that are looked at together where no line ends
+
+_TAG = re.compile(rb"<!--[^\n]*?-->|<[/!?]?[A-Za-z][^<>\n]{0,2000}>")
+_ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ADDRESSES = [re.compile(one) for one in (rb"https?://\S+", rb"ftp://\S+", rb"www\.[^\s.]+\.\S+")]  # literal beginnings
+_MAIL = re.compile(rb"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_NUMBER = re.compile(rb"[0-9](?<![\w\x80-\xff][0-9])[0-9.,:]*(?![\w\x80-\xff])")  # a set first is found fast
+_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
+
+
+def _plain(entity):
+    signs = html.unescape(entity.group().decode())
+    return " ".join(signs.split()).encode() or b" "
+
+
+def _without_markup(text):
+    return _ENTITY.sub(_plain, _TAG.sub(b" ", text))
+
+
+def _without_urls(text):
+    for address in _ADDRESSES:
+        text = address.sub(b" ", text)
+    return _MAIL.sub(b" ", text) if b"@" in text else text
+
+
+def _without_numbers(text):
+    return _NUMBER.sub(b" ", text)
+
+
+def _with_zeros(text):
+    return text.translate(_TO_ZERO)
+
+
+CLEANERS = {"markup": _without_markup, "urls": _without_urls, "drop": _without_numbers, "digit": _with_zeros}
+"""Name -> function of whole lines (bytes to bytes), in the order in which they are used."""
+
+
+class Stripped:
+    """A source of UTF-8 from which the named things are taken; for a reader, as `sources.Source`."""
+
+    def __init__(self, name, pieces, cleaners):
+        self.name = name
+        self._pieces = pieces
+        self._cleaners = [clean for cleaner, clean in CLEANERS.items() if cleaner in cleaners]
+
+    def pieces(self):
+        held = b""
+        for piece in self._pieces:
+            text = held + piece
+            end = text.rfind(b"\n") + 1
+            if not end and len(text) > _LONGEST:
+                end = text.rfind(b" ") + 1
+            held = text[end:]
+            if end:
+                yield self._clean(text[:end])
+        if held:
+            yield self._clean(held)
+
+    def _clean(self, text):
+        for clean in self._cleaners:
+            text = clean(text)
+        return bytes(text)
