@@ -371,7 +371,9 @@ def test_a_readout_from_outside(tmp_path, run_cli):
         model = word2vec.model
         np.testing.assert_allclose(vectors.matrix, 0.75 * model.vectors_in + 0.25 * model.vectors_out, rtol=1e-6)
         told = run_cli("objectives", "mixed").out
-        assert "mixed:share=: Share of the output matrix. [default: 0.5]" in told
+        assert "mixed:share=: Share of the output matrix. [default: 0.5; at least 0, at most 1]" in " ".join(
+            told.split()
+        )
         word2vec.save(tmp_path / "model")
         assert (Vectors.load(tmp_path / "model").matrix == vectors.matrix).all()
     finally:

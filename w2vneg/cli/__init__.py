@@ -21,6 +21,7 @@ _COMMANDS = {  # command -> (module, attribute)
     "recommend": (".recommend", "recommend"),
     "export": (".export", "export"),
     "split": (".split", "split"),
+    "phrases": (".phrases", "phrases"),
     "data": (".data", "data"),
     "doctor": (".doctor", "doctor"),
     "objectives": (".objectives", "objectives"),

@@ -128,9 +128,9 @@ def _assemble_dense(data, config, model):
 
 
 def _check_together(config, loss, weigher, sampler):
+    check_plugs(config, loss, weigher, sampler, names_with_log_q())
     for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
         require_bodies(kind, type(plug))
-    check_plugs(config, loss, weigher, sampler, names_with_log_q())
     if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
         raise ConfigError(
             f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "

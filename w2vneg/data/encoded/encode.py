@@ -18,6 +18,7 @@ import time
 import numpy as np
 
 from ...errors import InputError
+from ..phrases import joined
 from ..readers.counting import TokenCounter
 from ..readers.sentences import read_sentences
 from ..readers.sources import STDIN, file_stamp, find_files, is_paths
@@ -41,6 +42,7 @@ def encode_corpus(
     progress=None,
     reader="text",
     strip=(),
+    phrases=(),
 ):
     """Count, choose the vocabulary and encode; or open what an earlier call has left in the cache.
 
@@ -66,6 +68,8 @@ def encode_corpus(
         A name among `data.readers.READERS`.
     strip : sequence of str
         What to take out of files before words are told: names among `data.readers.strip.CLEANERS`.
+    phrases : sequence of data.phrases.Phrase
+        Pairs of words that are joined to one.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def encode_corpus(
     OutputError
         If the cache, or the folder of temporary files, cannot be written.
     """
-    settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip)
+    settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases)
     progress = progress or (lambda done, total: None)
     if not is_paths(source):
         return _encode_sentences(source, settings)
@@ -97,7 +101,8 @@ def _encode_sentences(sentences, settings):
     with TokenStream(None) as stream:
         started = time.perf_counter()
         counter = TokenCounter(stream)
-        for _ in counter.count(read_sentences(sentences, lowercase=settings.lowercase), "sentences"):
+        lines = read_sentences(sentences, lowercase=settings.lowercase)
+        for _ in counter.count(joined(lines, settings.phrases), "sentences"):
             pass
         if counter.n_tokens == 0:
             raise InputError("the corpus holds no token: the iterable gave no sentence, or only empty ones")

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import ConfigError, InputError, OutputError
 from ...kernels.text.tokens import renumber
+from ..phrases import digest, joined
 from ..readers import READERS
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport
@@ -37,21 +38,25 @@ class Settings:
     lowercase: bool
     reader: str
     strip: tuple
+    phrases: tuple
 
     @classmethod
-    def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader, strip):
+    def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases):
         check_choice(min_count, max_vocab, vocab)
         READERS[reader]  # an unknown name is told before anything is read
         unknown = set(strip) - set(CLEANERS)
         if unknown:
             raise ConfigError(f"strip must be among {', '.join(CLEANERS)}, not {unknown.pop()!r}")
-        return cls(min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader, tuple(strip))
+        return cls(
+            min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader, tuple(strip), tuple(phrases)
+        )
 
     def key(self):
         """Return a short hexadecimal digest of all settings (str)."""
         words = {"vocab": self.vocab.digest()} if self.vocab else [as_index(self.min_count), self.max_vocab]
         parts = [1, self.reader, self.encoding, self.lowercase, words]
         parts += [sorted(self.strip)] if self.strip else []
+        parts += [digest(self.phrases)] if self.phrases else []
         # no FORMAT: a new one replaces former entries
         text = json.dumps(parts, default=as_index)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -62,7 +67,7 @@ class Settings:
         if self.strip:
             source = Stripped(source.name, read_text(source, encoding=encoding), self.strip)
             encoding = "utf-8"
-        return READERS[self.reader](source, encoding=encoding, lowercase=self.lowercase)
+        return joined(READERS[self.reader](source, encoding=encoding, lowercase=self.lowercase), self.phrases)
 
     def choose(self, counter):
         """Return (vocabulary, ids by type of each table); see `kernels.text.tokens.renumber` for the latter."""

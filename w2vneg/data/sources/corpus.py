@@ -51,11 +51,20 @@ class Corpus(Source):
             choices=("keep", "digit", "drop"),
             metavar="keep|digit|drop",
         )
+        phrases: str | None = option(
+            None, "Join pairs of words that a file of 'w2vneg phrases' names.", metavar="FILE", files=True
+        )
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
         from ..encoded import encode_corpus
+        from ..phrases import read_phrases
 
-        reader = _READERS.get(given.tokenizer, given.tokenizer)
+        phrases = [phrase for path in given.phrases for phrase in read_phrases(path)]
+        return encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
+
+    @classmethod
+    def reading(cls, given):
+        """Return how the files of an `Input` become words: `reader` and `strip` of `encode_corpus` (dict)."""
         strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
-        return encode_corpus(list(given.files), reader=reader, strip=strip, **shaping)
+        return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip}

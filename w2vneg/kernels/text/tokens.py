@@ -98,6 +98,15 @@ def _space_width(first, second, third):
 
 
 @njit(borrows=True)
+def space_at(block, p):
+    """Return the length in bytes (uint64) of the white space at `p`, 0 if there is none; two bytes come behind it."""
+    kind = _CLASSES[block[p]]
+    if kind == _LEAD:
+        return np.uint64(_space_width(block[p], block[p + _ONE], block[p + _ONE + _ONE]))
+    return np.uint64(kind != _TOKEN)
+
+
+@njit(borrows=True)
 def _same_bytes(arena, start, stop, block, begin, end):
     if np.uint64(stop - start) != end - begin:
         return False
@@ -125,6 +134,13 @@ def _hash(block, begin, end):
         key = _mix(key ^ _packed(block, begin, begin + _EIGHT)) + _ONE
         begin += _EIGHT
     return _mix(key ^ _packed(block, begin, end))
+
+
+@njit(borrows=True)
+def key_of(block, begin, end):
+    """Return a 64-bit hash of the token ``block[begin:end]``, which at least sixteen bytes come before."""
+    key, key_2 = _keys(block, begin, end)
+    return _place(key, key_2)
 
 
 @njit

@@ -1,0 +1,160 @@
+"""Phrases: pairs of words that stand together more often than their counts have it.
+
+    word2vec   (c_ab − δ) / (c_a c_b) · n         δ the least count, n the number of types of words and of pairs
+    npmi       ln(p_ab / (p_a p_b)) / −ln p_ab    p = c / number of tokens; between −1 and 1
+
+Mikolov et al. 2013, "Distributed Representations of Words and Phrases", section 4, with n as gensim has it; and Bouma
+2009, "Normalized (Pointwise) Mutual Information in Collocation Extraction". Further passes find phrases of phrases.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import ConfigError, InputError
+from ..files.atomic import atomic_file
+from ..files.bounded import read_text
+
+_LONGEST = 1 << 20  # bytes without white space that are passed on as they are, for the counter to refuse
+
+
+class Phrase(NamedTuple):
+    """first, second : str, its words; score : float; count : int, how often the pair occurs; level : int, its pass"""
+
+    first: str
+    second: str
+    score: float
+    count: int
+    level: int = 1
+
+
+def _word2vec(pairs, firsts, seconds, n_tokens, n_types, min_count):
+    return (pairs - min_count) / firsts / seconds * n_types
+
+
+def _npmi(pairs, firsts, seconds, n_tokens, n_types, min_count):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log(pairs / n_tokens / (firsts / n_tokens * (seconds / n_tokens))) / -np.log(pairs / n_tokens)
+
+
+SCORES = {"word2vec": _word2vec, "npmi": _npmi}
+THRESHOLDS = {"word2vec": 10.0, "npmi": 0.5}
+
+
+def find_phrases(
+    source, *, min_count: int = 5, threshold: float | None = None, scoring: str = "word2vec", passes: int = 1, **reading
+) -> list[Phrase]:
+    """Find phrases in a text.
+
+    Parameters
+    ----------
+    source : as for `data.encoded.encode_corpus`
+    min_count : int, at least 1
+        How often a pair must occur.
+    threshold : float, optional
+        Pairs with a higher score are phrases; 10 for word2vec's score and .5 for npmi if left out.
+    scoring : {"word2vec", "npmi"}
+    passes : int, at least 1
+        A second pass finds phrases of up to four words, and so on.
+    **reading
+        encoding, lowercase, reader, strip, progress: as for `encode_corpus`.
+
+    Returns
+    -------
+    list of Phrase
+        Pass after pass, the highest score first.
+
+    Raises
+    ------
+    ConfigError, InputError, OutputError
+        For options out of range, and as `encode_corpus`.
+    """
+    from ..kernels.cooccurrence import pair_counts
+    from .encoded import encode_corpus
+
+    if scoring not in SCORES:
+        raise ConfigError(f"scoring must be one of {', '.join(SCORES)}, not {scoring!r}")
+    if min_count < 1 or passes < 1:
+        raise ConfigError("min_count and passes must be at least 1")
+    threshold = THRESHOLDS[scoring] if threshold is None else threshold
+    found = []
+    for level in range(1, passes + 1):
+        corpus = encode_corpus(source, min_count=1, phrases=found, use_cache=False, **reading)
+        counts, words = corpus.vocab.counts, corpus.vocab.words
+        remedy = "take a part of the text"
+        pairs = pair_counts(corpus.ids, corpus.offsets, len(words), 1, ordered=True, remedy=remedy).tocoo()
+        often = pairs.data >= min_count
+        a, b, together = pairs.row[often], pairs.col[often], pairs.data[often].astype(float)
+        args = together, counts[a].astype(float), counts[b].astype(float), counts.sum(), len(words) + pairs.nnz
+        scores = SCORES[scoring](*args, min_count)
+        kept = np.flatnonzero(scores > threshold)
+        some = [
+            Phrase(words[int(a[k])], words[int(b[k])], float(scores[k]), int(together[k]), level) for k in kept.tolist()
+        ]
+        found += sorted(some, key=lambda phrase: (-phrase.score, phrase.first, phrase.second))
+    return found
+
+
+def write_phrases(path, phrases) -> None:
+    """Write ``first second<TAB>score<TAB>count<TAB>pass`` lines, whole or not at all."""
+    with atomic_file(path) as stream:
+        for phrase in phrases:
+            line = f"{phrase.first} {phrase.second}\t{phrase.score:.6g}\t{phrase.count}\t{phrase.level}\n"
+            stream.write(line.encode())
+
+
+def read_phrases(path) -> list[Phrase]:
+    """Read what `write_phrases` wrote, or lines of two words alone; InputError that names file and line."""
+    found = []
+    for number, line in enumerate(
+        read_text(path, "no such file of phrases; 'w2vneg phrases' writes one").splitlines(), 1
+    ):
+        words, *rest = line.split("\t")
+        try:
+            first, second = words.split()
+            score, count, level = (float(rest[0]), int(rest[1]), int(rest[2])) if rest else (0.0, 0, 1)
+            if level < 1:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise InputError(
+                f"{path}:{number}: expected two words, and a score, a count and a pass behind tabs; found {line[:60]!r}"
+            ) from None
+        found.append(Phrase(first, second, score, count, level))
+    return found
+
+
+def joined(pieces, phrases):
+    """Yield pieces of UTF-8 text with phrases joined by underscores, pass after pass."""
+    for level in sorted({phrase.level for phrase in phrases}):
+        pieces = _joined(pieces, [phrase[:2] for phrase in phrases if phrase.level == level])
+    return pieces
+
+
+def _joined(pieces, pairs):
+    from ..kernels.text.phrases import join, table_of, with_margins
+    from ..kernels.text.tokens import MARGIN, last_break
+
+    slots = table_of(pairs)
+    text = bytearray()
+    for piece in pieces:
+        text += piece
+        end = last_break(np.frombuffer(text, np.uint8))
+        if end:
+            block = with_margins(memoryview(text)[:end])
+            done = join(block, end, slots, False)
+            yield block[MARGIN : MARGIN + done].tobytes()
+            del text[:done]
+        elif len(text) > _LONGEST:
+            yield bytes(text)
+            text.clear()
+    if text:
+        block = with_margins(text)
+        join(block, len(text), slots, True)
+        yield block[MARGIN:-MARGIN].tobytes()
+
+
+def digest(phrases) -> list[str]:
+    """Return what a cache is to know of phrases: pairs and passes (list of str)."""
+    return sorted(f"{phrase.level} {phrase.first} {phrase.second}" for phrase in phrases)
