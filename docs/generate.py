@@ -20,6 +20,7 @@ def options_page():
     """Return docs/options.md (str): options of `w2vneg train` by plug, then the other commands."""
     from w2vneg import TrainConfig
     from w2vneg.cli import cli
+    from w2vneg.data.sources import SOURCES, options_of
 
     lines = [
         "# Options and commands",
@@ -33,6 +34,13 @@ def options_page():
     for heading, items in _by_heading(dataclasses.fields(TrainConfig)).items():
         lines += ["", f"### {heading}", "", "| option | default | range | what it does |", "|---|---|---|---|"]
         lines += [_row(item) for item in items]
+    lines += ["", "## Options of what is read", "", "Flags of every command that reads data, and keywords of `Input`."]
+    for kind, source in ((kind, SOURCES[kind]) for kind in SOURCES):
+        own = options_of(kind)
+        lines += ["", f"### `--{kind}`", "", source.help]
+        if own:
+            lines += ["", "| option | default | range | what it does |", "|---|---|---|---|"]
+            lines += [_source_row(item) for item in own.values()]
     lines += ["", "## Commands", "", "| command | what it does |", "|---|---|"]
     for name in cli.list_commands(None):
         command = cli.get_command(None, name)
@@ -71,6 +79,16 @@ def _row(item):
     names = [name for names in about["readers"].values() for name in names]
     text = about["help"] + (f" For {', '.join(names)}." if len(names) > 1 else "")
     return f"| {flags} | {_cell(shown_default(item))} | {_cell(_range(about))} | {_cell(text)} |"
+
+
+def _source_row(item):
+    from w2vneg.cli.options import declared_flags
+    from w2vneg.config.table import shown_default
+    from w2vneg.option import kind_of
+
+    about = item.metadata
+    text = _range({**about, "kind": kind_of(item)}) if not about["files"] else "path, or several"
+    return f"| `{declared_flags(item)}` | {_cell(shown_default(item))} | {_cell(text)} | {_cell(about['help'])} |"
 
 
 def _range(about):

@@ -137,6 +137,12 @@ def test_options_out_of_range(options, said):
         find_phrases([["a", "b"]], **options)
 
 
+def test_a_text_that_can_be_read_once_has_one_pass():
+    with pytest.raises(ConfigError, match="several passes read the text several times"):
+        find_phrases(iter(made_up()), passes=2)
+    assert find_phrases(iter(made_up()), scoring="npmi", threshold=0.3)
+
+
 def test_found_joined_and_kept_by_the_command_line(run_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("\n".join(" ".join(line) for line in made_up()))

@@ -178,3 +178,11 @@ def test_stripped_text_has_a_cache_of_its_own_and_other_encodings(tmp_path):
         encode_corpus(tmp_path / "raw", strip=["all"])
     with pytest.raises(ConfigError, match="strip of an input takes markup and urls, with a comma between, not 'drop'"):
         Input("corpus", "raw", strip="markup,drop")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("abcÉßяΩ日 .,;:!?()«»…\n\t/", max_size=60))
+def test_as_gensim_has_it_where_there_are_letters_and_punctuation_alone(text):
+    """Its words are runs of letters; so are ours, without digits, apostrophes, hyphens and marks."""
+    utils = pytest.importorskip("gensim.utils")
+    assert words_of(text.encode(), lowercase=True) == utils.simple_preprocess(text, min_len=1, max_len=10**6)

@@ -31,7 +31,7 @@ def _reading_options(command):
     show_default=True,
     help="How pairs are scored: as word2vec's and gensim's phrases, or between -1 and 1.",
 )
-@click.option("--threshold", type=float, help="Score of a phrase, at least.  [default: 10; for npmi 0.5]")
+@click.option("--threshold", type=float, help="A phrase scores higher than this.  [default: 10; for npmi 0.5]")
 @click.option("--passes", default=1, show_default=True, help="2 finds phrases of up to four words, and so on.")
 @_reading_options
 @click.option("--lowercase", is_flag=True, help="Lower-case the corpus.")

@@ -9,6 +9,7 @@ Mikolov et al. 2013, "Distributed Representations of Words and Phrases", section
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -73,11 +74,14 @@ def find_phrases(
     """
     from ..kernels.cooccurrence import pair_counts
     from .encoded import encode_corpus
+    from .readers.sources import STDIN, find_files, is_paths
 
     if scoring not in SCORES:
         raise ConfigError(f"scoring must be one of {', '.join(SCORES)}, not {scoring!r}")
     if min_count < 1 or passes < 1:
         raise ConfigError("min_count and passes must be at least 1")
+    if passes > 1 and (isinstance(source, Iterator) or (is_paths(source) and STDIN in find_files(source))):
+        raise ConfigError("several passes read the text several times; give a file or a list of sentences")
     threshold = THRESHOLDS[scoring] if threshold is None else threshold
     found = []
     for level in range(1, passes + 1):
