@@ -55,6 +55,7 @@ def test_scores_by_their_formulas():
     assert found.score == pytest.approx(np.log(3 / 9 / (4 / 9 * 3 / 9)) / -np.log(3 / 9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ours", "theirs", "threshold"), [("word2vec", "default", 2.0), ("npmi", "npmi", 0.3)])
 def test_as_gensim_has_them(ours, theirs, threshold):
     phrases = pytest.importorskip("gensim.models.phrases")
@@ -83,7 +84,7 @@ def test_a_second_pass_finds_longer_phrases():
     assert sum("new_york_times" in line for line in naive(text, found)) == 60
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.lists(st.sampled_from(["a", "b", "aé", "日本", "c_d", "longer-word-than-eight"]), max_size=9), max_size=5

@@ -64,7 +64,7 @@ def test_what_a_word_is(text, words):
     assert words_of(text.encode()) == words.split()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(SIGNS, max_size=40), st.data())
 def test_as_regular_expressions_have_it_wherever_the_text_is_cut(text, data):
     whole = text.encode()
@@ -180,6 +180,7 @@ def test_stripped_text_has_a_cache_of_its_own_and_other_encodings(tmp_path):
         Input("corpus", "raw", strip="markup,drop")
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.text("abcÉßяΩ日 .,;:!?()«»…\n\t/", max_size=60))
 def test_as_gensim_has_it_where_there_are_letters_and_punctuation_alone(text):

@@ -121,6 +121,7 @@ def test_more_epochs_are_those_of_a_longer_run_where_alpha_stays(run_cli, tmp_pa
     assert result.code == 2 and "leave --alpha out" in result.err
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_with_its_best_state_goes_no_further(run_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("\n".join(" ".join(line) for line in FIRST + SECOND))
