@@ -312,6 +312,7 @@ for name, options in [
 """
 
 
+@pytest.mark.slow
 def test_topics_are_found_at_a_presets_own_alpha_and_by_the_kernels_with_signed_logits():
     records = in_plain_python(TOPICS)
     assert len(records) == 6
