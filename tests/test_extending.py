@@ -88,6 +88,11 @@ def test_the_reader_of_the_page_is_a_tokenizer(run_cli, tmp_path, monkeypatch):
         model = Model.load("model")
         assert set(model.vocab.words) == {"to", "be", "or", "not", "swear"}
         assert model.origin.input["tokenizer"] == "no-speaker"
+        READERS.unregister("no-speaker")  # edited, it reads anew what the cache has
+        sys.modules.pop("w2vneg_plugin_lines", None)
+        (tmp_path / "lines.py").write_text(READER.replace("[2] + b", "[0] + b"), encoding="utf-8")
+        assert run_cli(*shlex.split(COMMANDS[-1])[1:], *small).code == 0
+        assert set(Model.load("model").vocab.words) == {"Hamlet", "Ghost", "no", "one", "says"}
     finally:
         READERS.unregister("no-speaker")
 

@@ -67,7 +67,7 @@ def encode_corpus(
     reader : str
         A name among `data.readers.READERS`.
     strip : sequence of str
-        What to take out of files before words are told: names among `data.readers.strip.CLEANERS`.
+        What to take out of the text before it is split into words: names among `data.readers.strip.CLEANERS`.
     phrases : sequence of data.phrases.Phrase
         Pairs of words that are joined to one.
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...errors import ConfigError, InputError, OutputError
 from ...kernels.text.tokens import renumber
 from ..phrases import digest, joined
-from ..readers import READERS
+from ..readers import READERS, code_of
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport
 from ..readers.sources import STDIN, Source
@@ -57,6 +57,7 @@ class Settings:
         parts = [1, self.reader, self.encoding, self.lowercase, words]
         parts += [sorted(self.strip)] if self.strip else []
         parts += [digest(self.phrases)] if self.phrases else []
+        parts += [code] if (code := code_of(self.reader)) else []
         # no FORMAT: a new one replaces former entries
         text = json.dumps(parts, default=as_index)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What raw text holds beside words: tags and entities, addresses of the net, numbers. Taken out before words are told.
+"""Take tags, entities, URLs, e-mail addresses and numbers out of raw text, before it is split into words.
 
 All patterns are of bytes of UTF-8: a letter beyond ASCII is any byte from 0x80 on.
 """

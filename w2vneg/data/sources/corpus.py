@@ -35,19 +35,19 @@ class Corpus(Source):
     class Options:
         tokenizer: str = option(
             "whitespace",
-            "What a word is: all between two blanks, or, for raw text, a run of letters and digits (words).",
+            "Split at white space or, for raw text, take runs of letters and digits (words).",
             metavar="whitespace|words",
             check=_check_tokenizer,
         )
         strip: str | None = option(
             None,
-            "Take out tags and entities of HTML and XML (markup), addresses of the net and of mail (urls).",
+            "Take out HTML and XML tags and entities (markup), URLs and e-mail addresses (urls).",
             metavar="markup,urls",
             check=_check_strip,
         )
         numbers: str = option(
             "keep",
-            "Numbers stay, or get 0 for each digit (digit), or are left out if they stand alone (drop).",
+            "Keep numbers, write 0 for each digit (digit), or leave out numbers that stand alone (drop).",
             choices=("keep", "digit", "drop"),
             metavar="keep|digit|drop",
         )
