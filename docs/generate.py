@@ -65,7 +65,7 @@ def _by_heading(items):
             what = {"source": "source", "loss": "loss"}.get(kind, kind)
             heading = f"For the {what} {next(iter(names))}"
             if len(names) > 1:
-                heading = f"For several {'losses' if what == 'loss' else what + 's'}"
+                heading = f"For several {dict(loss='losses', inputs='inputs').get(what, what + 's')}"
         found.setdefault(heading, []).append(item)
     return found
 
@@ -125,7 +125,7 @@ def api_page():
     lines += ["", "## Base classes of plugs", "", "From `w2vneg.plugs`; see [extending](extending.md)."]
     from w2vneg import plugs
 
-    for name in ("Plug", "Loss", "Sampler", "Weigher"):
+    for name in ("Plug", "Loss", "Sampler", "Weigher", "Inputs"):
         lines += ["", *_traits(getattr(plugs, name))]
     return "\n".join(lines) + "\n"
 

@@ -388,3 +388,46 @@ def merge(shared, copies, pulls):
             passes = np.exp(-pulls[row] * np.arange(len(moved)))
             merged[row] += sum(moved) * (passes.mean() if len(moved) > 2 else 1.0)
     return merged
+
+
+def train_bags(
+    groups, drawn, log_q, words, grams, outputs, *, loss, weigher, n, shared, bounded, alphas, exclude=False
+):
+    """The same where the vector is the mean of several rows, each of which takes the whole step of it.
+
+    groups : list of (place, ids of words, ids of n-grams, positives); words, grams : their rows, float64
+    """
+    total, pairs = 0.0, 0
+    for place, of_words, of_grams, positives in groups:
+        rows = [words[i] for i in of_words] + [grams[g] for g in of_grams]
+        line = {"mean": np.mean(rows, axis=0)}
+        before = line["mean"].copy()
+        one = [(place, "mean", positives)]
+        options = {"loss": loss, "weigher": weigher, "n": n, "shared": shared, "bounded": bounded, "alphas": alphas}
+        value, m = train(one, drawn, log_q, line, outputs, exclude=exclude, **options)
+        for i in of_words:
+            words[i] += line["mean"] - before
+        for g in of_grams:
+            grams[g] += line["mean"] - before
+        total, pairs = total + value, pairs + m
+    return total, pairs
+
+
+def character_grams(word, shortest, longest):
+    """Return the n-grams of ``<word>`` as fastText lists them: by where they begin, the shortest first."""
+    marked = f"<{word}>"
+    found = []
+    for begin in range(len(marked)):
+        for end in range(begin + shortest, min(begin + longest, len(marked)) + 1):
+            if marked[begin:end] not in ("<", ">") or (begin > 0 and end < len(marked)):
+                found.append(marked[begin:end])
+    return found
+
+
+def fnv1a(text, signed=True):
+    """Return the 32-bit FNV-1a hash of the UTF-8 bytes, which fastText takes as signed numbers and widens."""
+    hashed = 2166136261
+    for byte in text.encode("utf-8", "surrogatepass"):
+        hashed ^= (byte - 256) % 2**32 if signed and byte > 127 else byte
+        hashed = hashed * 16777619 % 2**32
+    return hashed

@@ -14,14 +14,14 @@ ROOT = Path(w2vneg.__file__).parent
 BENCHMARKS = ROOT.parent / "benchmarks"
 SOURCES = sorted(ROOT.rglob("*.py"))
 
-PLUGS = {"losses", "samplers", "weighers"}
+PLUGS = {"losses", "samplers", "weighers", "inputs"}
 LAYERS = (  # a room imports from its own row only itself, and from all rows above
     {"errors", "events"},
     {"files"},
     {"registry", "option", "jit"},
     {"plugs"},
     {"kernels"},
-    {"losses", "samplers", "weighers", "readout"},
+    {"losses", "samplers", "weighers", "inputs", "readout"},
     {"data"},
     {"config"},
     {"embeddings"},

@@ -241,7 +241,7 @@ def test_paths_are_made_absolute_and_modules_stay(tmp_path, monkeypatch):
         ("import w2vneg_is_not_there\n", r"mine\.py:1: ModuleNotFoundError: No module named 'w2vneg_is_not_there'"),
         (
             "# nothing\n",
-            r"plug-in \./mine\.py registers no loss, sampler, weigher, source, read-out, reader or preset; decorate",
+            r"plug-in \./mine\.py registers no loss, sampler, weigher, inputs, source, read-out, reader or preset; ",
         ),
         (
             "\nfrom w2vneg.losses import LOSSES\n\n@LOSSES.register('ns')\nclass Mine:\n    pass\n",

@@ -15,13 +15,17 @@ from .config.presets import PRESETS
 from .data.readers import READERS
 from .data.sources import SOURCES
 from .errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
+from .inputs import INPUTS
 from .kernels.contracts import require_bodies
 from .losses import LOSSES
 from .readout import READOUTS
 from .samplers import SAMPLERS
 from .weighers import WEIGHERS
 
-REGISTRIES = {"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "source": SOURCES, "readout": READOUTS}
+REGISTRIES = {
+    **{"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "inputs": INPUTS},
+    **{"source": SOURCES, "readout": READOUTS},
+}
 _TABLES = REGISTRIES | {"reader": READERS}
 
 
@@ -51,7 +55,7 @@ def load_plugins(plugin):
         try:
             _import(name, module)
             for kind, entry in sorted(_registered() - before):
-                if kind in ("loss", "sampler", "weigher"):
+                if kind in ("loss", "sampler", "weigher", "inputs"):
                     _require_bodies(name, kind, entry)
         except BaseException:
             sys.modules.pop(module, None)
@@ -62,8 +66,8 @@ def load_plugins(plugin):
         if _registered() == before:
             sys.modules.pop(module, None)
             raise ConfigError(
-                f"plug-in {name} registers no loss, sampler, weigher, source, read-out, reader or preset; decorate one "
-                "with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
+                f"plug-in {name} registers no loss, sampler, weigher, inputs, source, read-out, reader or preset; "
+                "decorate one with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
             )
 
 

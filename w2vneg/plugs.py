@@ -1,4 +1,4 @@
-"""Base classes of the plugs: what a loss, a sampler and a weigher say of themselves, and what holds if they do not.
+"""Base classes of the plugs: what losses, samplers, weighers and inputs say of themselves, and what holds if not.
 
 A plug is a class with annotated fields, numbers and arrays, which compiled code sees as a named tuple:
 
@@ -22,7 +22,7 @@ from .errors import ConfigError, did_you_mean
 from .option import as_options, options_of
 from .registry import About
 
-__all__ = ["Loss", "Plug", "Sampler", "Weigher"]
+__all__ = ["Inputs", "Loss", "Plug", "Sampler", "Weigher"]
 
 
 _made = Counter()  # name of a class -> how many of it there were
@@ -85,6 +85,9 @@ class Plug(metaclass=PlugType, base=True):
 
     needs_log_q: bool = False
     """It reads log q of the negatives; samplers do not."""
+
+    needs_centre: bool = False
+    """It looks at the centre's id or row, so there must be one: words around that predict are none."""
 
     parameters: tuple = ()
     """Names of the fields that are rows it trains itself, saved with the model; see `kernels.contracts`."""
@@ -230,3 +233,35 @@ class Weigher(Plug, base=True):
     """How much each negative counts; bind ``implement_weigh``."""
 
     __slots__ = ()
+
+
+class Inputs(Plug, base=True):
+    """Whose rows make the vector that is compared with the targets; bind ``implement_gather``."""
+
+    __slots__ = ()
+
+    composes: bool = True
+    """False: the vector is the centre's own row, and there is nothing to gather."""
+
+    around: bool = False
+    """The words around make the vector, and the word in the middle is the one positive."""
+
+    of_text: bool = False
+    """It looks at how words are spelt, so items are refused."""
+
+    rows: tuple = ("vectors_in", "vectors_in")
+    """Names of the matrices that words and n-grams are rows of."""
+
+    derived: tuple = ()
+    """Matrices that are not trained but made of others, by `compose`."""
+
+    def room(self, most):
+        """Return how many words and n-grams a vector is made of at most, (int, int); most : int, of a group."""
+        raise NotImplementedError
+
+    def compose(self, matrices):
+        """Write the `derived` matrices; matrices : dict of str -> float32 array, all that are trained."""
+
+    def touched(self, name, walk):
+        """Return how often a pair moves each row of a matrix, on average: float64, (n_rows,)."""
+        return walk.centre_weights / max(float(walk.centre_weights.sum()), 1e-300)

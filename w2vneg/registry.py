@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
@@ -105,6 +105,7 @@ class RunContext:
     mean_draws : float, negatives of a group on average (for what draws cost); `max_draws` if left out
     neighbours : function without arguments, counts which targets stand next to each centre: csr_matrix (n_in, n_vocab)
     n_centres : int, rows of the input matrix; the number of targets if left out
+    words : Words of the centres, for inputs; None for others
     sampler : the sampler of the run, for weighers and losses; a sampler itself finds None here
     """
 
@@ -116,6 +117,7 @@ class RunContext:
     sampler: tuple | None = None
     n_centres: int | None = None
     mean_draws: float | None = None
+    words: Sequence | None = None
 
     def __post_init__(self):
         if self.n_centres is None:

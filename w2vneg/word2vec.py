@@ -23,6 +23,7 @@ from .data.inputs import Input, encode_input
 from .embeddings import Vectors, spells, with_spellings
 from .errors import ConfigError, InputError, did_you_mean
 from .files.bounded import check_regular, read_text
+from .inputs import INPUTS
 from .jit import available_threads
 from .losses import LOSSES
 from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
@@ -208,7 +209,8 @@ class Word2Vec:
         load_plugins(self.config.plugin)
         if self.config.loss is not None:
             find_objective(self.config.loss)
-        for table, name in ((SAMPLERS, self.config.sampler), (WEIGHERS, self.config.weigher)):
+        named = (SAMPLERS, self.config.sampler), (WEIGHERS, self.config.weigher), (INPUTS, self.config.inputs)
+        for table, name in named:
             if name is not None:
                 table[name]
         config = self.config.resolved(cores=available_threads())

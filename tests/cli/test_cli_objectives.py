@@ -8,17 +8,26 @@ import pytest
 
 from w2vneg.config.presets import PRESETS
 from w2vneg.data.sources import SOURCES
+from w2vneg.inputs import INPUTS
 from w2vneg.losses import LOSSES
 from w2vneg.readout import READOUTS
 from w2vneg.registry import About
 from w2vneg.samplers import SAMPLERS
 from w2vneg.weighers import WEIGHERS
 
-KINDS = {"losses": LOSSES, "samplers": SAMPLERS, "weighers": WEIGHERS, "readouts": READOUTS, "presets": PRESETS}
+KINDS = {
+    "losses": LOSSES,
+    "samplers": SAMPLERS,
+    "weighers": WEIGHERS,
+    "inputs": INPUTS,
+    "readouts": READOUTS,
+    "presets": PRESETS,
+}
 LISTED = {
     "losses": LOSSES,
     "samplers": SAMPLERS,
     "weighers": WEIGHERS,
+    "inputs": INPUTS,
     "sources": SOURCES,
     "readouts": READOUTS,
     "presets": PRESETS,
@@ -49,7 +58,7 @@ def test_one_line_each_with_equation_and_paper(run_cli):
     result = run_cli("objectives")
     assert (result.code, result.err) == (0, "")
     blocks = result.out.strip().split("\n\n")
-    assert len(blocks) == 7 and "w2vneg objectives NAME" in blocks[-1]
+    assert len(blocks) == 8 and "w2vneg objectives NAME" in blocks[-1]
     for block, registry in zip(blocks, LISTED.values(), strict=False):
         assert [line.split()[0] for line in block.splitlines()[1:]] == list(registry)
     for kind, name in PLUGS:
@@ -125,7 +134,8 @@ def test_an_unknown_name(run_cli):
     result = run_cli("objectives", "boltzman")
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith(
-        "Error: no loss, sampler, weigher, source, read-out or preset is called 'boltzman'; did you mean 'boltzmann'"
+        "Error: no loss, sampler, weigher, inputs, source, read-out or preset is called 'boltzman'; "
+        "did you mean 'boltzmann'"
     )
 
 

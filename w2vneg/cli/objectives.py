@@ -12,13 +12,14 @@ from ..option import range_of
 from .options import declared_flags, shown
 
 KINDS = {
-    **{"loss": "losses", "sampler": "samplers", "weigher": "weighers"},
+    **{"loss": "losses", "sampler": "samplers", "weigher": "weighers", "inputs": "inputs"},
     **{"source": "sources", "readout": "readouts", "preset": "presets"},
 }
 _HEADINGS = {
     "loss": "Losses: what gradient the positive and its negatives give (--loss)",
     "sampler": "Samplers: which negatives (--sampler)",
     "weigher": "Weighers: how much each negative counts (--weigher)",
+    "inputs": "Inputs: whose rows make the vector that is compared with the targets (--inputs)",
     "source": "Sources: what is read (--corpus, --pairs, ...)",
     "readout": "Read-outs: how vectors are made of the two matrices (--readout)",
     "preset": "Presets: what a paper means by a name (--loss)",
@@ -37,7 +38,7 @@ _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of e
 @click.option("--check", is_flag=True, help="Check the gradients and draws of NAME; exit code 1 if any is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 def objectives(name, plugin, check, as_json):
-    """List losses, samplers, weighers, sources, read-outs and presets, or explain one.
+    """List losses, samplers, weighers, inputs, sources, read-outs and presets, or explain one.
 
     A loss, a sampler and a weigher make an objective; a preset names three that belong together, and every option
     given beside it wins. With NAME: formula, options, what it needs, what it costs and when to use it.
@@ -69,7 +70,9 @@ def _check(name, entries, as_json):
     from ..config import TrainConfig
 
     plugs = [
-        (entry["kind"], entry["name"]) for entry in entries if entry["kind"] not in ("preset", "source", "readout")
+        (entry["kind"], entry["name"])
+        for entry in entries
+        if entry["kind"] not in ("preset", "inputs", "source", "readout")
     ]
     if not plugs and any(entry["kind"] == "preset" for entry in entries):
         config = TrainConfig(loss=name).resolved()
@@ -94,7 +97,7 @@ def _unknown(name, entries):
 
     hint = did_you_mean(name, sorted({entry["name"] for entry in entries}), shown=0)
     raise UnknownNameError(
-        f"no loss, sampler, weigher, source, read-out or preset is called {name!r}{hint} "
+        f"no loss, sampler, weigher, inputs, source, read-out or preset is called {name!r}{hint} "
         "'w2vneg objectives' lists them all."
     )
 

@@ -215,7 +215,7 @@ def _heading(item):
     return f"Options of the {next(iter(names))} {kind}" if len(names) == 1 else f"Options of several {_PLURAL[kind]}"
 
 
-_PLURAL = {"sampler": "samplers", "weigher": "weighers", "loss": "losses"}
+_PLURAL = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
 
 
 def shown(item):

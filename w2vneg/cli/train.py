@@ -33,6 +33,8 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     metavar="MODEL|VECTORS",
     help="Begin with the rows of another model or of vectors, where words are the same.",
 )
+@click.option("--cbow", is_flag=True, help="Let the words around predict: --inputs window, or window+subwords.")
+@click.option("--subwords", is_flag=True, help="Make vectors of n-grams, too: --inputs subwords, or window+subwords.")
 @click.option("--resume", metavar="DIR", help="Go on with a model folder; beyond its end with more --epochs.")
 @vocabulary_options
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
@@ -44,7 +46,20 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 @valid_options
 @config_options
 def train(
-    output, save_model, checkpoint_every, init, resume, config_path, mirror, diagnose, dry_run, quiet, as_json, **given
+    output,
+    save_model,
+    checkpoint_every,
+    init,
+    cbow,
+    subwords,
+    resume,
+    config_path,
+    mirror,
+    diagnose,
+    dry_run,
+    quiet,
+    as_json,
+    **given,
 ):
     """Train vectors and write them in word2vec text format.
 
@@ -56,6 +71,7 @@ def train(
     Ctrl-C ends the round, writes what there is, and says so.
     """
     note = noter(quiet)
+    given["inputs"] = _inputs(cbow, subwords, given["inputs"])
     read = input_of(given, needed=False)
     held_out, fixed = check_valid(given, resume), fixed_of(given)
     checkpoints = _checkpoints(save_model or resume, checkpoint_every, dry_run, note)
@@ -188,6 +204,14 @@ def _starting_point(resume, config_path, given):
 
     model = Model.load(resume)
     return model.config_to_run(resume, given["plugin"], given["epochs"]), model
+
+
+def _inputs(cbow, subwords, given):
+    """Return the value of ``--inputs`` that ``--cbow`` and ``--subwords`` stand for."""
+    named = "+".join(name for name, asked in (("window", cbow), ("subwords", subwords)) if asked)
+    if named and given not in (None, named):
+        raise click.UsageError(f"--inputs {given} is not what --cbow and --subwords say, {named}; give one of the two")
+    return named or given
 
 
 def _start(init, resume):

@@ -7,6 +7,7 @@ and comes before any work.
 import dataclasses
 
 from ..errors import ConfigError
+from ..inputs import INPUTS
 from ..kernels.contracts import prepares_groups
 from ..losses import LOSSES
 from ..option import flag_of
@@ -84,7 +85,7 @@ def _no_reader(item, config, given):
 
 
 def _plural(kind):
-    return "losses" if kind == "loss" else f"{kind}s"
+    return {"loss": "losses", "inputs": "inputs"}.get(kind, f"{kind}s")
 
 
 def in_words(names, last="and"):
@@ -107,6 +108,8 @@ def own_negatives(config, given):
     """Return what gives each pair negatives of its own where a preset shares them by windows and that cannot be."""
     if config.share_negatives != "window" or given.share_negatives is not None:
         return {}
+    if INPUTS[config.inputs].composes:  # which has one centre
+        return {"share_negatives": "no" if INPUTS[config.inputs].around else "centre"}
     fits = config.source != "pairs" and not config.ordered and config.exclude != "window"
     if fits and config.sampler in SAMPLERS and config.weigher in WEIGHERS:
         sampler, weigher = SAMPLERS[config.sampler], WEIGHERS[config.weigher]
@@ -146,6 +149,8 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
             f"--weigh-positive has no effect with loss {config.loss!r}, which has the positive in no sum with the "
             "negatives; take a softmax (--loss relaxed) or leave it out"
         )
+    if INPUTS[config.inputs].around:
+        _check_around(config, {"loss": loss, "weigher": weigher, "sampler": sampler})
     if config.share_negatives == "window":
         _check_window(config, weigher, sampler)
     if config.private_rows and SAMPLERS[config.sampler].draws_ahead(config):
@@ -173,8 +178,58 @@ def _check_window(config, weigher, sampler):
         )
 
 
+def check_inputs(config):
+    """Refuse what a vector made of several rows cannot stand beside."""
+    inputs, flag = INPUTS[config.inputs], f"--inputs {config.inputs}"
+    if not inputs.composes:
+        return
+    if inputs.of_text and config.source != "text":
+        raise ConfigError(f"{flag} looks at how words are spelt, and items are not spelt; leave it out")
+    if inputs.around and config.source == "pairs":
+        raise ConfigError(f"{flag} makes a vector of the words around, and pairs have none; leave it out")
+    if is_dense(config):
+        raise ConfigError(
+            f"loss {config.loss!r} scores every word for many centres' own rows at once, which {flag} has not; "
+            "take --loss sampled-softmax, or leave it out"
+        )
+    if config.sampler in SAMPLERS and SAMPLERS[config.sampler].draws_ahead(config):
+        raise ConfigError(
+            f"draws made ahead (--method exact, --sampler kernel) look at the rows of centres, and {flag} has no such "
+            "rows; take --sampler popularity or --method candidates, or leave it out"
+        )
+    if config.share_negatives == "window":
+        raise ConfigError(
+            f"--share-negatives window is for centres with a row of their own, not for {flag}; take --share-negatives "
+            "centre or leave it out"
+        )
+
+
+def _check_around(config, plugs):
+    """Refuse plugs that look at the one centre, where several words make the vector."""
+    flag = f"--inputs {config.inputs}"
+    for kind, plug in plugs.items():
+        looks = kind == "weigher" and prepares_groups(plug if isinstance(plug, type) else type(plug))
+        if looks or plug.needs_centre or any(not name.endswith("_out") for name in plug.parameters):
+            raise ConfigError(
+                f"{kind} {getattr(config, kind)!r} looks at the one centre of a group, and {flag} has several; take "
+                f"another {kind} or leave it out"
+            )
+    if config.exclude == "known":
+        raise ConfigError(
+            f"--exclude known asks what stood beside the one centre, and {flag} has several; leave it out"
+        )
+    if config.temp_schedule == "adaptive":
+        raise ConfigError(
+            f"--temp-schedule adaptive looks at single rows, and {flag} compares the mean of several; leave it out"
+        )
+
+
 def check_diagnose(config):
     """Refuse to diagnose a loss that draws nothing."""
+    if INPUTS[config.inputs].around:
+        raise ConfigError(
+            f"--diagnose looks at vectors of single centres, and --inputs {config.inputs} has several; leave it out"
+        )
     if config.sampler is None:
         raise ConfigError(
             f"nothing to diagnose: loss {config.loss!r} draws no negatives, and its gradient is the full softmax's; "

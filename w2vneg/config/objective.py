@@ -36,6 +36,13 @@ class ObjectiveOptions:
     preset: str | None = option(
         None, "The name by which the objective was chosen, for reports; set by `resolved`.", group=None
     )
+    inputs: str = option(
+        "row",
+        "What the vector of a group is made of: the centre's row, the words around (window), n-grams (subwords), or "
+        "window+subwords.",
+        group="objective",
+        metavar="NAME",
+    )
     weigher: str | None = option(
         None,
         "How much each negative counts; 'w2vneg objectives' lists weighers.",

@@ -3,13 +3,14 @@
 import dataclasses
 
 from ..errors import ConfigError
+from ..inputs import INPUTS
 from ..losses import LOSSES
 from ..option import kind_of, options_of
 from ..samplers import SAMPLERS
 from ..weighers import WEIGHERS
 from .walks import WALKS
 
-KINDS = {"source": WALKS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
+KINDS = {"source": WALKS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
 """Option that names a plug -> where plugs of that kind are registered."""
 
 _FACTS = ("help", "limits", "infinite", "choices", "off", "alone", "metavar")  # what plugs must agree about

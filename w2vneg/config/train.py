@@ -12,7 +12,7 @@ from ..data.sources import MIN_COUNT
 from ..errors import ConfigError, did_you_mean
 from ..option import checked
 from ..readout import DEFAULT, DEFAULTS, parse
-from .compatibility import for_plugs, own_negatives, settled, without_negatives
+from .compatibility import check_inputs, for_plugs, own_negatives, settled, without_negatives
 from .objective import ObjectiveOptions
 from .presets import PRESETS, preset_of
 from .run import RunOptions
@@ -130,6 +130,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         chosen = dataclasses.replace(chosen, **for_plugs(chosen, self))
         chosen = dataclasses.replace(chosen, **settled(chosen, self))
         chosen = dataclasses.replace(chosen, **own_negatives(chosen, self))
+        check_inputs(chosen)
         values = {}
         if chosen.min_alpha is None:
             values["min_alpha"] = chosen.alpha / 10000

@@ -60,6 +60,7 @@ _ROOMS = (
     "losses/*.py",
     "samplers/*.py",
     "weighers/*.py",
+    "inputs/*.py",
 )  # all jitted code that other jitted code calls
 _OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # C calls none of it
 _INNER = {"no_cpython_wrapper": True}  # nor does Python call what a hot loop does; compiling goes faster without

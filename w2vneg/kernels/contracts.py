@@ -5,6 +5,7 @@ A plug is a named tuple of numbers and arrays; its class alone decides which cod
 
     fill(source, lo, hi, epoch_key, tokens) -> (first, last)       one block of the data into scratch
     group(source, tokens, position, rng, positives) -> int         one group: its number of positives
+    gather(inputs, tokens, position, m, positives, words, grams) -> (m, n_words, n_grams)
     open_sampler(sampler, n_draws) -> state                        scratch of one shard, made anew for each launch
     draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits) -> bool
     log_prob(sampler, state, group, centre_id, n, ids, logits, log_q)
@@ -18,6 +19,10 @@ fill, group
     ``tokens[position]`` is the id of a group's centre, or negative where there is none; fill writes at most twice the
     block's length and what `LocalEngine` adds for context, and returns between which places the centres stand. What it
     writes behind the last of them is an id or negative, too: it is taken for the centre that comes next.
+gather
+    Write whose rows make the vector of the group, which has m positives: ids of words and of n-grams, int32. Where the
+    words around predict the one in the middle, `positives` are these words, and become the one. Return the number of
+    positives, of words, at least 1, and of n-grams.
 draw
     Write n noise draws for the centre into `ids` (int32); into `log_q` (float32) their log-probabilities, unless it is
     empty; return True if `logits` (float32) now holds their dot products with the centre (float32, (dim,)), False to
@@ -25,7 +30,8 @@ draw
     `rng` the stream of the shard. Draws never see which targets are true. The arrays may be longer than n. A sampler
     whose `max_negatives` are more than its draws fills the rest with id -1, which counts for nothing. One that looks
     neither at `centre_id` nor at `centre` says so by ``context_free = True``; where negatives are shared by a window,
-    `centre_id` is the word in its middle and `centre` nobody's.
+    `centre_id` is the word in its middle and `centre` nobody's. Where several words make the vector, `centre_id` is -1;
+    a plug that needs it says so by ``needs_centre = True``.
 log_prob
     Write into `log_q` the log-probability at which `draw`, just called for this group, would give each of the first n
     `ids`, whose dot products with the centre are `logits`. Called for the positives of a loss that reads them.
@@ -233,6 +239,7 @@ def _no_on_update(sampler, state, m, positives, n, negatives, steps, out):
 
 _fill = Socket("fill", "source lo hi epoch_key tokens", returns=True)
 _group = Socket("group", "source tokens position rng positives", returns=True)
+_gather = Socket("gather", "inputs tokens position m positives words grams", returns=True)
 _prefetch_hint = Socket("prefetch_hint", "source tokens position", returns=True, default=_no_prefetch_hint)
 _open_sampler = Socket("open_sampler", "sampler n_draws", returns=True, default=_no_sampler_state, allocates=True)
 _prescore = Socket("prescore", "sampler state inputs centre_row following_row out", default=_no_prescore)
@@ -265,6 +272,7 @@ _on_update = Socket("on_update", "sampler state m positives n negatives steps ou
 
 implement_fill, fill = _fill.implement, _fill.call
 implement_group, group = _group.implement, _group.call
+implement_gather, gather = _gather.implement, _gather.call
 implement_prefetch_hint, prefetch_hint = _prefetch_hint.implement, _prefetch_hint.call
 implement_open_sampler, open_sampler = _open_sampler.implement, _open_sampler.call
 implement_prescore, prescore = _prescore.implement, _prescore.call
@@ -284,10 +292,10 @@ implement_on_update, on_update = _on_update.implement, _on_update.call
 def require_bodies(kind, plug):
     """Raise ConfigError if a plug binds nothing to a socket that it cannot do without, or not what it says it gives.
 
-    kind : "loss", "sampler" or "weigher"; plug : the class that ``from_options`` makes
+    kind : "loss", "sampler", "weigher" or "inputs"; plug : the class that ``from_options`` makes
     """
-    if not getattr(plug, "dense", False):
-        {"loss": _step, "sampler": _draw, "weigher": _weigh}[kind].require(plug)
+    if not getattr(plug, "dense", False) and getattr(plug, "composes", True):
+        {"loss": _step, "sampler": _draw, "weigher": _weigh, "inputs": _gather}[kind].require(plug)
     if kind == "sampler" and not plug.gives_log_q and plug in _log_prob.bodies:
         raise ConfigError(f"{plug.__name__} has log_prob, but does not say gives_log_q = True")
 

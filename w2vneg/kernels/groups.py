@@ -20,13 +20,16 @@ EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any mor
 
 
 class Plugs(NamedTuple):
-    """What a run is made of: the source of groups, the three plugs, and what a negative must not be (NamedTuples)."""
+    """What a run is made of: the source of groups, the three plugs, what a negative must not be, and what makes a
+    centre's vector (NamedTuples); inputs None: its own row does.
+    """
 
     source: tuple
     sampler: tuple
     weigher: tuple
     loss: tuple
     exclusion: tuple
+    inputs: tuple | None = None
 
 
 _NO, _CENTRE, _WINDOW = (int(sharing) for sharing in Sharing)

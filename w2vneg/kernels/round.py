@@ -31,7 +31,7 @@ def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rn
     ----------
     plugs : Plugs; shape : Shape
     scratches : list of Scratch; inputs, out : list of Rows
-        Each worker's own, and both matrices as it sees them.
+        Each worker's own, and both matrices as it sees them; `inputs` as `run_shard` takes them.
     alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
 
     Returns

@@ -3,14 +3,15 @@
     walk a group -> prescore -> draw -> dots -> [prepare_group -> exclude -> weigh -> step] -> bound -> update
 
 Every objective goes through here; what differs is behind the sockets of `contracts`. What stands in brackets is
-`groups.find_gradients`, which three loops share: this one, that of `window` for negatives that a window shares, and
-`observe`, which looks and does not train.
+`groups.find_gradients`, which four loops share: this one, that of `window` for negatives that a window shares, that of
+`bags` where several rows make a vector, and `observe`, which looks and does not train.
 """
 
 import numpy as np
 
 from ..jit import njit
 from ..registry import Sharing
+from .bags import make_bag, train_bags
 from .contracts import draw, fetches, group, on_update, open_sampler, open_weigher, prefetch_hint, prescore
 from .groups import (
     EXPLODED,
@@ -34,7 +35,8 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
     plugs : Plugs
     shape : Shape
     inputs, out : Rows
-        Both matrices as this worker sees them; updated in place.
+        Both matrices as this worker sees them; updated in place. Where several rows make a vector, `inputs` are two,
+        those of words and of n-grams.
     tokens : int32, (capacity,)
         The block's scratch as `fill` left it.
     first, last : int
@@ -49,11 +51,15 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
     (loss, pairs) : (float, int)
         Sum of the losses of the positives (NaN if a centre's row has exploded), and their number.
     """
-    scratch = scratch or make_scratch(shape, inputs.matrix.shape[1])
+    dim = out.matrix.shape[1]
+    scratch = scratch or make_scratch(shape, dim)
     states = (
         on_own_lines(open_sampler(plugs.sampler, len(scratch.negatives))),
         on_own_lines(open_weigher(plugs.weigher, shape.max_positives, len(scratch.negative_steps))),
     )
+    if plugs.inputs is not None:
+        bag, around = make_bag(*plugs.inputs.room(shape.max_positives), dim), plugs.inputs.around
+        return train_bags(shape, around, plugs, states, scratch, bag, *inputs, out, tokens, first, last, alphas, rng)
     train = train_windows if shape.sharing == Sharing.WINDOW else train_centres
     return train(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng)
 

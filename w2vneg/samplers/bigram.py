@@ -54,6 +54,7 @@ class Bigram(Sampler):
         )
 
     gives_log_q = True
+    needs_centre = True
     about = About(
         summary="the centre's own neighbours in the corpus, backed off to popularity",
         equation="Q_i(j) = (1 − b) c_ij / c_i + b p_j, c the counts of neighbours",

@@ -7,6 +7,7 @@ import math
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs, is_dense
 from ..errors import ConfigError
 from ..events import CostEstimated
+from ..inputs import INPUTS
 from ..kernels.contracts import answers_log_prob, require_bodies
 from ..kernels.dense import dense_cost
 from ..kernels.groups import Plugs, Shape
@@ -78,7 +79,8 @@ def _assemble_sampled(data, config, model):
     )
     sampler = SAMPLERS[config.sampler].from_options(config, context)
     temperatures = make_schedule(config, sampler, walk.centre_weights)
-    told = dataclasses.replace(context, sampler=sampler)
+    told = dataclasses.replace(context, sampler=sampler, words=data.vocab.words)
+    inputs = INPUTS[config.inputs].from_options(config, told) if INPUTS[config.inputs].composes else None
     weigher = WEIGHERS[config.weigher].from_options(config, told)
     loss = LOSSES[config.loss].from_options(config, told)
     _check_together(config, loss, weigher, sampler)
@@ -104,10 +106,10 @@ def _assemble_sampled(data, config, model):
     n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
     block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
     plugs = sampler, weigher, loss
-    for plug in plugs:  # what they train is part of the model
+    for plug in (*plugs, *([] if inputs is None else [inputs])):  # what they train is part of the model
         for name in plug.parameters:
             model.extra.setdefault(name, getattr(plug, name))
-    plugs = Plugs(walk.source, *plugs, exclusion)
+    plugs = Plugs(walk.source, *plugs, exclusion, inputs)
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
     return Assembly(engine, loss.loss_at_init(config.negatives), temperatures, estimate)
 
@@ -131,6 +133,7 @@ def _check_together(config, loss, weigher, sampler):
     check_plugs(config, loss, weigher, sampler, names_with_log_q())
     for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
         require_bodies(kind, type(plug))
+    require_bodies("inputs", INPUTS[config.inputs])
     if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
         raise ConfigError(
             f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
@@ -163,5 +166,7 @@ def _estimate(walk, n_vocab, config, model, method, batch, products, remedy):
 def _loop_cost(walk, config):
     """Rough nanoseconds that the loop itself takes for a position, to size rounds well under a second."""
     each = walk.mean_group
+    if INPUTS[config.inputs].around:
+        return 40 + 0.15 * config.dim * (2 * each + 1 + config.negatives)
     rows = each + config.negatives if config.share_negatives == "centre" else each * (1 + config.negatives)
     return 40 + 0.15 * config.dim * rows

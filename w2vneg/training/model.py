@@ -18,6 +18,7 @@ from ..files.atomic import atomic_folder, check_folder_writable, recover
 from ..files.bounded import parse_json, read_json, read_text
 from ..files.npy import read_matrix
 from ..files.signature import is_signed, write_signature
+from ..inputs import INPUTS
 from ..plugins import load_plugins
 
 _KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
@@ -219,7 +220,9 @@ class Model:
             _read_matrix(folder / "vectors_in.npy", (len(vocab),), config.dim),
             _read_matrix(folder / "vectors_out.npy", (len(vocab_out),), config.dim),
         ]
-        lengths = sorted({len(vocab), len(vocab_out)})
+        lengths = (
+            None if config.inputs not in INPUTS or INPUTS[config.inputs].composes else {len(vocab), len(vocab_out)}
+        )
         extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
         history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
         model = cls(vocab, config, *matrices, position, history, origin, extra, vocab_out)
@@ -411,12 +414,12 @@ def _read_history(path):
     return [parse_json(line, f"{path}:{number}", lenient=True) for number, line in lines if line]
 
 
-def _read_matrix(path, lengths, dim=None):
-    """Read a float32 matrix with one of these numbers of rows, and `dim` columns if that is given."""
+def _read_matrix(path, lengths=None, dim=None):
+    """Read a float32 matrix with one of these numbers of rows and `dim` columns, where they are given."""
     matrix = read_matrix(_there(path))
-    if len(matrix) not in lengths or dim not in (None, matrix.shape[1]):
+    if len(matrix) not in (lengths or [len(matrix)]) or dim not in (None, matrix.shape[1]):
         raise InputError(
-            f"{path}: expected float32 of shape ({' or '.join(map(str, lengths))}, {dim or 'any'}), "
+            f"{path}: expected float32 of shape ({' or '.join(map(str, sorted(lengths or [])))}, {dim or 'any'}), "
             f"found {matrix.dtype} of shape {matrix.shape}"
         )
     if not np.isfinite(matrix).all():

@@ -8,6 +8,7 @@ import numpy as np
 from ..data.words import Words
 from ..embeddings import Vectors
 from ..errors import ConfigError
+from ..inputs import INPUTS
 from .model import Model
 
 
@@ -56,6 +57,11 @@ class Start:
         ConfigError
             If the vectors have another length, or no name is known to both.
         """
+        if INPUTS[model.config.inputs].derived:
+            raise ConfigError(
+                f"--inputs {model.config.inputs} makes vectors of n-grams, for which {self.name} has no rows; leave "
+                "one of the two out"
+            )
         dim = self.vectors_in.shape[1]
         if dim != model.config.dim:
             raise ConfigError(

@@ -142,6 +142,7 @@ class Trainer:
             while not self.complete and (self._through or not self.stopped):
                 if not self._evaluate(clock):
                     self._epoch(clock)
+        self.engine.compose()
         self.engine.forget()
         look_at_contexts(self.model, self.corpus)
         if self.stopped and not self.complete:
@@ -211,6 +212,7 @@ class Trainer:
             self._save(good)
 
     def _save(self, good):
+        self.engine.compose()
         if self.model.position.round != good.round:
             self.model.good = Good(good, self.engine.kept())
         self.checkpoints.save(self.model)
@@ -237,6 +239,7 @@ class Trainer:
         """Evaluate the model on held-out pairs if that is due; tell whether the run is over."""
         if self._due():
             with clock.stopped():
+                self.engine.compose()
                 for event in self.validation.evaluate(self.model, self._epochs(), self._through):
                     self._tell(event)
         return self.complete
@@ -319,6 +322,7 @@ class Trainer:
                 self._tell(diagnosis)
         if self.checkpoints is not None and self.checkpoints.due(epoch_done=True):
             with clock.stopped():
+                self.engine.compose()
                 self.checkpoints.save(self.model)
 
     def _tell_round(self, clock):

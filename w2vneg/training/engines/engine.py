@@ -64,6 +64,10 @@ class Engine(ABC):
         raise NotImplementedError(f"{type(self).__name__} has no sampler with a temperature")
 
     @abstractmethod
+    def compose(self):
+        """Bring matrices that are made of others, not trained, up to date."""
+
+    @abstractmethod
     def healthy(self):
         """Tell whether every number is finite and of a sane size."""
 

@@ -23,10 +23,11 @@ class InMemoryEngine(Matrices, Engine):
     n_private : int
         First rows of which every worker has copies.
     seed : int
+    inputs : Inputs, optional
     """
 
-    def __init__(self, model, walk, block, workers, n_private, seed):
-        super().__init__(model, workers, n_private)
+    def __init__(self, model, walk, block, workers, n_private, seed, inputs=None):
+        super().__init__(model, workers, n_private, inputs)
         self.walk, self.block, self.seed = walk, block, seed
         self.n_rounds = -(-walk.n_positions // (block * workers))
         self.tokens = np.empty((workers, walk.room(block)), np.int32)

@@ -42,19 +42,22 @@ class LocalEngine(InMemoryEngine):
     """
 
     def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed):
-        super().__init__(model, walk, block, workers, n_private, seed)
-        square = model.vocab_out is model.vocab
-        self._shares = {  # of all updates, that of each row with copies
-            name: _shares(
-                walk.centre_weights if square or not name.endswith("_out") else model.vocab_out.counts, self.n_private
-            )
-            for name in self.replicated
-            if self.n_private
-        }
+        super().__init__(model, walk, block, workers, n_private, seed, plugs.inputs)
+        trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
+        self._shares = {name: self._shares_of(name, model) for name in trained if self.n_private}
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
-        trained = {name: self._with_replicated(getattr(plugs, name)) for name in ("sampler", "weigher", "loss")}
+        names = ("sampler", "weigher", "loss", *(("inputs",) if plugs.inputs is not None else ()))
+        trained = {name: self._with_replicated(getattr(plugs, name)) for name in names}
         self.plugs = plugs._replace(**trained)
         self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
+
+    def _shares_of(self, name, model):
+        """Return how often a pair moves each row with copies, on average: float64, (n_private,)."""
+        inputs, n = self.inputs, self.n_private
+        if inputs is not None and name in inputs.rows:
+            return inputs.touched(name, self.walk)[:n]
+        of_targets = name.endswith("_out") and model.vocab_out is not model.vocab
+        return _shares(model.vocab_out.counts if of_targets else self.walk.centre_weights, n)
 
     def _with_replicated(self, plug):
         """Let a plug that trains rows of its own train those that this engine keeps."""
@@ -73,7 +76,7 @@ class LocalEngine(InMemoryEngine):
     def run(self, round, alphas):
         epoch_key, keys = self._start_streams(round)
         fill_round(self.plugs.source, round.blocks, epoch_key, self.tokens, self.ranges)
-        inputs, out = self._rows("vectors_in"), self._rows("vectors_out")
+        inputs, out = self._rows_in(), self._rows("vectors_out")
         loss, pairs = 0.0, 0
         for ranges, part_alphas, batch in self._batches(alphas):
             self._refresh(ranges, (*keys, batch))
@@ -82,7 +85,14 @@ class LocalEngine(InMemoryEngine):
             )
             loss, pairs = loss + more[0], pairs + more[1]
         self.merge(alphas[0] * pairs / self.workers)
+        self._composed = False
         return loss, pairs
+
+    def _rows_in(self):
+        """Return what each worker makes centres' vectors of, as `run_shard` takes it."""
+        if self.inputs is None:
+            return self._rows("vectors_in")
+        return list(zip(*map(self._rows, self.inputs.rows), strict=True))
 
     def _rows(self, name):
         """Return a replicated matrix as each worker sees it, a list of `Rows`."""
@@ -119,9 +129,9 @@ class LocalEngine(InMemoryEngine):
             taken to settle as fast)
         """
         if self.n_private:
-            for name, replicated in self.replicated.items():
-                pulls = _PULL * work * self._shares[name]
-                merge_round(replicated, self.n_private, self.workers, self.workers, pulls)
+            for name, shares in self._shares.items():
+                pulls = _PULL * work * shares
+                merge_round(self.replicated[name], self.n_private, self.workers, self.workers, pulls)
 
 
 def _shares(weights, n):

@@ -17,23 +17,35 @@ class Matrices:
     workers : int
     n_private : int
         First rows of which every worker has copies.
+    inputs : Inputs, optional
+        What makes centres' vectors of several rows.
     """
 
-    def __init__(self, model, workers, n_private):
+    def __init__(self, model, workers, n_private, inputs=None):
         matrices = model.matrices()
+        self.inputs = inputs
         self.workers, self.n_rows = workers, {name: len(matrix) for name, matrix in matrices.items()}
         self.n_private = min(n_private, *self.n_rows.values()) if workers > 1 else 0
         self.replicated, self._snapshot = {}, None
         for name in list(matrices):  # one after the other, so that only one of them is there twice at a time
             self.replicated[name] = self._tall(matrices.pop(name))
             model.adopt({**model.matrices(), name: self._shared(name)})
+        self._composed = False  # whether matrices that are made of others are up to date
+        self.compose()
 
     def _shared(self, name):
         """Return the rows that are not anybody's copies."""
         return self.replicated[name][: self.n_rows[name]]
 
+    def compose(self):
+        """Bring what is made of other matrices up to date (see `plugs.Inputs.compose`)."""
+        if self.inputs is not None and not self._composed:
+            self.inputs.compose({name: self._shared(name) for name in self.replicated})
+        self._composed = True
+
     @property
     def vectors_in(self):
+        self.compose()
         return self._shared("vectors_in")
 
     @property
@@ -83,6 +95,7 @@ class Matrices:
         self._snapshot.restore([self._shared(name) for name in self.replicated])
         for name, replicated in self.replicated.items():
             self._spread(replicated, self.n_rows[name])
+        self._composed = False
 
     def forget(self):
         """Let go of the state kept last, until another one is kept."""

@@ -1,0 +1,12 @@
+"""Inputs: which rows make the vector that is compared with the targets. One composition a file.
+
+What one may say of itself is in `w2vneg.plugs.Inputs`; docs/extending.md shows how to write one. Every file of this
+folder whose name does not begin with _ is imported: its compositions register themselves.
+"""
+
+from ..plugs import Inputs
+from ..registry import Registry, import_all
+
+INPUTS = Registry("inputs", Inputs)
+
+import_all(__path__, __name__)

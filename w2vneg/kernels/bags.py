@@ -1,0 +1,162 @@
+"""The loop where the vector compared with the targets is the mean of several rows: a bag of words, of n-grams, of both.
+
+    walk a group -> gather a bag -> mean -> draw -> dots -> [...] -> bound -> update -> the whole step to each row
+
+What stands in brackets is `groups.find_gradients`, as in the other loops. The step goes to each row of the bag
+undivided, as in word2vec.c, gensim and fastText: so their mean, too, moves by what it would as a row of its own. A row
+that comes twice takes it twice.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import launch, njit
+from .contracts import draw, fetches, gather, group, on_update, prefetch_hint
+from .groups import EXPLODED, Group, drawn_places, find_gradients, on_own_lines, scale_steps
+from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
+from .schedule import linear
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+
+
+class Bag(NamedTuple):
+    """Scratch of one shard: ids and rows of the words and of the n-grams of a group, and the step of their mean."""
+
+    words: np.ndarray
+    word_rows: np.ndarray
+    grams: np.ndarray
+    gram_rows: np.ndarray
+    step: np.ndarray
+
+
+def make_bag(words, grams, dim):
+    """Return a `Bag` with room for so many words and n-grams."""
+    arrays = np.empty(words, np.int32), np.empty(words, np.int64), np.empty(grams, np.int32), np.empty(grams, np.int64)
+    return on_own_lines(Bag(*arrays, np.empty(dim, np.float32)))
+
+
+@njit(loop=True)
+def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, tokens, first, last, alphas, rng):
+    """Train on the groups at ``tokens[first:last]``; arguments and result are those of `shard.run_shard`.
+
+    around : bool, the group's words make the vector and the one at its position is the positive
+    words, grams : Rows, of the two matrices that bags are gathered from
+    """
+    source, inputs, sampler, sampler_state = plugs.source, plugs.inputs, plugs.sampler, states[0]
+    matrix_out, word_rows, gram_rows = out.matrix, bag.word_rows, bag.gram_rows
+    x, total = scratch.x, bag.step
+    dim, width = x.shape[0], out.width
+    positives, positive_rows = scratch.positives, scratch.positive_rows
+    negatives, negative_rows = scratch.negatives, scratch.negative_rows
+    positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
+    positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
+    each = 1.0 / max(last - first, 1)
+    loss_sum, pairs = 0.0, 0
+    for position in range(first, last):
+        m = group(source, tokens, position, rng, positives)
+        if m == 0:
+            continue
+        place = position - first
+        m, n_words, n_grams = gather(inputs, tokens, position, m, positives, bag.words, bag.grams)
+        centre_id = -1 if around else tokens[position]  # a bag of several words is of nobody
+        for k in range(n_words):
+            word_rows[k] = row_of(words, bag.words[k])
+        for k in range(n_grams):
+            gram_rows[k] = row_of(grams, bag.grams[k])
+        scratch.centres[0], scratch.centre_rows[0] = centre_id, word_rows[0]
+        following, coming = tokens[position + 1], prefetch_hint(source, tokens, position)
+        for i in range(dim):
+            x[i] = _ZERO
+        add_rows(words.matrix, word_rows, n_words, x)
+        add_rows(grams.matrix, gram_rows, n_grams, x)
+        share = _ONE / np.float32(n_words + n_grams)
+        for i in range(dim):
+            x[i] *= share
+        if around and coming >= 0:
+            fetch_row(words.matrix, row_of(words, coming))
+        if around and following >= 0:
+            fetch_row(matrix_out, row_of(out, following))
+        if not around and coming >= 0:
+            fetch_row(matrix_out, row_of(out, coming))
+        draws = drawn_places(shape, m)
+        known = draw(
+            sampler,
+            sampler_state,
+            place,
+            centre_id,
+            x,
+            out,
+            rng,
+            draws,
+            negatives,
+            scratch.negative_log_q,
+            negative_logits,
+        )
+        for k in range(m):
+            positive_rows[k] = row_of(out, positives[k])
+        for k in range(draws):
+            negative_rows[k] = row_of(out, max(negatives[k], 0) if shape.gaps else negatives[k])
+            if not (known or fetches(sampler)):
+                fetch_row(matrix_out, negative_rows[k])
+        dots(width, matrix_out, positive_rows, m, x, positive_logits)
+        if not known:
+            dots(width, matrix_out, negative_rows, draws, x, negative_logits)
+        alpha = np.float32(linear(alphas[0], alphas[1], place * each))
+        trains, loss = find_gradients(plugs, states, shape, scratch, width, Group(place, centre_id, m, m), alpha, rng)
+        if not trains:
+            continue
+        loss_sum += loss
+        norm2 = dot(x, x)
+        if not (norm2 < EXPLODED):
+            loss_sum = np.nan
+        scale_steps(scratch, m, draws, -alpha)
+        if shape.bounded:
+            bound_steps(positive_steps, m, negative_steps, draws, norm2)
+        for i in range(dim):
+            total[i] = _ZERO
+        step_rows(width, matrix_out, positive_rows, positive_steps, m, x, total)
+        step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, total)
+        add_to_rows(words.matrix, word_rows, n_words, total)
+        add_to_rows(grams.matrix, gram_rows, n_grams, total)
+        on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
+        pairs += m
+    return loss_sum, pairs
+
+
+@njit(borrows=True)
+def add_rows(matrix, index, n, total):
+    """Add the rows ``index[:n]`` to a vector."""
+    for k in range(n):
+        row = index[k]
+        for i in range(total.shape[0]):
+            total[i] += matrix[row, i]
+
+
+@njit(borrows=True)
+def add_to_rows(matrix, index, n, step):
+    """Add a vector to each of the rows ``index[:n]``."""
+    for k in range(n):
+        row = index[k]
+        for i in range(step.shape[0]):
+            matrix[row, i] += step[i]
+
+
+def mean_rows(starts, grams, words_in, grams_in, vectors, parts=2):
+    """Write into ``vectors[w]`` the mean of ``words_in[w]`` and of the rows ``grams[starts[w]:starts[w + 1]]``."""
+    bounds = [part * len(vectors) // parts for part in range(parts + 1)]
+    launch(lambda part: _mean_rows(starts, grams, words_in, grams_in, vectors, bounds[part], bounds[part + 1]), parts)
+
+
+@njit
+def _mean_rows(starts, grams, words_in, grams_in, vectors, begin, end):
+    for word in range(begin, end):
+        n = starts[word + 1] - starts[word]
+        row = vectors[word]
+        for i in range(row.shape[0]):
+            row[i] = words_in[word, i]
+        add_rows(grams_in, grams[starts[word] :], n, row)
+        share = _ONE / np.float32(1 + n)
+        for i in range(row.shape[0]):
+            row[i] *= share
