@@ -38,12 +38,28 @@ OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "pbs-3": {"loss": "pbs", "temp": 3.0},
     "pbs-1-exact": {"loss": "pbs", "temp": 1.0, "method": "exact"},
     "best": {"loss": "best", "epochs": 5},
+    "ns-cbow": {"loss": "ns", "inputs": "window"},
+    "ns-subwords": {"loss": "ns", "inputs": "subwords"},
+    "ns-cbow-subwords": {"loss": "ns", "inputs": "window+subwords"},
+    "ns-cbow-root": {"loss": "ns", "inputs": "window", "noise_exponent": 0.5},  # fastText's noise
+    "ns-subwords-root": {"loss": "ns", "inputs": "subwords", "noise_exponent": 0.5},
+    "relaxed-cbow": {"loss": "relaxed", "inputs": "window"},
+    "relaxed-subwords": {"loss": "relaxed", "inputs": "subwords"},
     "cis-eq10": {"loss": "cis", "weigh_positive": True},
     "cis-alternate": {"loss": "cis", "discriminator_steps": "alternate"},
     "pbs-cis": {"loss": "pbs", "weigher": "discriminator"},
     "relaxed-cis": {"loss": "relaxed", "weigher": "discriminator"},
 }
-RIVALS = {"gensim": 0.025, "fasttext": 0.05}  # name -> alpha of its own
+RIVALS = {  # name -> alpha of its own
+    "gensim": 0.025,
+    "gensim-cbow": 0.025,
+    "gensim-subwords": 0.025,
+    "gensim-cbow-subwords": 0.025,
+    "fasttext": 0.05,
+    "fasttext-cbow": 0.05,
+    "fasttext-subwords": 0.05,
+    "fasttext-cbow-subwords": 0.05,
+}
 
 
 def check_objective(name):
@@ -214,7 +230,9 @@ class Evaluator:
         text = folder / "corpus.txt"
         if not text.exists():
             write_sentences(self.corpus, text)
-        if name == "gensim":
+        trainer, _, inputs = name.partition("-")
+        common = common | {"cbow": "cbow" in inputs, "subwords": "subwords" in inputs}
+        if trainer == "gensim":
             model, seconds = train_gensim(text, alpha, seed, common)
             rows = [model.wv.key_to_index[word] for word in self.corpus.vocab.words]  # in the order of our ids
             words, counts = self.corpus.vocab.words, self.corpus.vocab.counts
@@ -222,7 +240,11 @@ class Evaluator:
         model, seconds = train_fasttext(text, alpha, common)  # takes no seed
         words = model.get_words()
         rows = [row for row, word in enumerate(words) if word != "</s>"]  # it counts the ends of lines as a word
-        return Vectors([words[row] for row in rows], model.get_input_matrix()[rows]), None, seconds
+        if common["subwords"]:
+            matrix = np.array([model.get_word_vector(words[row]) for row in rows])
+        else:
+            matrix = model.get_input_matrix()[rows]
+        return Vectors([words[row] for row in rows], matrix), None, seconds
 
 
 def table(runs, columns):

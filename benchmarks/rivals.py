@@ -53,14 +53,15 @@ def require_rival(name):
 
 
 def train_gensim(path, alpha, seed, options, part=None):
-    """Train gensim's skip-gram with negative sampling in `corpus_file` mode, its fastest.
+    """Train gensim's skip-gram, CBOW or FastText with negative sampling in `corpus_file` mode, its fastest.
 
     Parameters
     ----------
     path : Path, of a text that `write_sentences` has written
     alpha : float; seed : int
     options : dict
-        dim, window, epochs, workers; negatives, noise_exponent, dynamic_window, subsample if they are not the usual.
+        dim, window, epochs, workers; negatives, noise_exponent, dynamic_window, subsample if they are not the usual;
+        cbow, subwords : bool, False if left out.
     part : EncodedCorpus, optional
         What the text was written from, if that is a part of a corpus: the model then has the words of the whole, and
         seconds are less those that training on the first sentence takes. gensim prepares its words for each training,
@@ -72,10 +73,13 @@ def train_gensim(path, alpha, seed, options, part=None):
         Building the vocabulary is not counted: ours comes encoded as well.
     """
     word2vec = require_rival("gensim")
-    model = word2vec.Word2Vec(
+    made = word2vec.Word2Vec
+    if options.get("subwords"):
+        made = require("gensim.models.fasttext", "bench", "measuring gensim").FastText
+    model = made(
         vector_size=options["dim"],
         window=options["window"],
-        sg=1,
+        sg=0 if options.get("cbow") else 1,
         negative=options.get("negatives") or 5,
         ns_exponent=options.get("noise_exponent", 0.75),
         shrink_windows=options.get("dynamic_window", True),
@@ -103,7 +107,9 @@ def _seconds_of_gensim(model, path, words, sentences, epochs):
 
 
 def train_fasttext(path, alpha, options):
-    """Train fastText's skip-gram without n-grams (maxn = 0); its own reading of the file is part of the time.
+    """Train fastText's skip-gram or CBOW, without n-grams (maxn = 0) unless ``options["subwords"]``.
+
+    Its own reading of the file is part of the time.
 
     Returns
     -------
@@ -113,7 +119,7 @@ def train_fasttext(path, alpha, options):
     begun = now()
     model = fasttext.train_unsupervised(
         str(path),
-        model="skipgram",
+        model="cbow" if options.get("cbow") else "skipgram",
         dim=options["dim"],
         ws=options["window"],
         epoch=options["epochs"],
@@ -121,8 +127,8 @@ def train_fasttext(path, alpha, options):
         neg=options.get("negatives") or 5,
         t=options.get("subsample", 1e-4),
         lr=alpha,
-        maxn=0,
-        minn=0,
+        maxn=6 if options.get("subwords") else 0,
+        minn=3 if options.get("subwords") else 0,
         thread=options["workers"],
         verbose=0,
     )

@@ -246,6 +246,9 @@ class Inputs(Plug, base=True):
     around: bool = False
     """The words around make the vector, and the word in the middle is the one positive."""
 
+    alpha_scale: float = 1.0
+    """By what the learning rate of a preset is multiplied where none is given."""
+
     of_text: bool = False
     """It looks at how words are spelt, so items are refused."""
 

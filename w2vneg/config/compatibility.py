@@ -108,8 +108,8 @@ def own_negatives(config, given):
     """Return what gives each pair negatives of its own where a preset shares them by windows and that cannot be."""
     if config.share_negatives != "window" or given.share_negatives is not None:
         return {}
-    if INPUTS[config.inputs].composes:  # which has one centre
-        return {"share_negatives": "no" if INPUTS[config.inputs].around else "centre"}
+    if INPUTS[config.inputs].composes:
+        return {"share_negatives": "no"}
     fits = config.source != "pairs" and not config.ordered and config.exclude != "window"
     if fits and config.sampler in SAMPLERS and config.weigher in WEIGHERS:
         sampler, weigher = SAMPLERS[config.sampler], WEIGHERS[config.weigher]

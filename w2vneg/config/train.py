@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.sources import MIN_COUNT
 from ..errors import ConfigError, did_you_mean
+from ..inputs import INPUTS
 from ..option import checked
 from ..readout import DEFAULT, DEFAULTS, parse
 from .compatibility import check_inputs, for_plugs, own_negatives, settled, without_negatives
@@ -125,6 +126,8 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         values = {key: value for key, value in preset.values.items() if getattr(self, key) is None}
         values |= {"loss": preset.loss, "preset": name}
         values |= {} if self.workers is not None else {"workers": cores}
+        if self.alpha is None:
+            values["alpha"] *= INPUTS[self.inputs].alpha_scale
         chosen = dataclasses.replace(self, **values)
         chosen = dataclasses.replace(chosen, **without_negatives(chosen, self))
         chosen = dataclasses.replace(chosen, **for_plugs(chosen, self))

@@ -90,6 +90,7 @@ class WindowSubwords(Grams):
 
     Options = _Options
     around = True
+    alpha_scale = 2.0
     about = About(
         summary="the mean of the rows and n-grams of the words around: fastText's CBOW",
         equation="x = mean of v_w and u_g over all words w of the context and their n-grams g",

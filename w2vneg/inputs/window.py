@@ -23,6 +23,7 @@ class Window(Inputs):
         use="much text and little time; frequent words",
     )
     around = True
+    alpha_scale = 2.0  # as word2vec.c has it; best on development data, too
 
     def room(self, most):
         return most, 0

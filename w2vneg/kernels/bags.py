@@ -14,7 +14,7 @@ import numpy as np
 from ..jit import launch, njit
 from .contracts import draw, fetches, gather, group, on_update, prefetch_hint
 from .groups import EXPLODED, Group, drawn_places, find_gradients, on_own_lines, scale_steps
-from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
+from .linalg import add_to_rows, bound_steps, dot, dots, fetch_row, row_of, step_rows, sum_rows
 from .schedule import linear
 
 _ZERO = np.float32(0.0)
@@ -69,8 +69,8 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
         following, coming = tokens[position + 1], prefetch_hint(source, tokens, position)
         for i in range(dim):
             x[i] = _ZERO
-        add_rows(words.matrix, word_rows, n_words, x)
-        add_rows(grams.matrix, gram_rows, n_grams, x)
+        sum_rows(width, words.matrix, word_rows, n_words, x)
+        sum_rows(width, grams.matrix, gram_rows, n_grams, x)
         share = _ONE / np.float32(n_words + n_grams)
         for i in range(dim):
             x[i] *= share
@@ -118,29 +118,11 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
             total[i] = _ZERO
         step_rows(width, matrix_out, positive_rows, positive_steps, m, x, total)
         step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, total)
-        add_to_rows(words.matrix, word_rows, n_words, total)
-        add_to_rows(grams.matrix, gram_rows, n_grams, total)
+        add_to_rows(width, words.matrix, word_rows, n_words, total)
+        add_to_rows(width, grams.matrix, gram_rows, n_grams, total)
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs
-
-
-@njit(borrows=True)
-def add_rows(matrix, index, n, total):
-    """Add the rows ``index[:n]`` to a vector."""
-    for k in range(n):
-        row = index[k]
-        for i in range(total.shape[0]):
-            total[i] += matrix[row, i]
-
-
-@njit(borrows=True)
-def add_to_rows(matrix, index, n, step):
-    """Add a vector to each of the rows ``index[:n]``."""
-    for k in range(n):
-        row = index[k]
-        for i in range(step.shape[0]):
-            matrix[row, i] += step[i]
 
 
 def mean_rows(starts, grams, words_in, grams_in, vectors, parts=2):
@@ -152,11 +134,13 @@ def mean_rows(starts, grams, words_in, grams_in, vectors, parts=2):
 @njit
 def _mean_rows(starts, grams, words_in, grams_in, vectors, begin, end):
     for word in range(begin, end):
-        n = starts[word + 1] - starts[word]
         row = vectors[word]
         for i in range(row.shape[0]):
             row[i] = words_in[word, i]
-        add_rows(grams_in, grams[starts[word] :], n, row)
-        share = _ONE / np.float32(1 + n)
+        for place in range(starts[word], starts[word + 1]):
+            gram = grams[place]
+            for i in range(row.shape[0]):
+                row[i] += grams_in[gram, i]
+        share = _ONE / np.float32(1 + starts[word + 1] - starts[word])
         for i in range(row.shape[0]):
             row[i] *= share

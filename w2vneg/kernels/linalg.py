@@ -11,7 +11,7 @@ import numpy as np
 
 from ..jit import LEAF, njit, prefetch
 from .contracts import Socket
-from .simd.lanes import dot_lanes, dot_two_lanes, step_lanes
+from .simd.lanes import add_lanes, dot_lanes, dot_two_lanes, step_lanes, sum_lanes
 from .simd.tiles import NEGATIVES, tile_products, tile_steps
 
 _ZERO = np.float32(0.0)
@@ -152,6 +152,44 @@ step_rows = _step_rows.call  # ``total += c · row; row += c · x`` for the rows
 
 
 @njit(borrows=True)
+def _sum_at_run_time(matrix, index, n, total):
+    sum_lanes(None, matrix, index, n, total)
+
+
+@njit(borrows=True)
+def _add_at_run_time(matrix, index, n, step):
+    add_lanes(None, matrix, index, n, step)
+
+
+def _sum_any(width, matrix, index, n, total):
+    _sum_at_run_time(matrix, index, n, total)
+
+
+def _add_any(width, matrix, index, n, step):
+    _add_at_run_time(matrix, index, n, step)
+
+
+def _sum_known(dim):
+    def body(width, matrix, index, n, total):
+        sum_lanes(dim, matrix, index, n, total)
+
+    return body
+
+
+def _add_known(dim):
+    def body(width, matrix, index, n, step):
+        add_lanes(dim, matrix, index, n, step)
+
+    return body
+
+
+_sum_rows = Socket("sum_rows", default=_sum_any)
+sum_rows = _sum_rows.call  # ``total += row`` for the rows ``index[:n]``
+_add_to_rows = Socket("add_to_rows", default=_add_any)
+add_to_rows = _add_to_rows.call  # ``row += step`` for the same, one after the other
+
+
+@njit(borrows=True)
 def _products_with_rest(width, matrix, index, m, targets, target_index, n, first, negatives):
     """Take the products of the negatives from number `first` on."""
     if n > first:
@@ -232,6 +270,8 @@ for _dim, _width in _WIDTHS.items():
     _dots.implement(_width)(_dots_in_registers(_dim))
     _dots_of_two.implement(_width)(_dots_of_two_in_registers(_dim))
     _step_rows.implement(_width)(_step_known(_dim))
+    _sum_rows.implement(_width)(_sum_known(_dim))
+    _add_to_rows.implement(_width)(_add_known(_dim))
     _window_products.implement(_width)(_products_in_tiles(_dim))
     _window_steps.implement(_width)(_steps_in_tiles(_dim))
 

@@ -126,21 +126,74 @@ def step_lanes(typing_context, dim, matrix, index, steps, n, x, total):
             for (column, lanes), sum_here in zip(pieces, sums, strict=True):
                 e.store(builder.fadd(e.load(sum_, column, lanes), builder.load(sum_here)), sum_, column, lanes)
 
-        if known:
-            for begin in range(0, dim.literal_value, _BLOCK):
-                pieces = pieces_of(begin, min(begin + _BLOCK, dim.literal_value))
-                step_columns([(PLACE(column), lanes) for column, lanes in pieces])
-        else:
-            begin = PLACE(0)
-            for block in (_SMALL_BLOCK, 16, 8, 4, 2, 1):
-                end = builder.and_(width, PLACE(-block))
-                with cgutils.for_range_slice(builder, begin, end, PLACE(block)) as (column, _):
-                    pieces = pieces_of(0, block)
-                    step_columns([(builder.add(column, PLACE(first)), lanes) for first, lanes in pieces])
-                begin = end
+        _in_blocks(builder, dim, width, step_columns)
         return context.get_dummy_value()
 
     return types.void(dim, matrix, index, steps, n, x, total), emit
+
+
+def _in_blocks(builder, dim, width, do_columns):
+    """Emit a pass for as many columns as registers hold, one after the other; width : their number, PLACE.
+
+    do_columns : function of a list of (first column, lanes)
+    """
+    if isinstance(dim, types.IntegerLiteral):
+        for begin in range(0, dim.literal_value, _BLOCK):
+            pieces = pieces_of(begin, min(begin + _BLOCK, dim.literal_value))
+            do_columns([(PLACE(column), lanes) for column, lanes in pieces])
+        return
+    begin = PLACE(0)
+    for block in (_SMALL_BLOCK, 16, 8, 4, 2, 1):
+        end = builder.and_(width, PLACE(-block))
+        with cgutils.for_range_slice(builder, begin, end, PLACE(block)) as (column, _):
+            do_columns([(builder.add(column, PLACE(first)), lanes) for first, lanes in pieces_of(0, block)])
+        begin = end
+
+
+def _of_rows(dim, matrix, index, n, vector, adds_to_rows):
+    """Make an intrinsic over rows and one vector: the vector is added to each of them, or they are added to it."""
+    if not isinstance(dim, types.IntegerLiteral | types.NoneType):
+        return None
+    if not (holds_numbers(matrix, vector) and holds_places(index)):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        e = Emitter(context, builder)
+        rows, places, one = (e.data(signature.args[k], arguments[k]) for k in (1, 2, 4))
+        width = e.length(signature.args[4], arguments[4])
+        if isinstance(dim, types.IntegerLiteral):
+            width = PLACE(dim.literal_value)
+
+        def do_columns(pieces):
+            held = [e.load(one, column, lanes) for column, lanes in pieces]
+            sums = [] if adds_to_rows else [cgutils.alloca_once_value(builder, value) for value in held]
+            with cgutils.for_range(builder, arguments[3]) as loop:
+                row = builder.mul(builder.load(builder.gep(places, [loop.index])), width)
+                before = [e.load(rows, builder.add(row, column), lanes) for column, lanes in pieces]
+                for k, ((column, lanes), value) in enumerate(zip(pieces, before, strict=True)):
+                    if adds_to_rows:
+                        e.store(builder.fadd(value, held[k]), rows, builder.add(row, column), lanes)
+                    else:
+                        builder.store(builder.fadd(builder.load(sums[k]), value), sums[k])
+            for (column, lanes), sum_here in zip(pieces, sums, strict=False):
+                e.store(builder.load(sum_here), one, column, lanes)
+
+        _in_blocks(builder, dim, width, do_columns)
+        return context.get_dummy_value()
+
+    return types.void(dim, matrix, index, n, vector), emit
+
+
+@intrinsic
+def sum_lanes(typing_context, dim, matrix, index, n, total):
+    """Do ``total += row_k`` for the rows ``index[:n]`` of `matrix`; arguments are those of `step_lanes`."""
+    return _of_rows(dim, matrix, index, n, total, False)
+
+
+@intrinsic
+def add_lanes(typing_context, dim, matrix, index, n, step):
+    """Do ``row_k += step`` for the rows ``index[:n]`` of `matrix`, one after the other; a row may come twice."""
+    return _of_rows(dim, matrix, index, n, step, True)
 
 
 @intrinsic
