@@ -8,8 +8,9 @@ from test_kernels import assert_seen, plugs_of, replicated, stream, toy_run
 
 from w2vneg.inputs.subwords import Subwords, WindowSubwords
 from w2vneg.inputs.window import Window
+from w2vneg.jit import njit
 from w2vneg.kernels.groups import Shape
-from w2vneg.kernels.linalg import Rows
+from w2vneg.kernels.linalg import Rows, add_to_rows, sum_rows, width_of
 from w2vneg.kernels.shard import run_shard
 from w2vneg.registry import Sharing
 
@@ -98,3 +99,28 @@ def test_the_step_is_the_gradient_of_the_mean_for_each_row():
             )  # of the loss by one row: a fourth of that by the mean
             step = moved[word, column] - inputs[word, column]
             assert step == pytest.approx(-alpha * len(around) * slope, rel=0.02, abs=2e-5)
+
+
+@njit
+def sum_all(width, matrix, index, total):
+    sum_rows(width, matrix, index, len(index), total)
+
+
+@njit
+def add_to_all(width, matrix, index, step):
+    add_to_rows(width, matrix, index, len(index), step)
+
+
+@pytest.mark.parametrize("dim", [7, 50, 100, 173])
+@pytest.mark.parametrize("index", [[], [2], [4, 0, 4, 4, 1]])
+def test_rows_are_summed_and_added_to_one_after_the_other(dim, index):
+    rng = np.random.default_rng(dim)
+    matrix, vector = rng.normal(size=(5, dim)).astype(np.float32), rng.normal(size=dim + 1).astype(np.float32)
+    before, places = matrix.copy(), np.array(index, np.int64)
+    total = vector.copy()
+    sum_all(width_of(dim), matrix, places, total[:dim])
+    np.testing.assert_allclose(total[:dim], vector[:dim] + before[index].sum(axis=0), rtol=1e-5, atol=1e-5)
+    assert total[dim] == vector[dim] and np.array_equal(matrix, before)
+    add_to_all(width_of(dim), matrix, places, vector[:dim])
+    np.add.at(before, index, vector[:dim])
+    np.testing.assert_allclose(matrix, before, rtol=1e-5, atol=1e-5)

@@ -11,7 +11,7 @@ from .readout import reads_vectors
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["word2vec", "word2vec-binary", "npz"]),
+    type=click.Choice(["word2vec", "word2vec-binary", "npz", "fasttext"]),
     help="By default told from the suffix of OUT: .txt or .vec, .bin, .npz.",
 )
 @click.option(
@@ -31,7 +31,8 @@ def export(source, out, format_, matrix, readout, oov, precision):
     """Write the vectors of MODEL or VECTORS to OUT.
 
     Text and binary are word2vec's own and can be loaded by gensim (load_word2vec_format). npz also keeps the
-    counts, and with --oov letters what gives a vector to any spelling.
+    counts, and with --oov letters what gives a vector to any spelling. --format fasttext writes the matrices of
+    a MODEL of text, with its n-grams, for fastText and gensim (load_facebook_model).
     """
     from ..embeddings import Vectors
     from ..errors import ConfigError
@@ -40,6 +41,10 @@ def export(source, out, format_, matrix, readout, oov, precision):
 
     format_ = format_ or format_of(out)
     check_writable(out)
+    if format_ == "fasttext":
+        if matrix is not None or readout is not None or oov is not None or precision is not None:
+            raise ConfigError("--format fasttext writes a model's own matrices; leave the other options out")
+        return _export_fasttext(source, out)
     if matrix is not None:
         if readout is not None:
             raise ConfigError("--matrix is the former name of --readout; give one of the two")
@@ -50,3 +55,21 @@ def export(source, out, format_, matrix, readout, oov, precision):
     vectors = Vectors.load(source, readout=readout, oov=oov)
     vectors.save(out, format=format_, precision=precision)
     click.echo(f"{out}: {len(vectors):,} words, {vectors.dim} dimensions, {format_}", err=True)
+
+
+def _export_fasttext(source, out):
+    import os
+
+    from ..errors import ConfigError
+    from ..formats import fasttext
+    from ..training.model import Model
+
+    if not os.path.isdir(source):
+        raise ConfigError(
+            f"--format fasttext needs a model folder (w2vneg train --save-model DIR), and {source} is none"
+        )
+    model = Model.load(source)
+    if model.config.source != "text":
+        raise ConfigError(f"--format fasttext is for models of text, and {source} is one of items; take --format npz")
+    fasttext.write(out, model)
+    click.echo(f"{out}: {len(model.vocab):,} words, {model.config.dim} dimensions, fasttext", err=True)

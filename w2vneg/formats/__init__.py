@@ -1,4 +1,4 @@
-"""Files that hold vectors: word2vec text, word2vec binary, npz, and the model folder that training writes.
+"""Files that hold vectors: word2vec text and binary, npz, fastText's models, and the model folder of a run.
 
 `load` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
 unpickled. A file is read into ``(words, matrix, counts)``: Words; ndarray, float32, (n, dim),
@@ -11,7 +11,7 @@ from ..data.words import Words
 from ..errors import ConfigError, InputError, OutputError, did_you_mean
 from ..files.bounded import check_regular
 from ..readout import parse
-from . import binary, folder, npz, text
+from . import binary, fasttext, folder, npz, text
 from .common import Stored, row_not_finite
 
 SUFFIXES = {".txt": "word2vec", ".vec": "word2vec", ".bin": "word2vec-binary", ".npz": "npz"}  # str -> format
@@ -31,7 +31,7 @@ def detect(path):
     Returns
     -------
     str
-        ``"folder"``, ``"npz"``, ``"word2vec-binary"`` or ``"word2vec"``.
+        ``"folder"``, ``"npz"``, ``"fasttext"``, ``"word2vec-binary"`` or ``"word2vec"``.
 
     Raises
     ------
@@ -59,6 +59,8 @@ def detect(path):
             raise InputError(f"{path} is compressed ({name}); unpack it first")
     if head.startswith(b"PK\x03\x04"):
         return "npz"
+    if head.startswith(fasttext.MAGIC):
+        return "fasttext"
     return "word2vec-binary" if binary.looks_binary(head) else "word2vec"
 
 
@@ -104,6 +106,8 @@ def read(path, readout=None, spell=False):
         )
     if found == "npz":
         return npz.read(path, spell)
+    if found == "fasttext":
+        return fasttext.read(path, spell)
     return Stored(*{"word2vec-binary": binary.read, "word2vec": text.read}[found](path))
 
 

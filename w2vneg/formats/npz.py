@@ -38,6 +38,10 @@ def write(path, words, matrix, counts=None, spellings=None):
     }
     if counts is not None:
         arrays["counts"] = np.asarray(counts, dtype=np.int64)
+    if spellings is not None and not isinstance(spellings, Spellings):
+        raise ConfigError(
+            f"{path}: npz keeps spellings of the read-out letters, not a model's n-grams; take --format fasttext"
+        )
     if spellings is not None:
         arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
         arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)

@@ -19,6 +19,7 @@ from ..files.bounded import parse_json, read_json, read_text
 from ..files.npy import read_matrix
 from ..files.signature import is_signed, write_signature
 from ..inputs import INPUTS
+from ..inputs.subwords import rows_of_grams
 from ..plugins import load_plugins
 
 _KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
@@ -138,6 +139,14 @@ class Model:
         """Take these matrices, named as `matrices` names them, for its own."""
         self.vectors_in, self.vectors_out = matrices["vectors_in"], matrices["vectors_out"]
         self.extra = {name: matrices[name] for name in self.extra}
+
+    def buckets(self):
+        """Return the bucket of each row of ``extra["grams_in"]``, int64 (n_rows,); None for a model without n-grams."""
+        if "grams_in" not in self.extra:
+            return None
+        config = self.config
+        *_, used = rows_of_grams(self.vocab.words, self.vocab.counts, config.minn, config.maxn, config.buckets)
+        return used
 
     def best_matrix(self, name):
         """Return a matrix of the best state so far, float32 (rows, dim); the model's own if none was better."""

@@ -1,0 +1,110 @@
+"""fastText's .bin: written and read back, by us, by fastText and by gensim; damaged files are refused."""
+
+import struct
+
+import numpy as np
+import pytest
+from planted import two_topics
+
+from w2vneg import Vectors, Word2Vec
+from w2vneg.data.encoded import encode_corpus
+from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.formats import detect, fasttext
+
+SMALL = {"loss": "ns", "dim": 8, "window": 3, "epochs": 1, "min_count": 1, "workers": 1, "subsample": 0}
+
+
+@pytest.fixture(scope="module")
+def models():
+    corpus = encode_corpus(two_topics(200), min_count=1)
+    made = {}
+    for name in ("subwords", "row"):
+        made[name] = Word2Vec(**SMALL, inputs=name, **({"buckets": 500} if name == "subwords" else {}))
+        made[name].fit(corpus)
+    return made
+
+
+@pytest.fixture
+def written(models, tmp_path):
+    path = tmp_path / "model.bin"
+    fasttext.write(path, models["subwords"].model)
+    return path
+
+
+def test_what_was_written_is_read_back_with_vectors_of_any_spelling(models, written):
+    model = models["subwords"].model
+    assert detect(written) == "fasttext"
+    vectors = Vectors.load(written, oov="letters")
+    assert list(vectors.words) == list(model.vocab.words)
+    np.testing.assert_array_equal(vectors.counts, model.vocab.counts)
+    np.testing.assert_allclose(vectors.matrix, model.vectors_in, rtol=1e-5, atol=1e-7)
+    assert vectors["a1b"].shape == (8,) and vectors["a1b"].any()
+    with pytest.raises(UnknownNameError):
+        Vectors.load(written)["a1b"]
+
+
+def test_a_model_without_n_grams(models, tmp_path):
+    path = tmp_path / "row.bin"
+    fasttext.write(path, models["row"].model)
+    np.testing.assert_array_equal(Vectors.load(path).matrix, models["row"].model.vectors_in)
+    with pytest.raises(ConfigError, match="has no n-grams"):
+        Vectors.load(path, oov="letters")
+
+
+def test_fasttext_reads_it(models, written):
+    found = pytest.importorskip("fasttext").load_model(str(written))
+    model = models["subwords"].model
+    assert found.get_words() == list(model.vocab.words)
+    for word, row in zip(model.vocab.words, model.vectors_in, strict=True):
+        np.testing.assert_allclose(found.get_word_vector(word), row, rtol=1e-4, atol=1e-6)
+    unseen = Vectors.load(written, oov="letters")["a1bœ"]
+    np.testing.assert_allclose(found.get_word_vector("a1bœ"), unseen, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found.get_output_matrix(), model.vectors_out)
+
+
+def test_gensim_reads_it(models, written):
+    found = pytest.importorskip("gensim.models.fasttext").load_facebook_vectors(str(written))
+    model = models["subwords"].model
+    for word, row in zip(model.vocab.words, model.vectors_in, strict=True):
+        np.testing.assert_allclose(found[word], row, rtol=1e-4, atol=1e-6)
+
+
+def test_what_fasttext_writes_is_read(tmp_path):
+    package = pytest.importorskip("fasttext")
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(" ".join(line) for line in two_topics(100)), encoding="utf-8")
+    options = {"dim": 6, "minCount": 1, "epoch": 1, "bucket": 300, "thread": 1, "verbose": 0}
+    model = package.train_unsupervised(str(text), **options)
+    model.save_model(str(tmp_path / "theirs.bin"))
+    vectors = Vectors.load(tmp_path / "theirs.bin", oov="letters")
+    assert list(vectors.words) == model.get_words()
+    for word in [*model.words, "quite new"]:
+        np.testing.assert_allclose(vectors[word], model.get_word_vector(word), rtol=1e-4, atol=1e-6)
+
+
+def test_damaged_files_and_other_models_are_refused(written, tmp_path):
+    data, path = written.read_bytes(), tmp_path / "damaged.bin"
+    changes = {
+        "ends in the middle": data[:40],
+        "version 9": data[:4] + struct.pack("<i", 9) + data[8:],
+        "promises more": data[:8] + struct.pack("<i", 2**30) + data[12:],
+        "classifier": data[:36] + struct.pack("<i", 3) + data[40:],
+        "in the middle of its words|promises more": data[:120],
+        "expected 540 rows|promises more": data[:-3000],
+    }
+    for message, changed in changes.items():
+        path.write_bytes(changed)
+        with pytest.raises(InputError, match=message):
+            Vectors.load(path)
+
+
+def test_the_command(models, tmp_path, run_cli):
+    models["subwords"].save(tmp_path / "model")
+    out = tmp_path / "out.bin"
+    result = run_cli("export", tmp_path / "model", out, "--format", "fasttext")
+    assert result.code == 0 and "40 words, 8 dimensions, fasttext" in result.err
+    assert detect(out) == "fasttext"
+    result = run_cli("export", out, tmp_path / "again.bin", "--format", "fasttext")
+    assert result.code == 1 and "needs a model folder" in result.err
+    result = run_cli("export", out, tmp_path / "vectors.txt")
+    assert result.code == 0 and (tmp_path / "vectors.txt").read_text().startswith("40 8\n")
