@@ -15,7 +15,10 @@ from w2vneg.errors import ConfigError, UnknownNameError
 from w2vneg.events import RoundDone
 from w2vneg.inputs import INPUTS
 from w2vneg.inputs.subwords import rows_of_grams
+from w2vneg.kernels.contracts import implement_gather
 from w2vneg.kernels.text.grams import buckets_of
+from w2vneg.option import option
+from w2vneg.plugs import Inputs
 from w2vneg.training.model import Model
 from w2vneg.training.trainer import Trainer
 
@@ -79,7 +82,9 @@ def trained(corpus, **options):
     return word2vec
 
 
-@pytest.mark.parametrize("name", COMPOSED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if "+" in name else []) for name in COMPOSED]
+)
 def test_planted_topics_are_recovered(planted, name):
     word2vec = trained(planted, inputs=name, epochs=5)
     assert same_topic(word2vec.vectors) >= 0.95
@@ -166,6 +171,7 @@ def test_private_rows_of_two_workers_are_merged(planted):
     assert same_topic(merged.vectors) >= 0.9
 
 
+@pytest.mark.slow
 def test_baskets_train():
     rng = np.random.default_rng(3)
     lists = [rng.choice(np.arange(half, 40, 2), rng.integers(2, 8), replace=False) for half in (0, 1) * 300]
@@ -227,7 +233,7 @@ def test_rows_of_another_run_are_refused_where_vectors_are_made_of_n_grams(plant
     [
         (["--cbow"], "window"),
         (["--subwords", "--minn", "2"], "subwords"),
-        (["--cbow", "--subwords"], "window+subwords"),
+        pytest.param(["--cbow", "--subwords"], "window+subwords", marks=pytest.mark.slow),
         (["--cbow", "--inputs", "window"], "window"),
     ],
 )
@@ -257,3 +263,44 @@ def test_the_usual_flags(run_cli, tmp_path, flags, inputs):
 def test_flags_that_disagree(run_cli):
     result = run_cli("train", "--cbow", "--inputs", "subwords")
     assert result.code == 2 and "is not what --cbow and --subwords say, window" in result.err
+
+
+class Nearest(Inputs):
+    """From outside: the nearest word on each side predicts the one in the middle."""
+
+    most: int
+
+    class Options:
+        most: int = option(2, "Words that predict.", at_least=1)
+
+    around = True
+
+    def room(self, most):
+        return self.most, 0
+
+
+@pytest.mark.slow
+def test_one_from_outside_is_one_class_and_one_function(planted):
+    INPUTS.register("nearest")(Nearest)
+    try:
+
+        @implement_gather(Nearest)
+        def gather(inputs, tokens, position, m, positives, words, grams):
+            n = min(m, inputs.most)
+            for k in range(n):
+                words[k] = positives[k]
+            positives[0] = tokens[position]
+            return 1, n, 0
+
+        word2vec = trained(planted, inputs="nearest", most=3, epochs=8)
+        assert word2vec.model.config.most == 3
+        assert same_topic(word2vec.vectors) >= 0.9
+    finally:
+        INPUTS.unregister("nearest")
+
+
+def test_pairs_are_not_scored_where_words_around_predict(planted, tmp_path, run_cli):
+    trained(planted, inputs="window").save(tmp_path / "model")
+    (tmp_path / "text.txt").write_text("a1 a2 a3\n")
+    result = run_cli("eval", "likelihood", tmp_path / "model", "--corpus", tmp_path / "text.txt")
+    assert result.code == 1 and "predicts a word from the mean of the words around" in result.err

@@ -151,12 +151,18 @@ def likelihood(model, corpus, window, mirror, as_json):
     negative sampling, which does not aim at a softmax, does badly here and may still give good vectors.
     """
     from ..evaluation import evaluate_likelihood
+    from ..inputs import INPUTS
     from ..training.model import Model
     from ..word2vec import Word2Vec
 
     loaded = Model.load(model)
     if loaded.config.source != "text":
         raise ConfigError(f"{model} was trained on items, not on text; evaluate it with w2vneg eval ranking")
+    if INPUTS[loaded.config.inputs].around:
+        raise ConfigError(
+            f"{model} predicts a word from the mean of the words around (--inputs {loaded.config.inputs}), and this "
+            "scores pairs of words; evaluate it with w2vneg eval similarity"
+        )
     encoded = Word2Vec(loaded.config).encode(corpus, vocab=loaded.vocab, mirror=mirror)
     result = evaluate_likelihood(loaded.vectors_in, loaded.vectors_out, encoded, window or loaded.config.window)
     if as_json:
