@@ -13,6 +13,7 @@ from w2vneg import Vectors
 from w2vneg.config.presets import PRESETS
 from w2vneg.data.readers import READERS
 from w2vneg.data.sources import SOURCES
+from w2vneg.inputs import INPUTS
 from w2vneg.losses import LOSSES
 from w2vneg.plugins import load_plugins
 from w2vneg.readout import READOUTS
@@ -27,6 +28,7 @@ KINDS = {
     "squared_hinge": ("loss", "lead"),
     "head": ("sampler", "tail"),
     "rarity": ("weigher", "rarity"),
+    "nearest": ("inputs", "most"),
     "edges": ("source", "walk_length"),
     "mixed": ("readout", "readout"),
 }
@@ -47,6 +49,7 @@ def example(request, tmp_path, monkeypatch):
         (LOSSES, "squared-hinge"),
         (SAMPLERS, "head"),
         (WEIGHERS, "rarity"),
+        (INPUTS, "nearest"),
         (SOURCES, "edges"),
         (READOUTS, "mixed"),
     ):
@@ -57,7 +60,7 @@ def test_each_example_passes_its_own_checks(run_cli, example):
     name, (check, _) = example
     result = run_cli(*check)
     assert result.code == 0, result.out + result.err
-    if name not in ("edges", "mixed"):
+    if name not in ("nearest", "edges", "mixed"):
         assert check[0] == "objectives" and check[-1] == "--check"
         assert result.out.count("pass") >= 2
 

@@ -15,10 +15,7 @@ from w2vneg.errors import ConfigError, UnknownNameError
 from w2vneg.events import RoundDone
 from w2vneg.inputs import INPUTS
 from w2vneg.inputs.subwords import rows_of_grams
-from w2vneg.kernels.contracts import implement_gather
 from w2vneg.kernels.text.grams import buckets_of
-from w2vneg.option import option
-from w2vneg.plugs import Inputs
 from w2vneg.training.model import Model
 from w2vneg.training.trainer import Trainer
 
@@ -263,40 +260,6 @@ def test_the_usual_flags(run_cli, tmp_path, flags, inputs):
 def test_flags_that_disagree(run_cli):
     result = run_cli("train", "--cbow", "--inputs", "subwords")
     assert result.code == 2 and "is not what --cbow and --subwords say, window" in result.err
-
-
-class Nearest(Inputs):
-    """From outside: the nearest word on each side predicts the one in the middle."""
-
-    most: int
-
-    class Options:
-        most: int = option(2, "Words that predict.", at_least=1)
-
-    around = True
-
-    def room(self, most):
-        return self.most, 0
-
-
-@pytest.mark.slow
-def test_one_from_outside_is_one_class_and_one_function(planted):
-    INPUTS.register("nearest")(Nearest)
-    try:
-
-        @implement_gather(Nearest)
-        def gather(inputs, tokens, position, m, positives, words, grams):
-            n = min(m, inputs.most)
-            for k in range(n):
-                words[k] = positives[k]
-            positives[0] = tokens[position]
-            return 1, n, 0
-
-        word2vec = trained(planted, inputs="nearest", most=3, epochs=8)
-        assert word2vec.model.config.most == 3
-        assert same_topic(word2vec.vectors) >= 0.9
-    finally:
-        INPUTS.unregister("nearest")
 
 
 def test_pairs_are_not_scored_where_words_around_predict(planted, tmp_path, run_cli):

@@ -75,7 +75,7 @@ class Subwords(Grams):
         equation="x = (v_w + Σ_g u_g) / (1 + |G_w|)",
         paper="Bojanowski et al. 2017",
         cost="some 15 rows a centre, once for all of its pairs",
-        use="rare words, languages rich in forms; any spelling has a vector",
+        use="rare words, languages rich in forms; any spelling has a vector in what export --format fasttext writes",
     )
 
 
