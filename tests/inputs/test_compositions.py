@@ -200,6 +200,7 @@ def test_baskets_train():
         ({"inputs": "subwords", "loss": "mle"}, "scores every word"),
         ({"inputs": "subwords", "loss": "kernel-quadratic"}, "draws made ahead"),
         ({"inputs": "window", "loss": "ns", "minn": 2}, "--minn has no effect with inputs 'window'"),
+        ({"inputs": "subwords", "loss": "ns", "minn": 7}, r"minn \(7\) is above maxn \(6\)"),
         ({"loss": "ns", "buckets": 5}, "take --inputs subwords or leave --buckets out"),
     ],
 )

@@ -97,10 +97,10 @@ def in_words(names, last="and"):
 def settled(config, given):
     """Return what the chosen plugs make of their options (`plugs.Plug.settle`)."""
     values = {}
-    for kind, registry in (("loss", LOSSES), ("weigher", WEIGHERS), ("sampler", SAMPLERS)):
+    for kind in ("loss", "weigher", "sampler", "inputs"):
         name = getattr(config, kind)
-        if name in registry:
-            values |= registry[name].settle(config, given)
+        if name in KINDS[kind]:
+            values |= KINDS[kind][name].settle(config, given)
     return values
 
 

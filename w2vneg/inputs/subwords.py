@@ -8,6 +8,7 @@ of buckets, as fastText has it. Only buckets that the vocabulary uses have rows,
 
 import numpy as np
 
+from ..errors import ConfigError
 from ..kernels.bags import mean_rows
 from ..kernels.contracts import implement_gather
 from ..kernels.text.grams import buckets_of
@@ -44,6 +45,12 @@ class Grams(Inputs, base=True):
         starts, grams, used = rows_of_grams(context.words, context.counts, options.minn, options.maxn, options.buckets)
         words_in = _begun((len(starts) - 1, options.dim), _WORDS, options.seed)
         return cls(starts, grams, words_in, _begun((max(1, len(used)), options.dim), _GRAMS, options.seed))
+
+    @classmethod
+    def settle(cls, options, given):
+        if options.minn > options.maxn:
+            raise ConfigError(f"minn ({options.minn}) is above maxn ({options.maxn}), so there is no n-gram; lower it")
+        return {}
 
     def room(self, most):
         longest = int(np.diff(self.starts).max())
