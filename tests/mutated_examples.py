@@ -15,6 +15,9 @@ import scipy.sparse
 from w2vneg import Vectors, Vocabulary, Word2Vec, formats
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus, encode_pairs
+from w2vneg.formats import fasttext
+from w2vneg.inputs.subwords import Subwords
+from w2vneg.registry import RunContext
 from w2vneg.search.trials import Trial, TrialFolder
 from w2vneg.training.model import Best, Good, Model, Position
 from w2vneg.training.validation import Metric
@@ -69,6 +72,17 @@ def vectors_bytes(format):
     """Return the bytes of VECTORS in a format."""
     with tempfile.TemporaryDirectory() as folder:
         formats.save(Path(folder, "v"), WORDS, MATRIX, COUNTS, format=format)
+        return Path(folder, "v").read_bytes()
+
+
+def fasttext_bytes():
+    """Return the bytes of a small model with n-grams, as fastText has it."""
+    config = TrainConfig(loss="ns", inputs="subwords", buckets=11, dim=3).resolved()
+    model = Model.fresh(Vocabulary(["the", "then", "of"], [9, 5, 2]), config)
+    plug = Subwords.from_options(config, RunContext(model.vocab.counts, words=model.vocab.words))
+    model.extra = {name: getattr(plug, name) for name in plug.parameters}
+    with tempfile.TemporaryDirectory() as folder:
+        fasttext.write(Path(folder, "v"), model)
         return Path(folder, "v").read_bytes()
 
 

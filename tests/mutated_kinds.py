@@ -73,6 +73,7 @@ def singles():
         yield f"archive {kind}", Kind(f"a.{kind}", right.archive_bytes(kind), reading.read_archive)
     for format in formats.FORMATS:
         yield f"vectors {format}", Kind("vectors", right.vectors_bytes(format), reading.read_vectors)
+    yield "vectors fasttext", Kind("vectors", right.fasttext_bytes(), reading.read_vectors)
     without = right.vectors_bytes("word2vec").partition(b"\n")[2]
     yield "vectors without header", Kind("vectors", without, reading.read_vectors)
 
