@@ -32,8 +32,8 @@ def bags(name, source, window, lists):
             yield place, around, [g for w in around for g in lists[w]], [centre]
 
 
-CASES = [  # inputs, loss, weigher, negatives, shared, bounded
-    ("window", "ns", "none", 5, False, True),
+CASES = [  # inputs, loss, weigher, negatives, shared, bounded; each is compiled by itself
+    pytest.param("window", "ns", "none", 5, False, True, marks=pytest.mark.slow),
     pytest.param("subwords", "ns", "none", 4, True, True, marks=pytest.mark.slow),
     pytest.param("window+subwords", "ns", "none", 3, False, True, marks=pytest.mark.slow),
     pytest.param("window", "relaxed", "importance", 4, False, False, marks=pytest.mark.slow),
@@ -76,6 +76,7 @@ def test_run_shard_does_what_the_oracle_does(name, loss, weigher, n, shared, bou
         assert_seen(of_grams, wide[1], **close)
 
 
+@pytest.mark.slow
 def test_the_step_is_the_gradient_of_the_mean_for_each_row():
     source, tokens, _, inputs, outputs, drawn, log_q = toy_run(3)
     plugs = plugs_of(source, Scripted(drawn, log_q, False), "ns", "none", True)._replace(inputs=Window())
