@@ -212,6 +212,8 @@ def test_what_they_cannot_stand_beside_is_refused_before_any_work(options, messa
 def test_an_unknown_name_and_diagnosis():
     with pytest.raises(UnknownNameError, match="unknown inputs 'windows'; did you mean 'window'"):
         Word2Vec(inputs="windows").check()
+    with pytest.raises(ConfigError, match="inputs 'cbow' is called 'window' here"):
+        Word2Vec(inputs="cbow")
     with pytest.raises(ConfigError, match="--diagnose looks at vectors of single centres"):
         Word2Vec(inputs="window", loss="ns").check(diagnose=True)
 

@@ -17,6 +17,14 @@ def _sharing(value):
     return "centre" if value else "no"
 
 
+_INPUTS = {"cbow": "window", "skipgram": "row", "skip-gram": "row", "sg": "row", "fasttext": "subwords"}
+
+
+def _check_inputs(name):
+    if name in _INPUTS:
+        raise ConfigError(f"inputs {name!r} is called {_INPUTS[name]!r} here")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ObjectiveOptions:
     """Which negatives, how much each counts, what gradient they give; see each field's help."""
@@ -42,6 +50,7 @@ class ObjectiveOptions:
         "window+subwords.",
         group="objective",
         metavar="NAME",
+        check=_check_inputs,
     )
     weigher: str | None = option(
         None,
