@@ -14,9 +14,10 @@ from w2vneg.config import TrainConfig
 from w2vneg.config.presets import PRESETS
 from w2vneg.embeddings import Vectors
 from w2vneg.errors import ConfigError, did_you_mean
-from w2vneg.evaluation import evaluate_likelihood
+from w2vneg.evaluation import evaluate_likelihood, logits_of
 from w2vneg.kernels.contexts import context_means
 from w2vneg.kernels.schedule import keep_thresholds
+from w2vneg.losses import LOSSES
 from w2vneg.readout import Trained, parse
 from w2vneg.readout.context import WINDOW
 from w2vneg.training.trainer import Trainer
@@ -43,6 +44,7 @@ OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "ns-cbow-subwords": {"loss": "ns", "inputs": "window+subwords"},
     "ns-cbow-root": {"loss": "ns", "inputs": "window", "noise_exponent": 0.5},  # fastText's noise
     "ns-subwords-root": {"loss": "ns", "inputs": "subwords", "noise_exponent": 0.5},
+    "hierarchical-cbow": {"loss": "hierarchical", "inputs": "window"},
     "relaxed-cbow": {"loss": "relaxed", "inputs": "window"},
     "relaxed-subwords": {"loss": "relaxed", "inputs": "subwords"},
     "cis-eq10": {"loss": "cis", "weigh_positive": True},
@@ -53,6 +55,8 @@ OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
 RIVALS = {  # name -> alpha of its own
     "gensim": 0.025,
     "gensim-cbow": 0.025,
+    "gensim-hs": 0.025,
+    "gensim-hs-cbow": 0.025,
     "gensim-subwords": 0.025,
     "gensim-cbow-subwords": 0.025,
     "fasttext": 0.05,
@@ -118,7 +122,7 @@ def development_scores(vectors, vectors_out, heldout, window, mirror=None):
     }
     scores["mean-dev"] = statistics.mean(scores.values())
     if vectors_out is not None:
-        scores["nll"] = evaluate_likelihood(vectors.matrix, vectors_out, heldout, window).nll
+        scores["nll"] = evaluate_likelihood(logits_of(vectors.matrix, vectors_out), heldout, window).nll
     return scores
 
 
@@ -224,19 +228,21 @@ class Evaluator:
             raise KeyboardInterrupt  # a part of a run is no measurement
         vectors = Vectors(model.vocab.words, model.vectors_in, model.vocab.counts)
         pairs = sum(event["pairs"] for event in model.history if event["event"] == "EpochDone")
-        return vectors, model.vectors_out, model.config.alpha, seconds, pairs
+        of_words = not LOSSES[model.config.loss].paths  # else rows of the output matrix are no words'
+        return vectors, model.vectors_out if of_words else None, model.config.alpha, seconds, pairs
 
     def _rival(self, name, alpha, seed, folder, common):
         text = folder / "corpus.txt"
         if not text.exists():
             write_sentences(self.corpus, text)
         trainer, _, inputs = name.partition("-")
-        common = common | {"cbow": "cbow" in inputs, "subwords": "subwords" in inputs}
+        common = common | {kind: kind in inputs for kind in ("cbow", "subwords", "hs")}
         if trainer == "gensim":
             model, seconds = train_gensim(text, alpha, seed, common)
             rows = [model.wv.key_to_index[word] for word in self.corpus.vocab.words]  # in the order of our ids
             words, counts = self.corpus.vocab.words, self.corpus.vocab.counts
-            return Vectors(words, model.wv.vectors[rows], counts), np.ascontiguousarray(model.syn1neg[rows]), seconds
+            outs = None if common["hs"] else np.ascontiguousarray(model.syn1neg[rows])
+            return Vectors(words, model.wv.vectors[rows], counts), outs, seconds
         model, seconds = train_fasttext(text, alpha, common)  # takes no seed
         words = model.get_words()
         rows = [row for row, word in enumerate(words) if word != "</s>"]  # it counts the ends of lines as a word

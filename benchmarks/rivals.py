@@ -61,7 +61,7 @@ def train_gensim(path, alpha, seed, options, part=None):
     alpha : float; seed : int
     options : dict
         dim, window, epochs, workers; negatives, noise_exponent, dynamic_window, subsample if they are not the usual;
-        cbow, subwords : bool, False if left out.
+        cbow, subwords, hs : bool, False if left out; with hs hierarchical softmax instead of negative sampling.
     part : EncodedCorpus, optional
         What the text was written from, if that is a part of a corpus: the model then has the words of the whole, and
         seconds are less those that training on the first sentence takes. gensim prepares its words for each training,
@@ -80,7 +80,8 @@ def train_gensim(path, alpha, seed, options, part=None):
         vector_size=options["dim"],
         window=options["window"],
         sg=0 if options.get("cbow") else 1,
-        negative=options.get("negatives") or 5,
+        hs=int(options.get("hs", False)),
+        negative=0 if options.get("hs") else options.get("negatives") or 5,
         ns_exponent=options.get("noise_exponent", 0.75),
         shrink_windows=options.get("dynamic_window", True),
         sample=options.get("subsample", 1e-4),

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from .config import TrainConfig
+from .evaluation.scores import path_scores
 from .jit import njit
 from .kernels.contracts import draw, log_prob, open_sampler, open_weigher, require_bodies, step, weigh
 from .kernels.functions import exp_into
@@ -98,6 +99,8 @@ def _check_loss(name):
     plug = LOSSES[name]
     if plug.dense:
         return []
+    if plug.paths:
+        return _check_paths(plug.from_options(config, _context()))
     sampler = SAMPLERS["popularity"].from_options(TrainConfig(sampler="popularity").resolved(), _context())
     loss = plug.from_options(config, _context(sampler))
     require_bodies("loss", type(loss))
@@ -236,6 +239,26 @@ def _against_log_q(sampler, seen):
     kept = expected > 0
     p = stats.chisquare(observed[kept], expected[kept] * observed[kept].sum() / expected[kept].sum()).pvalue
     return [*checks, Check("draws follow log q", p > _UNLIKELY, f"p = {p:.2g}")]
+
+
+def _check_paths(loss):
+    n_targets = len(loss.starts) - 1
+    if n_targets != _V or loss.starts[0] != 0 or (np.diff(loss.starts) < 0).any() or loss.starts[-1] != len(loss.turns):
+        found = f"starts go from {loss.starts[0]} to {loss.starts[-1]} for {n_targets} targets"
+        return [Check("every target has a path", False, found)]
+    nodes = loss.turns >> 1
+    if len(nodes) and not 0 <= nodes.min() <= nodes.max() < _V - 1:
+        return [Check("inner nodes are numbered from 0 to V - 2", False, f"from {nodes.min()} to {nodes.max()}")]
+    rng = np.random.default_rng(1)
+    x, y = (rng.normal(0, 1, (n, 8)).astype(np.float32) for n in (4, _V))
+    log_p = path_scores(x, y, loss.starts, loss.turns)(np.arange(4)).astype(np.float64)
+    total = np.exp(log_p).sum(axis=1)
+    far = float(np.abs(total - 1).max())
+    said = loss.loss_at_init(7.0)
+    return [
+        Check("probabilities of all targets add up to 1", far < 1e-3, f"{total[0]:.4g}"),
+        Check("loss_at_init", math.isclose(said, 7 * math.log(2)), f"{said:.4g} for a path of 7; log 2 a node"),
+    ]
 
 
 def _check_weigher(name):

@@ -18,6 +18,8 @@ import inspect
 import warnings
 from collections import Counter, namedtuple
 
+import numpy as np
+
 from .errors import ConfigError, did_you_mean
 from .option import as_options, options_of
 from .registry import About
@@ -162,15 +164,29 @@ class Loss(Plug, base=True):
     dense: bool = False
     """It scores the whole vocabulary: no sampler, no weigher, an engine of its own, no ``step``."""
 
+    paths: bool = False
+    """It decides along paths of a tree: no sampler, no weigher, no ``step``. Its fields `starts` and `turns` say which
+    paths, and rows of the output matrix are inner nodes (`kernels.paths`).
+    """
+
     unstable: str = "lower --alpha"
     """What to do when a run diverges, and why it may."""
 
     def loss_at_init(self, n_negatives):
         """Return the loss with all logits 0 (float), the reference printed beside it.
 
+        n_negatives : int; of a loss along paths the mean number of nodes on a path, float
+
         A run whose loss climbs beyond 5 times a positive one is rolled back.
         """
         raise NotImplementedError
+
+    def touched(self, weights):
+        """Return how often a positive moves each row of the output matrix, on average: float64, (n_vocab,).
+
+        weights : int or float, (n_vocab,), how often each target is the positive
+        """
+        return np.asarray(weights, np.float64) / max(float(np.sum(weights)), 1e-300)
 
 
 class Sampler(Plug, base=True):

@@ -9,6 +9,7 @@ from planted import two_topics
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.evaluation import scores_of
 from w2vneg.formats import detect, fasttext
 
 SMALL = {"loss": "ns", "dim": 8, "window": 3, "epochs": 1, "min_count": 1, "workers": 1, "subsample": 0}
@@ -108,3 +109,43 @@ def test_the_command(models, tmp_path, run_cli):
     assert result.code == 1 and "needs a model folder" in result.err
     result = run_cli("export", out, tmp_path / "vectors.txt")
     assert result.code == 0 and (tmp_path / "vectors.txt").read_text().startswith("40 8\n")
+
+
+def fasttexts_tree(counts):
+    """Return the path of each word, (row, side) from the leaf up, as fastText's source builds its tree."""
+    n = len(counts)
+    nodes = [[int(count), -1, False] for count in counts] + [[10**15, -1, False] for _ in range(n - 1)]
+    leaf, node = n - 1, n
+    for made in range(n, 2 * n - 1):
+        both = []
+        for _ in range(2):
+            if leaf >= 0 and nodes[leaf][0] < nodes[node][0]:
+                both.append(leaf)
+                leaf -= 1
+            else:
+                both.append(node)
+                node += 1
+        nodes[made][0] = nodes[both[0]][0] + nodes[both[1]][0]
+        nodes[both[0]][1] = nodes[both[1]][1] = made
+        nodes[both[1]][2] = True
+    paths = []
+    for place in range(n):
+        path = []
+        while nodes[place][1] >= 0:
+            path.append((nodes[place][1] - n, nodes[place][2]))
+            place = nodes[place][1]
+        paths.append(path)
+    return paths
+
+
+def test_nodes_of_hierarchical_softmax_are_where_fasttext_looks_for_them(tmp_path):
+    word2vec = Word2Vec(**SMALL | {"loss": "hierarchical", "alpha": 0.2})
+    word2vec.fit(encode_corpus(two_topics(100), min_count=1))
+    model, path = word2vec.model, tmp_path / "hs.bin"
+    fasttext.write(path, model)
+    assert struct.unpack_from("<9i", path.read_bytes(), 0)[8] == 1  # its loss: hs
+    rows = np.frombuffer(path.read_bytes()[-model.vectors_out.nbytes :], "<f4").reshape(model.vectors_out.shape)
+    expected = scores_of(model)(np.array([3]))[0]
+    for word, steps in enumerate(fasttexts_tree(model.vocab.counts)):
+        logits = [float(model.vectors_in[3] @ rows[row]) * (1 if right else -1) for row, right in steps]
+        assert -np.logaddexp(0, -np.array(logits)).sum() == pytest.approx(expected[word], rel=1e-4)

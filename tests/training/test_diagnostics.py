@@ -199,11 +199,14 @@ def test_absolute_softmax_has_the_chain_rule(corpus):
     assert 0 < found.diagnose(1).cosine <= 1
 
 
+WITHOUT_NEGATIVES = {name for name in LOSSES if LOSSES[name].dense or LOSSES[name].paths}
+
+
 def combinations():
     """Yield options with every registered loss, sampler and weigher, each beside plain others."""
     plain = {"loss": "relaxed", "sampler": "popularity", "weigher": "none"}
     for kind, table in (("loss", LOSSES), ("sampler", SAMPLERS), ("weigher", WEIGHERS)):
-        for name in sorted(name for name in table if not (kind == "loss" and table[name].dense)):
+        for name in sorted(set(table) - WITHOUT_NEGATIVES):
             yield plain | {kind: name} if kind != "loss" else {"loss": name}
     yield {"loss": "relaxed", "method": "exact", "weigher": "importance"}
 

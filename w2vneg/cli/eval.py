@@ -150,7 +150,7 @@ def likelihood(model, corpus, window, mirror, as_json):
     MODEL is a folder written with --save-model. Unlike training losses these values compare between objectives;
     negative sampling, which does not aim at a softmax, does badly here and may still give good vectors.
     """
-    from ..evaluation import evaluate_likelihood
+    from ..evaluation import evaluate_likelihood, scores_of
     from ..inputs import INPUTS
     from ..training.model import Model
     from ..word2vec import Word2Vec
@@ -164,7 +164,7 @@ def likelihood(model, corpus, window, mirror, as_json):
             "scores pairs of words; evaluate it with w2vneg eval similarity"
         )
     encoded = Word2Vec(loaded.config).encode(corpus, vocab=loaded.vocab, mirror=mirror)
-    result = evaluate_likelihood(loaded.vectors_in, loaded.vectors_out, encoded, window or loaded.config.window)
+    result = evaluate_likelihood(scores_of(loaded), encoded, window or loaded.config.window)
     if as_json:
         click.echo(json.dumps({"model": model, **result.as_dict()}, indent=2))
         return

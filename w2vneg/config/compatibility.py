@@ -34,18 +34,29 @@ def is_dense(config):
     return config.loss in LOSSES and LOSSES[config.loss].dense
 
 
+def is_of_paths(config):
+    """Tell whether the loss decides along paths of a tree: nothing is drawn, and targets have no rows of their own."""
+    return config.loss in LOSSES and LOSSES[config.loss].paths
+
+
 def without_negatives(config, given):
     """Return, as None, the options of negatives if the loss has none; ConfigError if one was given."""
-    if not is_dense(config):
+    if is_dense(config):
+        how, instead = "scores every word", "--loss sampled-softmax for a softmax over a few"
+    elif is_of_paths(config):
+        how, instead = "decides along paths of a tree", "a loss that draws them, as --loss ns"
+    else:
         return {}
     for item in dataclasses.fields(config):
         value = getattr(given, item.name)
         readers = item.metadata["readers"]
         others = "loss" not in readers and readers.keys() & {"sampler", "weigher"}
+        if item.name == "private_rows" and not is_dense(config):
+            continue
         if (item.name in _OF_NEGATIVES or others) and value is not None and value != _OF_NEGATIVES.get(item.name):
             raise ConfigError(
-                f"{flag_of(item, value)} has no effect with loss {config.loss!r}, which scores every word and draws no "
-                f"negatives; leave it out, or take --loss sampled-softmax for a softmax over a few"
+                f"{flag_of(item, value)} has no effect with loss {config.loss!r}, which {how} and draws no negatives; "
+                f"leave it out, or take {instead}"
             )
     return dict.fromkeys(_OF_NEGATIVES.keys() - {"private_rows"})
 
@@ -139,11 +150,6 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
             f"loss {config.loss!r} sums over the words that are not the positive, so a negative must not be it; "
             "leave --exclude none out, or take --exclude target"
         )
-    if config.absolute_softmax and not loss.takes_absolute_logits:
-        raise ConfigError(
-            f"--absolute-softmax makes no sense with loss {config.loss!r}: it says no by a negative logit, and |s| is "
-            "never one; take a softmax (--loss sampled-softmax) or leave it out"
-        )
     if config.weigh_positive and not loss.takes_positive_weight:
         raise ConfigError(
             f"--weigh-positive has no effect with loss {config.loss!r}, which has the positive in no sum with the "
@@ -175,6 +181,15 @@ def _check_window(config, weigher, sampler):
         raise ConfigError(
             f"--exclude window has no effect with {flag}, whose one positive is the word in the middle; take --exclude "
             "target"
+        )
+
+
+def check_logits(config):
+    """Refuse |s| beside a loss that says no by a negative logit."""
+    if config.absolute_softmax and config.loss in LOSSES and not LOSSES[config.loss].takes_absolute_logits:
+        raise ConfigError(
+            f"--absolute-softmax makes no sense with loss {config.loss!r}: it says no by a negative logit, and |s| is "
+            "never one; take a softmax (--loss sampled-softmax) or leave it out"
         )
 
 
@@ -232,8 +247,8 @@ def check_diagnose(config):
         )
     if config.sampler is None:
         raise ConfigError(
-            f"nothing to diagnose: loss {config.loss!r} draws no negatives, and its gradient is the full softmax's; "
-            "leave --diagnose out"
+            f"nothing to diagnose: loss {config.loss!r} draws no negatives, and its gradient is exact; leave "
+            "--diagnose out"
         )
 
 

@@ -232,6 +232,13 @@ PRESETS = {
         text_alpha=0.1,
     ),
     "softmax": _MLE,
+    "hierarchical": Preset(
+        "hierarchical",
+        {},
+        "hierarchical softmax over a Huffman tree: word2vec's hs",
+        "CSS §5.1; kernel §5.2; Mikolov et al. 2013",
+        "The papers discuss it as the tree that must be chosen before; it draws no negatives.",
+    ),
 }
 
 

@@ -13,7 +13,7 @@ from ..errors import ConfigError, did_you_mean
 from ..inputs import INPUTS
 from ..option import checked
 from ..readout import DEFAULT, DEFAULTS, parse
-from .compatibility import check_inputs, for_plugs, own_negatives, settled, without_negatives
+from .compatibility import check_inputs, check_logits, for_plugs, is_of_paths, own_negatives, settled, without_negatives
 from .objective import ObjectiveOptions
 from .presets import PRESETS, preset_of
 from .run import RunOptions
@@ -134,6 +134,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         chosen = dataclasses.replace(chosen, **settled(chosen, self))
         chosen = dataclasses.replace(chosen, **own_negatives(chosen, self))
         check_inputs(chosen)
+        check_logits(chosen)
         values = {}
         if chosen.min_alpha is None:
             values["min_alpha"] = chosen.alpha / 10000
@@ -141,11 +142,12 @@ class TrainConfig(RunOptions, ObjectiveOptions):
             values["min_count"] = MIN_COUNT[chosen.source]
         if chosen.readout is None:
             signless = chosen.absolute_softmax  # rows that belong together may point either way
-            values["readout"] = DEFAULT if signless else DEFAULTS.get(chosen.source, DEFAULT)
+            one_matrix = signless or is_of_paths(chosen)
+            values["readout"] = DEFAULT if one_matrix else DEFAULTS.get(chosen.source, DEFAULT)
         config = dataclasses.replace(chosen, **values)
         if config.min_alpha > config.alpha:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
-        parse(config.readout).check(config.source, config.rectangular)
+        parse(config.readout).check(config.source, config.rectangular, is_of_paths(config))
         object.__setattr__(config, "_is_resolved", True)
         return config
 

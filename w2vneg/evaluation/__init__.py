@@ -10,7 +10,7 @@ EVALUATORS = Registry("evaluator")
 from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions  # noqa: E402
 from .likelihood import LikelihoodResult, evaluate_likelihood  # noqa: E402
 from .ranking import KS, RankingResult, evaluate_ranking  # noqa: E402
-from .scores import cooccurrence_scores, history_scores, logits_of, popularity_scores  # noqa: E402
+from .scores import cooccurrence_scores, history_scores, logits_of, popularity_scores, scores_of  # noqa: E402
 from .similarity import SimilarityResult, evaluate_similarity, read_pairs  # noqa: E402
 
 __all__ = [
@@ -31,4 +31,5 @@ __all__ = [
     "popularity_scores",
     "read_pairs",
     "read_questions",
+    "scores_of",
 ]

@@ -16,7 +16,7 @@ import scipy.sparse
 
 from ..data.encoded import read_pairs_file
 from ..files.memory import memory_size
-from . import KS, cooccurrence_scores, evaluate_ranking, history_scores, logits_of, popularity_scores
+from . import KS, cooccurrence_scores, evaluate_ranking, history_scores, popularity_scores, scores_of
 from .scores import history_memory
 
 MODEL, POPULARITY, COOCCURRENCE = "model", "popularity", "item-item co-occurrence"
@@ -115,7 +115,7 @@ def evaluate_with_baselines(
         )
 
     results, missing = {}, {}
-    results[MODEL] = rank(logits_of(model.vectors_in, model.vectors_out, model.config.absolute_softmax))
+    results[MODEL] = rank(scores_of(model))
     if baselines:
         counts = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
         results[POPULARITY] = rank(popularity_scores(counts))

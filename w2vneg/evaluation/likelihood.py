@@ -57,12 +57,13 @@ def window_pairs(ids, offsets, window):
 
 
 @EVALUATORS.register("likelihood")
-def evaluate_likelihood(vectors_in, vectors_out, corpus, window):
-    """Score both matrices on held-out text.
+def evaluate_likelihood(score, corpus, window):
+    """Normalise a model's scores and evaluate them on held-out text.
 
     Parameters
     ----------
-    vectors_in, vectors_out : float32, (n_vocab, dim)
+    score : function, of int (b,) to float (b, n_vocab)
+        Scores of all targets for some centres; see `scores.scores_of` and `scores.logits_of`.
     corpus : EncodedCorpus
         Encoded with the model's vocabulary; not part of what was trained on.
     window : int
@@ -84,11 +85,12 @@ def evaluate_likelihood(vectors_in, vectors_out, corpus, window):
         raise InputError("the held-out text has no pair of known words; give more text")
     distinct, starts = np.unique(centres, return_index=True)
     ends = np.append(starts[1:], len(centres))
-    rows = max(1, _SCORES // len(vectors_out))
+    n_vocab = len(corpus.vocab)
+    rows = max(1, _SCORES // n_vocab)
     log_sum = 0.0
     for begin in range(0, len(distinct), rows):
         part = distinct[begin : begin + rows]
-        scores = vectors_in[part] @ vectors_out.T
+        scores = score(part)
         top = scores.max(axis=1)
         log_z = top + np.log(np.exp(scores - top[:, None]).sum(axis=1, dtype=np.float64))
         span = slice(starts[begin], ends[min(begin + rows, len(distinct)) - 1])
@@ -96,4 +98,4 @@ def evaluate_likelihood(vectors_in, vectors_out, corpus, window):
         log_p = scores[row, contexts[span]] - log_z[row]
         log_sum += float((log_p * counts[span]).sum())
     nll = -log_sum / total
-    return LikelihoodResult(nll, float(np.exp(nll)), float(np.log(len(vectors_out))), total)
+    return LikelihoodResult(nll, float(np.exp(nll)), float(np.log(n_vocab)), total)

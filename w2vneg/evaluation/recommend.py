@@ -10,7 +10,7 @@ import numpy as np
 from ..data.readers.names import as_word
 from ..embeddings import top_rows
 from ..errors import ConfigError, UnknownNameError, near_spellings
-from . import logits_of
+from . import scores_of
 
 
 def recommend(model, seeds, k=10, known=None):
@@ -39,8 +39,7 @@ def recommend(model, seeds, k=10, known=None):
     if not seeds or k < 1:
         raise ConfigError(f"recommending needs an item or more, and k at least 1; got {len(seeds)} items, k {k}")
     ids = np.array([_id(model, seed) for seed in seeds])
-    absolute = model.config.absolute_softmax
-    scores = logits_of(model.vectors_in, model.vectors_out, absolute)(ids).mean(axis=0, dtype=np.float64)
+    scores = scores_of(model)(ids).mean(axis=0, dtype=np.float64)
     if model.vocab_out is model.vocab:
         scores[ids] = -np.inf
     if known is not None:

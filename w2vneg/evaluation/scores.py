@@ -7,6 +7,38 @@ caller may change what it gets, and the next call may write over it.
 import numpy as np
 import scipy.sparse
 
+from ..losses import LOSSES
+from ..registry import RunContext
+
+
+def scores_of(model):
+    """Return the scoring function of a `training.model.Model`: its logits, or the log-probabilities along its tree."""
+    config, counts = model.config, np.asarray(model.vocab_out.counts)
+    if config.loss in LOSSES and LOSSES[config.loss].paths:
+        tree = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))
+        return path_scores(model.vectors_in, model.vectors_out, tree.starts, tree.turns)
+    return logits_of(model.vectors_in, model.vectors_out, config.absolute_softmax)
+
+
+def path_scores(vectors_in, vectors_out, starts, turns):
+    """Return the scoring function of a model along paths of a tree: log P of every target, which sum to one; float32.
+
+        log P(j | x) = Σ_v log σ(±s_v) over the path to j = Σ_v log σ(s_v) − Σ_{v to the right} s_v
+
+    starts : int64, (n_targets + 1,); turns : int32, 2 · node and 1 more to the right (`kernels.huffman`)
+    """
+    n_targets, nodes, rights = len(starts) - 1, turns >> 1, (turns & 1).astype(np.float32)
+    shape = n_targets, max(n_targets - 1, 1)
+    on_path = scipy.sparse.csr_matrix((np.ones_like(rights), nodes, starts), shape)
+    to_right = scipy.sparse.csr_matrix((rights, nodes, starts), shape)
+
+    def score(centres):
+        logits = vectors_in[centres] @ vectors_out[: shape[1]].T
+        agreed = -np.logaddexp(np.float32(0.0), -logits)
+        return np.ascontiguousarray((on_path @ agreed.T - to_right @ logits.T).T)
+
+    return score
+
 
 def logits_of(vectors_in, vectors_out, absolute=False):
     """Return the scoring function of a model, float32: raw dot products, or their size for an absolute softmax."""

@@ -5,7 +5,7 @@
     dictionary                3 int32 (entries, words, labels), 2 int64 (tokens, pruned entries or -1);
                               each entry: bytes, 0, int64 count, int8 kind
     input matrix              bool (quantised?), 2 int64, float32 numbers: a row a word, then a row a bucket
-    output matrix             the same, a row a word
+    output matrix             the same, a row a word; of hierarchical softmax a row an inner node
 
 All little-endian. Quantised and pruned models, and classifiers, are refused: they have other rows.
 """
@@ -21,6 +21,7 @@ from ..errors import ConfigError, InputError, OutputError
 from ..files.atomic import atomic_file
 from ..kernels.bags import mean_rows
 from ..kernels.text.grams import buckets_of
+from ..losses import LOSSES
 from .common import Stored, check_finite, check_text
 
 MAGIC = struct.pack("<i", 793712314)
@@ -167,7 +168,9 @@ def write(path, model):
     n_buckets, minn, maxn = (0, 0, 0) if used is None else (config.buckets, config.minn, config.maxn)
     kind = _MODELS["cbow" if config.inputs.startswith("window") else "skipgram"]
     negatives = config.negatives or 5
-    numbers = config.dim, config.window, config.epochs, config.min_count, negatives, 1, _LOSSES["ns"], kind
+    of_paths = config.loss in LOSSES and LOSSES[config.loss].paths
+    loss = _LOSSES["hs" if of_paths else "ns"]
+    numbers = config.dim, config.window, config.epochs, config.min_count, negatives, 1, loss, kind
     counts = np.asarray(model.vocab.counts, np.int64)
     with atomic_file(path) as stream:
         stream.write(MAGIC + struct.pack("<i", _VERSION))
@@ -186,7 +189,12 @@ def write(path, model):
                 rows[part >= 0] = model.extra["grams_in"][part[part >= 0]]
                 _write_rows(stream, rows)
         stream.write(struct.pack("<?2q", False, *model.vectors_out.shape))
-        _write_rows(stream, model.vectors_out)
+        _write_rows(stream, _fasttexts_nodes(model.vectors_out) if of_paths else model.vectors_out)
+
+
+def _fasttexts_nodes(nodes):
+    """Return rows of inner nodes as fastText has them: the rarest first, and the right side is the one with σ(s)."""
+    return np.concatenate([-nodes[-2::-1], nodes[-1:]])
 
 
 def _write_rows(stream, matrix):

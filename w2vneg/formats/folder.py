@@ -5,6 +5,7 @@ import numpy as np
 from ..errors import InputError
 from ..files.bounded import read_json
 from ..files.npy import read_matrix
+from ..losses import LOSSES
 from ..readout import DEFAULT, Trained, parse
 from .common import Stored, check_finite
 
@@ -21,9 +22,9 @@ def read(path, readout=None, spell=False):
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
     from ..data.vocab import Vocabulary
 
-    rectangular, source, own = _options(path)
+    rectangular, source, own, loss = _options(path)
     chain = parse(own if readout is None else readout)
-    chain.check(source, rectangular)
+    chain.check(source, rectangular, loss in LOSSES and LOSSES[loss].paths)
     of_columns = rectangular and any(part.name == "out" for part in chain.parts)
     vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
     first = second = None
@@ -44,9 +45,9 @@ def read(path, readout=None, spell=False):
 
 
 def _options(path):
-    """Return whether rows and columns are two kinds of things, what was read, and the run's read-out."""
+    """Return whether rows and columns are two kinds of things, what was read, the run's read-out and its loss."""
     if not (path / "config.json").exists():  # vectors alone
-        return False, "text", DEFAULT
+        return False, "text", DEFAULT, None
     options = read_json(path / "config.json")
     wrong = f"{path / 'config.json'}: expected options by name"
     if not isinstance(options, dict):
@@ -55,7 +56,7 @@ def _options(path):
     readout = options.get("readout") or DEFAULT  # of models that were saved before there were read-outs
     if not isinstance(found[0], bool) or not all(isinstance(value, str) for value in (found[1], readout)):
         raise InputError(f"{wrong}, rectangular true or false, source and readout as text{_REMEDY}")
-    return *found, readout
+    return *found, readout, str(options.get("loss"))
 
 
 def _matrix(path, n_words):

@@ -37,6 +37,30 @@ def make_bag(words, grams, dim):
     return on_own_lines(Bag(*arrays, np.empty(dim, np.float32)))
 
 
+@njit(borrows=True)
+def mean_of_bag(width, words, grams, bag, n_words, n_grams, x):
+    """Find the rows of a group's words and n-grams, and write their mean into x, float32 (dim,)."""
+    word_rows, gram_rows = bag.word_rows, bag.gram_rows
+    for k in range(n_words):
+        word_rows[k] = row_of(words, bag.words[k])
+    for k in range(n_grams):
+        gram_rows[k] = row_of(grams, bag.grams[k])
+    for i in range(x.shape[0]):
+        x[i] = _ZERO
+    sum_rows(width, words.matrix, word_rows, n_words, x)
+    sum_rows(width, grams.matrix, gram_rows, n_grams, x)
+    share = _ONE / np.float32(n_words + n_grams)
+    for i in range(x.shape[0]):
+        x[i] *= share
+
+
+@njit(borrows=True)
+def add_to_bag(width, words, grams, bag, n_words, n_grams, step):
+    """Add a step, float32 (dim,), to each row that `mean_of_bag` has found."""
+    add_to_rows(width, words.matrix, bag.word_rows, n_words, step)
+    add_to_rows(width, grams.matrix, bag.gram_rows, n_grams, step)
+
+
 @njit(loop=True)
 def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, tokens, first, last, alphas, rng):
     """Train on the groups at ``tokens[first:last]``; arguments and result are those of `shard.run_shard`.
@@ -45,8 +69,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
     words, grams : Rows, of the two matrices that bags are gathered from
     """
     source, inputs, sampler, sampler_state = plugs.source, plugs.inputs, plugs.sampler, states[0]
-    matrix_out, word_rows, gram_rows = out.matrix, bag.word_rows, bag.gram_rows
-    x, total = scratch.x, bag.step
+    matrix_out, x, total = out.matrix, scratch.x, bag.step
     dim, width = x.shape[0], out.width
     positives, positive_rows = scratch.positives, scratch.positive_rows
     negatives, negative_rows = scratch.negatives, scratch.negative_rows
@@ -61,19 +84,9 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
         place = position - first
         m, n_words, n_grams = gather(inputs, tokens, position, m, positives, bag.words, bag.grams)
         centre_id = -1 if around else tokens[position]  # a bag of several words is of nobody
-        for k in range(n_words):
-            word_rows[k] = row_of(words, bag.words[k])
-        for k in range(n_grams):
-            gram_rows[k] = row_of(grams, bag.grams[k])
-        scratch.centres[0], scratch.centre_rows[0] = centre_id, word_rows[0]
+        mean_of_bag(width, words, grams, bag, n_words, n_grams, x)
+        scratch.centres[0], scratch.centre_rows[0] = centre_id, bag.word_rows[0]
         following, coming = tokens[position + 1], prefetch_hint(source, tokens, position)
-        for i in range(dim):
-            x[i] = _ZERO
-        sum_rows(width, words.matrix, word_rows, n_words, x)
-        sum_rows(width, grams.matrix, gram_rows, n_grams, x)
-        share = _ONE / np.float32(n_words + n_grams)
-        for i in range(dim):
-            x[i] *= share
         if around and coming >= 0:
             fetch_row(words.matrix, row_of(words, coming))
         if around and following >= 0:
@@ -118,8 +131,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
             total[i] = _ZERO
         step_rows(width, matrix_out, positive_rows, positive_steps, m, x, total)
         step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, total)
-        add_to_rows(width, words.matrix, word_rows, n_words, total)
-        add_to_rows(width, grams.matrix, gram_rows, n_grams, total)
+        add_to_bag(width, words, grams, bag, n_words, n_grams, total)
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

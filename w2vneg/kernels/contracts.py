@@ -294,7 +294,8 @@ def require_bodies(kind, plug):
 
     kind : "loss", "sampler", "weigher" or "inputs"; plug : the class that ``from_options`` makes
     """
-    if not getattr(plug, "dense", False) and getattr(plug, "composes", True):
+    idle = getattr(plug, "dense", False) or getattr(plug, "paths", False) or not getattr(plug, "composes", True)
+    if not idle:
         {"loss": _step, "sampler": _draw, "weigher": _weigh, "inputs": _gather}[kind].require(plug)
     if kind == "sampler" and not plug.gives_log_q and plug in _log_prob.bodies:
         raise ConfigError(f"{plug.__name__} has log_prob, but does not say gives_log_q = True")

@@ -4,7 +4,8 @@
 
 Every objective goes through here; what differs is behind the sockets of `contracts`. What stands in brackets is
 `groups.find_gradients`, which four loops share: this one, that of `window` for negatives that a window shares, that of
-`bags` where several rows make a vector, and `observe`, which looks and does not train.
+`bags` where several rows make a vector, and `observe`, which looks and does not train. A loss along paths has no
+negatives and a loop of its own, `paths`.
 """
 
 import numpy as np
@@ -23,6 +24,7 @@ from .groups import (
     scale_steps,
 )
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
+from .paths import make_path, train_paths
 from .schedule import linear
 from .window import train_windows
 
@@ -59,6 +61,9 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
     )
     if plugs.inputs is not None:
         bag, around = make_bag(*plugs.inputs.room(shape.max_positives), dim), plugs.inputs.around
+        if plugs.loss.paths:
+            path = make_path(plugs.loss, shape.max_positives)
+            return train_paths(shape, around, plugs, scratch, bag, path, *inputs, out, tokens, first, last, alphas, rng)
         return train_bags(shape, around, plugs, states, scratch, bag, *inputs, out, tokens, first, last, alphas, rng)
     train = train_windows if shape.sharing == Sharing.WINDOW else train_centres
     return train(shape, plugs, states, scratch, inputs, out, tokens, first, last, alphas, rng)

@@ -149,12 +149,18 @@ class Chain:
         """Return the bytes that all of them take, about."""
         return sum(part.memory(n_vocab, dim) for part in self.parts)
 
-    def check(self, source: str, rectangular: bool) -> None:
+    def check(self, source: str, rectangular: bool, of_paths: bool = False) -> None:
         """Raise ConfigError if one of them does not fit what was read.
 
         source : str, "text", "baskets" or "pairs"; rectangular : bool, rows and columns are two kinds of things
+        of_paths : bool, rows of the output matrix are inner nodes of a tree
         """
         for part in self.parts:
+            if of_paths and (part.needs_contexts or (not part.refines and "vectors_out" in part.matrices)):
+                raise ConfigError(
+                    f"read-out {part.name} reads the output matrix, whose rows are inner nodes of a tree here, not "
+                    "words; take --readout in"
+                )
             if part.of_text and source != "text":
                 raise ConfigError(f"read-out {part.name} is for words of a text, not for items; leave it out")
             if part.one_kind and rectangular:

@@ -28,7 +28,7 @@ import scipy.stats
 from ..config import TrainConfig
 from ..data.encoded import EncodedCorpus, HeldOut
 from ..data.vocab import Vocabulary
-from ..evaluation import evaluate_ranking, logits_of, popularity_scores
+from ..evaluation import evaluate_ranking, popularity_scores, scores_of
 from ..evaluation.scores import cooccurrence_scores
 from ..jit import available_threads
 from ..registry import RunContext
@@ -156,7 +156,7 @@ def _trained(task, common, options, seed, valid):
 
 
 def _scores(model):
-    return logits_of(model.vectors_in, model.vectors_out, model.config.absolute_softmax)
+    return scores_of(model)
 
 
 def noise_of(model):

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import math
 
-from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs, is_dense
+from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs, is_dense, is_of_paths
 from ..errors import ConfigError
 from ..events import CostEstimated
 from ..inputs import INPUTS
@@ -16,6 +16,7 @@ from ..losses import LOSSES
 from ..plugins import names_with_log_q
 from ..registry import RunContext, Sharing
 from ..samplers import SAMPLERS
+from ..samplers._nothing import Nothing
 from ..samplers.exclusions import make_exclusion
 from ..samplers.temperature import make_schedule
 from ..weighers import WEIGHERS
@@ -63,7 +64,9 @@ def assemble(data, config, model):
     InputError
         If the corpus has no pair to train on.
     """
-    return (_assemble_dense if is_dense(config) else _assemble_sampled)(data, config, model)
+    if is_dense(config):
+        return _assemble_dense(data, config, model)
+    return (_assemble_paths if is_of_paths(config) else _assemble_sampled)(data, config, model)
 
 
 def _assemble_sampled(data, config, model):
@@ -112,6 +115,27 @@ def _assemble_sampled(data, config, model):
     plugs = Plugs(walk.source, *plugs, exclusion, inputs)
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
     return Assembly(engine, loss.loss_at_init(config.negatives), temperatures, estimate)
+
+
+def _assemble_paths(data, config, model):
+    """Prepare a loss along paths of a tree: nothing is drawn, weighed or excluded."""
+    counts, walk = data.vocab_out.counts, data.walk(config)
+    context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
+    inputs = INPUTS[config.inputs].from_options(config, context)
+    loss = LOSSES[config.loss].from_options(config, context)
+    shape = Shape(walk.largest_group, 0, int(Sharing.NO), False, config.bounded_steps, weighed=False)
+    for name in inputs.parameters:
+        model.extra.setdefault(name, getattr(inputs, name))
+    n_private = config.private_rows
+    if n_private is None:
+        n_private = private_rows(max(len(data.vocab), len(counts)), config.workers)
+    targets = walk.centre_weights if data.vocab_out is data.vocab else counts
+    nodes = float(loss.touched(targets).sum())
+    cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
+    block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
+    plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
+    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
+    return Assembly(engine, loss.loss_at_init(nodes))
 
 
 def _assemble_dense(data, config, model):

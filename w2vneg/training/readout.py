@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..config.compatibility import is_of_paths
 from ..kernels.contexts import context_means
 from ..kernels.schedule import keep_thresholds
 from ..readout import DEFAULT, Trained, parse
@@ -31,7 +32,7 @@ def read_out(model, readout=None, spell=False, progress=None):
     """
     config = model.config
     chain = parse(readout or config.readout or DEFAULT)
-    chain.check(config.source, config.rectangular)
+    chain.check(config.source, config.rectangular, is_of_paths(config))
     matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
     trained = Trained(*matrices, model.vocab.words, model.vocab.counts, model.contexts, spell, progress)
     return chain.read(trained), chain.spellings

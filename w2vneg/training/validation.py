@@ -20,7 +20,7 @@ import scipy.sparse
 
 from ..data.encoded.heldout import read_pairs_file
 from ..errors import ConfigError, InputError, did_you_mean
-from ..evaluation import evaluate_ranking, logits_of
+from ..evaluation import evaluate_ranking, scores_of
 from ..events import BestRestored, Validated
 from .model import Best
 
@@ -181,7 +181,7 @@ class Validation:
 
     def figures(self, model):
         """Evaluate a model's matrices: dict of str -> float (see `Metric.figures`)."""
-        scores = logits_of(model.vectors_in, model.vectors_out, model.config.absolute_softmax)
+        scores = scores_of(model)
         held = self.held.centres, self.held.targets, self.held.weights
         shape = model.vectors_in.shape[0], model.vectors_out.shape[0]
         known = None

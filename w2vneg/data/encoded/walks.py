@@ -77,7 +77,7 @@ def walk_pairs(pairs, config):
     matrix = pairs.matrix
     weights = matrix.data.astype(np.float64)
     total = float(weights.sum())
-    visit = _VISIT if config.sampler is not None else _DENSE_VISIT
+    visit = _VISIT if config.batch is None else _DENSE_VISIT
     counts = bool((weights == np.floor(weights)).all())
     how = config.pair_weights
     if how is None:

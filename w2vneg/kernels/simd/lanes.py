@@ -327,6 +327,14 @@ if DISABLE_JIT:
             added += steps[k] * before
         total += added
 
+    def sum_lanes(dim, matrix, index, n, total):
+        """The same in plain Python."""
+        total += matrix[index[:n]].sum(axis=0)
+
+    def add_lanes(dim, matrix, index, n, step):
+        """The same in plain Python."""
+        np.add.at(matrix, index[:n], step)
+
     def exp_lanes(values, n, scale, shift, out):
         """The same in plain Python."""
         out[:n] = np.exp(np.clip((values[:n] - shift) * scale, -LIMIT, LIMIT))

@@ -44,20 +44,21 @@ class LocalEngine(InMemoryEngine):
     def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed):
         super().__init__(model, walk, block, workers, n_private, seed, plugs.inputs)
         trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
-        self._shares = {name: self._shares_of(name, model) for name in trained if self.n_private}
+        self._shares = {name: self._shares_of(name, model, plugs.loss) for name in trained if self.n_private}
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
         names = ("sampler", "weigher", "loss", *(("inputs",) if plugs.inputs is not None else ()))
         trained = {name: self._with_replicated(getattr(plugs, name)) for name in names}
         self.plugs = plugs._replace(**trained)
         self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
 
-    def _shares_of(self, name, model):
+    def _shares_of(self, name, model, loss):
         """Return how often a pair moves each row with copies, on average: float64, (n_private,)."""
         inputs, n = self.inputs, self.n_private
         if inputs is not None and name in inputs.rows:
             return inputs.touched(name, self.walk)[:n]
         of_targets = name.endswith("_out") and model.vocab_out is not model.vocab
-        return _shares(model.vocab_out.counts if of_targets else self.walk.centre_weights, n)
+        weights = model.vocab_out.counts if of_targets else self.walk.centre_weights
+        return loss.touched(weights)[:n] if name == "vectors_out" else _shares(weights, n)
 
     def _with_replicated(self, plug):
         """Let a plug that trains rows of its own train those that this engine keeps."""
