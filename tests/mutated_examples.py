@@ -19,7 +19,8 @@ from w2vneg.formats import fasttext
 from w2vneg.inputs.subwords import Subwords
 from w2vneg.registry import RunContext
 from w2vneg.search.trials import Trial, TrialFolder
-from w2vneg.training.model import Best, Good, Model, Position
+from w2vneg.training.model import Model
+from w2vneg.training.state import Best, Good, Position
 from w2vneg.training.validation import Metric
 
 WORDS = ["the", "of", "king", "queen", "zwölf", "man", "woman", "a_b", "x"]

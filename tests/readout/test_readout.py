@@ -309,7 +309,7 @@ def test_the_best_state_is_read_out(tmp_path):
     model = word2vec.model
     other = Model.fresh(model.vocab, model.config)
     other.vectors_out[:] = 1
-    from w2vneg.training.model import Best
+    from w2vneg.training.state import Best
 
     model.best = Best({}, matrices=other.matrices())
     given = Trained(other.vectors_in, other.vectors_out, model.vocab.words, model.vocab.counts)

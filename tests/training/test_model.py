@@ -10,7 +10,9 @@ import pytest
 from w2vneg import Vectors, Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.errors import ConfigError, InputError, OutputError
-from w2vneg.training.model import Good, Model, Position, check_place
+from w2vneg.training.folder import check_place
+from w2vneg.training.model import Model
+from w2vneg.training.state import Good, Position
 
 FILES = [
     "config.json",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..errors import ConfigError, W2vnegError
 from ..events import TrialDone, TrialStarted
 from ..files.locks import owned
-from ..training.model import Origin
+from ..training.state import Origin
 from ..word2vec import Word2Vec
 from .trials import Trial, TrialFolder, best_of, key_of, rows_of
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from ..errors import ConfigError, W2vnegError
 from ..files.locks import owned
-from .model import check_place
+from .folder import check_place
 
 MINUTES = 10.0
 _RATIO = 100  # a save is followed by so many times its own time of training, at least

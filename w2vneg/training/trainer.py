@@ -12,9 +12,10 @@ from ..kernels.schedule import linear
 from ..losses import LOSSES
 from .assembly import assemble
 from .diagnostics import Diagnoser
-from .model import Good, Model, Origin, Position
+from .model import Model
 from .readout import look_at_contexts
 from .signals import first_signal
+from .state import Good, Origin, Position
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging

@@ -22,7 +22,7 @@ from ..data.encoded.heldout import read_pairs_file
 from ..errors import ConfigError, InputError, did_you_mean
 from ..evaluation import evaluate_ranking, scores_of
 from ..events import BestRestored, Validated
-from .model import Best
+from .state import Best
 
 METRICS = ("mpr", "prec@K", "recall@K", "ndcg@K", "nll", "likelihood")
 _OTHER_K = 15  # of the figures told beside a metric without a K

@@ -1,0 +1,83 @@
+"""What a run keeps of itself beside its matrices: how far it got, what it trains on, states to go back to."""
+
+import functools
+import zlib
+from dataclasses import dataclass, field
+
+_KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are known again
+
+
+@dataclass
+class Position:
+    """How far a run has got: `round` rounds of epoch `epoch` (both from 0) are done.
+
+    alpha_factor : float, halved at each rollback; loss_sum, pairs : of the epoch so far
+    temperature : float, T of the latest round where it changes over the run, else 0
+    """
+
+    epoch: int = 0
+    round: int = 0
+    alpha_factor: float = 1.0
+    loss_sum: float = 0.0
+    pairs: int = 0
+    temperature: float = 0.0
+
+
+@dataclass
+class Origin:
+    """What a run trains on: n_tokens kept tokens, or different pairs.
+
+    input : dict, the files and how they were read (`inputs.Input.as_dict`); empty if it was no file
+    output : str, where the vectors were to be written; empty if nowhere
+    own_vocab : bool, the vocabulary was chosen from these very data, by the options of the run
+    fingerprint : int, of the first and last million numbers of each array
+    """
+
+    n_tokens: int = 0
+    fingerprint: int = 0
+    input: dict = field(default_factory=dict)
+    output: str = ""
+    own_vocab: bool = False
+
+    @classmethod
+    def of(cls, data):
+        """Describe an EncodedCorpus or EncodedPairs by its arrays."""
+        ends = [part for array in data.arrays for part in (array[:_KNOWN_BY], array[-_KNOWN_BY:])]
+        return cls(len(data), functools.reduce(lambda value, part: zlib.crc32(part.tobytes(), value), ends, 0))
+
+
+@dataclass
+class Best:
+    """What held-out pairs have said of a run so far, and the state that they liked best (see `validation`).
+
+    settings : dict, how the run is evaluated: it goes on in no other way
+    epoch, last_epoch : float, epochs done when the best and the latest state were evaluated, or None before the first
+    figures, last_figures : dict of str -> float, what was found then
+    stale : int, evaluations since the best one; finished : bool, the run is over
+    matrices : dict of str -> float32 array, of the best state; empty before the first evaluation, and once the run is
+        over, for then the model's own are the best
+    """
+
+    settings: dict
+    epoch: float | None = None
+    figures: dict = field(default_factory=dict)
+    last_epoch: float | None = None
+    last_figures: dict = field(default_factory=dict)
+    stale: int = 0
+    finished: bool = False
+    matrices: dict = field(default_factory=dict)
+
+    def as_dict(self):
+        """Return all but the matrices, as JSON can hold it."""
+        return {name: value for name, value in vars(self).items() if name != "matrices"}
+
+
+@dataclass
+class Good:
+    """The state that a run goes back to if it diverges, where that is an earlier one than its latest.
+
+    matrices : dict of str -> float32 array, as `Model.matrices`
+    """
+
+    position: Position
+    matrices: dict
