@@ -45,13 +45,13 @@ class Contender:
 REFERENCE = "gensim corpus_file"
 
 
-def _ways(name, options, blind=False):
-    """Return a contender for each way to share negatives, that by windows only for `blind` samplers."""
+def _ways(name, options, context_free=False):
+    """Return a contender for each way to share negatives, that by windows only for `context_free` samplers."""
     ways = {"shared": "centre", "per window": "window", "per pair": "no"}
     return tuple(
         Contender(f"{name} {called}", options | {"share_negatives": way})
         for called, way in ways.items()
-        if blind or way != "window"
+        if context_free or way != "window"
     )
 
 
@@ -64,13 +64,13 @@ DEAR = ("mle", "kernel-quadratic", "kernel-quartic")  # presets whose time grows
 CONTENDERS = {
     contender.name: contender
     for contender in (
-        *_ways("ns", {"loss": "ns", "negatives": 5}, blind=True),
+        *_ways("ns", {"loss": "ns", "negatives": 5}, context_free=True),
         *_ways("relaxed", {"loss": "relaxed", "negatives": 5}),
         Contender("relaxed, default (n = 10)", {"loss": "relaxed"}),
-        *_ways("us", {"loss": "us"}, blind=True),
+        *_ways("us", {"loss": "us"}, context_free=True),
         *_ways("pbs", {"loss": "pbs"}),
         *_ways("selfplay", {"loss": "selfplay"}),
-        *_ways("css-is", {"loss": "css-is"}, blind=True),
+        *_ways("css-is", {"loss": "css-is"}, context_free=True),
         *(Contender(f"{name} per pair", {"loss": name, "share_negatives": "no"}) for name in PER_PAIR),
         *(Contender(name, {"loss": name}, most_tokens=100_000) for name in DEAR),
         Contender(REFERENCE, rival="gensim"),

@@ -21,7 +21,7 @@ V, DIM = 200, 8
 COUNTS = (1e5 / np.arange(1, V + 1) ** 0.9).astype(np.int64)
 EXPONENT = 0.75
 DEGENERACIES = {"uniform": np.full(V, 1 / V), "popularity": naive.popularity(COUNTS, EXPONENT)}
-LONELY = 17  # a word of TEXT without neighbours
+ISOLATED = 17  # a word of TEXT without neighbours
 
 
 def _text():
@@ -29,8 +29,8 @@ def _text():
     rng = np.random.default_rng(4)
     offsets = np.r_[0, np.cumsum(rng.integers(1, 30, 400))].astype(np.int64)
     ids = (np.exp(rng.uniform(0, np.log(V // 2), offsets[-1])) - 1).astype(np.int32)
-    ids[ids == LONELY] = LONELY + 1
-    return np.r_[ids, LONELY].astype(np.int32), np.r_[offsets, offsets[-1] + 1]
+    ids[ids == ISOLATED] = ISOLATED + 1
+    return np.r_[ids, ISOLATED].astype(np.int32), np.r_[offsets, offsets[-1] + 1]
 
 
 TEXT = _text()

@@ -228,7 +228,7 @@ class Trial:
     def kill_at_random(self, seeds):
         """For each seed, kill the command up to three times, at any operation, round or moment; then run it to its end.
 
-        A training is gone on with by --resume as soon as its model is there. What was trained must stay, after SIGKILL
+        A training is resumed by --resume as soon as its model is there. What was trained must stay, after SIGKILL
         all but the rounds since the last checkpoint.
 
         Returns

@@ -28,7 +28,7 @@ class Wrong(Loss):
 
 
 @implement_step(Wrong)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     value = 0.0
     for k in range(logits.shape[0]):
         gradients[k] = {sign} * logits[k] * {weight}

@@ -75,7 +75,7 @@ class PowerHinge(Loss):
 
 
 @implement_step(PowerHinge)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     value = 0.0
     gradients[0] = 0
     for k in range(1, logits.shape[0]):
@@ -105,7 +105,7 @@ class Flat(Weigher):
 
 
 @implement_weigh(Flat)
-def weigh(weigher, state, k, offset, ids, logits, odds, log_q, weights):
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
     for j in range(1, weights.shape[0]):
         weights[j] *= weigher.share
     return True
@@ -398,7 +398,7 @@ def test_keywords_of_a_plug_are_known_in_a_fresh_process(tmp_path):
         '@LOSSES.register("toy-fresh")\nclass Toy(Loss):\n    toy: float\n\n'
         "    class Options:\n        toy: float = option(0.5, 'A number.')\n\n\n"
         "from w2vneg.kernels.contracts import implement_step\n\n\n"
-        "@implement_step(Toy)\ndef step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):\n"
+        "@implement_step(Toy)\ndef step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):\n"
         "    return 0.0\n"
     )
     code = "from w2vneg import Word2Vec; print(Word2Vec(plugin='toy.py', loss='toy-fresh', toy=0.25).config.toy)"

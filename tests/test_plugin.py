@@ -12,7 +12,7 @@ from w2vneg import Word2Vec
 from w2vneg.config.presets import PRESETS
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.losses import LOSSES
-from w2vneg.plugins import lasting_plugins, load_plugins
+from w2vneg.plugins import absolute_plugins, load_plugins
 from w2vneg.samplers import SAMPLERS
 from w2vneg.training.model import Model
 
@@ -41,13 +41,13 @@ class ToyLoss(Loss):
 
 
 @implement_step(ToyLoss)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     one = np.float32(1)
-    gradients[0] = -one / (one + odds[0])
-    value = fast_log(1.0 + 1.0 / np.float64(odds[0])) + loss.margin
-    for k in range(1, odds.shape[0]):
-        gradients[k] = weights[k] * odds[k] / (one + odds[k])
-        value += weights[k] * fast_log(1.0 + np.float64(odds[k]))
+    gradients[0] = -one / (one + exp_logits[0])
+    value = fast_log(1.0 + 1.0 / np.float64(exp_logits[0])) + loss.margin
+    for k in range(1, exp_logits.shape[0]):
+        gradients[k] = weights[k] * exp_logits[k] / (one + exp_logits[k])
+        value += weights[k] * fast_log(1.0 + np.float64(exp_logits[k]))
     return value
 '''
 
@@ -228,9 +228,9 @@ def test_modules_by_name_and_several_at_once(file, tmp_path, monkeypatch):
 
 def test_paths_are_made_absolute_and_modules_stay(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert lasting_plugins(None) is None
-    assert lasting_plugins("a.py, package.module,b/c.py") == f"{tmp_path}/a.py,package.module,{tmp_path}/b/c.py"
-    assert lasting_plugins("~/x.py") == os.path.expanduser("~/x.py")
+    assert absolute_plugins(None) is None
+    assert absolute_plugins("a.py, package.module,b/c.py") == f"{tmp_path}/a.py,package.module,{tmp_path}/b/c.py"
+    assert absolute_plugins("~/x.py") == os.path.expanduser("~/x.py")
 
 
 @pytest.mark.parametrize(

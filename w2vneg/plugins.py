@@ -81,7 +81,7 @@ def _require_bodies(name, kind, entry):
         raise ConfigError(f"plug-in {name}: {error}") from None
 
 
-def lasting_plugins(plugin):
+def absolute_plugins(plugin):
     """Return ``--plugin`` with its paths absolute, so that it means the same from another folder."""
     if plugin is None:
         return None

@@ -26,7 +26,7 @@ from .files.bounded import check_regular, read_text
 from .inputs import INPUTS
 from .jit import available_threads
 from .losses import LOSSES
-from .plugins import find_objective, lasting_plugins, load_plugins, names_with_log_q
+from .plugins import absolute_plugins, find_objective, load_plugins, names_with_log_q
 from .samplers import SAMPLERS
 from .training.checkpoints import Checkpoints
 from .training.model import Model
@@ -74,7 +74,7 @@ class Word2Vec:
         self.config = config or TrainConfig.from_mapping(options, "Word2Vec")
         if config is not None and options:
             raise ConfigError("give either a TrainConfig or options by name, not both")
-        self.config = dataclasses.replace(self.config, plugin=lasting_plugins(self.config.plugin))
+        self.config = dataclasses.replace(self.config, plugin=absolute_plugins(self.config.plugin))
         self.model = None
         self._loaded = False  # from a model folder, and not trained since
         self._checked = None, None  # the configuration that was checked last, and the same resolved
@@ -170,7 +170,7 @@ class Word2Vec:
             )
             self.model = trainer.model
             if isinstance(given, Input):
-                self.model.origin.input = given.lasting().as_dict()
+                self.model.origin.input = given.absolute().as_dict()
             trainer.train()
             if checkpoints is not None:
                 self.save(checkpoints.folder)

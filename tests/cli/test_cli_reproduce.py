@@ -1,4 +1,4 @@
-"""`w2vneg reproduce`: lists studies, runs one, writes what came out whole or not at all."""
+"""`w2vneg reproduce`: lists studies, runs one, writes what came out atomically."""
 
 import importlib
 import os

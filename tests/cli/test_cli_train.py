@@ -44,7 +44,7 @@ def begun(folder):
     word2vec = Word2Vec(loss="ns", dim=4, min_count=1, subsample=0.0, workers=1)
     given = Input("corpus", "corpus.txt")
     model = word2vec.trainer(word2vec.encode(given)).model
-    model.origin.input = given.lasting().as_dict()
+    model.origin.input = given.absolute().as_dict()
     model.save(folder / "model")
     return folder / "model"
 

@@ -187,7 +187,7 @@ def test_lower_cased_names_are_found_by_all_that_read_pairs(train, folder, run_c
     result = train("--pairs", "mixed.tsv", "--lowercase", "--valid", "mixed.tsv", "--save-model", "model", "--json")
     assert "unknown to the training data" not in result.err
     found = run_cli("eval", "ranking", "model", "mixed.tsv", "--json", "--bootstrap", "0")
-    assert json.loads(found.out)["test"]["judged"] == 1
+    assert json.loads(found.out)["test"]["evaluated"] == 1
     known = ["--exclude-known", "mixed.tsv"]
     assert json.loads(run_cli("recommend", "model", "I1", *known, "--json").out)["recommended"] == []
 

@@ -1,4 +1,4 @@
-"""Reading of delimited tables: layouts found out or told, names as text, mistakes with their line."""
+"""Reading of delimited tables: layouts detected or given, names as text, mistakes with their line."""
 
 import bz2
 import csv

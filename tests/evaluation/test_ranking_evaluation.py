@@ -12,7 +12,7 @@ from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.evaluation import history_scores
 from w2vneg.evaluation import ranking as ranking_module
-from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, evaluate_with_baselines
+from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, Coverage, evaluate_with_baselines
 from w2vneg.training.model import Model
 
 ITEMS = "abcde"
@@ -104,7 +104,7 @@ def test_users_and_items_have_names_and_baselines_of_their_own(folder):
 def test_coverage_counts_pairs_and_weight(folder):
     evaluation = evaluate_with_baselines(Model.load("model"), folder / "test.tsv", bootstrap=0)
     assert (evaluation.test.read, evaluation.test.unknown) == (5, 2)
-    assert (evaluation.test.judged, evaluation.test.weight) == (3 / 5, 4 / 8)
+    assert (evaluation.test.evaluated, evaluation.test.weight) == (3 / 5, 4 / 8)
     assert evaluation.results.keys() == {"model", POPULARITY}  # by the model's counts
     assert evaluation.results[POPULARITY].mpr == pytest.approx((1 / 4 + 0 + 2 * 1) / 4)
     assert "not given" in evaluation.missing[COOCCURRENCE]
@@ -200,7 +200,7 @@ def test_the_json_document_holds_everything(folder, run_cli):
     document = json.loads(run_cli("eval", "ranking", "model", "test.tsv", *options, "--k", "1,3", "--json").out)
     assert document["model"] == "model"
     assert document["options"] == {"ks": [1, 3], "samples": 7, "bootstrap": 20, "seed": 3}
-    assert document["test"] == {"files": ["test.tsv"], "read": 5, "unknown": 2, "judged": 0.6, "weight": 0.5}
+    assert document["test"] == {"files": ["test.tsv"], "read": 5, "unknown": 2, "evaluated": 0.6, "weight": 0.5}
     assert (document["known"], document["train"]["files"]) == (None, ["train.tsv"])
     expected = evaluate_with_baselines(
         Model.load("model"), "test.tsv", train="train.tsv", ks=(1, 3), samples=7, bootstrap=20, seed=3
@@ -242,3 +242,8 @@ def test_former_names_still_work(name):
 
     with pytest.warns(FutureWarning, match=f"{name} is now "):
         assert getattr(baselines, name) in (baselines.RankingEvaluation, baselines.evaluate_with_baselines)
+
+
+def test_the_former_name_of_the_evaluated_share_still_works():
+    with pytest.warns(FutureWarning, match="judged is now evaluated"):
+        assert Coverage([], 5, 2, 0.6, 0.5).judged == 0.6

@@ -1,4 +1,4 @@
-"""Files and folders that are there whole or not at all."""
+"""Files and folders written atomically: complete or not there."""
 
 import errno
 import os

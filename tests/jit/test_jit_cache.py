@@ -36,7 +36,7 @@ class Fixed(NamedTuple):
     flavour: int = 0
 
 @implement_step(Fixed)
-def step(loss, centre_row, alpha, rng, logits, odds, log_q, weights, gradients):
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     return 1.0
 """
 

@@ -59,15 +59,15 @@ def test_parts_of_a_task_share_nothing_and_training_pairs_come_from_its_historie
 
 @pytest.mark.slow
 def test_nothing_is_chosen_by_the_test_part(task, few):
-    blind = dataclasses.replace(task, test=None)
+    untested = dataclasses.replace(task, test=None)
     lines = []
     with pytest.raises(AttributeError, match="centres"):  # the first look at the test part is at a baseline's row
-        next_item.measure(blind, SCALE, 1, lines.append)
+        next_item.measure(untested, SCALE, 1, lines.append)
     valid = next_item.Validation(next_item._sampled(task.valid, 1), metric="prec@15")
     common = TrainConfig(source="pairs", pairs_per_epoch=5000, dim=8, epochs=2, workers=1)
-    chosen = next_item._chosen(blind, common, {"loss": "pbs"}, SCALE, valid, True)
+    chosen = next_item._chosen(untested, common, {"loss": "pbs"}, SCALE, valid, True)
     assert chosen == {"loss": "pbs", "alpha": 0.2, "temp": 3.0}
-    next_item._trained(blind, common, chosen, 1, valid)
+    next_item._trained(untested, common, chosen, 1, valid)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from drawing import (
     COUNTS,
     DEGENERACIES,
     DIM,
-    LONELY,
+    ISOLATED,
     SLOW,
     TEXT,
     V,
@@ -209,13 +209,13 @@ def _train_on_each(sampler, groups, inputs, out, rng, step, ids, log_q, logits, 
 MANY = (
     20_000  # words: none is likely to be a candidate twice, whose score would be brought up to date where it was drawn
 )
-FORESEEN = [  # row of the centre, row of the next one as far as known, candidates replaced behind it
+UPCOMING = [  # row of the centre, row of the next one as far as known, candidates replaced behind it
     (0, 1, 3),  # the first draw: there were no candidates to score ahead
     (1, 2, 0),
     (2, 0, 6),  # scored with the one before
     (0, 0, 3),  # a row that comes again has moved by then
     (0, 2, 0),
-    (1, 2, 6),  # not the one that was foreseen
+    (1, 2, 6),  # not the one that was expected
     (2, 1, 0),
     (1, -1, 6),
     (1, -1, 3),
@@ -246,8 +246,8 @@ def train_on_each(groups, dim, candidates, replaced):
 
 @pytest.mark.parametrize("dim", [DIM, 50])
 def test_candidates_are_scored_for_two_centres_at_a_time_and_replaced_behind_both(dim):
-    m, replaced = 16, [group[2] for group in FORESEEN]
-    ids, log_q, logits, scores, places = train_on_each([group[:2] for group in FORESEEN], dim, m, 3)
+    m, replaced = 16, [group[2] for group in UPCOMING]
+    ids, log_q, logits, scores, places = train_on_each([group[:2] for group in UPCOMING], dim, m, 3)
     assert places.tolist() == (np.cumsum(replaced) % m).tolist()
     for k in range(1, len(ids)):  # the first candidates are drawn by the first draw
         # scored before the group before, and yet as they are by now, though that has moved some
@@ -480,7 +480,7 @@ def test_log_uniform_reaches_both_ends_and_no_further(n_vocab):
 @pytest.mark.parametrize("back_off", [0.1, 0.6, 1.0])
 def test_bigram_draws_follow_the_neighbours_and_popularity(back_off):
     sampler, text = make("bigram", back_off=back_off), naive.groups(*TEXT, 1)
-    for centre_id in (0, 3, 60, LONELY):
+    for centre_id in (0, 3, 60, ISOLATED):
         q = naive.bigram(text, centre_id, DEGENERACIES["popularity"], back_off)
         ids, log_q, _ = draws(sampler, 1_000 if SLOW else 20_000, n=10, centre_id=centre_id)
         assert p_value(ids, q) > 1e-6

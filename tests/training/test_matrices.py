@@ -1,4 +1,4 @@
-"""What an engine holds: tall matrices without a second copy, and a state to go back to, in memory or in a file."""
+"""What an engine holds: replicated matrices without a second copy, and a state to go back to in memory or a file."""
 
 from types import SimpleNamespace
 

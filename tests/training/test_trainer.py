@@ -481,9 +481,9 @@ def test_training_works_outside_the_main_thread(planted):
 
 
 def test_a_corpus_without_a_single_pair_is_told():
-    lonely = encode_corpus([["a"], ["b"]] * 50, min_count=1)
+    isolated = encode_corpus([["a"], ["b"]] * 50, min_count=1)
     with pytest.raises(W2vnegError, match="pair"):
-        trained(lonely, loss="ns")
+        trained(isolated, loss="ns")
 
 
 def test_subsampling_that_leaves_no_pair_is_told():

@@ -135,7 +135,7 @@ def test_self_adversarial_weights_by_hand():
     # the last is excluded: 1, 2 of 3; times n = 2
     weights = ask("self-adversarial", [0] * 4, logits, counted=[1, 1, 1, 0])
     np.testing.assert_allclose(weights, [1, 2 / 3, 4 / 3, 0], rtol=1e-5)
-    # T = ½ squares the odds: 1, 4, 25 of 30
+    # T = ½ squares e^logit: 1, 4, 25 of 30
     weights = ask("self-adversarial", [0] * 4, logits, adversarial_temp=0.5)
     np.testing.assert_allclose(weights, [1, 0.1, 0.4, 2.5], rtol=1e-5)
 

@@ -97,7 +97,7 @@ def fetch_(names, mirror):
     from .progress import byte_progress
 
     for name in names:
-        info(name)  # a misspelt last name should not be found out after a long download of the first
+        info(name)  # a misspelt last name should be detected before a long download of the first
     for name in names:
         with byte_progress(name) as progress:
             path = fetch(name, mirror, progress)

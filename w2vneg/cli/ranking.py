@@ -110,7 +110,7 @@ def _head(evaluation):
     result, tested, known = evaluation.model, evaluation.test, evaluation.known
     yield (
         f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs evaluated "
-        f"({_percent(tested.judged)}, {_percent(tested.weight)} of the weight); "
+        f"({_percent(tested.evaluated)}, {_percent(tested.weight)} of the weight); "
         f"{result.distinct_pairs:,} distinct ones, {result.centres:,} centres, {result.targets:,} targets"
     )
     if known is None:

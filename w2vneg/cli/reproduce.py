@@ -93,7 +93,7 @@ def _cell(value):
 
 
 def _write(out, name, done, text):
-    """Write a study's files, each whole or not at all; return their paths."""
+    """Write a study's files, each atomically; return their paths."""
     from ..errors import MissingExtraError
     from ..files.atomic import atomic_file
     from .figures import drawn

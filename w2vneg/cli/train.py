@@ -114,7 +114,7 @@ def train(
         done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
         remedy = f"; for more give --epochs {trainer.config.epochs + 1} or above" if validation is None else ""
         note(f"The run in {resume} is complete ({done}); nothing is left to train{remedy}.")
-    trainer.model.origin.input = read.lasting().as_dict()
+    trainer.model.origin.input = read.absolute().as_dict()
     trainer.model.origin.output = os.path.abspath(output)
     trainer.model.origin.own_vocab = own_vocab
     if model is not None and given["epochs"] and not trainer.complete:
@@ -233,7 +233,7 @@ def _check_places(output, checkpoints):
     if checkpoints is not None:
         if os.path.realpath(checkpoints.folder) == os.path.realpath(output):
             raise click.UsageError(f"the vectors and the model folder cannot both be {output}; name two places")
-        from ..training.model import check_place
+        from ..training.folder import check_place
 
         check_place(checkpoints.folder)
 

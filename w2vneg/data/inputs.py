@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +122,7 @@ class Input:
         catalog = SOURCES[self.kind].catalog
         return self.replace(files=tuple(str(locate(file, mirror, catalog)) for file in self.files))
 
-    def lasting(self) -> Input:
+    def absolute(self) -> Input:
         """Return the same with names and paths that mean the same from another folder."""
         known = known_names(SOURCES[self.kind].catalog)
         kept = [file == "-" or (file in known and not os.path.exists(file)) for file in self.files]
@@ -129,6 +130,11 @@ class Input:
         own = options_of(self.kind)
         others = {name: tuple(map(os.path.abspath, value)) for name, value in self.options.items() if _files(own, name)}
         return self.replace(files=tuple(files), **others)
+
+    def lasting(self) -> Input:
+        """The name of `absolute` in version 0.1."""
+        warnings.warn("lasting is now absolute", FutureWarning, stacklevel=2)
+        return self.absolute()
 
     @property
     def source(self) -> str:

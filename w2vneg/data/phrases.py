@@ -102,7 +102,7 @@ def find_phrases(
 
 
 def write_phrases(path, phrases) -> None:
-    """Write ``first second<TAB>score<TAB>count<TAB>pass`` lines, whole or not at all."""
+    """Write ``first second<TAB>score<TAB>count<TAB>pass`` lines, atomically."""
     with atomic_file(path) as stream:
         for phrase in phrases:
             line = f"{phrase.first} {phrase.second}\t{phrase.score:.6g}\t{phrase.count}\t{phrase.level}\n"

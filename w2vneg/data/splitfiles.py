@@ -37,7 +37,7 @@ def check_place(folder):
 
 
 def write_split(folder, split, vocab, vocab_out, about):
-    """Write the parts and the manifest; the folder appears whole or not at all.
+    """Write the parts and the manifest; the folder appears atomically.
 
     Parameters
     ----------

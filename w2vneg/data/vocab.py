@@ -107,7 +107,7 @@ class Vocabulary:
         return found
 
     def save(self, path: str | Path) -> None:
-        """Write one ``word<TAB>count`` a line, in order, as UTF-8; the file appears whole or not at all."""
+        """Write one ``word<TAB>count`` a line, in order, as UTF-8, atomically."""
         with atomic_file(path) as stream:
             stream.writelines(self._text())
 

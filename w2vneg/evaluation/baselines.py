@@ -25,14 +25,20 @@ MODEL, POPULARITY, COOCCURRENCE = "model", "popularity", "item-item co-occurrenc
 @dataclass(frozen=True)
 class Coverage:
     """What a file of pairs had for a model: files : list of str; read : int, rows; unknown : int, rows with an item
-    that the model does not know; judged : float, share of the rows without them; weight : float, share of the weight
+    that the model does not know; evaluated : float, share of the rows without them; weight : float, share of the weight
     """
 
     files: list
     read: int
     unknown: int
-    judged: float
+    evaluated: float
     weight: float
+
+    @property
+    def judged(self):
+        """The name of `evaluated` in version 0.1."""
+        warnings.warn("judged is now evaluated", FutureWarning, stacklevel=2)
+        return self.evaluated
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def readout_of(path, matrix):
 
 
 def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None):
-    """Write vectors whole or not at all.
+    """Write vectors, atomically.
 
     Parameters
     ----------

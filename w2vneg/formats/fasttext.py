@@ -149,7 +149,7 @@ def _entries(path, stream, n):
 
 
 def write(path, model):
-    """Write a `training.model.Model` of text as fastText reads it; whole or not at all.
+    """Write a `training.model.Model` of text as fastText reads it, atomically.
 
     The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it:
     two million buckets of 100 numbers take 800 MB.

@@ -39,13 +39,13 @@ class Rows(NamedTuple):
 
     matrix : float32, (n_vocab + workers * n_private, dim); shared rows first, then each worker's copies
     n_private : int, how many of the most frequent ids have private copies
-    first : int, row of this worker's copy of id 0; worker : int, which one it is
+    replica_offset : int, row of this worker's copy of id 0; worker : int, which one it is
     width : what `width_of` gives for dim
     """
 
     matrix: np.ndarray
     n_private: int
-    first: int
+    replica_offset: int
     worker: int
     width: tuple = AnyWidth()
 
@@ -53,7 +53,7 @@ class Rows(NamedTuple):
 @njit(borrows=True)
 def row_of(rows, i):
     """Return the row of id `i` for this worker."""
-    return i if i >= rows.n_private else rows.first + i
+    return i if i >= rows.n_private else rows.replica_offset + i
 
 
 _LINE = 16  # float32 numbers in a cache line

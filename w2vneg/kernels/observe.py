@@ -35,7 +35,7 @@ class Seen(NamedTuple):
 
 @njit
 def sample_groups(source, ranges, epoch_key, rng, tokens, pairs):
-    """Write into `pairs` the first group of each stretch ``spans[c]`` (int64, (n_pairs, 2)); size 0 if it has none.
+    """Write into `pairs` the first group of each stretch ``ranges[c]`` (int64, (n_pairs, 2)); size 0 if it has none.
 
     epoch_key : uint64, names the choice of kept tokens; tokens : int32, scratch as for `fill`
     """

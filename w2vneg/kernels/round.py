@@ -8,7 +8,7 @@ from .shard import run_shard
 
 
 def fill_round(source, blocks, epoch_key, tokens, ranges):
-    """Let each worker read its block: blocks and spans int64 (workers, 2), tokens int32 (workers, capacity)."""
+    """Let each worker read its block: blocks and ranges int64 (workers, 2), tokens int32 (workers, capacity)."""
     epoch_key = np.uint64(epoch_key)
 
     def work(worker):
@@ -25,7 +25,7 @@ def fill_block(source, lo, hi, epoch_key, tokens):
 
 
 def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rngs):
-    """Let each worker train on ``tokens[worker, spans[worker, 0]:spans[worker, 1]]``; see `run_shard`.
+    """Let each worker train on ``tokens[worker, ranges[worker, 0]:ranges[worker, 1]]``; see `run_shard`.
 
     Parameters
     ----------

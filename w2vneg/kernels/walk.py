@@ -96,7 +96,7 @@ def fill(source, lo, hi, epoch_key, tokens):
 
 @implement_group(TextWindows)
 def group(source, tokens, position, rng, positives):
-    """Collect the positives of the centre at ``tokens[position]``; 0 for a separator or a lonely token."""
+    """Collect the positives of the centre at ``tokens[position]``; 0 for a separator or an isolated token."""
     if tokens[position] < 0:
         return 0
     width = source.window

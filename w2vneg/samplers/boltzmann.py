@@ -368,7 +368,7 @@ def _replace(sampler, state, out, rng, n):
 def prescore(sampler, state, inputs, centre_row, following_row, out):
     """Score the candidates for two centres at a time: that they are loaded is what it costs.
 
-    Where another centre comes than was foreseen it is scored alone, so that what is due is replaced.
+    Where another centre comes than was expected it is scored alone, so that what is due is replaced.
     """
     scores, next_scores, scored, m = state.scores, state.next_scores, state.scored, sampler.n_candidates
     if scored[1] == centre_row:
@@ -458,7 +458,7 @@ def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q
 
 
 @implement_log_prob(BoltzmannExact)
-def log_noise_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
+def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
     beta, log_z = np.float32(sampler.inverse_temperature), sampler.log_z[state[0], group]
     for k in range(n):
         score = abs(logits[k]) if sampler.absolute else logits[k]

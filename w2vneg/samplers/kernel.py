@@ -379,7 +379,7 @@ def open_ahead(sampler, n_draws):
 
 
 @implement_log_prob(KernelAhead)
-def log_noise_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
+def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
     """The positives' kernel as their rows are now, over the sum as it was when the batch was drawn."""
     log_z = np.float64(sampler.log_z[state[0], group])
     for k in range(n):

@@ -42,7 +42,7 @@ class Popularity(Sampler):
         equation="Q(j) ∝ count_j^a, a = noise-exponent",
         paper="Mikolov et al. 2013 (a = .75); RS §3.2 (PS, a = 1); kernel §4 (unigram)",
         cost="one random number and one look into an alias table for each negative",
-        use="the common choice; fast, blind to the centre",
+        use="the common choice; fast, independent of the centre",
     )
 
     @classmethod

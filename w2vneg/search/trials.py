@@ -97,7 +97,7 @@ class TrialFolder:
     Parameters
     ----------
     path : path
-        A new or empty folder, or that of a former search, which is then gone on with.
+        A new or empty folder, or that of a former search, which then resumes.
     common : dict of str -> what JSON can hold
         What all trials have in common.
     config : TrainConfig

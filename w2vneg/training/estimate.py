@@ -1,4 +1,4 @@
-"""What a run would take: memory, disk and time, found out without running it.
+"""What a run would take: memory, disk and time, without running it.
 
 Memory is counted on the very arrays that the run would hold; seconds come from a few rounds on a model of its own, once
 everything is compiled. Nothing of the caller's is changed and nothing is written.

@@ -50,9 +50,9 @@ def encode_pairs(
         Names of columns, or numbers from 1 on. By default 1 and 2, and for the weight 3 if its header says so or half
         of its first cells or more are numbers; without a weight each row counts 1.
     delimiter : str, optional
-        A sign, or one of the words of `data.readers.layout.DELIMITERS`; found out by the first lines if None.
+        A sign, or one of the words of `data.readers.layout.DELIMITERS`; detected from the first lines if None.
     header : bool, optional
-        Whether the first line names the columns; found out if None.
+        Whether the first line names the columns; detected if None.
     rectangular : bool
         Items and targets are two kinds of things, with a vocabulary each. Otherwise they are of one kind, and pairs of
         an item with itself are left out.

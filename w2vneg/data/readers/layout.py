@@ -89,9 +89,9 @@ def find_layout(name, sample, columns, delimiter=None, header=None):
         Whole lines from the file's beginning, at least one that is not blank; none need be complete rows but the first.
     columns : list of Column
     delimiter : str, optional
-        As `delimiter_of` returns it; found out if None.
+        As `delimiter_of` returns it; detected if None.
     header : bool, optional
-        Found out if None.
+        Detected if None.
 
     Returns
     -------

@@ -47,9 +47,9 @@ class Tables:
         As for `readers.sources.find_files`; each may be packed, and is looked at by itself for delimiter and header.
     columns : list of layout.Column
     delimiter : str, optional
-        As `layout.delimiter_of` returns it; found out if None.
+        As `layout.delimiter_of` returns it; detected if None.
     header : bool, optional
-        Whether the first line names the columns; found out if None.
+        Whether the first line names the columns; detected if None.
     encoding : str
     progress : callable, optional
         Called with (stored bytes read, stored bytes in all or None) after each batch.

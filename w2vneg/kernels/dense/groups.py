@@ -14,7 +14,7 @@ def collect_groups(source, tokens, ranges, rngs, fraction, centres, ends, positi
 
     Parameters
     ----------
-    source : NamedTuple; tokens : int32, (workers, capacity); spans : int64, (workers, 2); as `fill_round` leaves them
+    source : NamedTuple; tokens : int32, (workers, capacity); ranges : int64, (workers, 2); as `fill_round` leaves them
     rngs : uint64, (workers, 8); each worker's stream, advanced in place
     fraction : float, of the pairs to be penalised
     centres : int32, (n_groups,); ends : int64, (n_groups,), where each group's positives end; written
