@@ -15,7 +15,7 @@ from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.jit import available_threads, launch
-from w2vneg.samplers.boltzmann import BoltzmannExact
+from w2vneg.samplers._exact import BoltzmannExact
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 40])

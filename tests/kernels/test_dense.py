@@ -15,7 +15,7 @@ from w2vneg.kernels.dense import BoltzmannLaw, draws, exact_draws
 from w2vneg.kernels.dense.blas import TILE
 from w2vneg.kernels.linalg import Rows
 from w2vneg.registry import RunContext
-from w2vneg.samplers.boltzmann import BoltzmannExact
+from w2vneg.samplers._exact import BoltzmannExact
 
 
 @pytest.fixture(autouse=True)
