@@ -148,7 +148,7 @@ def test_help_lists_the_options_under_the_plug(run_cli, plug):
     assert f"--{option.replace('_', '-')} FLOAT" in own and f"[for {name}; default: " in own
 
 
-def test_flags_toml_and_keywords_mean_the_same_and_the_model_folder_keeps_them(run_cli, plug):
+def test_flags_toml_keywords_and_searches_take_an_option_and_the_model_folder_keeps_it(run_cli, plug):
     kind, name, option, value, *_, path = plug
     own = chosen(kind, name) | {"plugin": str(path), option: value}
     result = run_cli("train", "--corpus", "text", *as_flags(own), *as_flags(TINY), "--save-model", "m", "--quiet")
@@ -163,6 +163,34 @@ def test_flags_toml_and_keywords_mean_the_same_and_the_model_folder_keeps_them(r
     for other in (Model.load("n"), word2vec.model):
         assert other.config == model.config
         assert np.array_equal(other.vectors_in, model.vectors_in)
+    own.pop(option)
+    _a_search_takes_it(run_cli, path.parent, as_flags(own), f"{option}={value},{value / 2}")
+    _a_model_folder_is_read_without_the_plug(run_cli, plug)
+
+
+def _a_search_takes_it(run_cli, folder, own, values):
+    (folder / "valid.tsv").write_text("a\tb\t1\nc\td\t1\n")
+    grid = ("--grid", values, "--valid", "valid.tsv", "--out", "search", "--quiet")
+    result = run_cli("tune", "--corpus", "text", *own, *as_flags(TINY), *grid)
+    assert result.code == 0, result.err
+    assert values.partition("=")[0] in (folder / "search" / "best.toml").read_text()
+    again = ("--config", "search/best.toml", "--quiet", "--output", "v.txt")
+    assert run_cli("train", "--corpus", "text", *again).code == 0
+
+
+def _a_model_folder_is_read_without_the_plug(run_cli, plug):
+    """Reading runs nothing of what the folder m names; going on with it does, and misses nothing."""
+    kind, name, option, value, *_, path = plug
+    for table in (SAMPLERS, LOSSES, WEIGHERS):
+        table.unregister(name)
+    model = Model.load("m")
+    assert model.config.absent[option] == value
+    assert model.config.as_dict()[option] == value
+    assert run_cli("nearest", "a", "--vectors", "m").code == 0
+    path.write_text(PLUGS[kind][0].replace(option, "renamed"))
+    sys.modules.pop(f"w2vneg_plugin_{path.stem}", None)
+    with pytest.raises(ConfigError, match="no plug-in has the option"):
+        model.config_to_run("m")
 
 
 def test_a_value_out_of_range_is_refused_with_the_range(run_cli, plug):
@@ -183,18 +211,9 @@ def test_beside_another_plug_it_is_refused_as_any_other_option(run_cli, plug):
     assert f"only {kind} {name} reads it; take --{kind} {name} or leave {flag} out" in result.err
 
 
-def test_objectives_tells_the_options_and_a_search_takes_them(run_cli, plug):
-    kind, name, option, value, *_, path = plug
-    told = run_cli("objectives", name, "--plugin", path).out
-    assert f"--{option.replace('_', '-')}: " in told
-    (path.parent / "valid.tsv").write_text("a\tb\t1\nc\td\t1\n")
-    own = as_flags(chosen(kind, name) | {"plugin": str(path)})
-    grid = ("--grid", f"{option}={value},{value / 2}", "--valid", "valid.tsv", "--out", "search", "--quiet")
-    result = run_cli("tune", "--corpus", "text", *own, *as_flags(TINY), *grid)
-    assert result.code == 0, result.err
-    assert option in (path.parent / "search" / "best.toml").read_text()
-    again = ("--config", "search/best.toml", "--quiet", "--output", "v.txt")
-    assert run_cli("train", "--corpus", "text", *again).code == 0
+def test_objectives_tells_the_options(run_cli, plug):
+    _, name, option, *_, path = plug
+    assert f"--{option.replace('_', '-')}: " in run_cli("objectives", name, "--plugin", path).out
 
 
 def test_without_the_plug_the_option_is_unknown():
@@ -276,24 +295,6 @@ def test_every_preset_names_plugs_and_options_that_are_there():
     for name, preset in PRESETS.items():
         assert preset.loss in LOSSES, name
         assert TrainConfig(loss=name, **preset.values) is not None
-
-
-def test_a_model_folder_is_read_without_its_plug(run_cli, plug):
-    """Reading runs nothing of what a folder names; going on with it does, and misses nothing."""
-    kind, name, option, value, *_, path = plug
-    own = chosen(kind, name) | {"plugin": str(path), option: value}
-    flags = (*as_flags(own), *as_flags(TINY), "--save-model", "m", "--quiet")
-    assert run_cli("train", "--corpus", "text", *flags).code == 0
-    for table in (SAMPLERS, LOSSES, WEIGHERS):
-        table.unregister(name)
-    model = Model.load("m")
-    assert model.config.absent[option] == value
-    assert model.config.as_dict()[option] == value
-    assert run_cli("nearest", "a", "--vectors", "m").code == 0
-    path.write_text(PLUGS[kind][0].replace(option, "renamed"))
-    sys.modules.pop(f"w2vneg_plugin_{path.stem}", None)
-    with pytest.raises(ConfigError, match="no plug-in has the option"):
-        model.config_to_run("m")
 
 
 SOURCE = '''

@@ -119,7 +119,12 @@ def test_commands_and_python_of_the_readme_run(run_cli, folder, no_network):
     run_python("README.md")
 
 
-@pytest.mark.parametrize("document", RUNNING)
+COMPILES_MUCH = ("docs/choosing.md",)  # cis, which nothing else trains
+
+
+@pytest.mark.parametrize(
+    "document", [pytest.param(name, marks=[pytest.mark.slow] if name in COMPILES_MUCH else []) for name in RUNNING]
+)
 def test_commands_and_python_of_the_pages_run(run_cli, folder, no_network, as_python, monkeypatch, document):
     monkeypatch.setattr("w2vneg.training.diagnostics._NUMBERS", 2000)  # that many draws are looked at
     assert commands(document)

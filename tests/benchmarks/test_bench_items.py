@@ -59,7 +59,10 @@ def own_first(scores, vocab):
     return float((own[best] == own[:, None]).mean())
 
 
-@pytest.mark.parametrize("name", [name for name in CONTENDERS if name != "popularity"])
+OURS_SLOW = [pytest.param(name, marks=[pytest.mark.slow] if name == "w2vneg" else []) for name in CONTENDERS]
+
+
+@pytest.mark.parametrize("name", [one for one in OURS_SLOW if one.values != ("popularity",)])
 def test_everyone_ranks_the_own_community_first(name, parts):
     needs(name)
     readings, seconds = CONTENDERS[name].train(parts.histories, SETTINGS.get(name, {}), 1, EFFORT)
@@ -69,9 +72,7 @@ def test_everyone_ranks_the_own_community_first(name, parts):
     assert seconds > 0
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "w2vneg" else []) for name in CONTENDERS]
-)
+@pytest.mark.parametrize("name", OURS_SLOW)
 def test_every_setting_of_the_grids_is_accepted(name, parts):
     needs(name)
     effort = Effort(pairs=2000, dim=4, rounds=0.01)

@@ -2,12 +2,10 @@
 
 import dataclasses
 import json
-import os
 import shlex
-import subprocess
-import sys
 
 import pytest
+from plain import in_plain_python
 from planted import two_topics
 
 from w2vneg import Word2Vec
@@ -264,19 +262,6 @@ for name in PRESETS:
     told = [name, word2vec.model.config.preset, record["loss"], record["untrained"], float(abs(matrix).max())]
     print(json.dumps(told))
 """
-
-
-def in_plain_python(script):
-    """Return what a script prints as JSON, line by line, with nothing compiled: that would take minutes."""
-    run = subprocess.run(
-        [sys.executable, "-c", script],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.path.dirname(os.path.dirname(__file__))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr[-2000:]
-    return [json.loads(line) for line in run.stdout.splitlines()]
 
 
 def test_every_preset_trains():

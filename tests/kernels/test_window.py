@@ -61,6 +61,7 @@ def test_run_shard_does_what_the_oracle_does(loss, weigher, n, bounded, exclude,
     assert_seen(rows_out, wide_out, **close)
 
 
+@pytest.mark.slow
 def test_rows_of_a_length_known_to_the_compiler_give_the_same():
     source, tokens, last, inputs, outputs, drawn, log_q = toy_run(5, dim=50)
     shape = Shape(4, 5, int(Sharing.WINDOW), False, True, weighed=False)

@@ -204,7 +204,7 @@ def test_text_has_both_by_default_and_other_runs_the_input_matrix():
     assert word2vec.model.config.readout == "both"
     assert (vectors.matrix == word2vec.read_out("both").matrix).all()
     assert (word2vec.read_out("in").matrix == word2vec.model.vectors_in).all()
-    signless = Word2Vec(loss="kernel-quadratic", **SMALL)
+    signless = Word2Vec(absolute_softmax=True, **SMALL)
     with pytest.warns(UserWarning, match="their cosines mean nothing"):
         vectors = signless.fit(TEXT)
     assert (vectors.matrix == signless.model.vectors_in).all()

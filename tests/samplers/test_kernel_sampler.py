@@ -343,14 +343,15 @@ def trained(corpus, **options):
     return word2vec
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SLOW, reason="too many groups for plain Python")
 @pytest.mark.parametrize(
     "options",
     [
         {"tree": "update"},
-        pytest.param({}, marks=pytest.mark.slow),
-        pytest.param({"tree": "none"}, marks=pytest.mark.slow),
-        pytest.param({"kernel": "quartic"}, marks=pytest.mark.slow),
+        {},
+        {"tree": "none"},
+        {"kernel": "quartic"},
     ],
     ids=lambda given: "-".join(given.values()),
 )
@@ -361,6 +362,7 @@ def test_planted_topics_are_recovered_and_a_seed_repeats_to_the_bit(options):
     assert same_topic(one.vectors) >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SLOW, reason="too many groups for plain Python")
 def test_the_tree_is_in_step_when_training_ends():
     corpus = encode_corpus(two_topics(), min_count=1)

@@ -193,7 +193,7 @@ def test_a_schedule_reaches_the_sampler_and_is_told(planted):
 
 def test_a_constant_temperature_is_told_and_none_where_there_is_none(planted):
     assert told(run(planted, temp=0.7)[1]) == [0.7, 0.7]
-    assert told(run(planted, sampler="uniform")[1]) == [None, None]
+    assert told(run(planted, loss="ns")[1]) == [None, None]
     weights = np.ones(len(planted.vocab))
     assert told(run(planted, temp=math.inf, degeneracy=weights)[1]) == [None, None]
 

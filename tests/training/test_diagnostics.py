@@ -15,6 +15,7 @@ from w2vneg import Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.events import Diagnosis, EpochDone
+from w2vneg.jit import compilations
 from w2vneg.kernels.cooccurrence import occurring
 from w2vneg.losses import LOSSES
 from w2vneg.samplers import SAMPLERS
@@ -213,6 +214,7 @@ def combinations():
 
 @pytest.mark.parametrize("options", list(combinations()), ids=lambda options: " ".join(options.values()))
 def test_whatever_is_registered_can_be_looked_at(corpus, options, as_python):
+    looked = compilations().get("kernels.observe._observe")
     found = diagnoser(corpus, n_pairs=5, n_sets=8, **options)
     before = {name: matrix.copy() for name, matrix in found.engine.replicated.items()}
     figures = found.diagnose(1).as_dict()
@@ -223,6 +225,7 @@ def test_whatever_is_registered_can_be_looked_at(corpus, options, as_python):
     for name, matrix in before.items():
         assert np.array_equal(matrix, found.engine.replicated[name]), f"{name} has changed"
     json.dumps(figures, allow_nan=False)
+    assert compilations().get("kernels.observe._observe") == looked, "the fixture as_python compiles"
 
 
 @pytest.mark.parametrize(
@@ -250,10 +253,11 @@ def test_large_sets_and_large_vocabularies_are_looked_at_less_often(corpus, monk
     assert len(diagnoser(corpus, sampler="uniform").pairs.centres) == 10
 
 
-def test_the_command_line_prints_a_table_and_keeps_it(run_cli, tmp_path, monkeypatch):
+def test_the_command_line_prints_a_table_and_keeps_it(run_cli, tmp_path, monkeypatch, as_python):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("w2vneg.training.diagnostics._NUMBERS", 2000)
     (tmp_path / "corpus.txt").write_text(as_text(two_topics(n_sentences=200)))
-    options = "--loss relaxed --sampler uniform --dim 6 --window 2 --subsample 0 --min-count 1 --epochs 2 --workers 1"
+    options = "--loss ns --negatives 10 --dim 6 --window 2 --subsample 0 --min-count 1 --epochs 2 --workers 1"
     command = ["train", "--corpus", "corpus.txt", "--diagnose", "--save-model", "model", "--json", *options.split()]
     result = run_cli(*command)
     assert result.code == 0, result.err
