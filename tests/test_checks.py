@@ -172,3 +172,51 @@ def test_paths_that_make_no_tree_fail(tmp_path, run_cli, starts, turns, title):
     finally:
         LOSSES.unregister("no-tree")
     assert result.code == 1 and f"FAIL  loss no-tree: {title}" in result.out
+
+
+LEAD = """
+from w2vneg.kernels.contracts import implement_step
+from w2vneg.losses import LOSSES
+from w2vneg.option import option
+from w2vneg.plugs import Loss
+
+
+@LOSSES.register("lead")
+class Lead(Loss):
+    lead: float
+
+    class Options:
+        lead: float = option(1.0, "What the positive's square counts.", above=0)
+
+    def loss_at_init(self, n_negatives):
+        return 0.0
+
+
+@implement_step(Lead)
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    value = 0.0
+    for k in range(logits.shape[0]):
+        share = loss.lead if k == 0 else 1.0
+        gradients[k] = logits[k] * weights[k]  # right for a lead of 1 alone
+        value += 0.5 * share * logits[k] ** 2 * weights[k]
+    return value
+"""
+
+
+def test_a_plug_is_checked_at_other_values_than_its_defaults(run_cli, tmp_path):
+    path = tmp_path / "lead.py"
+    path.write_text(LEAD)
+    command = ("objectives", "lead", "--plugin", path)
+    try:
+        assert run_cli(*command, "--check").code == 0
+        assert run_cli(*command, "--check", "--lead", 1.0).code == 0
+        result = run_cli(*command, "--check", "--lead", 2.0)
+        assert result.code == 1 and "FAIL  loss lead: gradient against finite differences" in result.out
+        refused = run_cli(*command, "--check", "--lead", 0)
+        assert (refused.code, refused.err) == (1, "Error: lead must be above 0, got 0.0\n")
+        other = run_cli(*command, "--check", "--temp", 2)
+        assert other.code == 1 and "--temp has no effect with lead" in other.err
+        without = run_cli(*command, "--lead", 2)
+        assert without.code == 2 and "--lead: options are for --check" in without.err
+    finally:
+        LOSSES.unregister("lead")

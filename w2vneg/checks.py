@@ -4,7 +4,7 @@ For ``w2vneg objectives NAME --check``, and for whoever writes a plug.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy import sparse, stats
@@ -41,14 +41,21 @@ class Check:
         object.__setattr__(self, "passed", bool(self.passed))  # comparisons of NumPy's numbers
 
 
-def check_plug(kind, name):
-    """Check one registered plug with its default options.
+def options_read(kind, name):
+    """Return the options that a registered plug reads: dict of name -> field of `TrainConfig`."""
+    return {item.name: item for item in fields(TrainConfig) if name in item.metadata["readers"].get(kind, ())}
+
+
+def check_plug(kind, name, options=None):
+    """Check one registered plug.
 
     Parameters
     ----------
     kind : str
         "loss", "sampler" or "weigher".
     name : str
+    options : dict, optional
+        Of those that the plug reads, name -> value; the others have their defaults.
 
     Returns
     -------
@@ -58,10 +65,10 @@ def check_plug(kind, name):
     Raises
     ------
     ConfigError
-        If the plug lacks a function that it cannot do without.
+        If the plug lacks a function that it cannot do without, or for an option that is out of range or has no effect.
     """
     with np.errstate(over="ignore"):
-        return {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher}[kind](name)
+        return {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher}[kind](name, options or {})
 
 
 def _context(sampler=None):
@@ -94,8 +101,8 @@ def _weigh(weigher, ids, logits, exp_logits, log_q, weights):
     return weigh(weigher, state, 0, 0, ids, logits, exp_logits, log_q, weights)
 
 
-def _check_loss(name):
-    config = TrainConfig(loss=name).resolved()
+def _check_loss(name, options):
+    config = TrainConfig(loss=name, **options).resolved()
     plug = LOSSES[name]
     if plug.dense:
         return []
@@ -164,8 +171,8 @@ def _absent_error(loss, logits, weights, log_q):
     return float(max(abs(padded - value), change))
 
 
-def _check_sampler(name):
-    config = TrainConfig(sampler=name, negatives=_N, workers=1).resolved()
+def _check_sampler(name, options):
+    config = TrainConfig(sampler=name, negatives=_N, workers=1, **options).resolved()
     plug = SAMPLERS[config.sampler]
     sampler = plug.from_options(config, _context())
     require_bodies("sampler", type(sampler))
@@ -261,8 +268,8 @@ def _check_paths(loss):
     ]
 
 
-def _check_weigher(name):
-    config = TrainConfig(loss="relaxed", sampler="popularity", weigher=name, workers=1).resolved()
+def _check_weigher(name, options):
+    config = TrainConfig(loss="relaxed", sampler="popularity", weigher=name, workers=1, **options).resolved()
     weigher = WEIGHERS[name].from_options(config, _context())
     require_bodies("weigher", type(weigher))
     if weigher.parameters:

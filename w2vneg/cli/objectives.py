@@ -5,11 +5,12 @@ import json
 import shutil
 import sys
 import textwrap
+from functools import partial
 
 import click
 
-from ..option import range_of
-from .options import declared_flags, shown
+from ..option import flag_of, range_of
+from .options import GroupedCommand, config_options, declared_flags, shown
 
 KINDS = {
     **{"loss": "losses", "sampler": "samplers", "weigher": "weighers", "inputs": "inputs"},
@@ -30,23 +31,33 @@ _FOOTER = """RS: Tanielian and Vasile 2019. CIS: Partially Mutual Exclusive Soft
 kernel: Blanc and Rendle 2018. notes: notes on noise contrastive estimation.
 w2vneg objectives NAME explains one."""
 _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of every preset
+_CHECKED = ("loss", "sampler", "weigher")
 
 
-@click.command()
+def _read_by_checked(item):
+    return any(kind in item.metadata["readers"] for kind in _CHECKED)
+
+
+@click.command(cls=GroupedCommand)
 @click.argument("name", required=False)
 @click.option("--plugin", metavar="MODULE|FILE.py", help="Import this first, and list what it registers.")
 @click.option("--check", is_flag=True, help="Check the gradients and draws of NAME; exit code 1 if any is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
-def objectives(name, plugin, check, as_json):
+@partial(config_options, takes=_read_by_checked)
+def objectives(name, plugin, check, as_json, **given):
     """List losses, samplers, weighers, inputs, sources, read-outs and presets, or explain one.
 
     A loss, a sampler and a weigher make an objective; a preset names three that belong together, and every option
     given beside it wins. With NAME: formula, options, what it needs, what it costs and when to use it.
 
-    --check holds a loss's gradient to finite differences, and a sampler's draws to the probabilities it gives.
+    --check holds a loss's gradient to finite differences, and a sampler's draws to the probabilities it gives; with
+    options of NAME beside it at their values, else at the defaults.
     """
     if check and name is None:
         raise click.UsageError("--check needs the NAME of what to check")
+    given = {option: value for option, value in given.items() if value is not None}
+    if given and not check:
+        raise click.UsageError(f"{_flags(given)}: options are for --check, which tries NAME with them")
     from ..plugins import load_plugins
 
     load_plugins(plugin)
@@ -54,7 +65,7 @@ def objectives(name, plugin, check, as_json):
     if name is not None:
         entries = [entry for entry in entries if entry["name"] == name] or _unknown(name, entries)
     if check:
-        return _check(name, entries, as_json)
+        return _check(name, entries, given, as_json)
     if as_json:
         document = {KINDS[kind]: [entry for entry in entries if entry["kind"] == kind] for kind in KINDS}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
@@ -64,23 +75,26 @@ def objectives(name, plugin, check, as_json):
         click.echo(_list(entries))
 
 
-def _check(name, entries, as_json):
-    """Print what was checked of the plugs called `name`, or of those that the preset `name` stands for."""
-    from ..checks import check_plug
-    from ..config import TrainConfig
+def _check(name, entries, given, as_json):
+    """Print what was checked of the plugs called `name`, or of those that the preset `name` stands for.
 
-    plugs = [
-        (entry["kind"], entry["name"])
-        for entry in entries
-        if entry["kind"] not in ("preset", "inputs", "source", "readout")
-    ]
+    given : dict, options to check them with; each plug takes those that it reads
+    """
+    from ..checks import check_plug, options_read
+    from ..config import TrainConfig
+    from ..errors import ConfigError
+
+    plugs = [(entry["kind"], entry["name"]) for entry in entries if entry["kind"] in _CHECKED]
     if not plugs and any(entry["kind"] == "preset" for entry in entries):
         config = TrainConfig(loss=name).resolved()
-        plugs = [(kind, getattr(config, kind)) for kind in ("loss", "sampler", "weigher")]
+        plugs = [(kind, getattr(config, kind)) for kind in _CHECKED if getattr(config, kind) is not None]
+    own = {plug: {option: given[option] for option in options_read(*plug) if option in given} for plug in plugs}
+    unread = given.keys() - {option for options in own.values() for option in options}
+    if unread:
+        raise ConfigError(f"{_flags(unread)} has no effect with {name}; 'w2vneg objectives {name}' lists its options")
     rows = []
-    for kind, plug in plugs:
-        if plug is not None:
-            rows += [{"kind": kind, "name": plug, **dataclasses.asdict(one)} for one in check_plug(kind, plug)]
+    for (kind, plug), options in own.items():
+        rows += [{"kind": kind, "name": plug, **dataclasses.asdict(one)} for one in check_plug(kind, plug, options)]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
     for row in [] if as_json else rows:
@@ -90,6 +104,10 @@ def _check(name, entries, as_json):
         click.echo(f"Nothing of {name} can be checked by itself.", err=True)
     if not all(row["passed"] for row in rows):
         sys.exit(1)
+
+
+def _flags(names):
+    return ", ".join("--" + option.replace("_", "-") for option in sorted(names))
 
 
 def _unknown(name, entries):
@@ -187,11 +205,9 @@ def _needs(kind, plug):
 
 def _options(kind, name):
     """Return the options that the plug reads: flag, help and default."""
-    from ..config import TrainConfig
+    from ..checks import options_read
     from ..config.table import shown_default
-    from ..option import flag_of
 
-    read = [item for item in dataclasses.fields(TrainConfig) if name in item.metadata["readers"].get(kind, ())]
     return [
         {
             "flag": flag_of(item),
@@ -199,14 +215,13 @@ def _options(kind, name):
             "default": shown_default(item, kind, name),
             "range": range_of(item),
         }
-        for item in read
+        for item in options_read(kind, name).values()
     ]
 
 
 def _preset(name, preset):
     from ..config import TrainConfig
     from ..losses import LOSSES
-    from ..option import flag_of
 
     fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
     config, own = (TrainConfig(loss=called).resolved() for called in (name, preset.loss))

@@ -30,10 +30,7 @@ _METAVARS = {"loss": "NAME", "sampler": "NAME", "weigher": "NAME", "plugin": "MO
 
 
 class GroupedCommand(click.Command):
-    """A command whose help lists its options under headings; with those of the plugs that ``--plugin`` names.
-
-    plug_options : bool or sequence of str, whether it takes options of `TrainConfig`, or which
-    """
+    """A command whose help lists its options under headings; with those of the plugs that ``--plugin`` names."""
 
     def __init__(self, *arguments, **attributes):
         attributes["context_settings"] = {"max_content_width": 110} | (attributes.get("context_settings") or {})
@@ -50,15 +47,13 @@ class GroupedCommand(click.Command):
     def get_params(self, ctx):
         params = list(super().get_params(ctx))
         params += self._input_params({param.name for param in params})
-        names = getattr(self.callback, "config_options", ())
-        if names is None or names:
+        takes = getattr(self.callback, "config_options", None)
+        if takes is not None:
             from ..config import TrainConfig
 
             have = {param.name for param in params}
-            items = [item for item in dataclasses.fields(TrainConfig) if names is None or item.name in names]
-            params = params + [
-                _option(item) for item in items if item.name not in have and item.metadata["group"] is not None
-            ]
+            items = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
+            params += [_option(item) for item in items if item.name not in have and takes(item)]
         return params
 
     def _input_params(self, have):
@@ -130,12 +125,12 @@ class ConfigOption(click.Option):
         self.heading = heading
 
 
-def config_options(command, names=None):
-    """Mark the callback of a `GroupedCommand`: it takes the options of `TrainConfig`, or those of `names` only.
+def config_options(command, takes=lambda item: True):
+    """Mark the callback of a `GroupedCommand`: it takes the options of `TrainConfig` whose fields `takes` says yes to.
 
     What was not given comes as None.
     """
-    command.config_options = names
+    command.config_options = takes
     return command
 
 

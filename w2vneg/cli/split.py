@@ -29,7 +29,7 @@ _MANY = 2 * 10**9  # pairs, about a minute
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
 @click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest instead of a table.")
-@partial(config_options, names=_CONFIG)
+@partial(config_options, takes=lambda item: item.name in _CONFIG)
 def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
     """Write training, validation and test pairs (item, target, weight) that do not leak into one another.
 
