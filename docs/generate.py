@@ -10,7 +10,7 @@ import click
 HERE = Path(__file__).parent
 
 _API = {  # heading -> modules.names, as users import them
-    "Train": ["Word2Vec", "TrainConfig", "Input"],
+    "Train": ["Word2Vec", "TrainConfig", "Input", "Validate"],
     "Vectors and words": ["Vectors", "Vocabulary"],
     "Errors": ["W2vnegError", "DivergenceError"],
 }

@@ -13,6 +13,7 @@ _HOME = {  # public name -> module that defines it
     "Vectors": "w2vneg.embeddings",
     "Vocabulary": "w2vneg.data.vocab",
     "TrainConfig": "w2vneg.config",
+    "Validate": "w2vneg.training.validation",
     "W2vnegError": "w2vneg.errors",
     "DivergenceError": "w2vneg.errors",
 }

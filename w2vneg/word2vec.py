@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .data.encoded import HeldOut
     from .data.vocab import Vocabulary
     from .evaluation.baselines import RankingEvaluation
-    from .training.validation import Validation
+    from .training.validation import Validate, Validation
 
     Corpus = str | Path | Input | EncodedCorpus | EncodedPairs | Iterable[Sequence[str]]
 
@@ -88,14 +88,11 @@ class Word2Vec:
         listeners: Sequence[Callable[[Any], None]] = (),
         progress: Callable[[int, int | None], None] | None = None,
         diagnose: bool = False,
-        valid: str | Path | HeldOut | None = None,
-        metric: str = "mpr",
-        patience: int | None = None,
-        eval_every: float = 1.0,
-        valid_exclude_known: str | Path | HeldOut | None = None,
+        valid: str | Path | HeldOut | Validate | None = None,
         checkpoints: str | Path | Checkpoints | None = None,
         init: str | Path | Vectors | Model | None = None,
         update: bool = False,
+        **former: Any,
     ) -> Vectors:
         """Train on a corpus.
 
@@ -114,16 +111,9 @@ class Word2Vec:
             Called with (done, total) bytes while reading.
         diagnose : bool
             Look at the draws after each epoch: a `w2vneg.events.Diagnosis` for the listeners and the history.
-        valid : path or HeldOut, optional
-            Held-out pairs to evaluate the model on between rounds; the best state is what `fit` ends with.
-        metric : str
-            What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.
-        patience : int, optional
-            Stop after so many evaluations in a row without a better one; None goes through all epochs.
-        eval_every : float
-            Epochs from one evaluation to the next.
-        valid_exclude_known : path or HeldOut, optional
-            Pairs to leave out of the ranking, such as those trained on.
+        valid : path, HeldOut or Validate, optional
+            Held-out pairs to evaluate the model on between rounds; the best state is what `fit` ends with. `Validate`
+            says by which metric, how often, and with how much patience.
         checkpoints : path or Checkpoints, optional
             A model folder to save to while training goes on, after epochs and every ten minutes, and at the end.
         init : path, Vectors or Model, optional
@@ -132,6 +122,8 @@ class Word2Vec:
             Begin with the model that was loaded or trained before, and keep all of its words: the vocabulary grows by
             those of the corpus, counts add up. The corpus is read twice; it alone is trained on, with alpha as at the
             start of a run. What a weigher has learnt begins anew.
+        **former
+            metric, patience, eval_every, valid_exclude_known of version 0.1, now fields of `Validate`.
 
         Returns
         -------
@@ -146,6 +138,7 @@ class Word2Vec:
                 stacklevel=2,
             )
         self._loaded = False
+        valid = _validate(valid, former)
         given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
         self.reads(given)
         self.check(diagnose)
@@ -156,12 +149,7 @@ class Word2Vec:
             vocab, vocab_out = self._grown(given, progress)
         start = None if init is None else Start.of(init)
         encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=progress)
-        validation = None
-        if valid is not None:
-            from .training.validation import make_validation
-
-            options = {"metric": metric, "patience": patience, "every": eval_every, "lowercase": self.config.lowercase}
-            validation = make_validation(valid, encoded, known=valid_exclude_known, **options)
+        validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
         with nullcontext() if checkpoints is None else checkpoints.owning():
@@ -353,6 +341,26 @@ class Word2Vec:
         word2vec = cls(model.config_to_run(folder, plugin))
         word2vec.model, word2vec._loaded = model, True
         return word2vec
+
+
+_FORMER = {"metric": "metric", "patience": "patience", "eval_every": "every", "valid_exclude_known": "exclude_known"}
+
+
+def _validate(valid, former):
+    """Return what `fit` evaluates on as a `Validate`, or None; `former` are its keywords of version 0.1."""
+    from .training.validation import Validate
+
+    unknown = former.keys() - _FORMER.keys()
+    if unknown:
+        raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
+    if former:
+        fields = ", ".join(f"{_FORMER[name]}=" for name in former)
+        warnings.warn(f"{', '.join(former)} of fit: give valid=Validate(pairs, {fields})", FutureWarning, stacklevel=3)
+    if isinstance(valid, Validate) and former:
+        raise ConfigError(f"{min(former)} is a field of Validate; give it there alone")
+    if valid is None or isinstance(valid, Validate):
+        return valid
+    return Validate(valid, **{_FORMER[name]: value for name, value in former.items()})
 
 
 def _is_file_of_weights(degeneracy):

@@ -11,7 +11,7 @@ from w2vneg.data.inputs import encode_input
 from w2vneg.errors import ConfigError
 from w2vneg.search.tuning import tune
 from w2vneg.training.model import Model
-from w2vneg.training.validation import make_validation
+from w2vneg.training.validation import Validate, make_validation
 
 SMALL = ("--dim=4", "--epochs=1", "--workers=1", "--loss=ns")
 
@@ -257,7 +257,7 @@ def test_weights_with_fractions_are_summed_for_people(folder, run_cli):
 
 def test_from_python_on_files_of_items(folder):
     word2vec = Word2Vec(dim=4, epochs=2, workers=1)
-    word2vec.fit(Input("pairs", "pairs.tsv"), valid="pairs.tsv", metric="ndcg@5", patience=1)
+    word2vec.fit(Input("pairs", "pairs.tsv"), valid=Validate("pairs.tsv", metric="ndcg@5", patience=1))
     assert word2vec.model.best.finished
     assert word2vec.vectors.words == word2vec.model.vocab.words
     encoded = encode_input(Input("pairs", "seen.tsv", rectangular=True))

@@ -16,7 +16,7 @@ from w2vneg.data.encoded.heldout import HeldOut
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.events import BestRestored, EpochDone, Interrupted, RolledBack, RoundDone, Validated
 from w2vneg.training.model import Model
-from w2vneg.training.validation import Metric, Validation, make_validation
+from w2vneg.training.validation import Metric, Validate, Validation, make_validation
 
 SMALL = {
     "readout": "in",
@@ -480,17 +480,28 @@ COMMAND += ["--subsample=0", "--alpha=0.4"]
 
 def test_fit_stops_early(folder, planted, held):
     word2vec = Word2Vec(**SMALL | {"epochs": 30, "alpha": 0.4})
-    vectors = word2vec.fit("corpus.txt", valid="valid.tsv", metric="nll", patience=2, eval_every=0.5)
+    vectors = word2vec.fit("corpus.txt", valid=Validate("valid.tsv", metric="nll", patience=2, every=0.5))
     restored = word2vec.model.history[-1]
     assert restored["event"] == "BestRestored" and restored["early"]
     assert word2vec.model.best.settings["files"] == {"valid": str(folder / "valid.tsv")}
     assert np.shares_memory(vectors.matrix, word2vec.model.vectors_in)
     same_run = Word2Vec(**SMALL | {"epochs": 30, "alpha": 0.4})
     rounded = HeldOut(held.centres, held.targets, np.round(held.weights, 3), 0, 60)
-    same_run.fit(planted, valid=rounded, metric="nll", patience=2, eval_every=0.5)
+    with pytest.warns(FutureWarning, match=r"give valid=Validate\(pairs, metric=, patience=, every=\)"):
+        same_run.fit(planted, valid=rounded, metric="nll", patience=2, eval_every=0.5)
     assert same_run.vectors.matrix.tobytes() == vectors.matrix.tobytes()
     with pytest.raises(InputError, match="none of the 1 held-out pairs has both items"):
         make_validation(HeldOut(*(np.zeros(0, int),) * 3, 1, 1), planted)
+
+
+def test_arguments_of_fit_that_are_none(planted, held):
+    word2vec = Word2Vec(**SMALL)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'patients'"):
+        word2vec.fit(planted, valid=held, patients=2)
+    with pytest.warns(FutureWarning), pytest.raises(ConfigError, match="patience is a field of Validate"):
+        word2vec.fit(planted, valid=Validate(held), patience=2)
+    with pytest.raises(ConfigError, match="patience must be a whole number of at least 1, not 0"):
+        Validate(held, patience=0)
 
 
 def test_the_command_reports_both(folder, run_cli):

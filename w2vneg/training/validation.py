@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from ..data.encoded.heldout import read_pairs_file
+from ..data.encoded.heldout import HeldOut, read_pairs_file
 from ..errors import ConfigError, InputError, did_you_mean
 from ..evaluation import evaluate_ranking, scores_of
 from ..events import BestRestored, Validated
@@ -190,6 +190,44 @@ class Validation:
             known = scipy.sparse.coo_matrix((np.ones(len(places[0]), np.float32), places), shape)
         result = evaluate_ranking(scores, held, shape[1], ks=(self.metric.k,), known=known, samples=0, bootstrap=0)
         return {name: float(value) for name, value in self.metric.figures(result).items()}
+
+
+@dataclass(frozen=True)
+class Validate:
+    """What a run is evaluated on while it trains, and how: the argument `valid` of `Word2Vec.fit`.
+
+    Parameters
+    ----------
+    pairs : path or HeldOut
+        Held-out pairs, ranked between rounds; the best state is what `fit` ends with.
+    metric : str
+        What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.
+    patience : int, at least 1, optional
+        Stop after so many evaluations in a row without a better one; None goes through all epochs.
+    every : float, above 0
+        Epochs from one evaluation to the next.
+    exclude_known : path or HeldOut, optional
+        Pairs to leave out of the ranking, such as those trained on.
+
+    Raises
+    ------
+    ConfigError
+        If metric, patience or every is out of range.
+    """
+
+    pairs: str | os.PathLike | HeldOut
+    metric: str = "mpr"
+    patience: int | None = None
+    every: float = 1.0
+    exclude_known: str | os.PathLike | HeldOut | None = None
+
+    def __post_init__(self):
+        check_options(self.metric, self.patience, self.every)
+
+    def of(self, encoded, lowercase=False):
+        """Return the `Validation` of a run on `encoded` data; see `make_validation`."""
+        options = {"metric": self.metric, "patience": self.patience, "every": self.every}
+        return make_validation(self.pairs, encoded, known=self.exclude_known, lowercase=lowercase, **options)
 
 
 def check_options(metric="mpr", patience=None, every=1.0):
