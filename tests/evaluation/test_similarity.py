@@ -10,7 +10,6 @@ from scipy import stats
 from w2vneg.embeddings import Vectors
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.evaluation import EVALUATORS, evaluate_similarity, read_pairs
-from w2vneg.evaluation.similarity import fisher_interval
 
 CITIES = [("Paris", "london", 8.5), ("dog", "cat", 7.0), ("dog", "paris", 1.25), ("cat", "london", 0.5)]
 
@@ -50,8 +49,11 @@ def test_equals_scipy_on_cosines_computed_apart(vectors, pairs, tmp_path):
             scores.append(score)
     assert result.spearman == pytest.approx(stats.spearmanr(cosines, scores)[0], abs=1e-12)
     assert result.pearson == pytest.approx(stats.pearsonr(cosines, scores)[0], abs=1e-12)
-    expected = stats.pearsonr(cosines, scores).confidence_interval(0.95)
-    assert result.pearson_interval == pytest.approx((expected.low, expected.high), abs=1e-12)
+    half = 1.959963984540054 / math.sqrt(50 - 3)
+    for kind in ("pearson", "spearman"):  # Fisher's z
+        z = math.atanh(getattr(result, kind))
+        expected = math.tanh(z - half), math.tanh(z + half)
+        assert getattr(result, f"{kind}_interval") == pytest.approx(expected, abs=1e-12)
     assert (result.name, result.scored, result.total, result.unknown) == ("set.tsv", 50, 60, 10)
     assert result.lowered == len({a for a, _, _ in pairs})
     assert json.loads(json.dumps(result.as_dict()))["scored"] == 50
@@ -66,14 +68,15 @@ def test_equals_gensim(vectors, pairs, tmp_path):
     assert result.spearman == pytest.approx(spearman[0], abs=1e-6)
 
 
-def test_fisher_interval():
-    half = 1.959963984540054 / math.sqrt(25)
-    assert fisher_interval(0.0, 28) == pytest.approx((-math.tanh(half), math.tanh(half)))
-    z = 0.5 * math.log(1.6 / 0.4)
-    low, high = ((math.exp(2 * (z + s)) - 1) / (math.exp(2 * (z + s)) + 1) for s in (-half, half))
-    assert fisher_interval(0.6, 28) == pytest.approx((low, high))
-    assert fisher_interval(0.9, 3) == (-1.0, 1.0)
-    assert fisher_interval(1.0, 50) == (1.0, 1.0)
+def test_intervals_of_three_pairs_and_of_perfect_order(vectors, pairs, tmp_path):
+    known = [pair for pair in pairs if not pair[1].startswith("unknown")]
+    three = evaluate_similarity(vectors, write(tmp_path / "three.tsv", known[:3]))
+    assert three.pearson_interval == three.spearman_interval == (-1.0, 1.0)
+    cosine = [float(vectors.cosines(*([vectors.id(w.lower())] for w in pair[:2]))[0]) for pair in known]
+    ordered = [(a, b, f"{score:.9f}") for (a, b, _), score in zip(known, cosine, strict=True)]
+    perfect = evaluate_similarity(vectors, write(tmp_path / "perfect.tsv", ordered))
+    assert perfect.spearman == pytest.approx(1.0)
+    assert perfect.spearman_interval == pytest.approx((1.0, 1.0), abs=1e-6)
 
 
 @pytest.mark.parametrize("separator", ["\t", ",", ";", " ", "   ", ", "])

@@ -21,7 +21,6 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TAG = re.compile(r"(?<=.)-[nvj]\Z")
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
 _FEWEST = 3
-_NORMAL_975 = 1.959963984540054  # the standard normal's 97.5 % quantile
 _ROUNDING = 1e-7  # cosines of float32 vectors that are closer than this are the same
 
 
@@ -117,31 +116,21 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
             raise InputError(f"{path}: all {what} of the {len(human)} scored pairs are equal: no correlation exists")
     from scipy import stats
 
-    spearman = float(stats.spearmanr(human, cosines).statistic)
-    pearson = float(stats.pearsonr(human, cosines).statistic)
+    pearson = stats.pearsonr(human, cosines)
+    spearman = stats.pearsonr(stats.rankdata(human), stats.rankdata(cosines))
     return SimilarityResult(
         name=name or Path(path).name,
         path=str(path),
-        spearman=spearman,
-        spearman_interval=fisher_interval(spearman, len(human)),
-        pearson=pearson,
-        pearson_interval=fisher_interval(pearson, len(human)),
+        spearman=float(spearman.statistic),
+        spearman_interval=tuple(map(float, spearman.confidence_interval())),
+        pearson=float(pearson.statistic),
+        pearson_interval=tuple(map(float, pearson.confidence_interval())),
         scored=len(human),
         total=len(pairs),
         unknown=len(lookup.unknown),
         lowered=len(lookup.lowered),
         tags_stripped=tags,
     )
-
-
-def fisher_interval(correlation, n):
-    """Return the 95 % interval of a correlation over `n` pairs: tanh(atanh(r) ± 1.96 / sqrt(n − 3))."""
-    if n <= 3:
-        return (-1.0, 1.0)
-    if abs(correlation) >= 1:
-        return (float(correlation), float(correlation))
-    centre, half = math.atanh(correlation), _NORMAL_975 / math.sqrt(n - 3)
-    return (math.tanh(centre - half), math.tanh(centre + half))
 
 
 def read_pairs(path):
