@@ -61,7 +61,7 @@ def test_each_example_passes_its_own_checks(run_cli, example):
     result = run_cli(*check)
     assert result.code == 0, result.out + result.err
     if name not in ("nearest", "edges", "mixed"):
-        assert check[0] == "objectives" and check[-1] == "--check"
+        assert check[0] == "objectives" and "--check" in check
         assert result.out.count("pass") >= 2
 
 

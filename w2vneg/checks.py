@@ -84,14 +84,22 @@ def _ask(loss, rng, logits, exp_logits, log_q, weights, gradients):
 
 
 @njit
-def _draw(sampler, centre_id, centre, out, rng, n, ids, log_q, logits, everything, all_logits, noise, asked):
-    """Draw for as many groups as `ids` has rows; where asked, write the log q of all targets into `noise`."""
+def _draw(sampler, centre_id, centre, out, rng, places, everything):
+    """Draw for as many groups as `places` has; where log q is given, write that of all targets into `noise`.
+
+    places : (ids int32 (groups, n), log_q float32 (groups, n or 0), logits float32 (groups, n), noise float32 (groups,
+        n_vocab)), written in place
+    everything : (int32 (n_vocab,), float32 (n_vocab,)), ids and dot products of all targets
+    """
+    ids, log_q, logits, noise = places
+    n = ids.shape[1]
     state = open_sampler(sampler, n)
     known = False
     for group in range(ids.shape[0]):
         known = draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
-        if asked:
-            log_prob(sampler, state, group, centre_id, everything.shape[0], everything, all_logits, noise[group])
+        if log_q.shape[1] > 0:
+            words, all_logits = everything
+            log_prob(sampler, state, group, centre_id, words.shape[0], words, all_logits, noise[group])
     return known
 
 
@@ -199,8 +207,7 @@ def _draws(sampler, n, centre_id, vectors):
     """Return ids int32 and log q float32, (groups, n), and the log q of all targets, (groups, n_vocab)."""
     vectors_in, vectors_out = vectors
     out = Rows(vectors_out, 0, _V, 0)
-    everything = np.arange(_V, dtype=np.int32)
-    all_logits = vectors_out @ vectors_in[centre_id]
+    everything = np.arange(_V, dtype=np.int32), vectors_out @ vectors_in[centre_id]
     rng = np.array([3 + centre_id], np.uint64)
     size = sampler.batch_groups or _GROUPS
     parts = []
@@ -216,8 +223,7 @@ def _draws(sampler, n, centre_id, vectors):
         )
         ids, log_q, noise = arrays
         logits = np.zeros((groups, n), np.float32)
-        args = sampler, centre_id, vectors_in[centre_id], out, rng, n, ids, log_q, logits, everything, all_logits
-        _draw(*args, noise, sampler.gives_log_q)
+        _draw(sampler, centre_id, vectors_in[centre_id], out, rng, (ids, log_q, logits, noise), everything)
         parts.append(arrays)
     return tuple(np.concatenate(each) for each in zip(*parts, strict=True))
 

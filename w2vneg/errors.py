@@ -56,6 +56,15 @@ def did_you_mean(name, known, shown=12):
     return hint
 
 
+def refuse_misspelt(cls, base):
+    """Raise ConfigError for a public name of a class that its `base` has not, but nearly has."""
+    known = [name for name in dir(base) if not name.startswith("_")]
+    for name in vars(cls):
+        near = difflib.get_close_matches(name, known, 1, 0.7)
+        if name not in known and not name.startswith("_") and near:
+            raise ConfigError(f"{cls.__name__} has no use for {name!r}; did you mean {near[0]}?")
+
+
 def require(module, extra, purpose):
     """Import an optional `module`, or say which extra of w2vneg brings it."""
     from importlib import import_module

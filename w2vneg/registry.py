@@ -97,7 +97,7 @@ class Registry:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What a plug is told of the run it is made for: `context` of ``from_options(options, context)``.
+    """What a plug may know of the run it is made for: `context` of ``from_options(options, context)``.
 
     counts : int64, (n_vocab,), how often each target occurs, falling
     dim : int, length of the vectors; workers : int

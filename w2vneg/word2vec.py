@@ -348,19 +348,21 @@ _FORMER = {"metric": "metric", "patience": "patience", "eval_every": "every", "v
 
 def _validate(valid, former):
     """Return what `fit` evaluates on as a `Validate`, or None; `former` are its keywords of version 0.1."""
-    from .training.validation import Validate
-
     unknown = former.keys() - _FORMER.keys()
     if unknown:
         raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
     if former:
         fields = ", ".join(f"{_FORMER[name]}=" for name in former)
         warnings.warn(f"{', '.join(former)} of fit: give valid=Validate(pairs, {fields})", FutureWarning, stacklevel=3)
-    if isinstance(valid, Validate) and former:
+    if valid is None:
+        return None
+    from .training.validation import Validate
+
+    if not isinstance(valid, Validate):
+        return Validate(valid, **{_FORMER[name]: value for name, value in former.items()})
+    if former:
         raise ConfigError(f"{min(former)} is a field of Validate; give it there alone")
-    if valid is None or isinstance(valid, Validate):
-        return valid
-    return Validate(valid, **{_FORMER[name]: value for name, value in former.items()})
+    return valid
 
 
 def _is_file_of_weights(degeneracy):

@@ -12,7 +12,7 @@ from .readout import reads_vectors
     "--format",
     "format_",
     type=click.Choice(["word2vec", "word2vec-binary", "npz", "fasttext"]),
-    help="By default told from the suffix of OUT: .txt or .vec, .bin, .npz.",
+    help="By default by the suffix of OUT: .txt or .vec, .bin, .npz.",
 )
 @click.option(
     "--matrix",

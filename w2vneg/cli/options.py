@@ -238,7 +238,7 @@ def read_config(path, given):
     values = {}
     if path is not None:
         values = parse_toml(read_text(path), path)
-        TrainConfig.from_mapping(values, path)  # its own mistakes are told with its name
+        TrainConfig.from_mapping(values, path)  # its own mistakes are reported with its name
     values |= {name: value for name, value in given.items() if value is not None}
     return TrainConfig.from_mapping(values)
 

@@ -83,7 +83,7 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
 
 
 def _combinations(grid, ranges, n_random, seed, given):
-    """Return what is to be tried; everything wrong with it is told before data are read."""
+    """Return what is to be tried; everything wrong with it is reported before data are read."""
     from ..search.space import combinations, draws, parse_grid, parse_ranges
 
     if not grid and not ranges:

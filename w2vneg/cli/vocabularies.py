@@ -56,7 +56,7 @@ def vocabularies(fixed):
 def tell_what_was_chosen(fixed, given, config, rectangular, note):
     """Tell what --min-count and --max-vocab did beside the files of `fixed`, if any of both was given.
 
-    given : dict, options of the command line; config : TrainConfig; rectangular : bool; note : callable, told a str
+    given : dict, options of the command line; config : TrainConfig; rectangular : bool; note : callable(str)
     """
     if not fixed or (config.max_vocab is None and given["min_count"] is None):
         return

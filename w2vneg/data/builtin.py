@@ -46,7 +46,7 @@ def builtin_sentences(progress=None):
     Parameters
     ----------
     progress : callable(done, total), optional
-        Told the bytes of source read so far and in all.
+        Called with the bytes of source read so far and in all.
 
     Yields
     ------

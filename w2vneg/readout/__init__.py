@@ -7,12 +7,11 @@ to write one. Every file of this folder whose name does not begin with _ is impo
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigError, did_you_mean
+from ..errors import ConfigError, did_you_mean, refuse_misspelt
 from ..option import as_options, checked, options_of
 from ..registry import About, Registry, import_all
 
@@ -85,11 +84,7 @@ class Readout:
         self.options = options
 
     def __init_subclass__(cls):
-        known = [name for name in dir(Readout) if not name.startswith("_")]
-        for name in vars(cls):
-            near = difflib.get_close_matches(name, known, 1, 0.7)
-            if name not in known and not name.startswith("_") and near:
-                raise ConfigError(f"{cls.__name__} has no use for {name!r}; did you mean {near[0]}?")
+        refuse_misspelt(cls, Readout)
         if isinstance(vars(cls).get("Options"), type):
             cls.Options = as_options(cls.Options)
 

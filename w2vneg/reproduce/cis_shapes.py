@@ -134,7 +134,7 @@ def sample(conditional, n_pairs, rng):
 
 
 def accuracies(scores, support):
-    """Share of the cells told right, by the three ways to turn scores into a support that `MEASURES` names.
+    """Share of the cells that are right, by the three ways to turn scores into a support that `MEASURES` names.
 
     scores, support : (columns, size), float and bool, of columns that the shape meets
     """
@@ -144,7 +144,7 @@ def accuracies(scores, support):
 
 
 def _best_cut(scores, support):
-    """Share told right by the one threshold that an oracle would choose."""
+    """Share that is right by the one threshold that an oracle would choose."""
     order = np.argsort(-scores.ravel())
     inside, falling = support.ravel()[order], scores.ravel()[order]
     right = np.r_[0, np.cumsum(inside)] + (~inside).sum() - np.r_[0, np.cumsum(~inside)]

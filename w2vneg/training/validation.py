@@ -25,7 +25,7 @@ from ..events import BestRestored, Validated
 from .state import Best
 
 METRICS = ("mpr", "prec@K", "recall@K", "ndcg@K", "nll", "likelihood")
-_OTHER_K = 15  # of the figures told beside a metric without a K
+_OTHER_K = 15  # of the figures reported beside a metric without a K
 _SAME_POINT = 1e-9  # of an epoch; rounding never moves an evaluation by a round
 
 
@@ -51,7 +51,7 @@ class Metric:
         return cls(text, int(found[2]))
 
     def figures(self, result):
-        """Return what is told of a RankingResult: dict of str -> float, the metric itself among them."""
+        """Return what is reported of a RankingResult: dict of str -> float, the metric itself among them."""
         k = self.k
         return {
             "mpr": result.mpr,

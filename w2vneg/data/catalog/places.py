@@ -23,7 +23,7 @@ def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
     mirror : str or path, optional
         A folder or an http(s) address laid out as the manifests say; ``W2VNEG_MIRROR`` if None.
     progress : callable(done, total), optional
-        Told the bytes received and expected (None if unknown) of a download.
+        Called with the bytes received and expected (None if unknown) of a download.
     kind : str, optional
         ``corpus``, ``items``, ``similarity`` or ``analogy``: a name of another kind is refused.
 

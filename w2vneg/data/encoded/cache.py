@@ -57,7 +57,7 @@ class Cache:
                 return corpus
         with writing_to(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=self.root).close()  # told now rather than after a long pass
+            tempfile.TemporaryFile(dir=self.root).close()  # reported now rather than after a long pass
         with TokenStream(self.root) as stream:
             counted = passes.count_files(self.files, self.stamps, self.settings, stream, progress)
             return self._store(counted, stream)

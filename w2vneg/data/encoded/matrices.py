@@ -66,7 +66,7 @@ def is_matrix_file(path):
     try:
         with open(path, "rb") as stream:
             cut = stream.read(4) == b"PK\3\4"
-    except OSError:  # told by whoever reads it next
+    except OSError:  # reported by whoever reads it next
         return False
     if cut:
         raise InputError(f"{path}: an .npz file without its end; it was cut short: copy it, or write it, again")

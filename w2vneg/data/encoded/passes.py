@@ -43,7 +43,7 @@ class Settings:
     @classmethod
     def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases):
         check_choice(min_count, max_vocab, vocab)
-        READERS[reader]  # an unknown name is told before anything is read
+        READERS[reader]  # an unknown name is reported before anything is read
         unknown = set(strip) - set(CLEANERS)
         if unknown:
             raise ConfigError(f"strip must be among {', '.join(CLEANERS)}, not {unknown.pop()!r}")

@@ -1,4 +1,4 @@
-"""The cells of a column as names, numbers or times; what cannot be one is told with its line.
+"""The cells of a column as names, numbers or times; what cannot be one is reported with its line.
 
 Everywhere `where` is a function from the place of a row in its piece to words like ``file:line``.
 """

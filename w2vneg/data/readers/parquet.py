@@ -28,7 +28,7 @@ def read_parquet(source, pieces, columns, times):
     MissingExtraError
         Without pyarrow.
     InputError
-        As for text; a row is told by its number, from 1 on.
+        As for text; a row is named by its number, from 1 on.
     """
     require("pyarrow", "parquet", f"reading {source.name}, which is a Parquet file,")
     import pyarrow as pa

@@ -1,4 +1,4 @@
-"""What is told of a corpus once it has been read."""
+"""What is reported of a corpus once it has been read."""
 
 from dataclasses import dataclass, field
 

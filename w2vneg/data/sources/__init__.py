@@ -4,10 +4,8 @@ Every file of this folder whose name does not begin with _ is imported: its sour
 imported here, so that help comes fast: a source imports what reads its files when `encode` is called.
 """
 
-import difflib
-
 from ... import option
-from ...errors import ConfigError
+from ...errors import ConfigError, refuse_misspelt
 from ...option import as_options
 from ...registry import Registry, import_all
 
@@ -36,11 +34,7 @@ class Source:
     """Dataclass of `option` fields: how the files are to be read, and where in them to look."""
 
     def __init_subclass__(cls):
-        known = [name for name in dir(Source) if not name.startswith("_")]
-        for name in vars(cls):
-            near = difflib.get_close_matches(name, known, 1, 0.7)
-            if name not in known and not name.startswith("_") and near:
-                raise ConfigError(f"{cls.__name__} has no use for {name!r}; did you mean {near[0]}?")
+        refuse_misspelt(cls, Source)
         if isinstance(cls.walk, str):
             if cls.walk not in MIN_COUNT:
                 raise ConfigError(f"{cls.__name__}: walk must be one of {', '.join(MIN_COUNT)}, not {cls.walk!r}")
