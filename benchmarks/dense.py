@@ -12,6 +12,8 @@ import numpy as np
 from w2vneg.jit import threads
 from w2vneg.kernels.dense import (
     BoltzmannLaw,
+    Drawn,
+    Groups,
     Manner,
     Workspace,
     batch_of,
@@ -54,7 +56,7 @@ def contenders(n_vocab, dim, batch, draws, positives=5, seed=0):
     centres = rng.permutation(n_vocab)[:batch].astype(np.int32)
     targets = rng.integers(0, n_vocab, len(centres) * positives).astype(np.int32)
     ends = np.arange(1, len(centres) + 1) * positives
-    distinct, groups = batch_of(vectors_in, centres, ends, targets, np.zeros(len(targets), np.float32))
+    distinct, groups = batch_of(vectors_in, Groups(centres, ends, targets, np.zeros(len(targets), np.float32)))
     work = Workspace.of(len(centres), n_vocab, dim)
     manner = Manner(np.float32(1e-4), True, False, np.float32(0))
     rows, scores = vectors_in[distinct], np.empty((len(centres), n_vocab), np.float32)
@@ -62,10 +64,10 @@ def contenders(n_vocab, dim, batch, draws, positives=5, seed=0):
     scratch = np.empty(scratch_size(len(centres), n_vocab), np.float32)
 
     def drawing(n):
-        ids, log_q = np.empty((len(centres), n), np.int32), np.empty((len(centres), n), np.float32)
+        drawn = Drawn.room(len(centres), n)
 
         def draw():
-            exact_draws(law, vectors_in, vectors_out, centres, seed, ids, log_q, scratch=scratch)
+            exact_draws(law, vectors_in, vectors_out, centres, seed, drawn, scratch)
 
         return draw
 

@@ -11,7 +11,7 @@ from scipy import special, stats
 from w2vneg.jit import njit
 from w2vneg.kernels.contracts import draw as draw_one
 from w2vneg.kernels.contracts import log_prob, open_sampler
-from w2vneg.kernels.dense import BoltzmannLaw, draws, exact_draws
+from w2vneg.kernels.dense import BoltzmannLaw, Drawn, draws, exact_draws
 from w2vneg.kernels.dense.blas import TILE
 from w2vneg.kernels.linalg import Rows
 from w2vneg.registry import RunContext
@@ -35,11 +35,11 @@ def small(n_vocab=900, dim=4, seed=1):
 
 def draw(centres, n_draws=50, key=5, beta=1.0, matrices=None):
     vectors_in, vectors_out, log_d = matrices or small()
-    ids = np.full((len(centres), n_draws), -7, np.int32)
-    log_q = np.full(ids.shape, 99, np.float32)
+    drawn = Drawn.room(len(centres), n_draws)
+    drawn.ids[:], drawn.log_q[:] = -7, 99
     law = BoltzmannLaw(log_d, np.float32(beta), False)
-    exact_draws(law, vectors_in, vectors_out, np.array(centres, np.int32), key, ids, log_q)
-    return ids, log_q
+    exact_draws(law, vectors_in, vectors_out, np.array(centres, np.int32), key, drawn)
+    return drawn.ids, drawn.log_q
 
 
 def test_draws_follow_the_enumerated_distribution_over_many_blocks_of_targets():
@@ -165,10 +165,9 @@ def test_at_temperature_one_and_uniform_degeneracy_draws_follow_the_softmax():
 @pytest.mark.parametrize("absolute", [False, True])
 def test_the_normaliser_gives_the_probability_of_any_target(absolute):
     vectors_in, vectors_out, log_d = small()
-    ids, log_q = np.empty((2, 20), np.int32), np.empty((2, 20), np.float32)
-    log_z = np.zeros(2, np.float32)
+    ids, log_q, log_z = drawn = Drawn.room(2, 20)
     centres = np.array([11, 5], np.int32)
-    exact_draws(BoltzmannLaw(log_d, np.float32(0.7), absolute), vectors_in, vectors_out, centres, 1, ids, log_q, log_z)
+    exact_draws(BoltzmannLaw(log_d, np.float32(0.7), absolute), vectors_in, vectors_out, centres, 1, drawn)
     for row, centre in enumerate(centres):
         scores = vectors_out.astype(float) @ vectors_in[centre]
         exponents = log_d + 0.7 * (np.abs(scores) if absolute else scores)

@@ -18,6 +18,7 @@ from w2vneg.errors import ConfigError, DivergenceError
 from w2vneg.events import CostEstimated, EpochDone, RolledBack, RoundDone
 from w2vneg.jit import threads
 from w2vneg.kernels.dense import (
+    Groups,
     Manner,
     Workspace,
     batch_of,
@@ -62,7 +63,7 @@ def step(vectors_in, vectors_out, groups, alpha, bounded=False, absolute=False, 
     centres = np.array([centre for centre, _ in groups], np.int32)
     ends = np.cumsum([len(positives) for _, positives in groups])
     positives = np.concatenate([np.array(p, np.int32) for _, p in groups])
-    ids, batch = batch_of(vectors_in, centres, ends, positives, np.full(len(positives), penalised, np.float32))
+    ids, batch = batch_of(vectors_in, Groups(centres, ends, positives, np.full(len(positives), penalised, np.float32)))
     work = Workspace.of(len(groups) + 2, *vectors_out.shape)
     with one_blas_thread():
         loss = softmax_step(batch, work, vectors_out, Manner(np.float32(alpha), bounded, absolute, np.float32(penalty)))
@@ -137,10 +138,9 @@ def test_groups_are_those_of_the_text():
     offsets = np.array([0, 5, 6, 8])
     source = TextWindows(ids, offsets, np.full(10, 2**32, np.uint64), 2, False)
     tokens = np.array([[3, 1, 4, 1, 5, -1, 9, -1, 2, 6, -1, -1]], np.int32)
-    centres, ends = np.empty(12, np.int32), np.empty(12, np.int64)
-    positives, chosen = np.empty(99, np.int32), np.empty(99, np.float32)
+    centres, ends, positives, chosen = groups = Groups.room(12, 99)
     rngs = np.zeros((1, 8), np.uint64)
-    n = collect_groups(source, tokens, np.array([[0, 10]]), rngs, 0.4, centres, ends, positives, chosen)
+    n = collect_groups(source, tokens, np.array([[0, 10]]), rngs, 0.4, groups)
     expected = naive.groups(ids, offsets, 2)
     assert [(int(c), p.tolist()) for c, p in zip(centres[:n], np.split(positives, ends[:n]), strict=False)] == [
         (centre, found) for _, centre, found in expected

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels.ahead import hand_out
 from ..kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
-from ..kernels.dense import BoltzmannLaw, exact_draws, scratch_size
+from ..kernels.dense import BoltzmannLaw, Drawn, exact_draws, scratch_size
 from ..plugs import Sampler
 from ._rolling import Boltzmann
 
@@ -34,14 +34,11 @@ class BoltzmannExact(Sampler):
     @classmethod
     def of(cls, log_d, inverse_temperature, batch, context, absolute=False):
         """Make room for `batch` centres of each worker; log_d : (n_vocab,)."""
-        places = context.workers, batch
         return cls(
             np.asarray(log_d, np.float32),
             inverse_temperature,
             absolute,
-            np.zeros((*places, context.max_draws), np.int32),
-            np.zeros((*places, context.max_draws), np.float32),
-            np.zeros(places, np.float32),
+            *Drawn.room(context.workers, batch, context.max_draws),
             np.empty(scratch_size(context.workers * batch, len(log_d)), np.float32),
         )
 
@@ -53,16 +50,13 @@ class BoltzmannExact(Sampler):
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
         """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
-        n_draws = self.ids.shape[2]
         exact_draws(
             BoltzmannLaw(self.log_d, np.float32(self.inverse_temperature), self.absolute),
             vectors_in,
             vectors_out,
             centre_ids.ravel(),
             key,
-            self.ids.reshape(-1, n_draws),
-            self.log_q.reshape(-1, n_draws),
-            self.log_z.ravel(),
+            Drawn(self.ids, self.log_q, self.log_z).flat(),
             self.scratch,
         )
 

@@ -38,7 +38,7 @@ from ..errors import ConfigError
 from ..jit import LEAF, njit
 from ..kernels.ahead import hand_out
 from ..kernels.contracts import implement_draw, implement_log_prob, implement_on_update, implement_open_sampler
-from ..kernels.dense import KernelLaw, exact_draws, scratch_size
+from ..kernels.dense import Drawn, KernelLaw, exact_draws, scratch_size
 from ..kernels.functions import fast_log
 from ..kernels.linalg import row_of
 from ..kernels.rng import next_unit
@@ -135,16 +135,13 @@ class KernelAhead(Sampler):
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
         """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
-        n_draws = self.ids.shape[2]
         exact_draws(
             KernelLaw(self.power, np.float32(self.alpha)),
             vectors_in,
             vectors_out,
             centre_ids.ravel(),
             key,
-            self.ids.reshape(-1, n_draws),
-            self.log_q.reshape(-1, n_draws),
-            self.log_z.ravel(),
+            Drawn(self.ids, self.log_q, self.log_z).flat(),
             self.scratch,
         )
 

@@ -7,13 +7,15 @@ loops turn them into weights. Memory is bounded by the batch whatever the corpus
 from .blas import one_blas_thread
 from .boltzmann import BoltzmannLaw
 from .cost import dense_cost
-from .draws import exact_draws, scratch_size
-from .groups import batch_of, collect_groups
+from .draws import Drawn, exact_draws, scratch_size
+from .groups import Groups, batch_of, collect_groups
 from .kernel import KernelLaw
 from .softmax import Manner, Workspace, softmax_step
 
 __all__ = [
     "BoltzmannLaw",
+    "Drawn",
+    "Groups",
     "KernelLaw",
     "Manner",
     "Workspace",

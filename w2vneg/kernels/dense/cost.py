@@ -1,4 +1,4 @@
-"""What a dense method would take, told before it starts."""
+"""What a dense method would take, reported before it starts."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ...files.memory import memory_size
 from ...jit import threads
 from .blas import product_rate
 
-_WORTH_A_WORD = 60.0, 2**30  # seconds, bytes; below both nobody needs to be told
+_WORTH_A_WORD = 60.0, 2**30  # seconds, bytes; below both nobody needs to know
 _TOO_LONG = 24 * 3600.0  # seconds
 _GUESS = 200e9  # floating-point operations a second of a fast small machine: what it does in no time is not measured
 

@@ -14,6 +14,7 @@ tiles' running sums, its line among the tile's, its target in the line.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -186,7 +187,25 @@ def _carve(scratch, rows, n_vocab):
     return views
 
 
-def exact_draws(law, vectors_in, vectors_out, centre_ids, key, ids, log_q, log_z=None, scratch=None):
+class Drawn(NamedTuple):
+    """ids, log_q : int32 and float32, (n_centres, n_draws); log_z : float32, (n_centres,), of the sum of all weights"""
+
+    ids: np.ndarray
+    log_q: np.ndarray
+    log_z: np.ndarray
+
+    @classmethod
+    def room(cls, *shape):
+        """Return arrays of zeros for (…, n_draws) draws."""
+        return cls(np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape[:-1], np.float32))
+
+    def flat(self):
+        """Return the same memory with one row for each centre."""
+        n_draws = self.ids.shape[-1]
+        return Drawn(self.ids.reshape(-1, n_draws), self.log_q.reshape(-1, n_draws), self.log_z.ravel())
+
+
+def exact_draws(law, vectors_in, vectors_out, centre_ids, key, drawn, scratch=None):
     """Draw from Q_i(j) in proportion to a law's weights of s_ij, exactly, for a batch of centres.
 
     Equal centres share one row of the product; their draws are independent.
@@ -197,8 +216,7 @@ def exact_draws(law, vectors_in, vectors_out, centre_ids, key, ids, log_q, log_z
     vectors_in, vectors_out : float32, (n_vocab, dim)
     centre_ids : int32, (n_centres,); places with -1 are left alone
     key : int, names the random stream of this batch
-    ids, log_q : int32 and float32, (n_centres, n_draws); written in place
-    log_z : float32, (n_centres,), optional; gets the logarithm of the sum of all weights
+    drawn : Drawn, written in place
     scratch : float32, (`scratch_size` of n_centres,), optional; memory that is used again, since fresh pages cost as
         much time as the product
     """
@@ -208,8 +226,6 @@ def exact_draws(law, vectors_in, vectors_out, centre_ids, key, ids, log_q, log_z
     n_vocab = len(vectors_out)
     centres, row_of_place = np.unique(centre_ids[places], return_inverse=True)
     rows = min(len(centres), max(1, _SCORES // n_vocab))
-    if log_z is None:
-        log_z = np.empty(len(centre_ids), np.float32)
     if scratch is None:
         scratch = np.empty(scratch_size(rows, n_vocab), np.float32)
     room, key = _carve(scratch, rows, n_vocab), np.uint64(key)
@@ -217,4 +233,4 @@ def exact_draws(law, vectors_in, vectors_out, centre_ids, key, ids, log_q, log_z
         for start in range(0, len(centres), rows):
             _weigh(law, vectors_in[centres[start : start + rows]], vectors_out, *room)
             here = (row_of_place >= start) & (row_of_place < start + rows)
-            _draw(*room, n_vocab, row_of_place[here] - start, places[here], key, ids, log_q, log_z)
+            _draw(*room, n_vocab, row_of_place[here] - start, places[here], key, *drawn)

@@ -1,5 +1,7 @@
 """The groups of a round, gathered into batches of distinct centres."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...jit import njit
@@ -8,8 +10,35 @@ from ..rng import next_unit
 from .softmax import Batch
 
 
+class Groups(NamedTuple):
+    """centres : int32, (n_groups,); ends : int64, (n_groups,), where each group's positives end
+    positives : int32, (n_positives,); penalised : float32, (n_positives,), 1 for those chosen, else 0
+    """
+
+    centres: np.ndarray
+    ends: np.ndarray
+    positives: np.ndarray
+    penalised: np.ndarray
+
+    @classmethod
+    def room(cls, n_groups, n_positives):
+        """Return arrays that hold so many, not yet filled."""
+        return cls(
+            np.empty(n_groups, np.int32),
+            np.empty(n_groups, np.int64),
+            np.empty(n_positives, np.int32),
+            np.empty(n_positives, np.float32),
+        )
+
+    def part(self, first, last):
+        """Return the groups from number `first` to before `last`, their positives counted from the first of them."""
+        begin, end = self.ends[first - 1] if first else 0, self.ends[last - 1]
+        ends = self.ends[first:last] - begin
+        return Groups(self.centres[first:last], ends, self.positives[begin:end], self.penalised[begin:end])
+
+
 @njit
-def collect_groups(source, tokens, ranges, rngs, fraction, centres, ends, positives, penalised):
+def collect_groups(source, tokens, ranges, rngs, fraction, groups):
     """List every group of a round, worker after worker.
 
     Parameters
@@ -17,14 +46,14 @@ def collect_groups(source, tokens, ranges, rngs, fraction, centres, ends, positi
     source : NamedTuple; tokens : int32, (workers, capacity); ranges : int64, (workers, 2); as `fill_round` leaves them
     rngs : uint64, (workers, 8); each worker's stream, advanced in place
     fraction : float, of the pairs to be penalised
-    centres : int32, (n_groups,); ends : int64, (n_groups,), where each group's positives end; written
-    positives : int32, (n_positives,); penalised : float32, (n_positives,), 1 for those chosen, else 0; written
+    groups : Groups, written in place
 
     Returns
     -------
     int64
         The number of groups.
     """
+    centres, ends, positives, penalised = groups
     n = filled = 0
     for worker in range(ranges.shape[0]):
         rng = rngs[worker]
@@ -41,19 +70,18 @@ def collect_groups(source, tokens, ranges, rngs, fraction, centres, ends, positi
     return n
 
 
-def batch_of(vectors_in, centres, ends, positives, penalised):
+def batch_of(vectors_in, groups):
     """Bring groups together: one row for each distinct centre, since equal ones have equal scores.
 
     Parameters
     ----------
-    vectors_in : float32, (n_vocab, dim)
-    centres : int32, (n_groups,); ends : int64, (n_groups,), counted from the first positive given
-    positives : int32, (n_positives,); penalised : float32, (n_positives,)
+    vectors_in : float32, (n_vocab, dim); groups : Groups
 
     Returns
     -------
     (distinct, Batch) : the ids of the rows, int32 (R,), rising; and the batch
     """
+    centres, ends, positives, penalised = groups
     distinct, row_of_group = np.unique(centres, return_inverse=True)
     rows = np.repeat(row_of_group, np.diff(ends, prepend=0)).astype(np.int32)
     by_row, by_target = np.argsort(rows, kind="stable"), np.argsort(positives, kind="stable")

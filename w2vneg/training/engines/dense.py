@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...jit import threads
-from ...kernels.dense import Manner, Workspace, batch_of, collect_groups, one_blas_thread, softmax_step
+from ...kernels.dense import Groups, Manner, Workspace, batch_of, collect_groups, one_blas_thread, softmax_step
 from ...kernels.round import fill_round
 from ...kernels.schedule import linear
 from .inmemory import InMemoryEngine
@@ -35,10 +35,8 @@ class DenseEngine(InMemoryEngine):
         self.source, self.loss = walk.source, loss
         self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
         n_groups = workers * block
-        self._centres, self._ends = np.empty(n_groups, np.int32), np.empty(n_groups, np.int64)
         # a last group may look at room for the largest one, though it fills less
-        self._positives = np.empty((n_groups + 1) * walk.largest_group, np.int32)
-        self._penalised = np.empty(len(self._positives), np.float32)
+        self._groups = Groups.room(n_groups, (n_groups + 1) * walk.largest_group)
         self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)
 
     def run(self, round, alphas):
@@ -47,24 +45,16 @@ class DenseEngine(InMemoryEngine):
         loss = 0.0
         with threads(self.workers), one_blas_thread():
             fill_round(self.source, round.blocks, epoch_key, self.tokens, self.ranges)
-            groups = self._centres, self._ends, self._positives, self._penalised
-            n = collect_groups(self.source, self.tokens, self.ranges, self.rngs, fraction, *groups)
+            n = collect_groups(self.source, self.tokens, self.ranges, self.rngs, fraction, self._groups)
             n_batches = -(-n // self.batch)
             borders = [n * k // n_batches for k in range(n_batches + 1)] if n else []  # of equal size, or nearly
             for first, last in pairwise(borders):
                 alpha = linear(*alphas, (first + last) / (2 * n))
                 loss += self._step(first, last, alpha)
-        return loss, int(self._ends[n - 1]) if n else 0
+        return loss, int(self._groups.ends[n - 1]) if n else 0
 
     def _step(self, first, last, alpha):
-        begin, end = self._ends[first - 1] if first else 0, self._ends[last - 1]
-        centres, batch = batch_of(
-            self.vectors_in,
-            self._centres[first:last],
-            self._ends[first:last] - begin,
-            self._positives[begin:end],
-            self._penalised[begin:end],
-        )
+        centres, batch = batch_of(self.vectors_in, self._groups.part(first, last))
         manner = Manner(np.float32(alpha), self.bounded, self.absolute, np.float32(self.loss.penalty))
         loss = softmax_step(batch, self._work, self.vectors_out, manner)
         self.vectors_in[centres] = batch.rows
