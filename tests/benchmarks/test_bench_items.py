@@ -285,6 +285,7 @@ def test_speed_table_counts_scores_and_takes_ratios_within_a_round():
     assert lines[3] == f"| {items_speed.REFERENCE} | 1.25 (1.00–1.50) | 2.5 | 1.0 (1.0–1.0) |"
 
 
+@pytest.mark.slow
 def test_everyone_is_timed_on_about_the_same_pairs(parts):
     pytest.importorskip("gensim")
     pytest.importorskip("implicit")
