@@ -231,7 +231,11 @@ def test_a_split_read_again_is_the_split(folder, run_cli, source, options):
 
 @pytest.mark.parametrize(
     ("source", "unit"),
-    [("--corpus pairs.tsv --min-count 1", "words"), ("--baskets pairs.tsv --loss us", "items"), ("--pairs pairs.tsv", "")],
+    [
+        ("--corpus pairs.tsv --min-count 1", "words"),
+        ("--baskets pairs.tsv --loss us", "items"),
+        ("--pairs pairs.tsv", ""),
+    ],
 )
 def test_progress_counts_what_is_gone_through(train, monkeypatch, source, unit):
     monkeypatch.setattr("w2vneg.cli.progress._LINE_EVERY", 0.0)
