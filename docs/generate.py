@@ -135,12 +135,18 @@ def _class(name, cls):
     yield f"### {name}"
     yield ""
     yield f"```\n{name}{signature}\n\n{inspect.getdoc(cls)}\n```"
-    for method, value in vars(cls).items():
+    for method, value in _members(cls):
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if method.startswith("_") or not inspect.isfunction(function) or not function.__doc__:
             continue
         yield ""
         yield f"```\n{name}.{method}{_signature(function)}\n\n{inspect.getdoc(function)}\n```"
+
+
+def _members(cls):
+    """Return (name, value) of what a class has, its own first, then that of its bases in this package."""
+    ours = [base for base in cls.__mro__ if base.__module__.split(".")[0] == "w2vneg"]
+    return [pair for base in ours for pair in vars(base).items()]
 
 
 def _signature(function):

@@ -111,7 +111,8 @@ def test_public_classes_have_type_hints():
 
     for name in ("Word2Vec", "TrainConfig", "Input", "Vectors", "Vocabulary"):
         cls = getattr(w2vneg, name)
-        for method, value in vars(cls).items():
+        bases = [base for base in cls.__mro__ if base.__module__.startswith("w2vneg")]
+        for method, value in [pair for base in bases for pair in vars(base).items()]:
             function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
             function = function.fget if isinstance(function, property) else function
             if not inspect.isfunction(function) or (method.startswith("_") and method != "__init__"):

@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .data.words import Words
-from .errors import ConfigError, UnknownNameError, near_spellings, require
+from ..data.words import Words
+from ..errors import ConfigError, UnknownNameError, near_spellings, require
+from .keyed import Keyed
+from .search import ROWS, cosines_with, lengths_of, nearest, normalised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import ArrayLike
 
-    from .evaluation import AnalogyResult, SimilarityResult
+    from ..evaluation import AnalogyResult, SimilarityResult
 
-_ROWS = 1024  # rows looked at together in float64; their copies stay in the cache of a core
-_SAFE = np.float32(1e-30), np.float32(1e30)  # squared lengths that float32 products are right for
+    Item = str | int | ArrayLike | tuple[str | int | ArrayLike, float]
 
 
-class Vectors:
-    """Words and their vectors.
+class Vectors(Keyed):
+    """Words and their vectors. They also answer to the names of gensim's KeyedVectors (`embeddings.keyed`).
 
     Parameters
     ----------
@@ -71,12 +72,16 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __iter__(self) -> Iterator[str]:
+        """Go through the words."""
+        return iter(self.words)
+
     def __contains__(self, word: str) -> bool:
         return word in self.words
 
-    def __getitem__(self, word: str | Iterable[str]) -> np.ndarray:
-        """Return the vector of a word, float32 (dim,), or of a list of words, float32 (k, dim)."""
-        if isinstance(word, str):
+    def __getitem__(self, word: str | int | Iterable[str | int]) -> np.ndarray:
+        """Return the vector of a word or row, float32 (dim,), or of a list of such, float32 (k, dim)."""
+        if isinstance(word, _KEYS):
             return self._resolve(word)[0]
         return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
 
@@ -100,9 +105,11 @@ class Vectors:
         """Numbers per vector."""
         return self.matrix.shape[1]
 
-    def id(self, word: str) -> int:
-        """Return the row of `word`; UnknownNameError with near spellings if it has none."""
+    def id(self, word: str | int) -> int:
+        """Return the row of `word`; UnknownNameError with near spellings if it has none. A row is its own."""
         row = self.words.find(word)
+        if row < 0 and _is_row(word) and 0 <= word < len(self):
+            return int(word)
         if row < 0:
             raise UnknownNameError(self._unknown(word))
         return row
@@ -115,6 +122,8 @@ class Vectors:
         return vector
 
     def _unknown(self, word):
+        if _is_row(word):
+            return f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
         near = near_spellings(word, self.words) if isinstance(word, str) else []
         hint = f"; did you mean {' or '.join(repr(other) for other in near)}?" if near else "."
         return f"no vector for the word {word!r} among {len(self):,}{hint}"
@@ -123,22 +132,19 @@ class Vectors:
     def unit(self) -> np.ndarray:
         """The vectors at length one, float32 (n, dim); a zero vector stays zero. Computed at first use."""
         unit = np.empty_like(self.matrix)
-        for start in range(0, len(self), _ROWS):
-            block = slice(start, start + _ROWS)
-            unit[block] = _normalised(self.matrix[block])
+        for start in range(0, len(self), ROWS):
+            block = slice(start, start + ROWS)
+            unit[block] = normalised(self.matrix[block])
         return unit
 
     @cached_property
     def _lengths(self):
-        """Lengths of the vectors, float32 (n,); NaN where a product of float32 numbers may be far off. Kept."""
-        with np.errstate(over="ignore", under="ignore"):
-            squares = np.einsum("ij,ij->i", self.matrix, self.matrix)
-        squares[~((squares >= _SAFE[0]) & (squares <= _SAFE[1]))] = np.nan
-        return np.sqrt(squares, out=squares)
+        """As `search.lengths_of` gives them; kept."""
+        return lengths_of(self.matrix)
 
-    def similarity(self, a: str, b: str) -> float:
+    def similarity(self, a: str | int, b: str | int) -> float:
         """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
-        first, second = (_normalised(self._resolve(word)[0][None])[0] for word in (a, b))
+        first, second = (normalised(self._resolve(word)[0][None])[0] for word in (a, b))
         return float(np.clip(first @ second, -1.0, 1.0))
 
     def cosines(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
@@ -153,32 +159,41 @@ class Vectors:
         -------
         ndarray, float64, (n_pairs,)
         """
-        a = _normalised(self.matrix[np.asarray(first, dtype=np.intp)])
-        b = _normalised(self.matrix[np.asarray(second, dtype=np.intp)])
+        a = normalised(self.matrix[np.asarray(first, dtype=np.intp)])
+        b = normalised(self.matrix[np.asarray(second, dtype=np.intp)])
         return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
 
     def most_similar(
         self,
-        positive: str | ArrayLike | Sequence[str | ArrayLike],
-        negative: str | ArrayLike | Sequence[str | ArrayLike] = (),
-        k: int = 10,
+        positive: Item | Sequence[Item] = (),
+        negative: Item | Sequence[Item] = (),
+        k: int | None = 10,
         restrict_vocab: int | None = None,
-    ) -> list[tuple[str, float]]:
-        """Return the `k` words with the highest cosine to the mean of the positive minus the negative ones.
+        *,
+        topn: int | None = ...,
+    ) -> list[tuple[str, float]] | np.ndarray:
+        """Return the `k` words with the highest cosine to the sum of the positive minus the negative ones.
 
-        Each word or vector enters at length one; the words themselves are left out of the answer.
+        Each word enters at length one, a vector as it is; the words themselves are left out of the answer.
 
         Parameters
         ----------
-        positive, negative : str, ndarray of (dim,), or a list of such
-        k : int, at least 1
+        positive, negative : str, int, ndarray of (dim,), or a list of such
+            Words, their rows, or vectors. In a list also pairs of one of these and a weight; it stands instead of 1
+            for the positive and of -1 for the negative ones.
+        k : int, at least 1, or None
+            None for the cosines of all words.
         restrict_vocab : int, at least 1, optional
             Answer from the first so many words only.
+        topn : int or None, optional
+            What gensim calls `k`.
 
         Returns
         -------
         list of (str, float)
             Words and cosines, in double precision, the highest first; equal ones in the order of the words.
+        ndarray, float64, (n,)
+            With ``k=None``: the cosines of all words, the named ones among them.
 
         Raises
         ------
@@ -188,56 +203,59 @@ class Vectors:
             If `k` or `restrict_vocab` is below 1, a vector has another dimension, or the sum of the vectors
             is zero.
         """
-        if k < 1:
-            raise ConfigError(f"k must be at least 1, not {k}")
-        if restrict_vocab is not None and restrict_vocab < 1:
-            raise ConfigError(f"restrict_vocab must be at least 1, not {restrict_vocab}")
-        positive, negative = _as_list(positive), _as_list(negative)
-        query = np.zeros(self.dim)
-        asked = []
-        for sign, items in ((1, positive), (-1, negative)):
-            for item in items:
-                vector, row = self._resolve(item)
-                query += sign * _normalised(vector[None])[0]
-                if row is not None:
-                    asked.append(row)
+        k = k if topn is ... else topn
+        n = self._first(k, restrict_vocab)
+        query, named = np.zeros(self.dim), []
+        for vector, weight, row in self._items(positive, negative):
+            query += weight * vector
+            named.append(row)
         if not query.any():
             raise ConfigError("nothing is nearest to a zero vector; ask for other words")
-        rows, scores = self._nearest(_normalised(query[None])[0], asked, k, len(self.matrix[:restrict_vocab]))
+        query = normalised(query[None])[0]
+        if k is None:
+            return cosines_with(self.matrix[:n], query)
+        named = [row for row in named if row is not None]
+        rows, cosines = nearest(self.matrix[:n], self._lengths[:n], query, named, k)
+        return self._named(rows, cosines)
+
+    def _first(self, k, restrict_vocab):
+        """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""
+        for name, value in (("k", k), ("restrict_vocab", restrict_vocab)):
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} must be at least 1, not {value}")
+        return len(self.matrix[:restrict_vocab])
+
+    def _named(self, rows, scores):
+        """Return words and scores, a list of (str, float), of rows and scores, ndarrays."""
         return [(self.words[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
-    def _nearest(self, query, asked, k, n):
-        """Return the rows below `n` with the highest cosines, `asked` left out, and these: intp and float64, (≤ k,).
+    def _items(self, positive, negative):
+        """Return what is asked for: list of (vector, float64 (dim,); weight, float; row, int, or None).
 
-        float32 products find what may be among them, double precision decides.
-
-        query : float64, (dim,), of length one
+        A word's vector is at length one, any other as it was given.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            rough = (self.matrix[:n] @ query.astype(np.float32)) / self._lengths[:n]
-        asked = [row for row in asked if row < n]
-        close = np.isnan(rough)
-        rough[close] = rough[asked] = -np.inf
-        # Product and squared length are off by at most dim roundings of 2^-24, query, root and quotient by a few.
-        margin = np.float32((3 * self.dim + 16) * 2.0**-24)
-        close |= rough >= (np.partition(rough, n - k)[n - k] - margin if k < n else -np.inf)
-        close[asked] = False
-        rows = np.flatnonzero(close)
-        scores = np.empty(len(rows))
-        for start in range(0, len(rows), _ROWS):
-            some = slice(start, start + _ROWS)
-            scores[some] = np.einsum("ij,j->i", _normalised(self.matrix[rows[some]]), query)
-        best = top_rows(scores, min(k, len(rows)))
-        return rows[best], np.clip(scores[best], -1.0, 1.0)
+        found = []
+        for weight, items in ((1.0, _as_list(positive)), (-1.0, _as_list(negative))):
+            for item in items:
+                key, own = item if _is_weighted(item) else (item, weight)
+                vector, row = self._resolve(key)
+                found.append((normalised(vector[None])[0] if isinstance(key, _KEYS) else vector, float(own), row))
+        return found
 
     def _resolve(self, item):
-        """Return the vector of a word or a raw vector, (dim,), and the word's row or None."""
+        """Return the vector of a word, a row or a raw vector, (dim,), and the row or None."""
         if isinstance(item, str):
             row = self.words.find(item)
             if row < 0:
                 return self._spelt(item), None
             return self.matrix[row], row
-        vector = np.asarray(item, dtype=np.float64)
+        if isinstance(item, _KEYS):
+            row = self.id(item)
+            return self.matrix[row], row
+        try:
+            vector = np.asarray(item, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got {item!r:.80}") from None
         if vector.shape != (self.dim,) or not np.isfinite(vector).all():
             raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got shape {vector.shape}")
         return vector, None
@@ -260,7 +278,7 @@ class Vectors:
         -------
         w2vneg.evaluation.SimilarityResult
         """
-        from .evaluation import evaluate_similarity
+        from ..evaluation import evaluate_similarity
 
         path, name, tags = _find(set_or_path, mirror, "similarity")
         return evaluate_similarity(self, path, name=name, tags=tags)
@@ -283,14 +301,14 @@ class Vectors:
         half : {None, "dev", "test"}
             All questions, or a fixed half of them.
         """
-        from .evaluation import evaluate_analogy
+        from ..evaluation import evaluate_analogy
 
         path, name, _ = _find(set_or_path, mirror, "analogy")
         return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
 
     def save(self, path: str | Path, format: str | None = None, precision: int | None = None) -> None:
         """Write the vectors; see `w2vneg.formats.save` for formats (by suffix unless named) and precision."""
-        from .formats import save
+        from ..formats import save
 
         save(path, self.words, self.matrix, self.counts, format=format, precision=precision, spellings=self.spellings)
 
@@ -311,7 +329,7 @@ class Vectors:
             With ``"letters"`` any spelling has a vector; for a model folder whose read-out has letters, or an npz file
             written from one.
         """
-        from .formats import read, readout_of
+        from ..formats import read, readout_of
 
         if matrix is not None:
             warnings.warn("matrix is now called readout", FutureWarning, stacklevel=2)
@@ -343,42 +361,30 @@ def with_spellings(oov, spellings):
     return spellings
 
 
-def top_rows(scores, k):
-    """Return the rows of the `k` highest scores, the highest first, equal ones in the order of the rows.
-
-    Parameters
-    ----------
-    scores : ndarray, float32 or float64, (n,)
-    k : int, at most n
-
-    Returns
-    -------
-    ndarray, intp, (k,)
-    """
-    if k < 1:
-        return np.empty(0, dtype=np.intp)
-    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-    rows = np.flatnonzero(scores >= threshold)
-    return rows[np.argsort(-scores[rows], kind="stable")][:k]
+_KEYS = (str, int, np.integer)  # what names a word: itself, or its row
 
 
-def _normalised(matrix):
-    """Return the rows at length one, float64 (n, dim); zero rows stay zero, huge and tiny ones are safe."""
-    rows = matrix.astype(np.float64)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+def _is_row(key):
+    return isinstance(key, _KEYS[1:]) and not isinstance(key, bool)
+
+
+def _is_weighted(item):
+    """Tell a pair of an item and its weight from a raw vector of two numbers."""
+    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], (*_KEYS, np.ndarray, list))
 
 
 def _as_list(items):
-    if isinstance(items, str) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
+    if items is None:
+        return []
+    if isinstance(items, _KEYS) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
         return [items]
     return list(items)
 
 
 def _find(set_or_path, mirror, kind):
     """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
-    from .data import catalog as datasets
-    from .errors import W2vnegError
+    from ..data import catalog as datasets
+    from ..errors import W2vnegError
 
     path = datasets.resolve(set_or_path, mirror=mirror, kind=kind)
     try:

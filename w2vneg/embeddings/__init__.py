@@ -1,0 +1,6 @@
+"""Vectors with their words: `vectors` compares them, `search` finds the nearest, `keyed` has gensim's names."""
+
+from .search import top_rows
+from .vectors import Vectors, spells, with_spellings
+
+__all__ = ["Vectors", "spells", "top_rows", "with_spellings"]
