@@ -131,7 +131,7 @@ def api_page():
 
 
 def _class(name, cls):
-    signature = "" if issubclass(cls, BaseException) else _signature(cls)
+    signature = "" if issubclass(cls, BaseException) else _signature(cls.__init__)
     yield f"### {name}"
     yield ""
     yield f"```\n{name}{signature}\n\n{inspect.getdoc(cls)}\n```"

@@ -28,7 +28,7 @@ LAYERS = (  # a room imports from its own row only itself, and from all rows abo
     {"formats"},
     {"evaluation"},
     {"plugins", "checks"},
-    {"training"},
+    {"training", "estimator"},
     {"word2vec"},
     {"search", "warmup"},
     {"reproduce"},

@@ -69,8 +69,8 @@ def test_a_config_or_options_but_not_both():
     assert Word2Vec(TrainConfig(dim=7)).config.dim == 7
     with pytest.raises(ConfigError, match="either a TrainConfig or options by name"):
         Word2Vec(TrainConfig(), dim=7)
-    with pytest.raises(ConfigError, match=r"Word2Vec: unknown option 'vector_size'"):
-        Word2Vec(vector_size=100)
+    with pytest.raises(ConfigError, match=r"Word2Vec: unknown option 'embedding_dim'; it is called dim"):
+        Word2Vec(embedding_dim=100)
     with pytest.raises(ConfigError, match=r"Word2Vec: window must be at least 1, got 0"):
         Word2Vec(window=0)
 

@@ -113,7 +113,9 @@ def checked(item, value):
         if not isinstance(value, bool):
             raise ConfigError(f"{item.name} must be true or false, not {value!r}")
     else:
-        value = (_checked_text if kind is str else _checked_number)(item, value)
+        found = (_checked_text if kind is str else _checked_number)(item, value)
+        if type(found) is not type(value) or found != value:  # else the very object, by which clones are known
+            value = found
     if item.metadata["check"] is not None:
         item.metadata["check"](value)
     return value

@@ -22,11 +22,12 @@ from .data.encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .data.inputs import Input, encode_input
 from .embeddings import Vectors, spells, with_spellings
 from .errors import ConfigError, InputError, did_you_mean
+from .estimator import Estimator, with_options
 from .files.bounded import check_regular, read_text
 from .inputs import INPUTS
 from .jit import available_threads
 from .losses import LOSSES
-from .plugins import absolute_plugins, find_objective, load_plugins, names_with_log_q
+from .plugins import find_objective, load_plugins, names_with_log_q
 from .samplers import SAMPLERS
 from .training.checkpoints import Checkpoints
 from .training.model import Model
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     Corpus = str | Path | Input | EncodedCorpus | EncodedPairs | Iterable[Sequence[str]]
 
 
-class Word2Vec:
+class Word2Vec(Estimator):
     """Skip-gram embeddings with a choice of loss, sampler and weigher.
 
     Parameters
@@ -55,6 +56,7 @@ class Word2Vec:
         All options in one; or give them by name.
     **options
         Fields of `TrainConfig`: ``loss="relaxed"``, ``temp=1.0``, ``dim=100``, ``window=5``, ``epochs=5``, …
+        Those of gensim's names that mean the same are understood: ``vector_size=100``, ``sg=1``, ``negative=5``, …
 
     Attributes
     ----------
@@ -70,13 +72,14 @@ class Word2Vec:
     """
 
     def __init__(self, config: TrainConfig | None = None, **options: Any) -> None:
-        load_plugins(options.get("plugin"))  # some of the others may be its own
-        self.config = config or TrainConfig.from_mapping(options, "Word2Vec")
+        if config is not None and not isinstance(config, TrainConfig):
+            raise ConfigError("Word2Vec takes options; training is done by fit: Word2Vec(…).fit(corpus)")
         if config is not None and options:
             raise ConfigError("give either a TrainConfig or options by name, not both")
-        self.config = dataclasses.replace(self.config, plugin=absolute_plugins(self.config.plugin))
+        self.config = with_options(config, options)
         self.model = None
         self._loaded = False  # from a model folder, and not trained since
+        self._read = None, None, None  # the model, where it stood, and its vectors, as `wv` has made them last
         self._checked = None, None  # the configuration that was checked last, and the same resolved
 
     def fit(
@@ -304,6 +307,14 @@ class Word2Vec:
         run is evaluated on held-out pairs.
         """
         return self.read_out()
+
+    @property
+    def wv(self) -> Vectors:
+        """gensim's name for `vectors`; made once, and anew after more training."""
+        model, position = self._trained(), dataclasses.replace(self.model.position)
+        if self._read[0] is not model or self._read[1] != position:
+            self._read = model, position, self.vectors
+        return self._read[2]
 
     def read_out(self, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Return the vectors of the trained words.

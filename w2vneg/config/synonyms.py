@@ -1,6 +1,10 @@
-"""What gensim, fastText, word2vec.c, implicit and LightFM call our options."""
+"""What gensim, fastText, word2vec.c, implicit and LightFM call our options.
 
-from ..errors import did_you_mean
+All these names are answered with ours. `Word2Vec` takes those of gensim's constructor where they mean the same:
+`from_gensim`.
+"""
+
+from ..errors import ConfigError, did_you_mean
 
 SYNONYMS = {
     "size": "dim",
@@ -53,10 +57,85 @@ FLAGS = {
 """Another name of what is a flag of the command line alone -> ours."""
 
 
+GENSIM = {
+    "vector_size": "dim",
+    "size": "dim",
+    "iter": "epochs",
+    "sample": "subsample",
+    "negative": "negatives",
+    "ns_exponent": "noise_exponent",
+    "max_final_vocab": "max_vocab",
+    "shrink_windows": "dynamic_window",
+}
+"""A name of gensim's constructor -> our option of the same meaning; those that have one name with both are not here."""
+
+GENSIM_SETTINGS = {
+    "sg": {1: {"inputs": "row"}, 0: {"inputs": "window"}},
+    "hs": {0: {}},
+    "cbow_mean": {1: {}},
+    "sorted_vocab": {1: {}},
+    "null_word": {0: {}},
+    "compute_loss": {0: {}},
+}
+"""A switch of gensim's constructor -> its value -> what that is here; other values have no counterpart."""
+
+UNLIKE = {
+    "hs": "it is loss='hierarchical' here; gensim trains negative samples beside it unless negative=0",
+    "cbow_mean": "a window is the mean of its vectors here; leave it out",
+    "sorted_vocab": "words are in the order of their counts here; leave it out",
+    "null_word": "there is no such word here; leave it out",
+    "compute_loss": "the loss is always computed: see model.history, or fit(…, listeners=[…]); leave it out",
+    "sentences": "training is done by fit: Word2Vec(…).fit(sentences)",
+    "corpus_file": "training is done by fit: Word2Vec(…).fit(path)",
+    "callbacks": "give functions to fit(…, listeners=[…]); they are called with the events of the run",
+    "trim_rule": "words are chosen by min_count and max_vocab, or by fit(…, vocab=…)",
+    "hashfxn": "vectors begin with random numbers of the seed alone; leave it out",
+    "batch_words": "workers share the corpus out by themselves; leave it out",
+    "comment": "keep it where you keep the model; leave it out",
+}
+"""A name of gensim's constructor that has no option of the same meaning here -> what to do instead."""
+
+
+def from_gensim(options):
+    """Return options with gensim's names replaced by ours, where they mean the same.
+
+    Parameters
+    ----------
+    options : dict of str -> value
+
+    Raises
+    ------
+    ConfigError
+        If an option is given by two names, or a switch has a value without a counterpart here.
+    """
+    ours, named = {}, {}  # option -> value; option -> the name it was given by
+    if options.get("hs") == 1 and options.get("negative") == 0:
+        options = {name: value for name, value in options.items() if name not in ("hs", "negative")}
+        ours["loss"], named["loss"] = "hierarchical", "hs"
+    for name, value in options.items():
+        for option, meant in _meant(name, value).items():
+            if option in ours:
+                raise ConfigError(f"{name} and {named[option]} both say what {option} is; give one of the two")
+            ours[option], named[option] = meant, name
+    return ours
+
+
+def _meant(name, value):
+    """Return what one option is here, dict of option -> value."""
+    if name not in GENSIM_SETTINGS:
+        return {GENSIM.get(name, name): value}
+    for known, meant in GENSIM_SETTINGS[name].items():
+        if value == known:
+            return meant
+    raise ConfigError(f"{name}={value!r} has no counterpart; {UNLIKE.get(name, f'{name} is 0 or 1')}")
+
+
 def hint_for(name, known):
     """Return what to say of an unknown option: its name here, near spellings, or nothing. Begins with ``;`` or blank.
 
     name : str, with _ for -; known : sequence of str, options
     """
+    if name in UNLIKE:
+        return f"; {UNLIKE[name]}"
     ours = SYNONYMS.get(name.lower())
     return f"; it is called {ours} here" if ours in known else did_you_mean(name, known, shown=0)

@@ -1,0 +1,151 @@
+"""Options in scikit-learn's manner, and gensim's names for them."""
+
+import inspect
+
+import pytest
+from sklearn.base import clone
+
+from w2vneg import TrainConfig, Word2Vec
+from w2vneg.config import WALKS
+from w2vneg.config.presets import PRESETS
+from w2vneg.config.synonyms import GENSIM
+from w2vneg.errors import ConfigError
+from w2vneg.estimator import options_of_users
+from w2vneg.option import option
+
+GIVEN = {"loss": "relaxed", "dim": 30, "alpha": 1, "degeneracy": [1, 2.5], "temp": "inf", "share_negatives": True}
+
+
+def test_the_signature_lists_all_options_with_their_defaults():
+    parameters = dict(inspect.signature(Word2Vec).parameters)
+    assert parameters.pop("config").default is None
+    assert {name: one.default for name, one in parameters.items()} == Word2Vec().get_params()
+    assert {"dim", "window", "temp", "noise_exponent"} <= parameters.keys()
+    assert not {"source", "rectangular", "preset", "absent"} & parameters.keys()
+
+
+def test_the_signature_has_options_of_plugs_that_are_registered_later():
+    class Late:
+        class Options:
+            lateness: float = option(0.5, "How late.")
+
+    WALKS.register("late")(Late)
+    try:
+        assert "lateness" in inspect.signature(Word2Vec).parameters
+    finally:
+        WALKS.unregister("late")
+    assert "lateness" not in inspect.signature(Word2Vec).parameters
+
+
+def test_params_are_read_set_and_cloned():
+    word2vec = Word2Vec(**GIVEN)
+    params = word2vec.get_params()
+    assert (params["dim"], params["alpha"], params["degeneracy"], params["window"]) == (30, 1.0, (1.0, 2.5), None)
+    copy = clone(word2vec)
+    assert copy is not word2vec and copy.get_params() == params and copy.model is None
+    assert copy.set_params(dim=40, window=2) is copy
+    assert (copy.config.dim, copy.config.window, word2vec.config.dim) == (40, 2, 30)
+    assert clone(copy).config == copy.config
+    assert Word2Vec(**params).config == word2vec.config
+    assert word2vec.get_params(deep=False) == params
+
+
+def test_a_plugin_stays_the_same_through_a_clone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "from w2vneg.config.presets import Preset, register_preset\n"
+        "register_preset('cloned-ns', Preset('ns', {}, 'ns', 'none'))\n"
+    )
+    word2vec = Word2Vec(loss="cloned-ns", plugin="mine.py")
+    try:
+        assert clone(word2vec).get_params()["plugin"] == str(tmp_path / "mine.py")
+    finally:
+        PRESETS.pop("cloned-ns")
+
+
+def test_the_repr_has_the_options_that_were_given():
+    assert repr(Word2Vec()) == "Word2Vec()"
+    assert repr(Word2Vec(loss="ns", vector_size=30)) == "Word2Vec(loss='ns', dim=30)"
+    assert eval(repr(Word2Vec(**GIVEN))).config == Word2Vec(**GIVEN).config
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"source": "pairs"}, "source is no option to set"),
+        ({"dimm": 3}, "unknown option 'dimm'; did you mean 'dim'"),
+        ({"dim": 0}, "dim must be at least 1"),
+    ],
+)
+def test_set_params_refuses(params, message):
+    word2vec = Word2Vec(dim=30)
+    with pytest.raises(ConfigError, match=message):
+        word2vec.set_params(**params)
+    assert word2vec.config.dim == 30
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ({"vector_size": 30}, {"dim": 30}),
+        ({"size": 30, "iter": 2}, {"dim": 30, "epochs": 2}),
+        ({"sample": 1e-3, "negative": 3}, {"subsample": 1e-3, "negatives": 3}),
+        ({"ns_exponent": 0.5, "max_final_vocab": 9}, {"noise_exponent": 0.5, "max_vocab": 9}),
+        ({"shrink_windows": False}, {"dynamic_window": False}),
+        ({"sg": 1}, {"inputs": "row"}),
+        ({"sg": 0, "hs": 0, "cbow_mean": 1}, {"inputs": "window"}),
+        ({"sorted_vocab": 1, "null_word": 0, "compute_loss": False}, {}),
+        (
+            {"alpha": 0.025, "min_alpha": 1e-4, "window": 3, "seed": 4},
+            {"alpha": 0.025, "min_alpha": 1e-4, "window": 3, "seed": 4},
+        ),
+    ],
+)
+def test_names_of_gensim_that_mean_the_same(theirs, ours):
+    assert Word2Vec(**theirs).config == TrainConfig(**ours)
+    assert Word2Vec().set_params(**theirs).config == TrainConfig(**ours)
+
+
+def test_names_of_gensim_lead_to_options_that_are_there():
+    assert set(GENSIM.values()) <= {item.name for item in options_of_users()}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"vector_size": 3, "dim": 4}, "dim and vector_size both say what dim is"),
+        ({"sg": 1, "inputs": "subwords"}, "inputs and sg both"),
+        ({"sg": 2}, "sg=2 has no counterpart; sg is 0 or 1"),
+        ({"hs": 1}, "loss='hierarchical'"),
+        ({"cbow_mean": 0}, "mean of its vectors"),
+        ({"compute_loss": True}, "model.history"),
+        ({"sentences": [["a"]]}, r"Word2Vec\(…\)\.fit\(sentences\)"),
+        ({"callbacks": ()}, r"fit\(…, listeners=\[…\]\)"),
+        ({"negative": 0}, "negatives must be at least 1"),
+        ({"sample": 5}, "subsample must be below 1"),
+        ({"max_vocab_size": 5}, "called max_vocab here"),
+        ({"lr": 0.1}, "called alpha here"),
+    ],
+)
+def test_names_of_others_that_mean_something_else_are_answered(options, message):
+    with pytest.raises(ConfigError, match=message):
+        Word2Vec(**dict(sorted(options.items(), reverse=True)))
+
+
+def test_a_corpus_is_no_option():
+    with pytest.raises(ConfigError, match=r"Word2Vec\(…\)\.fit\(corpus\)"):
+        Word2Vec([["a", "b"]])
+
+
+def test_hierarchical_softmax_is_a_loss():
+    assert Word2Vec(hs=1, negative=0).config.loss == "hierarchical"
+
+
+def test_vectors_by_the_name_of_gensim_are_made_once():
+    word2vec = Word2Vec(loss="ns", dim=8, epochs=1, subsample=0, min_count=1, workers=1)
+    word2vec.fit([["a", "b", "c"]] * 20)
+    first = word2vec.wv
+    assert word2vec.wv is first
+    assert (first.matrix == word2vec.vectors.matrix).all()
+    word2vec.fit([["a", "b", "d"]] * 20)
+    assert list(word2vec.wv) == ["a", "b", "d"]

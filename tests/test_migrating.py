@@ -1,0 +1,71 @@
+"""docs/migrating.md: its lines run, and its tables name everything public in gensim."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from gensim.models import Word2Vec as Theirs
+
+from w2vneg import Vectors, Word2Vec
+
+PAGE = (Path(__file__).parent.parent / "docs" / "migrating.md").read_text(encoding="utf-8")
+
+
+def table(heading):
+    """Return what a table says, dict of gensim's name -> the second cell."""
+    section = PAGE.split(f"### {heading}\n")[1].split("\n### ")[0]
+    rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
+    found = [(name, here.strip()) for names, here in rows for name in re.findall(r"`(\w+)`", names)]
+    assert len(found) == len(dict(found)), "a name stands in two rows"
+    return dict(found)
+
+
+def public(thing):
+    return {name for name in [*dir(type(thing)), *vars(thing)] if not name.startswith("_")}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return Theirs([["a", "b"]] * 3, vector_size=2, min_count=1, epochs=1, workers=1)
+
+
+def test_the_tables_name_everything_public_in_gensim(model):
+    constructor = set(inspect.signature(Theirs).parameters)
+    assert set(table("gensim's constructor")) == constructor
+    ours = table("gensim's Word2Vec")
+    assert not (public(model) - set(ours) - {"load"})
+    ours = table("gensim's KeyedVectors")
+    assert not (public(model.wv) - set(ours))
+
+
+@pytest.mark.parametrize(("heading", "cls"), [("gensim's Word2Vec", Word2Vec), ("gensim's KeyedVectors", Vectors)])
+def test_what_is_called_the_same_is_there_and_the_rest_is_not(heading, cls):
+    for name, here in table(heading).items():
+        assert hasattr(cls, name) == (here == "same"), name
+
+
+def test_the_constructor_takes_what_is_called_the_same():
+    signature = inspect.signature(Theirs)
+    for name, here in table("gensim's constructor").items():
+        if here.endswith("same"):
+            value = signature.parameters[name].default
+            Word2Vec(**{name: value if value is not None else 100})
+
+
+def test_tables_name_no_method_that_is_not_there():
+    known = {"Vectors", *public(Word2Vec()), *public(Vectors(["a"], [[1.0]]))}
+    for heading in ("gensim's Word2Vec", "gensim's KeyedVectors"):
+        for here in table(heading).values():
+            for name in re.findall(r"`(\w+)(?:\([^`]*)?`", here):
+                assert name in known, name
+
+
+def test_the_lines_for_users_of_gensim_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["king", "queen", "man", "woman", "cheese", "bread"]
+    sentences = [[words[(i * step) % 6] for i in range(8)] for step in range(1, 40)]
+    code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
+    names = {"sentences": sentences, "more": sentences[:5]}
+    exec(code, names)
+    assert isinstance(names["wv"], Vectors) and set(names["wv"]) == set(words)
