@@ -76,6 +76,7 @@ def singles():
     yield "vectors fasttext", Kind("vectors", right.fasttext_bytes(), reading.read_vectors)
     without = right.vectors_bytes("word2vec").partition(b"\n")[2]
     yield "vectors without header", Kind("vectors", without, reading.read_vectors)
+    yield "vectors packed", Kind("vectors.gz", gzip.compress(without), reading.read_vectors)
 
 
 def of_folder(folder, what, read, names=None, about=()):

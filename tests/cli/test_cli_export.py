@@ -5,7 +5,7 @@ import pytest
 
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.embeddings import Vectors
-from w2vneg.formats import detect
+from w2vneg.formats import FOLDERS, FORMATS, detect
 
 WORDS = ["the", "of", "and"]
 IN = np.array([[0.1, -2], [1 / 3, 4], [1e-20, 6]], dtype=np.float32)
@@ -32,6 +32,9 @@ def folder(tmp_path, monkeypatch):
         ("new.vec", (), "word2vec"),
         ("new.bin", (), "word2vec-binary"),
         ("new.npz", (), "npz"),
+        ("new.safetensors", (), "safetensors"),
+        ("new.parquet", (), "parquet"),
+        ("new.arrow", (), "arrow"),
         ("new", ("--format", "word2vec-binary"), "word2vec-binary"),
         ("new.txt", ("--format", "npz"), "npz"),
     ],
@@ -44,7 +47,7 @@ def test_formats(run_cli, source, out, options, format):
     again = Vectors.load(out)
     assert again.words == WORDS
     np.testing.assert_array_equal(again.matrix, IN)
-    if source == "model" and format == "npz":
+    if source == "model" and format in ("npz", "safetensors", "parquet", "arrow"):
         assert again.counts.tolist() == [30, 20, 10]
 
 
@@ -52,6 +55,38 @@ def test_formats(run_cli, source, out, options, format):
 def test_matrices(run_cli, matrix, expected):
     assert run_cli("export", "model", "new.bin", "--matrix", matrix).code == 0
     np.testing.assert_array_equal(Vectors.load("new.bin").matrix, expected)
+
+
+@pytest.mark.parametrize("format", FOLDERS)
+def test_folders(run_cli, folder, format):
+    result = run_cli("export", "model", "new", "--format", format)
+    assert (result.code, result.out) == (0, "") and f"new: 3 words, 2 dimensions, {format}" in result.err
+    assert (folder / "new").is_dir()
+    assert run_cli("export", "model", "vectors.txt", "--format", format).code == 1
+
+
+def test_the_command_offers_every_format():
+    from w2vneg.cli import export
+
+    assert set(export.FORMATS) == {*FORMATS, *FOLDERS, "fasttext"}
+
+
+def test_words_are_added_by_their_spelling(run_cli, folder):
+    names = ["walking", "walked", "walks", "talking", "talked", "talks"] * 4
+    words = [f"{name}{i // 6 or ''}" for i, name in enumerate(names)]
+    matrix = np.random.default_rng(1).normal(size=(len(words), 4)).astype(np.float32)
+    (folder / "walks").mkdir()
+    Vocabulary(words, range(100, 100 - len(words), -1)).save(folder / "walks" / "vocab.tsv")
+    np.save("walks/vectors_in.npy", matrix)
+    np.save("walks/vectors_out.npy", matrix)
+    (folder / "asked.txt").write_text("walker\nwalks\nxyz\n\nwalker\n")
+    options = ("--readout", "in+letters", "--oov", "letters")
+    result = run_cli("export", "walks", "new.txt", *options, "--words", "asked.txt")
+    assert result.code == 0 and "asked.txt: 1 words added, 1 without a known n-gram" in result.err
+    found = Vectors.load("new.txt")
+    assert found.words == [*words, "walker"]
+    expected = Vectors.load("walks", readout="in+letters", oov="letters")["walker"]
+    np.testing.assert_array_equal(found["walker"], expected)
 
 
 def test_precision(run_cli, folder):
@@ -80,6 +115,9 @@ def test_over_itself(run_cli):
         (("vectors.txt", "new.txt", "--readout", "out"), "'out' needs a model folder"),
         (("vectors.txt", "new.bin", "--readout", "sum"), "'sum' needs a model folder"),
         (("vectors.txt", "new.txt", "--oov", "letters"), "word2vec holds known words only"),
+        (("vectors.txt", "new.txt", "--words", "bad.txt"), "give --oov letters with it"),
+        (("vectors.txt", "model", "--format", "model2vec"), "it is a model folder of w2vneg's; name another folder"),
+        (("vectors.txt", "bad.txt", "--format", "projector"), "cannot write bad.txt: it is a file; name a folder"),
         (("vectors.txt", "new.npz", "--oov", "letters"), "vectors of any spelling need a read-out with letters"),
         (("vectors.txt", "new.txt", "--readout", "in", "--matrix", "in"), "--matrix is the former name of --readout"),
         (("vectors.txt", "new.bin", "--precision", "3"), "precision goes with the text format"),

@@ -69,7 +69,7 @@ def test_round_trip_to_the_bit(tmp_path, format):
     data=st.data(),
     matrix=arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=FINITE),
 )
-@pytest.mark.parametrize("format", formats.FORMATS)
+@pytest.mark.parametrize("format", formats.FORMATS[:4])
 def test_any_finite_numbers_and_words_round_trip(tmp_path_factory, format, data, matrix):
     words = data.draw(st.lists(WORD, min_size=len(matrix), max_size=len(matrix), unique=True))
     path = tmp_path_factory.mktemp("v") / "v"
@@ -208,7 +208,11 @@ def test_text_longer_than_one_block(tmp_path, monkeypatch):
         (b"2 2\n 1 2\nb 1 2\n", r":2: expected a word and its numbers"),
         (b"hello\n", r":1: expected a header"),
         (b"this is just some text\nof two lines\n", r":1: expected a number, found 'is'"),
-        (gzip.compress(b"2 2\na 1 2\nb 1 2\n", mtime=0), r"compressed \(gzip\)"),
+        (gzip.compress(gzip.compress(b"2 2\na 1 2\nb 1 2\n", mtime=0), mtime=0), r"packed twice"),
+        (gzip.compress(b"2 2\na 1 2\nb 1 x\n", mtime=0), r":3: expected a number, found 'x'"),
+        (gzip.compress(b"2 2\na 1 2\nb 1 2\n", mtime=0)[:-9], r"truncated"),
+        (pickle.dumps({"a": 1}), r"is a pickle, as gensim's .kv .*save_word2vec_format"),
+        (b"\x93NUMPY\x01\x00 and more", r"is an array without its words"),
     ],
 )
 def test_bad_text(tmp_path, content, message):

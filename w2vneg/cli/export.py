@@ -4,6 +4,11 @@ import click
 
 from .readout import reads_vectors
 
+FORMATS = (
+    *("word2vec", "word2vec-binary", "npz", "safetensors", "parquet", "arrow"),
+    *("model2vec", "sentence-transformers", "projector", "fasttext"),
+)
+
 
 @click.command()
 @click.argument("source", metavar="MODEL|VECTORS", type=click.Path())
@@ -11,8 +16,8 @@ from .readout import reads_vectors
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["word2vec", "word2vec-binary", "npz", "fasttext"]),
-    help="By default by the suffix of OUT: .txt or .vec, .bin, .npz.",
+    type=click.Choice(FORMATS),
+    help="By default by the suffix of OUT: .txt or .vec, .bin, .npz, .safetensors, .parquet, .arrow.",
 )
 @click.option(
     "--matrix",
@@ -27,22 +32,29 @@ from .readout import reads_vectors
     type=click.IntRange(1, 9),
     help="Significant digits of word2vec text.  [default: as many as read back exactly]",
 )
-def export(source, out, format_, matrix, readout, oov, precision):
+@click.option(
+    "--words",
+    metavar="FILE",
+    type=click.Path(),
+    help="Words to add, one a line, with the vectors of their spelling; with --oov.",
+)
+def export(source, out, format_, matrix, readout, oov, precision, words):
     """Write the vectors of MODEL or VECTORS to OUT.
 
     Text and binary are word2vec's own and can be loaded by gensim (load_word2vec_format). npz also keeps the
     counts, and with --oov letters what gives a vector to any spelling. --format fasttext writes the matrices of
-    a MODEL of text, with its n-grams, for fastText and gensim (load_facebook_model).
+    a MODEL of text, with its n-grams, for fastText and gensim (load_facebook_model). model2vec,
+    sentence-transformers and projector (TensorBoard) are folders.
     """
     from ..embeddings import Vectors
     from ..errors import ConfigError
-    from ..files.atomic import check_writable
-    from ..formats import format_of, readout_of
+    from ..files.atomic import check_folder_writable, check_writable
+    from ..formats import FOLDERS, format_of, readout_of
 
     format_ = format_ or format_of(out)
-    check_writable(out)
+    (check_folder_writable if format_ in FOLDERS else check_writable)(out)
     if format_ == "fasttext":
-        if matrix is not None or readout is not None or oov is not None or precision is not None:
+        if any(option is not None for option in (matrix, readout, oov, precision, words)):
             raise ConfigError("--format fasttext writes a model's own matrices; leave the other options out")
         return _export_fasttext(source, out)
     if matrix is not None:
@@ -50,11 +62,28 @@ def export(source, out, format_, matrix, readout, oov, precision):
             raise ConfigError("--matrix is the former name of --readout; give one of the two")
         click.echo(f"--matrix is now called --readout; take --readout {matrix}", err=True)
         readout = readout_of(source, matrix)
-    if oov is not None and format_ != "npz":
-        raise ConfigError(f"{format_} holds known words only; take --format npz, or leave --oov out")
+    if oov is None and words is not None:
+        raise ConfigError("--words adds vectors of spellings; give --oov letters with it")
+    if oov is not None and words is None and format_ != "npz":
+        raise ConfigError(
+            f"{format_} holds known words only; name them with --words, take --format npz, or leave --oov out"
+        )
     vectors = Vectors.load(source, readout=readout, oov=oov)
+    if words is not None:
+        vectors = _with_words(vectors, words)
     vectors.save(out, format=format_, precision=precision)
     click.echo(f"{out}: {len(vectors):,} words, {vectors.dim} dimensions, {format_}", err=True)
+
+
+def _with_words(vectors, path):
+    """Return vectors with those of the words of a file, one a line, behind them."""
+    from ..files.bounded import read_text
+
+    asked = [line.strip() for line in read_text(path).splitlines() if line.strip()]
+    added = vectors.with_words(asked)
+    without = sum(word not in added for word in dict.fromkeys(asked))
+    click.echo(f"{path}: {len(added) - len(vectors):,} words added, {without:,} without a known n-gram", err=True)
+    return added
 
 
 def _export_fasttext(source, out):

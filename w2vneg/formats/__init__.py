@@ -1,4 +1,4 @@
-"""Files that hold vectors: word2vec text and binary, npz, fastText's models, and the model folder of a run.
+"""Files that hold vectors, a format a file: word2vec text and binary, npz, safetensors, fastText's, tables, folders.
 
 `load` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
 unpickled. A file is read into ``(words, matrix, counts)``: Words; ndarray, float32, (n, dim),
@@ -7,22 +7,57 @@ C-contiguous; ndarray, int64, (n,) or None.
 
 from pathlib import Path
 
+import numpy as np
+
 from ..data.words import Words
 from ..errors import ConfigError, InputError, OutputError, did_you_mean
 from ..files.bounded import check_regular
 from ..readout import parse
-from . import binary, fasttext, folder, npz, text
+from . import binary, columns, fasttext, folder, npz, packed, projector, static, tensors, text
 from .common import Stored, row_not_finite
 
-SUFFIXES = {".txt": "word2vec", ".vec": "word2vec", ".bin": "word2vec-binary", ".npz": "npz"}  # str -> format
-FORMATS = ("word2vec", "word2vec-binary", "npz")
+SUFFIXES = {
+    ".txt": "word2vec",
+    ".vec": "word2vec",
+    ".bin": "word2vec-binary",
+    ".npz": "npz",
+    ".safetensors": "safetensors",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}  # str -> format
+_FILES = {
+    "word2vec": text.write,
+    "word2vec-binary": binary.write,
+    "npz": npz.write,
+    "safetensors": tensors.write,
+    "parquet": columns.write_parquet,
+    "arrow": columns.write_arrow,
+}
+_FOLDERS = {
+    "model2vec": static.write_model2vec,
+    "sentence-transformers": static.write_sentence_transformers,
+    "projector": projector.write,
+}
+_READ = {
+    "word2vec": text.read,
+    "word2vec-binary": binary.read,
+    "npz": npz.read,
+    "safetensors": tensors.read,
+    "parquet": columns.read_parquet,
+    "arrow": columns.read_arrow,
+    "fasttext": fasttext.read,
+    "static": static.read,
+}
+FORMATS, FOLDERS = tuple(_FILES), tuple(_FOLDERS)
 
-_PACKED = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-}  # magic -> name
+_FOREIGN = {
+    b"\x80": "a pickle, as gensim's .kv and .model are; opening one may run any code, so it is not read. In Python do "
+    'gensim.models.KeyedVectors.load(PATH).save_word2vec_format("vectors.bin", binary=True), and name that file',
+    b"\x93NUMPY": "an array without its words, as gensim keeps beside a .kv; write both as word2vec text or binary",
+    b"PK\x05\x06": "an empty archive; write it again",
+}
+"""What a file begins with that is not read -> what it is, and what to do."""
 
 
 def detect(path):
@@ -31,16 +66,18 @@ def detect(path):
     Returns
     -------
     str
-        ``"folder"``, ``"npz"``, ``"fasttext"``, ``"word2vec-binary"`` or ``"word2vec"``.
+        ``"folder"`` for a model folder, ``"static"`` for one of model2vec or sentence-transformers, ``"packed"`` for a
+        compressed file, ``"fasttext"``, or one of `FORMATS`.
 
     Raises
     ------
     InputError
-        If there is nothing at `path`, or nothing in it, or it is compressed, unreadable or no regular file.
+        If there is nothing at `path`, or nothing in it, or it is unreadable, no regular file, or of a kind that is not
+        read.
     """
     path = Path(path)
     if path.is_dir():
-        return "folder"
+        return "static" if static.looks_like_it(path) else "folder"
     check_regular(path)
     try:
         with open(path, "rb") as stream:
@@ -54,13 +91,16 @@ def detect(path):
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     if not head:
         raise InputError(f"{path} is empty; it should hold vectors: write it again")
-    for magic, name in _PACKED.items():
+    if tensors.looks_like_it(head):  # first, as the length at its beginning may look like anything
+        return "safetensors"
+    for magic, what in _FOREIGN.items():
         if head.startswith(magic):
-            raise InputError(f"{path} is compressed ({name}); unpack it first")
-    if head.startswith(b"PK\x03\x04"):
-        return "npz"
-    if head.startswith(fasttext.MAGIC):
-        return "fasttext"
+            raise InputError(f"{path} is {what}")
+    known = [(b"PK\x03\x04", "npz"), (fasttext.MAGIC, "fasttext"), *columns.MAGIC.items()]
+    known += [(magic, "packed") for magic in packed.MAGIC]
+    for magic, name in known:
+        if head.startswith(magic):
+            return name
     return "word2vec-binary" if binary.looks_binary(head) else "word2vec"
 
 
@@ -99,16 +139,18 @@ def read(path, readout=None, spell=False):
     found = detect(path)
     if found == "folder":
         return folder.read(path, readout, spell)
+    if found == "packed":
+        with packed.unpacked(path) as plain:
+            if detect(plain) == "packed":
+                raise InputError(f"{path} is packed twice; unpack it once")
+            stored = read(plain, readout, spell)
+            return stored._replace(matrix=np.array(stored.matrix))  # a mapped file is gone behind the block
     if readout is not None:
         raise ConfigError(
             f"{path} holds vectors that are made already; read-out {readout!r} needs a model folder "
             "(w2vneg train --save-model DIR)"
         )
-    if found == "npz":
-        return npz.read(path, spell)
-    if found == "fasttext":
-        return fasttext.read(path, spell)
-    return Stored(*{"word2vec-binary": binary.read, "word2vec": text.read}[found](path))
+    return _READ[found](path, spell)
 
 
 def format_of(path):
@@ -116,8 +158,8 @@ def format_of(path):
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ConfigError(
-            f"cannot tell a format from the name {str(path)!r}; name the format ({', '.join(FORMATS)}), "
-            "or end the name in .txt, .vec, .bin or .npz"
+            f"cannot tell a format from the name {str(path)!r}; name the format ({', '.join(FORMATS + FOLDERS)}), "
+            f"or end the name in {', '.join(SUFFIXES)}"
         )
     return SUFFIXES[suffix]
 
@@ -136,9 +178,9 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
     words : iterable of str, n of them
     matrix : ndarray, float32, (n, dim)
     counts : ndarray, int64, (n,), or None
-        Kept by npz only.
-    format : {"word2vec", "word2vec-binary", "npz"} or None
-        None takes it from the suffix of `path`.
+        Not kept by word2vec's formats, model2vec and sentence-transformers.
+    format : str or None
+        One of `FORMATS`, or of `FOLDERS`, which write a folder. None takes it from the suffix of `path`.
     precision : int, in 1…9, or None
         Significant digits of word2vec text; None writes as many as read back to the same float32 values.
     spellings : readout.letters.Spellings, optional
@@ -153,17 +195,14 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
     """
     if format is None:
         format = format_of(path)
-    if format not in FORMATS:
-        raise ConfigError(f"unknown format {format!r}{did_you_mean(format, FORMATS)}")
-    words = Words.of(words)
+    if format not in FORMATS + FOLDERS:
+        raise ConfigError(f"unknown format {format!r}{did_you_mean(format, FORMATS + FOLDERS)}")
     if row_not_finite(matrix) is not None:
         raise OutputError(f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha")
+    stored = Stored(Words.of(words), matrix, counts, spellings)
     if format == "word2vec":
-        text.write(path, words, matrix, precision)
+        text.write(path, stored, precision)
         return
     if precision is not None:
         raise ConfigError(f"a precision goes with the text format word2vec only, not with {format}")
-    if format == "npz":
-        npz.write(path, words, matrix, counts, spellings)
-    else:
-        binary.write(path, words, matrix)
+    (_FILES | _FOLDERS)[format](path, stored)

@@ -12,7 +12,7 @@ import numpy as np
 from ..data.words import Words
 from ..errors import InputError
 from ..files.atomic import atomic_file
-from .common import check_finite, check_words, promised
+from .common import Stored, check_finite, check_words, promised
 
 _HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
@@ -60,8 +60,9 @@ def _walks_as_binary(data, at, n, dim):
     return at == len(data)
 
 
-def write(path, words, matrix):
+def write(path, stored):
     """Write word2vec binary; see `w2vneg.formats.save`."""
+    words, matrix = stored.words, stored.matrix
     check_words(path, words)
     n, dim = matrix.shape
     step = max(1, _NUMBERS_AT_ONCE // dim)
@@ -74,8 +75,8 @@ def write(path, words, matrix):
             stream.write(b"".join(b"%s %s\n" % pair for pair in zip(some, rows, strict=True)))
 
 
-def read(path):
-    """Read word2vec binary, strictly; see `w2vneg.formats.load`."""
+def read(path, spell=False):
+    """Read word2vec binary, strictly; see `w2vneg.formats.read`. Nothing in it gives vectors to other spellings."""
     path = Path(path)
     try:
         size = path.stat().st_size
@@ -86,7 +87,7 @@ def read(path):
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     check_finite(path, matrix, words)
-    return words, matrix, None
+    return Stored(words, matrix, None)
 
 
 class _Buffered:

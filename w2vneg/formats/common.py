@@ -8,6 +8,9 @@ import numpy as np
 from ..data.words import END, Words
 from ..errors import InputError, OutputError
 
+ARRAYS = ("matrix", "word_bytes", "word_offsets")
+"""Names of the arrays that hold vectors: float32, (n, dim); the words' UTF-8 bytes, uint8; int64, (n + 1,)."""
+
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
 _NUMBERS = 1 << 18  # looked at together
 _DIGITS = 18  # of a number in a header that any file could have
@@ -112,3 +115,54 @@ def check_finite(path, matrix, words):
             f"{path}: the vector of {words[row]!r} (row {row}) has a number that is NaN or infinite; "
             "the training that made it diverged, or the file is damaged"
         )
+
+
+def arrays_of(stored):
+    """Return what is stored as arrays by name: `ARRAYS`, and ``counts``, int64, if known."""
+    words = stored.words
+    arrays = {
+        "matrix": np.ascontiguousarray(stored.matrix, dtype=np.float32),
+        "word_bytes": np.frombuffer(words.data.replace(END, b""), dtype=np.uint8),
+        "word_offsets": words.offsets - np.arange(len(words) + 1),
+    }
+    return arrays if stored.counts is None else arrays | {"counts": np.asarray(stored.counts, dtype=np.int64)}
+
+
+def words_of(path, data, offsets, remedy):
+    """Return the `Words` of their bytes and offsets, as `arrays_of` makes them; InputError if these do not fit."""
+    whole = (
+        data.dtype == np.uint8
+        and data.ndim == 1
+        and offsets.dtype.kind == "i"
+        and offsets.ndim == 1
+        and len(offsets) > 1
+        and offsets[0] == 0
+        and offsets[-1] == len(data)
+        and not (np.diff(offsets) < 0).any()
+    )
+    if not whole:
+        raise InputError(f"{path}: the words' bytes and offsets do not fit together{remedy}")
+    marked = np.insert(data, offsets[1:], END[0]).tobytes()
+    try:
+        marked.replace(END, b"\n" if END[0] not in data else END).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: the words are not UTF-8 ({error.reason}){remedy}") from None
+    return Words.of_data(marked)
+
+
+def check_parts(path, words, matrix, counts, remedy):
+    """Raise InputError unless matrix and counts (or None) go with the words, which are all different."""
+    if matrix.dtype != np.float32 or matrix.ndim != 2 or len(matrix) != len(words) or not matrix.size:
+        raise InputError(
+            f"{path}: expected a float32 matrix of {len(words)} rows, "
+            f"found {matrix.dtype} of shape {matrix.shape}{remedy}"
+        )
+    if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),) or counts.min() < 0):
+        raise InputError(
+            f"{path}: expected {len(words)} int64 counts, none below 0, found {counts.dtype} {counts.shape}{remedy}"
+        )
+    repeated = words.repeated()
+    if repeated:
+        word, (first, row) = words[repeated[0]], repeated
+        raise InputError(f"{path}: the word {word!r} occurs twice (rows {first} and {row}); keep one of them")
+    check_finite(path, matrix, words)

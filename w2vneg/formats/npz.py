@@ -14,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..data.words import END, Words
 from ..errors import ConfigError, InputError
 from ..files.atomic import atomic_file
 from ..files.npy import npy_header
 from ..readout.letters import Spellings
-from .common import Stored, check_finite, check_text
+from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
 
@@ -28,16 +27,10 @@ _NAME_LENGTHS_AT = 26  # of the lengths of name and extra field in a member's lo
 _MOST_PACKED = 1100  # how many times smaller deflating can make anything, and a little more
 
 
-def write(path, words, matrix, counts=None, spellings=None):
+def write(path, stored):
     """Write an npz file; see `w2vneg.formats.save`."""
-    check_text(path, words)
-    arrays = {
-        "matrix": np.ascontiguousarray(matrix, dtype=np.float32),
-        "word_bytes": np.frombuffer(words.data.replace(END, b""), dtype=np.uint8),
-        "word_offsets": words.offsets - np.arange(len(words) + 1),
-    }
-    if counts is not None:
-        arrays["counts"] = np.asarray(counts, dtype=np.int64)
+    check_text(path, stored.words)
+    arrays, spellings = arrays_of(stored), stored.spellings
     if spellings is not None and not isinstance(spellings, Spellings):
         raise ConfigError(
             f"{path}: npz keeps spellings of the read-out letters, not a model's n-grams; take --format fasttext"
@@ -58,7 +51,7 @@ def read(path, spell=False):
     try:
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
             found = sorted(name.removesuffix(".npy") for name in archive.namelist())
-            missing = [name for name in ("matrix", "word_bytes", "word_offsets") if name not in found]
+            missing = [name for name in ARRAYS if name not in found]
             if missing:
                 raise InputError(f"{path}: expected an array {missing[0]!r}, found {', '.join(found)}{_REMEDY}")
             arrays = [_array(stream, archive, f"{name}.npy") for name in ("word_bytes", "word_offsets")]
@@ -74,8 +67,8 @@ def read(path, spell=False):
         raise
     except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
-    words = _words(path, *arrays)
-    _check(path, words, matrix, counts)
+    words = words_of(path, *arrays, _REMEDY)
+    check_parts(path, words, matrix, counts, _REMEDY)
     spellings = _spellings(path, kept, matrix.shape[1]) if spell else None
     return Stored(words, np.ascontiguousarray(matrix), counts, spellings)
 
@@ -129,41 +122,3 @@ def _begin(stream, member):
     name_length, extra_length = struct.unpack("<HH", stream.read(4))
     stream.seek(here)
     return member.header_offset + _NAME_LENGTHS_AT + 4 + name_length + extra_length
-
-
-def _words(path, data, offsets):
-    whole = (
-        data.dtype == np.uint8
-        and data.ndim == 1
-        and offsets.dtype.kind == "i"
-        and offsets.ndim == 1
-        and len(offsets) > 1
-        and offsets[0] == 0
-        and offsets[-1] == len(data)
-        and not (np.diff(offsets) < 0).any()
-    )
-    if not whole:
-        raise InputError(f"{path}: the words' bytes and offsets do not fit together{_REMEDY}")
-    marked = np.insert(data, offsets[1:], END[0]).tobytes()
-    try:
-        marked.replace(END, b"\n" if END[0] not in data else END).decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: the words are not UTF-8 ({error.reason}){_REMEDY}") from None
-    return Words.of_data(marked)
-
-
-def _check(path, words, matrix, counts):
-    if matrix.dtype != np.float32 or matrix.ndim != 2 or len(matrix) != len(words) or not matrix.size:
-        raise InputError(
-            f"{path}: expected a float32 matrix of {len(words)} rows, "
-            f"found {matrix.dtype} of shape {matrix.shape}{_REMEDY}"
-        )
-    if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),) or counts.min() < 0):
-        raise InputError(
-            f"{path}: expected {len(words)} int64 counts, none below 0, found {counts.dtype} {counts.shape}{_REMEDY}"
-        )
-    repeated = words.repeated()
-    if repeated:
-        word, (first, row) = words[repeated[0]], repeated
-        raise InputError(f"{path}: the word {word!r} occurs twice (rows {first} and {row}); keep one of them")
-    check_finite(path, matrix, words)

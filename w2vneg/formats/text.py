@@ -11,7 +11,7 @@ from ..data.words import Words
 from ..errors import ConfigError, InputError
 from ..files.atomic import atomic_file
 from ..files.bounded import lines_of
-from .common import check_words, promised
+from .common import Stored, check_words, promised
 from .decimals import format_rows
 
 HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\r?\n?\Z")
@@ -22,8 +22,9 @@ _ROW_END = b" \r\n"  # word2vec.c leaves a blank at the end of each row
 _NUMBERS_AT_ONCE = 1 << 17
 
 
-def write(path, words, matrix, precision=None):
+def write(path, stored, precision=None):
     """Write word2vec text; see `w2vneg.formats.save`."""
+    words, matrix = stored.words, stored.matrix
     if precision is not None and not 1 <= precision <= 9:
         raise ConfigError(f"precision must be between 1 and 9 significant digits, not {precision}")
     check_words(path, words)
@@ -51,8 +52,8 @@ def _short_rows(words, matrix, precision):
     return b"".join(b"%s %s\n" % (word, template % tuple(row)) for word, row in zip(words, rows, strict=True))
 
 
-def read(path):
-    """Read word2vec text, strictly; see `w2vneg.formats.load`."""
+def read(path, spell=False):
+    """Read word2vec text, strictly; see `w2vneg.formats.read`. Nothing in it gives vectors to other spellings."""
     path = Path(path)
     try:
         size = path.stat().st_size
@@ -105,7 +106,7 @@ def _read_rows(path, stream, line, expected, dim, capacity):
             f"{path}: the header promises {expected} rows, but there are {len(index)}: the file is cut short "
             "or the header wrong; write it again"
         )
-    return Words(index), matrix[: len(index)], None
+    return Stored(Words(index), matrix[: len(index)], None)
 
 
 def _take_word(path, line, text, index, first_line):
