@@ -20,10 +20,12 @@ from .config import DEGENERACIES, TrainConfig
 from .config.compatibility import about_cosines, check_diagnose, check_plugs
 from .data.encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .data.inputs import Input, encode_input
+from .data.readers.sentences import check_sentences
 from .embeddings import Vectors, spells, with_spellings
 from .errors import ConfigError, InputError, did_you_mean
 from .estimator import Estimator, with_options
 from .files.bounded import check_regular, read_text
+from .follow import Followers
 from .inputs import INPUTS
 from .jit import available_threads
 from .losses import LOSSES
@@ -89,7 +91,7 @@ class Word2Vec(Estimator):
         vocab: Vocabulary | None = None,
         vocab_out: Vocabulary | None = None,
         listeners: Sequence[Callable[[Any], None]] = (),
-        progress: Callable[[int, int | None], None] | None = None,
+        progress: bool | Callable[[int, int | None], None] | None = None,
         diagnose: bool = False,
         valid: str | Path | HeldOut | Validate | None = None,
         checkpoints: str | Path | Checkpoints | None = None,
@@ -109,9 +111,10 @@ class Word2Vec(Estimator):
         vocab_out : Vocabulary, optional
             Of the columns of rectangular data; ConfigError with any other.
         listeners : sequence of callables
-            Called with the trainer's events.
-        progress : callable, optional
-            Called with (done, total) bytes while reading.
+            Called with the trainer's events. The logger ``w2vneg`` gets them, too.
+        progress : bool or callable, optional
+            True shows a bar, False none; left out there is one in a notebook. A callable is called with (done, total)
+            bytes while reading.
         diagnose : bool
             Look at the draws after each epoch: a `w2vneg.events.Diagnosis` for the listeners and the history.
         valid : path, HeldOut or Validate, optional
@@ -142,6 +145,7 @@ class Word2Vec(Estimator):
             )
         self._loaded = False
         valid = _validate(valid, former)
+        followers = Followers(progress)
         given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
         self.reads(given)
         self.check(diagnose)
@@ -149,13 +153,14 @@ class Word2Vec(Estimator):
             if init is not None or vocab is not None or vocab_out is not None:
                 raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
             init = self._trained()
-            vocab, vocab_out = self._grown(given, progress)
+            vocab, vocab_out = self._grown(given, followers.reading)
         start = None if init is None else Start.of(init)
-        encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=progress)
+        encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=followers.reading)
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
-        with nullcontext() if checkpoints is None else checkpoints.owning():
+        with followers, nullcontext() if checkpoints is None else checkpoints.owning():
+            listeners = [*listeners, followers]
             trainer = self.trainer(
                 encoded, listeners, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
             )
@@ -234,6 +239,7 @@ class Word2Vec(Estimator):
             return encode_input(corpus.located(mirror), vocab_out=vocab_out, **shaping)
         if vocab_out is not None:
             raise ConfigError("sentences have one vocabulary; leave vocab_out out")
+        check_sentences(corpus)
         return encode_corpus(corpus, **shaping)
 
     def _grown(self, corpus, progress):

@@ -14,6 +14,7 @@ later run could know them without reading them again.
 
 import tempfile
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -105,7 +106,9 @@ def _encode_sentences(sentences, settings):
         for _ in counter.count(joined(lines, settings.phrases), "sentences"):
             pass
         if counter.n_tokens == 0:
-            raise InputError("the corpus holds no token: the iterable gave no sentence, or only empty ones")
+            spent = isinstance(sentences, Iterator)
+            hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
+            raise InputError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
         counted = Counted(counter, started, counter.bytes, 0, [])
         return _encode_in_temporary_files(counted, settings, stream)
 

@@ -1,7 +1,13 @@
 """Sentences that are in memory already, or come from an iterator, in the form that readers yield."""
 
+import glob
+import numbers
+import os
+
 from ...errors import InputError
-from .sources import PIECE
+from .sources import PIECE, STDIN
+
+_SOME = 100  # sentences that are looked at before they are read
 
 
 def read_sentences(sentences, *, lowercase=False):
@@ -28,6 +34,32 @@ def read_sentences(sentences, *, lowercase=False):
             lines, size = [], 0
     if lines:
         yield _joined(lines, number)
+
+
+def check_sentences(corpus):
+    """Raise InputError for what is easily taken for sentences: strings that name no files, pairs."""
+    if not isinstance(corpus, (list, tuple)) or not corpus:
+        return
+    some = corpus[:_SOME]
+    if all(isinstance(one, str) for one in some) and not any(_names_a_file(one) for one in some):
+        raise InputError(
+            f"a list of strings names files, and {some[0][:60]!r} is none; sentences are lists of words: "
+            "[line.split() for line in lines]"
+        )
+    if all(isinstance(one, tuple) and (len(one) == 2 or _is_weighted(one)) for one in some):
+        raise InputError(
+            f"{some[0]!r:.60} looks like a pair, not a sentence; write pairs into a file, one a line, and give "
+            "Input('pairs', FILE); sentences of two words are given as lists"
+        )
+
+
+def _names_a_file(name):
+    path = os.path.expanduser(name)
+    return name == STDIN or os.path.exists(path) or bool(glob.glob(path))
+
+
+def _is_weighted(pair):
+    return len(pair) == 3 and isinstance(pair[2], numbers.Real)
 
 
 def _iterate(sentences):
