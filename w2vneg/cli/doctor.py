@@ -3,7 +3,14 @@
 import click
 
 _NEEDED = ("numpy", "numba", "llvmlite", "scipy", "pandas", "click", "tqdm", "platformdirs")
-_EXTRAS = {"gensim": "gensim", "zstandard": "zstd"}  # package -> extra that brings it
+_EXTRAS = {  # package -> extra that brings it
+    "gensim": "gensim",
+    "zstandard": "zstd",
+    "pyarrow": "parquet",
+    "safetensors": "safetensors",
+    "tokenizers": "tokenizers",
+    "matplotlib": "plot",
+}
 
 # Goes into a file of its own (Numba caches only what stands in one) and through the house's decorator.
 _PROBE = """

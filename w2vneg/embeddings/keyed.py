@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Key = str | int
 
+KEYS = (str, int, np.integer)  # what names a word: itself, or its row
 _LOG = logging.getLogger("w2vneg")
 _AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosMul
 
@@ -78,16 +79,14 @@ class Keyed:
 
     def get_index(self, key: Key, default: int | None = None) -> int:
         """Return the row of a word; `default`, or UnknownNameError without one, if it has none."""
-        try:
-            return self.id(key)
-        except UnknownNameError:
-            if default is None:
-                raise
-            return default
+        row = self._row(key)
+        if row < 0:
+            return self.id(key) if default is None else default
+        return row
 
     def has_index_for(self, key: Key) -> bool:
         """Tell whether a word has a row, or a row is there."""
-        return self.get_index(key, -1) >= 0
+        return self._row(key) >= 0
 
     def get_vector(self, key: Key, norm: bool = False) -> np.ndarray:
         """Return the vector of a word, float32 (dim,); at length one with `norm`."""
@@ -142,13 +141,10 @@ class Keyed:
             )
         total, size = np.zeros(self.dim), 0.0
         for key, weight in zip(keys, weights.tolist(), strict=True):
-            try:
-                vector = self._resolve(key)[0].astype(np.float64)
-            except UnknownNameError:
-                if not ignore_missing:
-                    raise
+            if ignore_missing and not self._has_vector(key):
                 continue
-            if pre_normalize and not isinstance(key, np.ndarray):
+            vector = self._resolve(key)[0].astype(np.float64)
+            if pre_normalize and isinstance(key, KEYS):
                 vector = normalised(vector[None])[0]
             total += weight * vector
             size += abs(weight)
@@ -211,11 +207,7 @@ class Keyed:
         return self.rank_by_centrality(words)[-1][1]
 
     def _has_vector(self, key):
-        try:
-            self._resolve(key)
-        except UnknownNameError:
-            return False
-        return True
+        return not isinstance(key, KEYS) or self._row(key) >= 0 or self._by_spelling(key) is not None
 
     def similar_by_key(
         self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.words import Words
 from ..errors import ConfigError, UnknownNameError, near_spellings, require
-from .keyed import Keyed
+from .keyed import KEYS, Keyed
 from .search import ROWS, cosines_with, lengths_of, nearest, normalised
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Vectors(Keyed):
 
     def __getitem__(self, word: str | int | Iterable[str | int]) -> np.ndarray:
         """Return the vector of a word or row, float32 (dim,), or of a list of such, float32 (k, dim)."""
-        if isinstance(word, _KEYS):
+        if isinstance(word, KEYS):
             return self._resolve(word)[0]
         return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
 
@@ -107,19 +107,25 @@ class Vectors(Keyed):
 
     def id(self, word: str | int) -> int:
         """Return the row of `word`; UnknownNameError with near spellings if it has none. A row is its own."""
-        row = self.words.find(word)
-        if row < 0 and _is_row(word) and 0 <= word < len(self):
-            return int(word)
+        row = self._row(word)
         if row < 0:
             raise UnknownNameError(self._unknown(word))
         return row
 
+    def _row(self, key):
+        """Return the row of a word, or a row itself, -1 if there is none (int)."""
+        row = self.words.find(key)
+        return int(key) if row < 0 and _is_row(key) and 0 <= key < len(self) else row
+
     def _spelt(self, word):
         """Return the vector of a word's spelling, float32 (dim,); UnknownNameError if it has none."""
-        vector = None if self.spellings is None else self.spellings.vector(word)
+        vector = self._by_spelling(word)
         if vector is None:
             raise UnknownNameError(self._unknown(word))
         return vector
+
+    def _by_spelling(self, word):
+        return self.spellings.vector(word) if self.spellings is not None and isinstance(word, str) else None
 
     def _unknown(self, word):
         if _is_row(word):
@@ -239,19 +245,14 @@ class Vectors(Keyed):
             for item in items:
                 key, own = item if _is_weighted(item) else (item, weight)
                 vector, row = self._resolve(key)
-                found.append((normalised(vector[None])[0] if isinstance(key, _KEYS) else vector, float(own), row))
+                found.append((normalised(vector[None])[0] if isinstance(key, KEYS) else vector, float(own), row))
         return found
 
     def _resolve(self, item):
         """Return the vector of a word, a row or a raw vector, (dim,), and the row or None."""
-        if isinstance(item, str):
-            row = self.words.find(item)
-            if row < 0:
-                return self._spelt(item), None
-            return self.matrix[row], row
-        if isinstance(item, _KEYS):
-            row = self.id(item)
-            return self.matrix[row], row
+        if isinstance(item, KEYS):
+            row = self._row(item)
+            return (self._spelt(item), None) if row < 0 else (self.matrix[row], row)
         try:
             vector = np.asarray(item, dtype=np.float64)
         except (TypeError, ValueError):
@@ -361,22 +362,19 @@ def with_spellings(oov, spellings):
     return spellings
 
 
-_KEYS = (str, int, np.integer)  # what names a word: itself, or its row
-
-
 def _is_row(key):
-    return isinstance(key, _KEYS[1:]) and not isinstance(key, bool)
+    return isinstance(key, KEYS[1:]) and not isinstance(key, bool)
 
 
 def _is_weighted(item):
     """Tell a pair of an item and its weight from a raw vector of two numbers."""
-    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], (*_KEYS, np.ndarray, list))
+    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], (*KEYS, np.ndarray, list))
 
 
 def _as_list(items):
     if items is None:
         return []
-    if isinstance(items, _KEYS) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
+    if isinstance(items, KEYS) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
         return [items]
     return list(items)
 
