@@ -138,7 +138,9 @@ def test_a_corpus_is_no_option():
 
 
 def test_hierarchical_softmax_is_a_loss():
-    assert Word2Vec(hs=1, negative=0).config.loss == "hierarchical"
+    word2vec = Word2Vec(hs=1, negative=0)
+    word2vec.check()
+    assert word2vec.config.loss == "hierarchical"
 
 
 def test_vectors_by_the_name_of_gensim_are_made_once():
