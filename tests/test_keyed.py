@@ -150,6 +150,7 @@ def test_unknown_words_are_left_out_with_a_warning(vectors, caplog):
         (lambda v: v.most_similar_cosmul([("w1", 2.0)]), ConfigError, "no weights"),
         (lambda v: v.most_similar_cosmul("w1", topn=0), ConfigError, "k must be at least 1"),
         (lambda v: v.most_similar([("w1", 2.0, 3.0)]), ConfigError, "12 numbers"),
+        (lambda v: v.most_similar([("w1", "w2")]), ConfigError, r"got \('w1', 'w2'\)"),
     ],
 )
 def test_refusals(vectors, call, error, message):
@@ -204,3 +205,23 @@ def test_evaluations_without_enough_known_words_are_refused(vectors, tmp_path):
         vectors.evaluate_word_pairs(tmp_path / "pairs")
     with pytest.raises(InputError, match="no question has vectors"):
         vectors.evaluate_word_analogies(tmp_path / "questions")
+
+
+class Spelt:
+    """Gives a vector to words that begin with x."""
+
+    def vector(self, word):
+        return np.full(DIM, 0.5, np.float32) if word.startswith("x") else None
+
+
+def test_words_with_the_vector_of_their_spelling_count_as_known(vectors):
+    any_word = Vectors(vectors.words, vectors.matrix, vectors.counts, Spelt())
+    found = any_word.vectors_for_all(["x1", "nowhere", "w3"])
+    assert list(found.words) == ["x1", "w3"] and found.counts.tolist() == [0, N - 3]
+    np.testing.assert_array_equal(found["x1"], np.full(DIM, 0.5))
+    assert list(any_word.vectors_for_all(["x1", "w3"], allow_inference=False).words) == ["w3"]
+    np.testing.assert_allclose(any_word.get_mean_vector(["x1", "nowhere"]), np.full(DIM, DIM**-0.5), rtol=1e-6)
+    assert len(any_word.rank_by_centrality(["x1", "w3", "w4"])) == 3
+    assert not any_word.has_index_for("x1") and any_word.get_index("x1", -1) == -1
+    with pytest.raises(UnknownNameError, match="'x1'"):
+        any_word.get_index("x1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -368,7 +369,8 @@ def _is_row(key):
 
 def _is_weighted(item):
     """Tell a pair of an item and its weight from a raw vector of two numbers."""
-    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], (*KEYS, np.ndarray, list))
+    pair = isinstance(item, tuple) and len(item) == 2
+    return pair and isinstance(item[0], (*KEYS, np.ndarray, list)) and isinstance(item[1], Real)
 
 
 def _as_list(items):
