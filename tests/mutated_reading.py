@@ -12,8 +12,8 @@ from mutated_examples import COMMON, MATRIX, SIMILARITY, VECTORS, VOCAB, encoded
 
 from w2vneg import Vectors, Vocabulary, Word2Vec, formats
 from w2vneg.cli import main
+from w2vneg.cli.beginning import _input_of
 from w2vneg.cli.options import read_config
-from w2vneg.cli.train import _input_of
 from w2vneg.config import TrainConfig
 from w2vneg.data.catalog import arrival
 from w2vneg.data.catalog.manifests import Dataset, Form, read_manifest

@@ -39,7 +39,7 @@ def option(
     infinite : bool
         A number may be infinite, or the text "inf".
     choices : tuple of str, optional
-        The values a text may have.
+        The values a text may have; of `files` names that are no files.
     off : str, optional
         The flag that switches a bool off, without dashes; ``no-NAME`` if None, no such flag if "".
     alone : str, optional

@@ -21,6 +21,7 @@ from .config.compatibility import about_cosines, check_diagnose, check_plugs
 from .data.encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .data.inputs import Input, encode_input
 from .data.readers.sentences import check_sentences
+from .data.readers.sources import STDIN
 from .embeddings import Vectors, spells, with_spellings
 from .errors import ConfigError, InputError, did_you_mean
 from .estimator import Estimator, with_options
@@ -32,6 +33,7 @@ from .losses import LOSSES
 from .plugins import find_objective, load_plugins, names_with_log_q
 from .samplers import SAMPLERS
 from .training.checkpoints import Checkpoints
+from .training.growing import check_growing, config_to_grow
 from .training.model import Model
 from .training.readout import read_out
 from .training.start import Start
@@ -97,6 +99,7 @@ class Word2Vec(Estimator):
         checkpoints: str | Path | Checkpoints | None = None,
         init: str | Path | Vectors | Model | None = None,
         update: bool = False,
+        freeze: bool = False,
         **former: Any,
     ) -> Vectors:
         """Train on a corpus.
@@ -123,11 +126,15 @@ class Word2Vec(Estimator):
         checkpoints : path or Checkpoints, optional
             A model folder to save to while training goes on, after epochs and every ten minutes, and at the end.
         init : path, Vectors or Model, optional
-            Begin with its rows where words are known to both: a model folder, whose two matrices are taken, or vectors.
+            Begin with its rows where words are known to both: a model folder or a ``.bin`` of fastText's, whose two
+            matrices are taken, or vectors.
         update : bool
             Begin with the model that was loaded or trained before, and keep all of its words: the vocabulary grows by
             those of the corpus, counts add up. The corpus is read twice; it alone is trained on, with alpha as at the
-            start of a run. What a weigher has learnt begins anew.
+            start of a run.
+        freeze : bool
+            Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
+            them as well.
         **former
             metric, patience, eval_every, valid_exclude_known of version 0.1, now fields of `Validate`.
 
@@ -148,13 +155,17 @@ class Word2Vec(Estimator):
         followers = Followers(progress)
         given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
         self.reads(given)
-        self.check(diagnose)
         if update:
             if init is not None or vocab is not None or vocab_out is not None:
                 raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
             init = self._trained()
-            vocab, vocab_out = self._grown(given, followers.reading)
-        start = None if init is None else Start.of(init)
+            check_growing(init, self.config)
+        if freeze and init is None:
+            raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
+        start = None if init is None else Start.of(init, freeze)
+        self.check(diagnose, start)
+        if update:
+            vocab, vocab_out = self.grown(given, followers.reading)
         encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=followers.reading)
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
@@ -187,11 +198,13 @@ class Word2Vec(Estimator):
             return
         self.config = dataclasses.replace(self.config, source=data.source, rectangular=rectangular)
 
-    def check(self, diagnose: bool = False) -> None:
+    def check(self, diagnose: bool = False, start: Start | None = None) -> None:
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
         config = self._resolved()
         if diagnose:
             check_diagnose(config)
+        if start is not None:
+            start.check(config)
 
     def _resolved(self):
         """Return the options of the run, checked once for each configuration."""
@@ -242,11 +255,20 @@ class Word2Vec(Estimator):
         check_sentences(corpus)
         return encode_corpus(corpus, **shaping)
 
-    def _grown(self, corpus, progress):
-        """Return the vocabularies of the model, grown by those of a corpus; the second is None unless rectangular."""
-        if isinstance(corpus, EncodedCorpus | EncodedPairs | Iterator):
+    def grown(
+        self, corpus: Corpus, progress: Callable[[int, int | None], None] | None = None
+    ) -> tuple[Vocabulary, Vocabulary | None]:
+        """Return the vocabularies of the model, grown by those of a corpus; the second is None unless rectangular.
+
+        Raises
+        ------
+        ConfigError
+            If the corpus can be read only once.
+        """
+        once = isinstance(corpus, EncodedCorpus | EncodedPairs | Iterator)
+        if once or (isinstance(corpus, Input) and STDIN in corpus.files):
             raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
-        model, config = self.model, self._resolved()
+        model, config = self._trained(), self._resolved()
         whole = dataclasses.replace(self.config, min_count=1, max_vocab=None)
         found = Word2Vec(whole).encode(corpus, progress=progress)
         pairs = [(model.vocab, found.vocab)]
@@ -330,7 +352,8 @@ class Word2Vec(Estimator):
         readout : str, optional
             How they are made of the two matrices, if not as the options say: ``"in"``, ``"both+letters"``, …
         oov : {None, "letters"}
-            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters.
+            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters, or n-grams and
+            the read-out ``"in"``.
 
         Raises
         ------
@@ -349,13 +372,19 @@ class Word2Vec(Estimator):
         self._trained().save(folder)
 
     @classmethod
-    def load(cls, folder: str | Path, plugin: str | None = None) -> Word2Vec:
+    def load(cls, folder: str | Path, plugin: str | None = None, **changes: Any) -> Word2Vec:
         """Read a model folder back.
 
-        plugin : str, optional, the plug-ins that it needs; must be named where somebody else wrote the folder
+        Parameters
+        ----------
+        folder : path
+        plugin : str, optional
+            The plug-ins that it needs; must be named where somebody else wrote the folder.
+        **changes
+            Options of the run that are to be others in ``fit(…, update=True)``: ``alpha=0.01``, ``epochs=2``, …
         """
         model = Model.load(folder)
-        word2vec = cls(model.config_to_run(folder, plugin))
+        word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
         word2vec.model, word2vec._loaded = model, True
         return word2vec
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.encoded import encode_corpus, found
 from w2vneg.data.phrases import Phrase, find_phrases, joined, read_phrases, write_phrases
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.training.model import Model
@@ -149,12 +149,12 @@ def test_found_joined_and_kept_by_the_command_line(run_cli, tmp_path, monkeypatc
     (tmp_path / "text").write_text("\n".join(" ".join(line) for line in made_up()))
     result = run_cli("phrases", "text", "--out", "found.tsv", "--scoring", "npmi", "--threshold", 0.3)
     assert result.code == 0 and "phrases to found.tsv; the most frequent: w" in result.err
-    found = read_phrases("found.tsv")
+    kept = read_phrases("found.tsv")
     small = ["--loss=ns", "--dim=4", "--epochs=1", "--workers=1", "--subsample=0", "--save-model=m", "--quiet"]
     result = run_cli("train", "--corpus", "text", "--phrases", "found.tsv", *small)
     assert result.code == 0, result.err
     model = Model.load("m")
-    expected = encode_corpus(naive(made_up(), found)).vocab
+    expected = encode_corpus(naive(made_up(), kept)).vocab
     assert model.vocab == expected and any("_" in word for word in expected.words)
     assert model.origin.input["phrases"] == [str(tmp_path / "found.tsv")]
     assert run_cli("train", "--resume", "m", "--epochs", 2, "--quiet").code == 0
@@ -162,3 +162,33 @@ def test_found_joined_and_kept_by_the_command_line(run_cli, tmp_path, monkeypatc
     assert result.code == 2 and "text" in result.err
     result = run_cli("train", "--corpus", "text", "--phrases", "none")
     assert result.code == 1 and "none: no such file of phrases" in result.err
+
+
+def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
+    """Those of `w2vneg phrases`, looked for once; the model folder has them for whoever goes on."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    lines = [[f"w{k}" for k in rng.integers(0, 300, 9)] + ["new", "york"] for _ in range(60)]
+    (tmp_path / "text").write_text("\n".join(map(" ".join, lines)))
+    small = ["--loss=ns", "--dim=4", "--epochs=1", "--workers=1", "--subsample=0", "--min-count=1"]
+    result = run_cli("train", "--corpus", "text", "--phrases", "auto", *small, "--save-model=m")
+    assert result.code == 0 and "Phrases joined: 1; the most frequent: new york." in result.err
+    assert run_cli("phrases", "text", "--out", "found.tsv").code == 0
+    assert read_phrases("m/phrases.tsv") == read_phrases("found.tsv")
+    model = Model.load("m")
+    assert model.vocab == encode_corpus(naive(lines, find_phrases(lines)), min_count=1).vocab
+    assert model.origin.input["phrases"] == ["auto"]
+
+    def not_again(*given, **options):
+        raise AssertionError("phrases are looked for again")
+
+    monkeypatch.setattr(found, "find_phrases", not_again)
+    result = run_cli("train", "--corpus", "text", "--phrases", "auto", *small)
+    assert result.code == 0 and "from the cache" in result.err, result.err
+    result = run_cli("train", "--resume", "m", "--epochs", 2)
+    assert result.code == 0 and "from the cache" in result.err, result.err
+    assert Model.load("m").origin.input["phrases"] == ["auto"]
+    result = run_cli("train", "--corpus", "-", "--phrases", "auto")
+    assert result.code == 1 and "reads the text twice" in result.err
+    result = run_cli("train", "--corpus", "text", "--phrases", "auto", "--phrases", "found.tsv")
+    assert result.code == 1 and "leave it out beside files" in result.err

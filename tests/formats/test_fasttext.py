@@ -149,3 +149,30 @@ def test_nodes_of_hierarchical_softmax_are_where_fasttext_looks_for_them(tmp_pat
     for word, steps in enumerate(fasttexts_tree(model.vocab.counts)):
         logits = [float(model.vectors_in[3] @ rows[row]) * (1 if right else -1) for row, right in steps]
         assert -np.logaddexp(0, -np.array(logits)).sum() == pytest.approx(expected[word], rel=1e-4)
+
+
+def test_a_model_folder_has_vectors_of_any_spelling(models, written, tmp_path, run_cli):
+    word2vec = models["subwords"]
+    word2vec.save(tmp_path / "model")
+    vectors = Vectors.load(tmp_path / "model", readout="in", oov="letters")
+    from_bin, live = Vectors.load(written, oov="letters"), word2vec.read_out("in", oov="letters")
+    for word in ("a1b", "a", "b17a2"):
+        assert np.array_equal(vectors[word], from_bin[word]) and np.array_equal(vectors[word], live[word])
+    untrained = next(word for word in map(chr, range(0x3040, 0x30A0)) if not from_bin[word].any())  # its one n-gram
+    with pytest.raises(UnknownNameError):
+        vectors[untrained]
+    for readout in (None, "out", "both"):
+        with pytest.raises(ConfigError, match="subwords and readout='in'"):
+            Vectors.load(tmp_path / "model", readout=readout, oov="letters")
+    result = run_cli("nearest", "a1b", "--vectors", tmp_path / "model", "--readout", "in", "--oov", "letters")
+    assert result.code == 0 and result.out.startswith("a1b\n")
+    with pytest.raises(ConfigError, match="not a model's n-grams"):
+        vectors.save(tmp_path / "vectors.npz")
+
+
+def test_n_grams_of_another_vocabulary_are_refused(models, tmp_path):
+    models["subwords"].save(tmp_path / "model")
+    rows = np.load(tmp_path / "model" / "grams_in.npy")
+    np.save(tmp_path / "model" / "grams_in.npy", rows[1:])
+    with pytest.raises(InputError, match=r"grams_in.npy: its .* rows are not the n-grams of vocab.tsv"):
+        Vectors.load(tmp_path / "model", readout="in", oov="letters")

@@ -194,3 +194,138 @@ def test_a_second_topic_moves_its_own_words(tmp_path):
     own = {word: group for group in groups for word in group}
     right = sum(len(found & own[f"two{k}"]) for k, found in enumerate(near))
     assert right >= 20, right  # of 24
+
+
+GRAMS = OPTIONS | {"inputs": "subwords", "buckets": 300}
+WORDS = [["going", "goings", "gone"], ["gone", "goings", "begone"]] * 20
+NEWER = [["going", "forgone", "gone"], ["forgone", "bygone", "going"]] * 20
+
+
+def trainer_of(corpus, options, start=None):
+    return Trainer(encode_corpus(corpus, min_count=1), Word2Vec(**options).config, start=start)
+
+
+@pytest.fixture
+def with_grams(tmp_path):
+    """A model with n-grams, its rows as they begin, in a folder and as fastText's .bin."""
+    from w2vneg.formats import fasttext
+
+    model = trainer_of(WORDS, GRAMS | {"seed": 9}).model
+    model.vectors_out[:] = np.arange(model.vectors_out.size).reshape(model.vectors_out.shape)
+    model.save(tmp_path / "model")
+    fasttext.write(tmp_path / "model.bin", model)
+    return model, tmp_path
+
+
+@pytest.mark.parametrize("name", ["model", "model.bin"])
+def test_n_grams_begin_by_their_bucket(with_grams, name):
+    old, folder = with_grams
+    plain = trainer_of(NEWER, GRAMS).model
+    trainer = trainer_of(NEWER, GRAMS, Start.of(folder / name, freeze=True))
+    model = trainer.model
+    assert trainer.started == 2
+    before = dict(zip(old.buckets().tolist(), old.extra["grams_in"], strict=True))
+    known = [bucket in before for bucket in model.buckets().tolist()]
+    assert 0 < sum(known) < len(known) or name == "model.bin"
+    for row, bucket in enumerate(model.buckets().tolist()):
+        zeros = np.zeros(6) if name == "model.bin" else plain.extra["grams_in"][row]  # there every bucket has a row
+        assert np.array_equal(model.extra["grams_in"][row], before.get(bucket, zeros))
+    for word in ("going", "gone"):
+        rows = [one.vocab.id(word) for one in (old, model)]
+        for matrix in ("words_in", "vectors_in", "vectors_out"):
+            assert np.array_equal(old.matrices()[matrix][rows[0]], model.matrices()[matrix][rows[1]])
+    new = model.vocab.id("bygone")
+    assert np.array_equal(model.extra["words_in"][new], plain.extra["words_in"][new])
+    assert sorted(model.frozen) == ["grams_in", "vectors_out", "words_in"]
+    assert model.frozen["words_in"].tolist() == [word in old.vocab for word in model.vocab.words]
+
+
+@pytest.mark.parametrize("name", ["model", "model.bin"])
+def test_a_run_without_n_grams_begins_with_the_means(with_grams, name):
+    old, folder = with_grams
+    model = trainer_of(NEWER, OPTIONS, Start.of(folder / name)).model
+    found = model.vectors_in[model.vocab.id("going")]
+    np.testing.assert_allclose(found, old.vectors_in[old.vocab.id("going")], rtol=1e-6)
+
+
+def test_other_n_grams_are_refused(with_grams, first):
+    _, folder = with_grams
+    with pytest.raises(ConfigError, match="take --minn 3 --maxn 6 --buckets 300"):
+        trainer_of(NEWER, GRAMS | {"maxn": 4}, Start.of(folder / "model"))
+    with pytest.raises(ConfigError, match="makes vectors of n-grams, for which the model has no rows"):
+        trainer_of(SECOND, GRAMS, Start.of(first.model))
+
+
+def test_what_plugs_have_learnt_goes_along():
+    """Rows by word; those of a new word, and of a plug of another shape, are the plug's own."""
+    models = [
+        Model.fresh(encode_corpus(corpus, min_count=1).vocab, Word2Vec(**OPTIONS).config) for corpus in (FIRST, SECOND)
+    ]
+    for sign, model in zip((1, -1), models, strict=True):
+        rows = np.arange(1.0, 1 + len(model.vocab), dtype=np.float32)[:, None]
+        model.extra = {"log_z": sign * rows, "seen_out": sign * 10 * rows, "wide": sign * np.tile(rows, 2 + sign)}
+    old, new = models
+    Start.of(old).begin(new)
+    for row, word in enumerate(new.vocab.words):
+        known = old.vocab.id(word) + 1 if word in old.vocab else -row - 1
+        assert new.extra["log_z"][row, 0] == known and new.extra["seen_out"][row, 0] == 10 * known
+        assert new.extra["wide"][row, 0] == -row - 1
+
+
+def test_the_command_line_grows_a_model(first, tmp_path, monkeypatch, run_cli):
+    """The same as fit(…, update=True), to the bit."""
+    monkeypatch.chdir(tmp_path)
+    first.save("m")
+    (tmp_path / "newer").write_text("".join(" ".join(line) + "\n" for line in SECOND))
+    result = run_cli("train", "--update", "m", "--corpus", "newer", "--alpha", 0.01, "--save-model", "n")
+    assert result.code == 0, result.err
+    assert "The 4 words of m begin with their vectors; 2 joined." in result.err
+    grown, other = Model.load("n"), Word2Vec.load("m", alpha=0.01)
+    vectors = other.fit("newer", update=True)
+    assert grown.vocab == other.model.vocab and "a" in grown.vocab and grown.vocab.counts[0] == 100
+    assert np.array_equal(grown.vectors_in, vectors.matrix)
+    assert grown.config.alpha == 0.01 and grown.config.min_alpha == 1e-6 and grown.config.epochs == 2
+    result = run_cli("train", "--resume", "n", "--epochs", 3, "--quiet")
+    assert result.code == 0, result.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ("--corpus newer --loss relaxed", "leave --loss out, or begin a run of your own with its rows: --init m"),
+        ("--corpus newer --dim 6", "leave --dim out"),
+        ("--corpus newer --subwords", "leave --inputs out"),
+        ("--corpus newer --init m", "give one of the two"),
+        (
+            "--corpus newer --vocab m/vocab.tsv",
+            "--update takes its vocabulary from the model folder; leave --vocab out",
+        ),
+        ("--corpus newer --config c.toml", "leave --config out"),
+        ("--corpus -", "standard input can be read once"),
+        ("--resume m", "leave --update out"),
+        ("--pairs newer", "trained on text, so its vocabulary grows by such data only"),
+        ("", "goes on with newer data; name a file, as with --corpus"),
+    ],
+)
+def test_what_a_model_does_not_grow_by(first, tmp_path, monkeypatch, run_cli, flags, said):
+    monkeypatch.chdir(tmp_path)
+    first.save("m")
+    (tmp_path / "newer").write_text("c d\n")
+    result = run_cli("train", "--update", "m", *flags.split())
+    assert result.code in (1, 2) and said in result.err, result.err
+
+
+def test_newer_text_is_read_as_the_text_before(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("New York, new york. Old york!\n" * 9)
+    (tmp_path / "newer").write_text("a new york? <b>One</b>\n" * 9)
+    (tmp_path / "phrases").write_text("new york\n")
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
+    reading = "--tokenizer=words", "--lowercase", "--phrases=phrases", "--strip=markup"
+    run = run_cli("train", "--corpus=text", *flags, *reading, "--save-model=m")
+    assert run.code == 0, run.err
+    (tmp_path / "phrases").unlink()  # the model has them
+    run = run_cli("train", "--update=m", "--corpus=newer", "--save-model=m")
+    assert run.code == 0, run.err
+    assert set(Model.load("m").vocab.words) == {"new_york", "old", "york", "a", "one"}
+    assert run_cli("train", "--resume=m", "--epochs=3", "--quiet").code == 0

@@ -11,7 +11,8 @@ _READOUT = click.option(
 _OOV = click.option(
     "--oov",
     type=click.Choice(["letters"]),
-    help="Give unknown words the vector of their spelling, if the read-out has letters.",
+    help="Give unknown words the vector of their spelling: of a read-out with letters, or of a model's n-grams with "
+    "--readout in.",
 )
 
 

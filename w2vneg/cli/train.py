@@ -8,12 +8,13 @@ from contextlib import nullcontext
 import click
 
 from ..training.signals import first_signal
+from .beginning import beginning_of, beginning_options
 from .inputs import encode, input_of, input_options, refuse_overwriting
-from .options import GroupedCommand, config_options, read_config
+from .options import GroupedCommand, config_options
 from .progress import TrainingProgress, noter
 from .results import vectors_of, write_results
 from .valid import check_valid, valid_options, validation_of
-from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
+from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 
 
 @click.command(cls=GroupedCommand, short_help="Train vectors on a corpus.")
@@ -28,14 +29,9 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     metavar="MINUTES",
     help="Save the model so often within an epoch, at most 1 % of the time.  [with --save-model; default: 10]",
 )
-@click.option(
-    "--init",
-    metavar="MODEL|VECTORS",
-    help="Begin with the rows of another model or of vectors, where words are the same.",
-)
+@beginning_options
 @click.option("--cbow", is_flag=True, help="Let the words around predict: --inputs window, or window+subwords.")
 @click.option("--subwords", is_flag=True, help="Make vectors of n-grams, too: --inputs subwords, or window+subwords.")
-@click.option("--resume", metavar="DIR", help="Go on with a model folder; beyond its end with more --epochs.")
 @vocabulary_options
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
@@ -49,10 +45,8 @@ def train(
     output,
     save_model,
     checkpoint_every,
-    init,
     cbow,
     subwords,
-    resume,
     config_path,
     mirror,
     diagnose,
@@ -72,33 +66,30 @@ def train(
     """
     note = noter(quiet)
     given["inputs"] = _inputs(cbow, subwords, given["inputs"])
-    read = input_of(given, needed=False)
+    named, resume = input_of(given, needed=False), given["resume"]
     held_out, fixed = check_valid(given, resume), fixed_of(given)
     checkpoints = _checkpoints(save_model or resume, checkpoint_every, dry_run, note)
-    config, model = _starting_point(resume, config_path, given)
-    start = _start(init, resume)
+    beginning = beginning_of(given, config_path, named)
+    config, model, start = beginning.config, beginning.model, beginning.start()
     if output == "":
         raise click.UsageError("--output needs the name of a file")
     output = output or (vectors_of(model, resume) if model is not None else None) or "vectors.txt"
     from ..data.readers.sources import find_files
     from ..word2vec import Word2Vec
 
-    if read is None:
-        read = _input_of(model, resume) if model is not None else _built_in(note)
+    read = beginning.data(note)
     word2vec = Word2Vec(config)
     word2vec.reads(read)
-    word2vec.check(diagnose)
-    check_fixed(fixed, read, resume)
+    word2vec.check(diagnose, start)
+    check_fixed(fixed, read, beginning.way)
     _check_places(output, checkpoints)
-    located = read.located(mirror)
+    located = beginning.with_phrases(read).located(mirror)
     files = [*find_files([*located.files, *located.names]), *fixed.values(), *filter(None, [config_path])]
     refuse_overwriting("--output", output, files)
-    own_vocab = not fixed if model is None else model.origin.own_vocab
-    known = vocabularies(fixed)
-    if model is not None and not own_vocab:  # else the options choose it again, and what was encoded is found again
-        known = {"vocab": model.vocab, "vocab_out": model.vocab_out}
+    known, own_vocab = beginning.vocabularies(fixed, word2vec, located, quiet)
     encoded = encode(located, word2vec.config, quiet, **known)
     note(encoded.report.line())
+    _tell_of_phrases(encoded, note)
     _tell_of_raw_text(read, encoded, note)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note)
@@ -108,8 +99,7 @@ def train(
     trainer = word2vec.trainer(
         encoded, model=model, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
     )
-    if start is not None:
-        note(f"{trainer.started:,} of {len(encoded.vocab):,} words begin with their vectors of {init}.")
+    beginning.tell(trainer, note)
     if trainer.complete:
         done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
         remedy = f"; for more give --epochs {trainer.config.epochs + 1} or above" if validation is None else ""
@@ -192,37 +182,12 @@ def _in_words(seconds):
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def _starting_point(resume, config_path, given):
-    """Return (config, model to resume or None)."""
-    if not resume:
-        return read_config(config_path, given), None
-    chosen = [name for name, value in given.items() if value is not None and name not in ("plugin", "epochs")]
-    if chosen or config_path:
-        what = "--config" if not chosen else "--" + chosen[0].replace("_", "-")
-        raise click.UsageError(f"--resume takes its options from the model folder; leave {what} out")
-    from ..training.model import Model
-
-    model = Model.load(resume)
-    return model.config_to_run(resume, given["plugin"], given["epochs"]), model
-
-
 def _inputs(cbow, subwords, given):
     """Return the value of ``--inputs`` that ``--cbow`` and ``--subwords`` stand for."""
     named = "+".join(name for name, asked in (("window", cbow), ("subwords", subwords)) if asked)
     if named and given not in (None, named):
         raise click.UsageError(f"--inputs {given} is not what --cbow and --subwords say, {named}; give one of the two")
     return named or given
-
-
-def _start(init, resume):
-    """Return the `Start` that ``--init`` names, or None."""
-    if init is None:
-        return None
-    if resume:
-        raise click.UsageError("--resume goes on with the model folder's own vectors; leave --init out")
-    from ..training.start import Start
-
-    return Start.of(init)
 
 
 def _check_places(output, checkpoints):
@@ -238,33 +203,18 @@ def _check_places(output, checkpoints):
         check_place(checkpoints.folder)
 
 
+def _tell_of_phrases(encoded, note):
+    if encoded.phrases:
+        most = sorted(encoded.phrases, key=lambda phrase: -phrase.count)[:5]
+        shown = ", ".join(f"{phrase.first} {phrase.second}" for phrase in most)
+        note(f"Phrases joined: {len(encoded.phrases):,}; the most frequent: {shown}.")
+
+
 def _tell_of_raw_text(read, encoded, note):
     from ..data.rawtext import about_words
 
     if read.kind == "corpus" and read.tokenizer == "whitespace" and (advice := about_words(encoded.vocab.words)):
         note(f"Note: {advice}.")
-
-
-def _built_in(note):
-    from ..data.inputs import Input
-
-    note("No --corpus given: training on the built-in corpus, the documentation of Python's standard library.")
-    return Input("corpus", "builtin")
-
-
-def _input_of(model, folder):
-    """Return what a model folder was trained on, as it was named then."""
-    from ..data.inputs import Input
-    from ..errors import ConfigError, InputError
-
-    try:
-        read = Input.from_dict(model.origin.input) if model.origin.input else None
-    except ConfigError as error:
-        place = os.path.join(folder, "corpus.json")
-        raise InputError(f"{place}: {error}; name the data again, as with --corpus") from error
-    if read is None or "-" in read.files:
-        raise click.UsageError(f"{folder} was not trained on files; name the same data again, as with --corpus")
-    return read
 
 
 def _report(trainer, encoded, output, folder):
@@ -276,6 +226,7 @@ def _report(trainer, encoded, output, folder):
         "model": folder,
         "interrupted": not trainer.complete,
         "corpus": dataclasses.asdict(encoded.report),
+        "phrases": len(encoded.phrases),
         "config": config,
         "validation": trainer.model.best and trainer.model.best.as_dict(),
         "history": trainer.model.history,

@@ -33,11 +33,14 @@ def fixed_of(given):
     return {name: path for name, path in fixed.items() if path}
 
 
-def check_fixed(fixed, read, resume=None):
-    """Raise click.UsageError where the files of `fixed` would mean nothing to the `Input` `read`."""
-    if resume and fixed:
+def check_fixed(fixed, read, way=None):
+    """Raise click.UsageError where the files of `fixed` would mean nothing to the `Input` `read`.
+
+    way : str, optional, the flag of a model that goes on
+    """
+    if way and fixed:
         flag = _NAMES[next(iter(fixed))][0]
-        raise click.UsageError(f"--resume takes its vocabulary from the model folder; leave {flag} out")
+        raise click.UsageError(f"{way} takes its vocabulary from the model folder; leave {flag} out")
     if "vocab_out" in fixed and not read.rectangular:
         what = f"--{read.kind} has one vocabulary, which --vocab names"
         hint = (

@@ -219,6 +219,15 @@ def check_inputs(config):
         )
 
 
+def check_freeze(config):
+    """Refuse to freeze rows where a step is taken by whole matrices."""
+    if is_dense(config):
+        raise ConfigError(
+            f"loss {config.loss!r} moves every row at every step, so none can be frozen; take --loss sampled-softmax, "
+            "or leave --freeze out"
+        )
+
+
 def _check_around(config, plugs):
     """Refuse plugs that look at the one centre, where several words make the vector."""
     flag = f"--inputs {config.inputs}"

@@ -328,8 +328,8 @@ class Vectors(Keyed):
         readout : str, optional
             How vectors are made of a model folder's matrices, if not as the model says: ``"in"``, ``"both+letters"``, …
         oov : {None, "letters"}
-            With ``"letters"`` any spelling has a vector; for a model folder whose read-out has letters, or an npz file
-            written from one.
+            With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters, or an npz file
+            written from one; for a model folder of n-grams with ``readout="in"``, or a ``.bin`` of fastText's.
         """
         from ..formats import read, readout_of
 
@@ -359,7 +359,10 @@ def spells(oov):
 def with_spellings(oov, spellings):
     """Return `spellings`; ConfigError if they are asked for and the read-out has none."""
     if oov is not None and spellings is None:
-        raise ConfigError("vectors of any spelling need a read-out with letters, as readout='both+letters'")
+        raise ConfigError(
+            "vectors of any spelling need a read-out with letters, as readout='both+letters', or the n-grams of a "
+            "model trained with subwords and readout='in'"
+        )
     return spellings
 
 

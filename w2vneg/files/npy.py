@@ -27,12 +27,24 @@ def read_matrix(path, mapped=False):
     InputError
         If the file cannot be read, or is anything else, or shorter or longer than its header says.
     """
+    return _read(path, np.float32, "a matrix of float32", mapped)
+
+
+def read_mask(path):
+    """Return the yes and no of an npy file, bool (n,), n at least 1; InputError as `read_matrix` has it."""
+    mask = _read(path, np.bool_, "an array of bool")
+    if (mask.view(np.uint8) > 1).any():
+        raise InputError(f"{path}: holds something else than yes and no; the file is damaged")
+    return mask
+
+
+def _read(path, expected, what, mapped=False):
     try:
         with open(path, "rb") as stream:
             shape, column_major, dtype = npy_header(stream)
             begin, size = stream.tell(), os.fstat(stream.fileno()).st_size
-            if dtype != np.float32 or len(shape) != 2 or not min(shape):
-                raise InputError(f"{path}: expected a matrix of float32, found {dtype} of shape {shape}")
+            if dtype != expected or len(shape) != (1 if expected is np.bool_ else 2) or not min(shape):
+                raise InputError(f"{path}: expected {what}, found {dtype} of shape {shape}")
             if math.prod(shape) * dtype.itemsize != size - begin:
                 raise InputError(f"{path}: cut short or damaged: its {size:,} bytes do not hold the promised {shape}")
             order = "F" if column_major else "C"

@@ -23,6 +23,7 @@ from ..kernels.bags import mean_rows
 from ..kernels.text.grams import buckets_of
 from ..losses import LOSSES
 from .common import Stored, check_finite, check_text
+from .spellings import GramSpellings
 
 MAGIC = struct.pack("<i", 793712314)
 _VERSION = 12
@@ -35,27 +36,10 @@ _ROWS = 1 << 14  # written at a time
 _LONGEST_WORD = 1 << 16
 
 
-class GramSpellings:
-    """Vectors of any spelling: the mean of its n-grams' rows.
-
-    Attributes
-    ----------
-    rows : float32, (n_buckets, dim)
-    minn, maxn : int, characters of an n-gram
-    """
-
-    def __init__(self, rows, minn, maxn):
-        self.rows, self.minn, self.maxn = rows, minn, maxn
-
-    def vector(self, word):
-        """Return the vector of a spelling, float32 (dim,); None if it has no n-gram."""
-        _, found = buckets_of(Words([word]), self.minn, self.maxn, len(self.rows))
-        return np.asarray(self.rows[found]).mean(axis=0, dtype=np.float32) if len(found) else None
-
-
 class Contents(NamedTuple):
     """What a file holds, but for its bytes. words : Words; counts : int64, (n,); n_buckets, minn, maxn : int
     rows : float32, (n + n_buckets, dim), mapped
+    targets : float32, (n, dim), mapped, the output matrix; None: its rows are no words'
     """
 
     words: Words
@@ -64,35 +48,40 @@ class Contents(NamedTuple):
     minn: int
     maxn: int
     rows: np.ndarray
+    targets: np.ndarray | None
 
 
 def read(path, spell=False):
     """Read the vectors of a model: of each word the mean of its row and its n-grams'; see `w2vneg.formats.read`."""
-    found = _contents(Path(path))
-    n, dim = len(found.words), found.rows.shape[1]
-    if found.n_buckets:
-        starts, grams = buckets_of(found.words, found.minn, found.maxn, found.n_buckets)
-        matrix = np.empty((n, dim), np.float32)
-        own, buckets = np.ascontiguousarray(found.rows[:n]), np.ascontiguousarray(found.rows[n:])
-        mean_rows(starts, grams.astype(np.int32), own, buckets, matrix)
-        end_of_line = found.words.find(_END_OF_LINE)
-        if end_of_line >= 0:  # which has no n-grams
-            matrix[end_of_line] = own[end_of_line]
-    else:
-        matrix, buckets = np.array(found.rows[:n]), None
+    found = contents(Path(path))
+    matrix = means(found)
     check_finite(path, matrix, found.words)
-    repeated = found.words.repeated()
-    if repeated:
-        raise InputError(f"{path}: the word {found.words[repeated[0]]!r} occurs twice{_REMEDY}")
     spellings = None
     if spell:
-        if buckets is None:
+        if not found.n_buckets:
             raise ConfigError(f"{path} has no n-grams, so words that it does not know have no vector; leave oov out")
-        spellings = GramSpellings(buckets, found.minn, found.maxn)
+        buckets = found.rows[len(found.words) :]
+        spellings = GramSpellings(buckets, found.minn, found.maxn, found.n_buckets)
     return Stored(found.words, matrix, found.counts, spellings)
 
 
-def _contents(path):
+def means(found):
+    """Return of each word of `contents` the mean of its row and its n-grams', float32 (n, dim)."""
+    n, dim = len(found.words), found.rows.shape[1]
+    if not found.n_buckets:
+        return np.array(found.rows[:n])
+    starts, grams = buckets_of(found.words, found.minn, found.maxn, found.n_buckets)
+    matrix = np.empty((n, dim), np.float32)
+    own, buckets = np.ascontiguousarray(found.rows[:n]), np.ascontiguousarray(found.rows[n:])
+    mean_rows(starts, grams.astype(np.int32), own, buckets, matrix)
+    end_of_line = found.words.find(_END_OF_LINE)
+    if end_of_line >= 0:  # which has no n-grams
+        matrix[end_of_line] = own[end_of_line]
+    return matrix
+
+
+def contents(path):
+    """Return what a file holds (`Contents`); InputError if it is damaged, or no such model of words."""
     size = path.stat().st_size
     try:
         with open(path, "rb") as stream:
@@ -101,7 +90,7 @@ def _contents(path):
             (version,) = struct.unpack("<i", stream.read(4))
             if version not in (11, _VERSION):
                 raise InputError(f"{path}: version {version} of fastText's format, where 11 and 12 are known{_REMEDY}")
-            dim, *_, model, n_buckets, minn, maxn, _, _ = _ARGUMENTS.unpack(stream.read(_ARGUMENTS.size))
+            dim, *_, loss, model, n_buckets, minn, maxn, _, _ = _ARGUMENTS.unpack(stream.read(_ARGUMENTS.size))
             n, n_words, n_labels, _, pruned = _COUNTS.unpack(stream.read(_COUNTS.size))
             if model == _MODELS["classifier"] or n_labels:
                 raise InputError(f"{path}: a classifier of fastText's, not word vectors; train with skipgram or cbow")
@@ -120,9 +109,19 @@ def _contents(path):
             if rows not in (n, n + n_buckets) or columns != dim or stream.tell() + rows * dim * 4 > size:
                 raise InputError(f"{path}: expected {n + n_buckets} rows of {dim} numbers{_REMEDY}")
             matrix = np.memmap(path, "<f4", "r", stream.tell(), (rows, dim))
+            stream.seek(rows * dim * 4, 1)
+            quantised, rows_out, columns = struct.unpack("<?2q", stream.read(17))
+            targets = None
+            if loss != _LOSSES["hs"]:
+                if quantised or (rows_out, columns) != (n, dim) or stream.tell() + n * dim * 4 > size:
+                    raise InputError(f"{path}: expected {n} rows of {dim} numbers of targets{_REMEDY}")
+                targets = np.memmap(path, "<f4", "r", stream.tell(), (n, dim))
     except struct.error:
         raise InputError(f"{path}: ends in the middle{_REMEDY}") from None
-    return Contents(words, counts, rows - n, minn, maxn, matrix)
+    repeated = words.repeated()
+    if repeated:
+        raise InputError(f"{path}: the word {words[repeated[0]]!r} occurs twice{_REMEDY}")
+    return Contents(words, counts, rows - n, minn, maxn, matrix, targets)
 
 
 def _entries(path, stream, n):

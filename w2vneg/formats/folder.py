@@ -7,7 +7,8 @@ from ..files.bounded import read_json
 from ..files.npy import read_matrix
 from ..losses import LOSSES
 from ..readout import DEFAULT, Trained, parse
-from .common import Stored, check_finite
+from .common import Stored, check_finite, row_not_finite
+from .spellings import spellings_of
 
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
 
@@ -22,7 +23,7 @@ def read(path, readout=None, spell=False):
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
     from ..data.vocab import Vocabulary
 
-    rectangular, source, own, loss = _options(path)
+    rectangular, source, own, loss, grams = _options(path)
     chain = parse(own if readout is None else readout)
     chain.check(source, rectangular, loss in LOSSES and LOSSES[loss].paths)
     of_columns = rectangular and any(part.name == "out" for part in chain.parts)
@@ -41,13 +42,25 @@ def read(path, readout=None, spell=False):
     contexts = _matrix(contexts, len(vocab)) if chain.needs_contexts and contexts.is_file() else None
     counts = np.asarray(vocab.counts, dtype=np.int64)
     vectors = chain.read(Trained(first, second, vocab.words, counts, contexts, spell))
-    return Stored(vocab.words, vectors, counts, chain.spellings)
+    spellings = chain.spellings
+    if spell and grams is not None and chain.rows_as_trained:
+        rows = _matrix(path / "grams_in.npy")
+        if row_not_finite(rows) is not None:
+            raise InputError(f"{path / 'grams_in.npy'}: holds numbers that are not finite{_REMEDY}")
+        spellings = spellings_of(vocab, rows, *grams)
+        if spellings is None:
+            raise InputError(
+                f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
+            )
+    return Stored(vocab.words, vectors, counts, spellings)
 
 
 def _options(path):
-    """Return whether rows and columns are two kinds of things, what was read, the run's read-out and its loss."""
+    """Return whether rows and columns are two kinds of things, what was read, the run's read-out, its loss, and the
+    minn, maxn and buckets of its n-grams, None without any.
+    """
     if not (path / "config.json").exists():  # vectors alone
-        return False, "text", DEFAULT, None
+        return False, "text", DEFAULT, None, None
     options = read_json(path / "config.json")
     wrong = f"{path / 'config.json'}: expected options by name"
     if not isinstance(options, dict):
@@ -56,14 +69,19 @@ def _options(path):
     readout = options.get("readout") or DEFAULT  # of models that were saved before there were read-outs
     if not isinstance(found[0], bool) or not all(isinstance(value, str) for value in (found[1], readout)):
         raise InputError(f"{wrong}, rectangular true or false, source and readout as text{_REMEDY}")
-    return *found, readout, str(options.get("loss"))
+    grams = None
+    if (path / "grams_in.npy").exists():
+        grams = [options.get(name) for name in ("minn", "maxn", "buckets")]
+        if not all(type(value) is int and value > 0 for value in grams):
+            raise InputError(f"{wrong}, minn, maxn and buckets whole numbers{_REMEDY}")
+    return *found, readout, str(options.get("loss")), grams
 
 
-def _matrix(path, n_words):
+def _matrix(path, n_words=None):
     """Map one npy file, float32 (n_words, dim)."""
     if not path.is_file():
         raise InputError(f"{path}: no such file{_REMEDY}")
     matrix = read_matrix(path, mapped=True)
-    if len(matrix) != n_words:
+    if n_words is not None and len(matrix) != n_words:
         raise InputError(f"{path}: expected float32 numbers in {n_words} rows, found float32 {matrix.shape}{_REMEDY}")
     return np.ascontiguousarray(matrix)

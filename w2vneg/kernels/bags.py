@@ -13,8 +13,9 @@ import numpy as np
 
 from ..jit import launch, njit
 from .contracts import draw, fetches, gather, group, on_update, prefetch_hint
+from .frozen import step_bag, step_targets
 from .groups import EXPLODED, Group, drawn_places, find_gradients, on_own_lines, scale_steps
-from .linalg import add_to_rows, bound_steps, dot, dots, fetch_row, row_of, step_rows, sum_rows
+from .linalg import bound_steps, dot, dots, fetch_row, row_of, sum_rows
 from .schedule import linear
 
 _ZERO = np.float32(0.0)
@@ -57,8 +58,8 @@ def mean_of_bag(width, words, grams, bag, n_words, n_grams, x):
 @njit(borrows=True)
 def add_to_bag(width, words, grams, bag, n_words, n_grams, step):
     """Add a step, float32 (dim,), to each row that `mean_of_bag` has found."""
-    add_to_rows(width, words.matrix, bag.word_rows, n_words, step)
-    add_to_rows(width, grams.matrix, bag.gram_rows, n_grams, step)
+    step_bag(words.frozen, words, bag.words, bag.word_rows, n_words, step)
+    step_bag(grams.frozen, grams, bag.grams, bag.gram_rows, n_grams, step)
 
 
 @njit(loop=True)
@@ -129,8 +130,8 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
             bound_steps(positive_steps, m, negative_steps, draws, norm2)
         for i in range(dim):
             total[i] = _ZERO
-        step_rows(width, matrix_out, positive_rows, positive_steps, m, x, total)
-        step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, total)
+        step_targets(out.frozen, out, positives, positive_rows, positive_steps, m, x, total)
+        step_targets(out.frozen, out, negatives, negative_rows, negative_steps, draws, x, total)
         add_to_bag(width, words, grams, bag, n_words, n_grams, total)
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m

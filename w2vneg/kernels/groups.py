@@ -97,7 +97,7 @@ class Group(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q, signs, ω), of one pair, of
     the group's centres (only the first, where they are one); slots and their sums for a table of a window's centres, a
-    power of two of them and more than twice as many as it can have.
+    power of two of them and more than twice as many as it can have; a row to write what no row is to take.
     """
 
     positives: np.ndarray
@@ -129,6 +129,7 @@ class Scratch(NamedTuple):
     target_rows: np.ndarray
     slots: np.ndarray
     slot_sums: np.ndarray
+    sink: np.ndarray
 
 
 _LINE = 64  # bytes
@@ -196,6 +197,7 @@ def make_scratch(shape, dim):
         np.empty(1 + n, np.int64),
         np.empty(slots, np.int64),
         np.empty(slots, np.float32),
+        np.zeros(dim, np.float32),
     )
     return on_own_lines(scratch)
 

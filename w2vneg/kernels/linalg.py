@@ -41,6 +41,7 @@ class Rows(NamedTuple):
     n_private : int, how many of the most frequent ids have private copies
     replica_offset : int, row of this worker's copy of id 0; worker : int, which one it is
     width : what `width_of` gives for dim
+    frozen : bool, (n_vocab,), the ids whose rows never move (see `frozen`); None: there are none
     """
 
     matrix: np.ndarray
@@ -48,6 +49,7 @@ class Rows(NamedTuple):
     replica_offset: int
     worker: int
     width: tuple = AnyWidth()
+    frozen: np.ndarray | None = None
 
 
 @njit(borrows=True)

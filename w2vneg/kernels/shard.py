@@ -14,6 +14,7 @@ from ..jit import njit
 from ..registry import Sharing
 from .bags import make_bag, train_bags
 from .contracts import draw, fetches, group, on_update, open_sampler, open_weigher, prefetch_hint, prescore
+from .frozen import stays, step_targets
 from .groups import (
     EXPLODED,
     Group,
@@ -23,7 +24,7 @@ from .groups import (
     on_own_lines,
     scale_steps,
 )
-from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
+from .linalg import bound_steps, dot, dots, fetch_row, row_of
 from .paths import make_path, train_paths
 from .schedule import linear
 from .window import train_windows
@@ -134,8 +135,9 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         scale_steps(scratch, m, draws, -alpha)
         if shape.bounded:
             bound_steps(positive_steps, m, negative_steps, draws, norm2)
-        step_rows(width, matrix_out, positive_rows, positive_steps, m, x, centre)
-        step_rows(width, matrix_out, negative_rows, negative_steps, draws, x, centre)
+        moving = scratch.sink if stays(inputs.frozen, centre_id) else centre
+        step_targets(out.frozen, out, positives, positive_rows, positive_steps, m, x, moving)
+        step_targets(out.frozen, out, negatives, negative_rows, negative_steps, draws, x, moving)
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

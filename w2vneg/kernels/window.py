@@ -10,8 +10,9 @@ import numpy as np
 
 from ..jit import njit
 from .contracts import draw, fetches, group, on_update, prefetch_hint
+from .frozen import step_window
 from .groups import EXPLODED, Group, find_gradients, of_windows, scale_steps
-from .linalg import dot, fetch_row, row_of, window_products, window_steps
+from .linalg import dot, fetch_row, row_of, window_products
 from .schedule import linear
 
 _ZERO = np.float32(0.0)
@@ -31,7 +32,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
     centres, centre_rows, norms = scratch.centres, scratch.centre_rows, scratch.norms
     positives, negatives, target_rows = scratch.positives, scratch.negatives, scratch.target_rows
     positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
-    positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
+    negative_steps = scratch.negative_steps
     each = 1.0 / max(last - first, 1)
     loss_sum, pairs = 0.0, 0
     for position in range(first, last):
@@ -75,18 +76,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         scale = _bounding_scale(scratch, m, n, dot(target, target)) if shape.bounded else _ONE
         if scale < _ONE:
             scale_steps(scratch, m, m * n, scale)
-        window_steps(
-            width,
-            matrix_in,
-            centre_rows,
-            m,
-            matrix_out,
-            target_rows,
-            n,
-            positive_steps,
-            negative_steps,
-            scratch.gradients,
-        )
+        step_window(inputs.frozen, out.frozen, inputs, out, scratch, m, n)
         on_update(sampler, sampler_state, m, positives, n, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

@@ -140,6 +140,11 @@ class Chain:
         """What gives vectors to any spelling (`letters.Spellings`), if `Trained.spell` asked for it; else None."""
         return next((part.spellings for part in self.parts if part.spellings is not None), None)
 
+    @property
+    def rows_as_trained(self) -> bool:
+        """Whether vectors are the rows of the input matrix, and nothing is done to them."""
+        return [part.name for part in self.parts] == ["in"]
+
     def memory(self, n_vocab: int, dim: int) -> int:
         """Return the bytes that all of them take, about."""
         return sum(part.memory(n_vocab, dim) for part in self.parts)

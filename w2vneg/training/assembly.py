@@ -31,17 +31,19 @@ class Assembly:
 
     engine : Engine
     loss_at_init : float, the loss with all logits 0
+    started : int, how many centres begin with rows of another model
     temperatures : what sets T between rounds (`samplers.temperature.make_schedule`), or None
     estimate : CostEstimated or None, to be told before a long dense run
     """
 
     engine: Engine
     loss_at_init: float
+    started: int = 0
     temperatures: object = None
     estimate: CostEstimated | None = None
 
 
-def assemble(data, config, model):
+def assemble(data, config, model, start=None):
     """Make the engine of a run.
 
     Parameters
@@ -50,6 +52,8 @@ def assemble(data, config, model):
     config : TrainConfig, resolved
     model : Model
         Its matrices become the engine's; gains what the plugs train for themselves, if it has none yet.
+    start : Start, optional
+        Rows that a fresh model begins with.
 
     Returns
     -------
@@ -65,11 +69,11 @@ def assemble(data, config, model):
         If the corpus has no pair to train on.
     """
     if is_dense(config):
-        return _assemble_dense(data, config, model)
-    return (_assemble_paths if is_of_paths(config) else _assemble_sampled)(data, config, model)
+        return _assemble_dense(data, config, model, start)
+    return (_assemble_paths if is_of_paths(config) else _assemble_sampled)(data, config, model, start)
 
 
-def _assemble_sampled(data, config, model):
+def _assemble_sampled(data, config, model, start):
     counts, walk = data.vocab_out.counts, data.walk(config)
     slots = SAMPLERS[config.sampler].max_negatives(config)
     sharing = Sharing[config.share_negatives.upper()]
@@ -109,23 +113,20 @@ def _assemble_sampled(data, config, model):
     n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
     block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
     plugs = sampler, weigher, loss
-    for plug in (*plugs, *([] if inputs is None else [inputs])):  # what they train is part of the model
-        for name in plug.parameters:
-            model.extra.setdefault(name, getattr(plug, name))
+    started = _begin(model, [*plugs, *([] if inputs is None else [inputs])], start)
     plugs = Plugs(walk.source, *plugs, exclusion, inputs)
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
-    return Assembly(engine, loss.loss_at_init(config.negatives), temperatures, estimate)
+    return Assembly(engine, loss.loss_at_init(config.negatives), started, temperatures, estimate)
 
 
-def _assemble_paths(data, config, model):
+def _assemble_paths(data, config, model, start):
     """Prepare a loss along paths of a tree: nothing is drawn, weighed or excluded."""
     counts, walk = data.vocab_out.counts, data.walk(config)
     context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
     inputs = INPUTS[config.inputs].from_options(config, context)
     loss = LOSSES[config.loss].from_options(config, context)
     shape = Shape(walk.largest_group, 0, int(Sharing.NO), False, config.bounded_steps, weighed=False)
-    for name in inputs.parameters:
-        model.extra.setdefault(name, getattr(inputs, name))
+    started = _begin(model, [inputs], start)
     n_private = config.private_rows
     if n_private is None:
         n_private = private_rows(max(len(data.vocab), len(counts)), config.workers)
@@ -135,10 +136,18 @@ def _assemble_paths(data, config, model):
     block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
     plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
-    return Assembly(engine, loss.loss_at_init(nodes))
+    return Assembly(engine, loss.loss_at_init(nodes), started)
 
 
-def _assemble_dense(data, config, model):
+def _begin(model, plugs, start):
+    """Make what plugs train a part of the model, and let it begin at `start`; return how many centres do (int)."""
+    for plug in plugs:
+        for name in plug.parameters:
+            model.extra.setdefault(name, getattr(plug, name))
+    return 0 if start is None else start.begin(model)
+
+
+def _assemble_dense(data, config, model, start):
     """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
     counts, walk = data.vocab_out.counts, data.walk(config)
     loss = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))
@@ -149,8 +158,9 @@ def _assemble_dense(data, config, model):
     fit = 2**24 // (walk.largest_group * config.workers)  # positives of a round, 64 MB
     block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
     block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
+    started = _begin(model, [], start)
     engine = DenseEngine(model, walk, loss, block, config)
-    return Assembly(engine, loss.loss_at_init(0), estimate=estimate)
+    return Assembly(engine, loss.loss_at_init(0), started, estimate=estimate)
 
 
 def _check_together(config, loss, weigher, sampler):

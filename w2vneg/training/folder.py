@@ -9,19 +9,22 @@ import numpy as np
 
 from .. import __version__
 from ..config import TrainConfig
+from ..data.phrases import read_phrases, write_phrases
 from ..data.vocab import Vocabulary
 from ..errors import InputError, OutputError
 from ..files.atomic import atomic_folder, check_folder_writable, recover
 from ..files.bounded import parse_json, read_json, read_text
-from ..files.npy import read_matrix
+from ..files.npy import read_mask, read_matrix
 from ..files.signature import is_signed, write_signature
 from ..inputs import INPUTS
 from .state import Best, Good, Origin, Position
 
+PHRASES = "phrases.tsv"
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
 _FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs and of other states
     "vectors_out.npy",
     "contexts.npy",
+    PHRASES,
     "vocab_out.tsv",
     "extra.json",
     "position.json",
@@ -40,11 +43,11 @@ def write_model(folder, model):
     """Write the folder of a `Model`, atomically; the user's own files in a former one stay.
 
     vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
-    contexts.npy of a run that is over, if its read-out looks at contexts,
+    contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
     vocab_out.tsv where targets are another kind of thing than centres,
     config.json, position.json, corpus.json, history.jsonl, versions.json, signature.json, validation.json and,
     until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and good_NAME.npy after an
-    interruption between two states that were checked.
+    interruption between two states that were checked; frozen_NAME.npy of matrices with rows that never move.
 
     Raises
     ------
@@ -58,7 +61,8 @@ def write_model(folder, model):
         for kind, state in kinds.items()
         for name, matrix in (state.matrices if state is not None else {}).items()
     }
-    ours = {f"{kind}_{name}.npy" for kind in kinds for name in model.matrices()} | _FILES
+    others |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
+    ours = {f"{kind}_{name}.npy" for kind in (*kinds, "frozen") for name in model.matrices()} | _FILES
     with atomic_folder(folder, keep=lambda name: name not in ours) as target:
         for name, matrix in model.matrices().items():
             np.save(target / f"{name}.npy", matrix, allow_pickle=False)
@@ -66,6 +70,8 @@ def write_model(folder, model):
             np.save(target / name, matrix, allow_pickle=False)
         if model.contexts is not None:
             np.save(target / "contexts.npy", model.contexts, allow_pickle=False)
+        if model.phrases:
+            write_phrases(target / PHRASES, model.phrases)
         _write_json(target / "validation.json", model.best and model.best.as_dict())
         _write_json(target / "good.json", model.good and vars(model.good.position))
         _write_json(target / "extra.json", sorted(model.extra))
@@ -137,6 +143,9 @@ def _read_model(folder):
     found |= {"history": history, "origin": origin, **matrices}
     found["best"] = _read_best(folder, matrices | extra)
     found["good"] = _read_good(folder, matrices | extra)
+    found["frozen"] = _read_frozen(folder, matrices | extra)
+    if (folder / PHRASES).is_file():
+        found["phrases"] = tuple(read_phrases(folder / PHRASES))
     if (folder / "contexts.npy").is_file():
         found["contexts"] = _read_matrix(folder / "contexts.npy", (len(vocab),), config.dim)
     return found | {"signed": is_signed(folder, _to_sign(config, origin))}
@@ -233,6 +242,18 @@ def _read_good(folder, matrices):
     if not path.exists() or _read_json(path) is None:  # folders from before there was any do not have it
         return None
     return Good(_read_position(path), _read_others(folder, "good", matrices))
+
+
+def _read_frozen(folder, matrices):
+    """Return which rows of `matrices` never move: dict of str -> bool (rows,)."""
+    masks = {}
+    for name, matrix in matrices.items():
+        path = folder / f"frozen_{name}.npy"
+        if path.exists():
+            masks[name] = read_mask(path)
+            if len(masks[name]) != len(matrix):
+                raise InputError(f"{path}: expected {len(matrix):,} numbers, found {len(masks[name]):,}")
+    return masks
 
 
 def _read_others(folder, kind, matrices):

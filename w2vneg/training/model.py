@@ -23,6 +23,8 @@ class Model:
     good : Good or None, of a run that was interrupted within an epoch
     contexts : float32, (n_vocab, dim), or None: what stands around each word, for the read-outs that look at it; of the
         state that the vectors are of, once the run is over
+    phrases : sequence of data.phrases.Phrase, those that were joined in its text
+    frozen : dict of str -> bool array (rows,), which rows of a matrix never move; without a matrix that has none
     signed : bool, not from a folder that somebody else wrote (see `signature`)
     """
 
@@ -39,6 +41,8 @@ class Model:
     good: Good | None = None
     signed: bool = True
     contexts: np.ndarray | None = None
+    frozen: dict = field(default_factory=dict)
+    phrases: tuple = ()
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..config.compatibility import is_of_paths
+from ..formats.spellings import spellings_of
 from ..kernels.contexts import context_means
 from ..kernels.schedule import keep_thresholds
 from ..readout import DEFAULT, Trained, parse
@@ -24,6 +25,7 @@ def read_out(model, readout=None, spell=False, progress=None):
     Returns
     -------
     (vectors, spellings) : (float32 (n_rows, dim), Spellings or None)
+        Of a model with n-grams, their means give vectors to spellings where the read-out is ``in``.
 
     Raises
     ------
@@ -35,7 +37,11 @@ def read_out(model, readout=None, spell=False, progress=None):
     chain.check(config.source, config.rectangular, is_of_paths(config))
     matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
     trained = Trained(*matrices, model.vocab.words, model.vocab.counts, model.contexts, spell, progress)
-    return chain.read(trained), chain.spellings
+    vectors = chain.read(trained)
+    if spell and chain.rows_as_trained and "grams_in" in model.extra:
+        rows = model.best_matrix("grams_in")
+        return vectors, spellings_of(model.vocab, rows, config.minn, config.maxn, config.buckets)
+    return vectors, chain.spellings
 
 
 def look_at_contexts(model, corpus):

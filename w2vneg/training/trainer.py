@@ -66,13 +66,14 @@ class Trainer:
             self._check_fits(model, validation)
         vocab_out = corpus.vocab_out if self.config.rectangular else None
         self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)
-        self.started = start.begin(self.model) if start is not None else 0
+        if start is not None:
+            start.check(self.config)
         self.model.config = self.config
-        self.model.origin = Origin.of(corpus)
+        self.model.origin, self.model.phrases = Origin.of(corpus), corpus.phrases
         if validation is not None:
             validation.begin(self.model)
-        parts = assemble(corpus, self.config, self.model)
-        self.engine, self.loss_at_init = parts.engine, parts.loss_at_init
+        parts = assemble(corpus, self.config, self.model, start)
+        self.engine, self.loss_at_init, self.started = parts.engine, parts.loss_at_init, parts.started
         self.temperatures, self._estimate = parts.temperatures, parts.estimate
         if self.model.position.round > self.engine.n_rounds:
             raise ConfigError(

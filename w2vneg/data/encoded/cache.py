@@ -62,6 +62,12 @@ class Cache:
             counted = passes.count_files(self.files, self.stamps, self.settings, stream, progress)
             return self._store(counted, stream)
 
+    def key(self, progress=None):
+        """Return what these files under these settings are known by (str); the files are read unless they are known."""
+        digests = self._digests(progress or (lambda done, total: None))
+        self._remember(digests)
+        return self._entry(digests).name
+
     def _store(self, counted, stream):
         vocab, ids_by_type = self.settings.choose(counted.counter)
         entry = self._entry(counted.digests)

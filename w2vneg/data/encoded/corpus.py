@@ -28,6 +28,8 @@ class EncodedCorpus:
         "text" or "baskets" (histories too), as `TrainConfig.source`.
     stored : int
         Bytes that it takes on disk, in the cache or in temporary files.
+    phrases : tuple of data.phrases.Phrase
+        Those that were joined while reading.
     """
 
     ids: np.ndarray
@@ -36,6 +38,7 @@ class EncodedCorpus:
     report: CorpusReport = None
     source: str = "text"
     stored: int = 0
+    phrases: tuple = ()
 
     def __len__(self):
         return len(self.ids)

@@ -34,6 +34,7 @@ class EncodedPairs:
     report: object = None
     source = "pairs"  # as `TrainConfig.source`
     stored = 0  # bytes on disk
+    phrases = ()  # joined while reading
 
     @property
     def arrays(self):

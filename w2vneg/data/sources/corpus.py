@@ -1,5 +1,7 @@
 """Text: a sentence a line."""
 
+import dataclasses
+
 from ...option import option
 from . import SOURCES, Source
 
@@ -24,6 +26,7 @@ def _check_strip(names):
 
 
 _STRIPPED = ("markup", "urls")
+AUTO = "auto"  # in place of a file of phrases
 
 
 @SOURCES.register("corpus")
@@ -52,16 +55,34 @@ class Corpus(Source):
             metavar="keep|digit|drop",
         )
         phrases: str | None = option(
-            None, "Join pairs of words that a file of 'w2vneg phrases' names.", metavar="FILE", files=True
+            None,
+            "Join pairs of words: those that a file of 'w2vneg phrases' names, or (auto) those that it would find in "
+            "this text by its defaults.",
+            metavar="FILE|auto",
+            files=True,
+            choices=(AUTO,),
         )
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
         from ..encoded import encode_corpus
+
+        phrases = cls._phrases(given, shaping)
+        encoded = encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
+        return dataclasses.replace(encoded, phrases=tuple(phrases))
+
+    @classmethod
+    def _phrases(cls, given, shaping):
+        from ...errors import ConfigError
+        from ..encoded.found import phrases_in
         from ..phrases import read_phrases
 
-        phrases = [phrase for path in given.phrases for phrase in read_phrases(path)]
-        return encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
+        if AUTO not in given.phrases:
+            return [phrase for path in given.phrases for phrase in read_phrases(path)]
+        if len(given.phrases) > 1:
+            raise ConfigError("--phrases auto finds phrases itself; leave it out beside files (./auto is a file)")
+        reading = {name: shaping[name] for name in ("encoding", "lowercase", "progress")}
+        return phrases_in(list(given.files), **cls.reading(given), **reading)
 
     @classmethod
     def reading(cls, given):

@@ -45,6 +45,7 @@ class LocalEngine(InMemoryEngine):
         super().__init__(model, walk, block, workers, n_private, seed, plugs.inputs)
         trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
         self._shares = {name: self._shares_of(name, model, plugs.loss) for name in trained if self.n_private}
+        self.frozen = model.frozen
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
         names = ("sampler", "weigher", "loss", *(("inputs",) if plugs.inputs is not None else ()))
         trained = {name: self._with_replicated(getattr(plugs, name)) for name in names}
@@ -97,10 +98,9 @@ class LocalEngine(InMemoryEngine):
 
     def _rows(self, name):
         """Return a replicated matrix as each worker sees it, a list of `Rows`."""
-        replicated, h = self.replicated[name], self.n_private
-        return [
-            Rows(replicated, h, len(replicated) - (self.workers - k) * h, k, self.width) for k in range(self.workers)
-        ]
+        replicated, h, frozen = self.replicated[name], self.n_private, self.frozen.get(name)
+        firsts = [len(replicated) - (self.workers - k) * h for k in range(self.workers)]
+        return [Rows(replicated, h, first, k, self.width, frozen) for k, first in enumerate(firsts)]
 
     def _batches(self, alphas):
         """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""

@@ -1,0 +1,52 @@
+"""Phrases that a run finds in its own text: looked for once, then kept in the cache."""
+
+from contextlib import suppress
+
+from ...errors import ConfigError, InputError, OutputError
+from ...files.cachedir import cache_dir
+from ..phrases import find_phrases, read_phrases, write_phrases
+from ..readers.sources import STDIN, file_stamp, find_files
+from .cache import Cache
+from .passes import Settings
+
+_VERSION = 1  # of what `find_phrases` finds by its defaults
+
+
+def phrases_in(source, *, progress=None, encoding="utf-8", lowercase=False, reader="text", strip=()):
+    """Return what `data.phrases.find_phrases` finds by its defaults, from the cache if it is there.
+
+    Parameters
+    ----------
+    source : path or list of paths
+    encoding, lowercase, reader, strip, progress
+        As for `encode_corpus`.
+
+    Returns
+    -------
+    list of Phrase
+
+    Raises
+    ------
+    ConfigError
+        If the text can be read only once.
+    InputError, OutputError
+        As `encode_corpus`.
+    """
+    files = find_files(source)
+    stamps = [None if path == STDIN else file_stamp(path) for path in files]
+    if None in stamps:
+        raise ConfigError(
+            "--phrases auto reads the text twice, and standard input and pipes can be read once; save the text to a "
+            "file, or name a file of 'w2vneg phrases'"
+        )
+    settings = Settings.checked(1, None, None, encoding, lowercase, reader, strip, ())
+    place = cache_dir("phrases") / f"{_VERSION}-{Cache(files, stamps, settings).key(progress)}.tsv"
+    if place.exists():
+        with suppress(InputError):  # a damaged one is found and written again
+            return read_phrases(place)
+    reading = {"encoding": encoding, "lowercase": lowercase, "reader": reader, "strip": strip}
+    found = find_phrases(files, progress=progress, **reading)
+    with suppress(OSError, OutputError):  # costs the next run another look, no more
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_phrases(place, found)
+    return found
