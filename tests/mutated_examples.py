@@ -15,6 +15,7 @@ import scipy.sparse
 from w2vneg import Vectors, Vocabulary, Word2Vec, formats
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus, encode_pairs
+from w2vneg.data.phrases import Phrase
 from w2vneg.formats import fasttext
 from w2vneg.inputs.subwords import Subwords
 from w2vneg.registry import RunContext
@@ -130,6 +131,8 @@ def save_model(folder):
     config = Word2Vec(loss="cis", dim=4, workers=1).config.resolved()
     model = Model(VOCAB, config, MATRIX.copy(), MATRIX + 1, Position(1, 2, 0.5, 3.25, 100))
     model.extra = {"learned": np.arange(9, dtype=np.float32)[:, None]}
+    model.frozen = {"vectors_in": np.arange(len(MATRIX)) % 2 == 0}
+    model.phrases = Phrase("new", "york", 12.5, 7), Phrase("new_york", "times", 3.0, 2, 2)
     model.history = [{"event": "EpochDone", "epoch": 1, "loss": 2.5}, {"event": "Interrupted", "epoch": 1}]
     model.origin.input = {"kind": "pairs", "files": ["pairs.csv"], "header": True, "item_col": 1}
     settings = {"metric": "mpr", "patience": 2, "every": 0.5, "held": 7, "known": None, "files": {"valid": "v.tsv"}}

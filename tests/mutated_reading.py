@@ -208,6 +208,8 @@ def read_model(path):
         assert all(other[name].shape == matrix.shape for other in others)
     assert model.vectors_in.shape == (len(model.vocab), model.config.dim)
     assert model.vectors_out.shape == (len(model.vocab_out), model.config.dim)
+    assert all(mask.dtype == bool and len(mask) == len(model.matrices()[name]) for name, mask in model.frozen.items())
+    assert all(len(f"{phrase.first} {phrase.second}".split()) == 2 for phrase in model.phrases)
     check_vocabulary(model.vocab)
     assert 0 < model.position.alpha_factor <= 1
     json.dumps([model.history, vars(model.position), model.config.as_dict()], allow_nan=False)

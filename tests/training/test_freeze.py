@@ -149,3 +149,15 @@ def test_a_second_topic_moves_its_words_and_keeps_the_frozen_ones():
     assert len(new) == 8
     right = sum(other[0] == word[0] for word, others in nearest.items() for other in others)
     assert right >= 36, nearest  # of 40
+
+
+@pytest.mark.slow
+def test_inner_nodes_of_a_tree_are_nobodys_rows(first):
+    options = OPTIONS | {"loss": "hierarchical"}
+    word2vec = Word2Vec(**options)
+    word2vec.fit(SECOND, init=first.model, freeze=True)
+    assert still(first.model, word2vec.model, "vectors_in", "cd") == [True, True]
+    assert list(word2vec.model.frozen) == ["vectors_in"]
+    again = Word2Vec(**options)
+    trainer = again.trainer(again.encode(FIRST), start=Start.of(word2vec.model))
+    assert trainer.started == 2 and not trainer.model.vectors_out.any()

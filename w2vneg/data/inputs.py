@@ -128,7 +128,7 @@ class Input:
         kept = [file == "-" or (file in known and not os.path.exists(file)) for file in self.files]
         files = [file if keep else os.path.abspath(file) for file, keep in zip(self.files, kept, strict=True)]
         own = options_of(self.kind)
-        others = {name: _lasting(own[name], value) for name, value in self.options.items() if _files(own, name)}
+        others = {name: _absolute(own[name], value) for name, value in self.options.items() if _files(own, name)}
         return self.replace(files=tuple(files), **others)
 
     def lasting(self) -> Input:
@@ -146,7 +146,7 @@ def _files(own, name):
     return own[name].metadata["files"]
 
 
-def _lasting(item, paths):
+def _absolute(item, paths):
     words = item.metadata["choices"] or ()
     return tuple(path if path in words else os.path.abspath(path) for path in paths)
 

@@ -56,7 +56,7 @@ def mean_of_bag(width, words, grams, bag, n_words, n_grams, x):
 
 
 @njit(borrows=True)
-def add_to_bag(width, words, grams, bag, n_words, n_grams, step):
+def add_to_bag(words, grams, bag, n_words, n_grams, step):
     """Add a step, float32 (dim,), to each row that `mean_of_bag` has found."""
     step_bag(words.frozen, words, bag.words, bag.word_rows, n_words, step)
     step_bag(grams.frozen, grams, bag.grams, bag.gram_rows, n_grams, step)
@@ -132,7 +132,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
             total[i] = _ZERO
         step_targets(out.frozen, out, positives, positive_rows, positive_steps, m, x, total)
         step_targets(out.frozen, out, negatives, negative_rows, negative_steps, draws, x, total)
-        add_to_bag(width, words, grams, bag, n_words, n_grams, total)
+        add_to_bag(words, grams, bag, n_words, n_grams, total)
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

@@ -133,6 +133,6 @@ def train_paths(shape, around, plugs, scratch, bag, path, words, grams, out, tok
         for i in range(total.shape[0]):
             total[i] = _ZERO
         step_rows(width, matrix_out, path.rows, path.steps, n, x, total)
-        add_to_bag(width, words, grams, bag, n_words, n_grams, total)
+        add_to_bag(words, grams, bag, n_words, n_grams, total)
         pairs += m
     return loss_sum, pairs
