@@ -12,7 +12,7 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.rawtext import about_words
 from w2vneg.data.readers import READERS
-from w2vneg.data.readers.strip import Stripped
+from w2vneg.data.readers.strip import CLEANERS, Stripped
 from w2vneg.data.readers.words import read_words
 from w2vneg.errors import ConfigError
 from w2vneg.training.model import Model
@@ -187,3 +187,12 @@ def test_as_gensim_has_it_where_there_are_letters_and_punctuation_alone(text):
     """Its words are runs of letters; so are ours, without digits, apostrophes, hyphens and marks."""
     utils = pytest.importorskip("gensim.utils")
     assert words_of(text.encode(), lowercase=True) == utils.simple_preprocess(text, min_len=1, max_len=10**6)
+
+
+_NUMBER = re.compile(rb"[0-9](?<![\w\x80-\xff][0-9])[0-9.,:]*(?![\w\x80-\xff])")
+
+
+@given(st.lists(st.sampled_from([*"09.,:;_ \n\u00e9a-", "12", "3.5", " " * 61, "b1"]), max_size=90).map("".join))
+def test_numbers_that_stand_alone_are_those_of_a_regular_expression(text):
+    assert CLEANERS["drop"](text.encode()).decode().split() == _NUMBER.sub(b" ", text.encode()).decode().split()
+    assert len(CLEANERS["drop"](text.encode())) == len(text.encode())

@@ -1,9 +1,10 @@
 """Text many bytes at a time: every byte in every place, at any address."""
 
 import numpy as np
+import pytest
 
 from w2vneg.jit import njit
-from w2vneg.kernels.simd.octets import STRETCH, breaks, octet, trailing_zeros
+from w2vneg.kernels.simd.octets import STRETCH, breaks, digits, octet, trailing_zeros
 
 MAY_BE_SPACE = {*range(0x21), 0xC2, *range(0xE0, 0xE4)}
 
@@ -13,6 +14,12 @@ def _breaks(block, found):
     """Fill in what `breaks` says at each place of `block`."""
     for p in range(found.size):
         found[p] = breaks(block, np.uint64(p))
+
+
+@njit
+def _digits(block, found):
+    for p in range(found.size):
+        found[p] = digits(block, np.uint64(p))
 
 
 @njit
@@ -27,12 +34,13 @@ def _zeros(numbers, found):
         found[i] = trailing_zeros(numbers[i])
 
 
-def test_bytes_that_may_be_white_space_are_found():
+@pytest.mark.parametrize(("find", "wanted"), [(_breaks, MAY_BE_SPACE), (_digits, {*b"0123456789"})])
+def test_bytes_of_a_kind_are_found(find, wanted):
     rng = np.random.default_rng(1)
     block = np.concatenate([np.arange(256), rng.integers(0, 256, 1000), [0xC1] * STRETCH]).astype(np.uint8)
     found = np.zeros(block.size - STRETCH + 1, np.uint64)
-    _breaks(block, found)
-    seen = [byte in MAY_BE_SPACE for byte in block.tolist()]
+    find(block, found)
+    seen = [byte in wanted for byte in block.tolist()]
     assert found.tolist() == [sum(seen[p + i] << i for i in range(STRETCH)) for p in range(found.size)]
 
 

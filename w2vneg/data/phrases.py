@@ -137,8 +137,8 @@ def joined(pieces, phrases):
 
 
 def _joined(pieces, pairs):
-    from ..kernels.text.phrases import join, table_of, with_margins
-    from ..kernels.text.tokens import MARGIN, last_break
+    from ..kernels.text.phrases import join, table_of
+    from ..kernels.text.tokens import MARGIN, last_break, with_margins
 
     slots = table_of(pairs)
     text = bytearray()

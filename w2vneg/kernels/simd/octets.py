@@ -50,6 +50,19 @@ def breaks(typing_context, block, p):
 
 
 @intrinsic
+def digits(typing_context, block, p):
+    """Return which of ``block[p:p + 64]`` (uint8) are digits, as `breaks` does; p : uint64."""
+
+    def emit(context, builder, signature, arguments):
+        stretch = builder.load(_at(context, builder, signature.args[0], *arguments, _BYTES), align=1)
+        above = builder.sub(stretch, ir.Constant(_BYTES, [ord("0")] * STRETCH))
+        found = builder.icmp_unsigned("<=", above, ir.Constant(_BYTES, [9] * STRETCH))
+        return builder.bitcast(found, ir.IntType(64))
+
+    return types.uint64(block, p), emit
+
+
+@intrinsic
 def trailing_zeros(typing_context, number):
     """Return the place of the lowest bit of a uint64 that is set; 64 if none is."""
 
@@ -69,6 +82,11 @@ if DISABLE_JIT:
         """The same in plain Python."""
         stretch = block[int(p) : int(p) + STRETCH]
         found = (stretch <= 0x20) | (stretch == 0xC2) | (stretch & 0xFC == 0xE0)
+        return np.uint64(int.from_bytes(np.packbits(found, bitorder="little").tobytes(), "little"))
+
+    def digits(block, p):
+        """The same in plain Python."""
+        found = block[int(p) : int(p) + STRETCH] - np.uint8(ord("0")) <= 9
         return np.uint64(int.from_bytes(np.packbits(found, bitorder="little").tobytes(), "little"))
 
     def trailing_zeros(number):

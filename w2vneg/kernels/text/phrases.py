@@ -8,7 +8,7 @@ import numpy as np
 
 from ...jit import njit
 from ..simd.octets import STRETCH, breaks, trailing_zeros
-from .tokens import MARGIN, key_of, space_at
+from .tokens import MARGIN, key_of, space_at, with_margins
 
 _ONE, _STRETCH = np.uint64(1), np.uint64(STRETCH)
 _MARGIN = np.uint64(MARGIN)
@@ -48,13 +48,6 @@ def _enter(block, ends, slots):
         first = key
 
 
-def with_margins(text):
-    """Return bytes as ndarray, uint8, with `MARGIN` blanks before and behind."""
-    block = np.full(len(text) + 2 * MARGIN, _BLANK)
-    block[MARGIN : MARGIN + len(text)] = np.frombuffer(text, np.uint8)
-    return block
-
-
 def table_of(pairs):
     """Return a table of pairs of words (list of (str, str)) for `join`: uint64, (a power of two,)."""
     words = [word.encode() for pair in pairs for word in pair]
@@ -71,7 +64,7 @@ def join(block, size, slots, final):
     Parameters
     ----------
     block : ndarray, uint8, (MARGIN + size + MARGIN,)
-        UTF-8 text of whole words, from `with_margins`: it ends with white space, unless it is `final`.
+        UTF-8 text of whole words, from `tokens.with_margins`: it ends with white space, unless it is `final`.
     size : int
         Bytes of it that are text.
     slots : ndarray, uint64

@@ -143,6 +143,13 @@ def key_of(block, begin, end):
     return _place(key, key_2)
 
 
+def with_margins(text):
+    """Return bytes as ndarray, uint8, with `MARGIN` blanks before and behind."""
+    block = np.full(len(text) + 2 * MARGIN, 32, np.uint8)
+    block[MARGIN : MARGIN + len(text)] = np.frombuffer(text, np.uint8)
+    return block
+
+
 @njit
 def last_break(text):
     """Return the place behind the last white space of `text` (ndarray, uint8), 0 if it has none that is whole."""
