@@ -119,7 +119,7 @@ def test_commands_and_python_of_the_readme_run(run_cli, folder, no_network):
     run_python("README.md")
 
 
-COMPILES_MUCH = ("docs/choosing.md",)  # cis, which nothing else trains
+COMPILES_MUCH = ("docs/choosing.md",)  # cis, which is trained by slow tests alone
 
 
 @pytest.mark.parametrize(

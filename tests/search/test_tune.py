@@ -339,6 +339,7 @@ def re_best(text):
     return parse_toml(text, "best.toml")
 
 
+@pytest.mark.slow
 def test_values_of_every_kind_survive_the_way_to_a_file(planted, validation, tmp_path):
     combinations = [{"loss": "ubs", "temp": "inf", "share_negatives": True, "dynamic_window": False, "alpha": 0.1}]
     config = TrainConfig(**{name: value for name, value in SMALL.items() if name != "loss"})

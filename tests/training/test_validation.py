@@ -182,7 +182,7 @@ def test_options_out_of_range(held, options, message):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("loss", ["ns", "cis", "mle"])
+@pytest.mark.parametrize("loss", ["ns", pytest.param("cis", marks=pytest.mark.slow), "mle"])
 def test_the_best_state_comes_back_to_the_bit_with_all_that_plugs_train(planted, held, loss, workers):
     trainer, states, events = snapshots(planted, Scripted(held, [1, 3, 2, 2]), loss=loss, workers=workers)
     assert list(states) == [1.0, 2.0, 3.0, 4.0]
