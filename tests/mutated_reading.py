@@ -31,10 +31,10 @@ from w2vneg.data.readers.titles import read_titles
 from w2vneg.data.splitfiles import known_beside
 from w2vneg.errors import W2vnegError
 from w2vneg.evaluation import evaluate_analogy, evaluate_ranking, evaluate_similarity, logits_of
+from w2vneg.samplers.degeneracy import read_degeneracy
 from w2vneg.search.trials import TrialFolder, best_of, rows_of
 from w2vneg.training.model import Model
 from w2vneg.training.validation import Metric
-from w2vneg.word2vec import read_degeneracy
 
 PAIRS = encoded_pairs()
 

@@ -10,7 +10,7 @@ import w2vneg
 from w2vneg import TrainConfig, Vectors, Vocabulary, Word2Vec, word2vec
 from w2vneg.data.inputs import locate
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.word2vec import read_degeneracy
+from w2vneg.samplers.degeneracy import read_degeneracy
 
 SMALL = {"loss": "ns", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 3, "workers": 1}
 

@@ -14,24 +14,22 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .config import DEGENERACIES, TrainConfig
+from .config import TrainConfig
 from .config.compatibility import about_cosines, check_diagnose, check_plugs
 from .data.encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .data.inputs import Input, encode_input
 from .data.readers.sentences import check_sentences
 from .data.readers.sources import STDIN
 from .embeddings import Vectors, spells, with_spellings
-from .errors import ConfigError, InputError, did_you_mean
+from .errors import ConfigError
 from .estimator import Estimator, with_options
-from .files.bounded import check_regular, read_text
 from .follow import Followers
 from .inputs import INPUTS
 from .jit import available_threads
 from .losses import LOSSES
 from .plugins import find_objective, load_plugins, names_with_log_q
 from .samplers import SAMPLERS
+from .samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
 from .training.checkpoints import Checkpoints
 from .training.growing import check_growing, config_to_grow
 from .training.model import Model
@@ -151,7 +149,10 @@ class Word2Vec(Estimator):
                 stacklevel=2,
             )
         self._loaded = False
-        valid = _validate(valid, former)
+        if valid is not None or former:
+            from .training.validation import validate_of
+
+            valid = validate_of(valid, former)
         followers = Followers(progress)
         given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
         self.reads(given)
@@ -226,8 +227,8 @@ class Word2Vec(Estimator):
         if config.sampler is not None:
             loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
             check_plugs(config, loss, weigher, sampler, names_with_log_q())
-        if _is_file_of_weights(config.degeneracy):
-            _weights_by_word(config.degeneracy)
+        if is_file_of_weights(config.degeneracy):
+            weights_by_word(config.degeneracy)
         return config
 
     def encode(
@@ -290,7 +291,7 @@ class Word2Vec(Estimator):
         """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves."""
         self.reads(encoded)
         config = self._resolved()
-        if _is_file_of_weights(config.degeneracy):
+        if is_file_of_weights(config.degeneracy):
             weights = read_degeneracy(config.degeneracy, encoded.vocab_out)
             config = dataclasses.replace(config, degeneracy=weights)
         return Trainer(encoded, config, listeners, model, diagnose, validation, checkpoints, start)
@@ -387,60 +388,3 @@ class Word2Vec(Estimator):
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
         word2vec.model, word2vec._loaded = model, True
         return word2vec
-
-
-_FORMER = {"metric": "metric", "patience": "patience", "eval_every": "every", "valid_exclude_known": "exclude_known"}
-
-
-def _validate(valid, former):
-    """Return what `fit` evaluates on as a `Validate`, or None; `former` are its keywords of version 0.1."""
-    unknown = former.keys() - _FORMER.keys()
-    if unknown:
-        raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
-    if former:
-        fields = ", ".join(f"{_FORMER[name]}=" for name in former)
-        warnings.warn(f"{', '.join(former)} of fit: give valid=Validate(pairs, {fields})", FutureWarning, stacklevel=3)
-    if valid is None:
-        return None
-    from .training.validation import Validate
-
-    if not isinstance(valid, Validate):
-        return Validate(valid, **{_FORMER[name]: value for name, value in former.items()})
-    if former:
-        raise ConfigError(f"{min(former)} is a field of Validate; give it there alone")
-    return valid
-
-
-def _is_file_of_weights(degeneracy):
-    return isinstance(degeneracy, str) and degeneracy not in DEGENERACIES
-
-
-def read_degeneracy(path, vocab):
-    """Read ``word<TAB>weight`` lines into float64 (n_vocab,); words not listed weigh 0, unknown ones are ignored."""
-    weights = np.zeros(len(vocab))
-    for word, weight in _weights_by_word(path).items():
-        if word in vocab:
-            weights[vocab.id(word)] = weight
-    if np.count_nonzero(weights) < 2:
-        raise InputError(f"{path}: fewer than two words of the vocabulary have a weight; Boltzmann sampling needs them")
-    return weights
-
-
-def _weights_by_word(path):
-    by_word = {}  # str -> float
-    check_regular(path)  # it is looked at before the corpus, and read after it
-    text = read_text(path, f"no such file of weights, and no degeneracy{did_you_mean(path, DEGENERACIES)}")
-    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
-    for number, line in enumerate(lines, 1):
-        fields = line.split("\t")
-        try:
-            word, weight = fields[0], float(fields[1])
-            if len(fields) != 2 or not 0 <= weight < float("inf"):
-                raise ValueError
-        except (IndexError, ValueError):
-            found = repr(line[:60])
-            raise InputError(f"{path}:{number}: expected word<TAB>weight, weight 0 or more, found {found}") from None
-        if word in by_word:
-            raise InputError(f"{path}:{number}: the word {word!r} has a weight already; keep one of the two")
-        by_word[word] = weight
-    return by_word

@@ -19,7 +19,7 @@ from w2vneg.errors import DataError, InputError
 from w2vneg.evaluation.analogy import read_questions
 from w2vneg.evaluation.similarity import read_pairs
 from w2vneg.files import bounded
-from w2vneg.word2vec import read_degeneracy
+from w2vneg.samplers.degeneracy import read_degeneracy
 
 AB = Vocabulary(["a", "b"], [2, 1])
 READ = {  # what is read -> (function of a path, content that is right)
