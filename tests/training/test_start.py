@@ -329,3 +329,17 @@ def test_newer_text_is_read_as_the_text_before(run_cli, tmp_path, monkeypatch):
     assert run.code == 0, run.err
     assert set(Model.load("m").vocab.words) == {"new_york", "old", "york", "a", "one"}
     assert run_cli("train", "--resume=m", "--epochs=3", "--quiet").code == 0
+
+
+def test_users_and_items_join_each_on_its_side(run_cli, tmp_path, monkeypatch):
+    """How the data are read is the model's, --rectangular among it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.tsv").write_text("user\titem\nu1\ti1\nu1\ti2\nu2\ti1\nu3\ti2\n")
+    (tmp_path / "newer.tsv").write_text("user\titem\nu1\ti3\nu4\ti2\nu2\ti3\n")
+    run = run_cli("train", "--pairs=pairs.tsv", "--rectangular", "--dim=4", "--workers=1", "--save-model=m", "--quiet")
+    assert run.code == 0, run.err
+    run = run_cli("train", "--update=m", "--pairs=newer.tsv", "--save-model=n")
+    assert run.code == 0, run.err
+    assert "The 3 words of m begin with their vectors; 1 joined." in run.err
+    grown = Model.load("n")
+    assert set(grown.vocab.words) == {"u1", "u2", "u3", "u4"} and set(grown.vocab_out.words) == {"i1", "i2", "i3"}

@@ -75,14 +75,7 @@ class Beginning:
         """Return the `Input` to train on, as it was named: now, or when the model was trained."""
         if self.named is None:
             return _input_of(self.model, self.resume) if self.model is not None else _built_in(note)
-        if self.former is None or not self.former.origin.input:
-            return self.named
-        before = _input_from(self.former, self.update)
-        return (
-            self.named
-            if before.kind != self.named.kind
-            else before.replace(files=self.named.files, **self.named.options)
-        )
+        return self.named if self.former is None else _read_as_before(self.named, self.former, self.update)
 
     def with_phrases(self, read):
         """Return `read` with the phrases of the model folder, unless others were given now."""
@@ -150,7 +143,7 @@ def beginning_of(given, config_path, named):
             raise click.UsageError(f"--update {why}; name a file, as with --corpus")
         _refuse_options({}, (), config_path, "--update takes its options from the model folder")
         model = _model(ways["update"])
-        check_growing(model, named)
+        check_growing(model, _read_as_before(named, model, ways["update"]))
         return Beginning(config_to_grow(model, ways["update"], chosen), named, **ways, former=model)
     return Beginning(read_config(config_path, given), named, **ways)
 
@@ -196,6 +189,12 @@ def _input_from(model, folder):
     except ConfigError as error:
         place = os.path.join(folder, "corpus.json")
         raise InputError(f"{place}: {error}; name the data again, as with --corpus") from error
+
+
+def _read_as_before(named, model, folder):
+    """Return newer data (Input), read as those that a model folder was trained on unless its options say otherwise."""
+    before = _input_from(model, folder) if model.origin.input else named
+    return before.replace(files=named.files, **named.options) if before.kind == named.kind else named
 
 
 def _input_of(model, folder):
