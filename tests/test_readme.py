@@ -75,7 +75,7 @@ def smaller(command):
     searched = {word.partition("=")[0] for flag, word in pairwise(command) if flag == "--grid"}
     if command[0] == "warmup":
         return [*command, "--dim=8"]
-    if command[0] not in ("train", "tune") or "--resume" in command:
+    if command[0] not in ("train", "tune") or {"--resume", "--update"} & set(command):
         return command
     command = ["dim=4,8" if word == "dim=50,100" else word for word in command]
     return [*command, *(f"--{name}={value}" for name, value in (("epochs", 2), ("dim", 8)) if name not in searched)]
@@ -104,7 +104,7 @@ def folder(tmp_path, monkeypatch, text):
     write_movielens_folders(tmp_path)
     (tmp_path / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
     (tmp_path / "articles").mkdir()
-    for name in ("corpus.txt", "text8", "articles/one.zst"):  # packed or not is told by the content
+    for name in ("corpus.txt", "newer.txt", "text8", "articles/one.zst"):  # packed or not is told by the content
         shutil.copy(text, name)
     return tmp_path
 
