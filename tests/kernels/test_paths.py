@@ -21,6 +21,7 @@ from w2vneg.inputs.window import Window
 from w2vneg.kernels.exclusion import ExcludeNone
 from w2vneg.kernels.groups import Plugs, Shape
 from w2vneg.kernels.huffman import huffman_paths
+from w2vneg.kernels.paths import TILE
 from w2vneg.kernels.shard import run_shard
 from w2vneg.losses import LOSSES
 from w2vneg.losses.hierarchical import Hierarchical
@@ -119,15 +120,40 @@ def oracle(groups, paths, words, grams, outputs, alphas, bounded):
     return total, pairs
 
 
+def window_oracle(groups, paths, words, outputs, alphas, bounded):
+    """The same where the words around are the centres of the one path: groups are (place, centres, word)."""
+    total, pairs = 0.0, 0
+    for place, centres, word in groups:
+        path = paths[word]
+        norms = (words[centres] ** 2).sum(axis=1)
+        logits = words[centres] @ outputs[[node for node, _ in path]].T
+        sides = np.array([right for _, right in path])
+        total += sum(naive.softplus(s if right else -s) for row in logits for s, right in zip(row, sides, strict=True))
+        steps = -alphas[place] * (np.vectorize(naive.sigmoid)(logits) - (1 - sides))
+        if bounded:
+            steps *= min(1.0, 1.0 / (np.abs(steps) * norms[:, None]).sum(axis=0).max())
+        for tile in range(0, len(path), TILE):
+            for k, centre in enumerate(centres):
+                x, gradient = words[centre].copy(), 0.0
+                for j in range(tile, min(tile + TILE, len(path))):
+                    gradient = gradient + steps[k, j] * outputs[path[j][0]]
+                    outputs[path[j][0]] += steps[k, j] * x
+                words[centre] += gradient
+        pairs += len(centres)
+    return total, pairs
+
+
 def run(name, n_private=0, repeats=False, alphas=(0.4, 0.1), bounded=True, last=None):
     """Return what a shard of a toy text did, and the oracle with it, as (value, pairs, rows, wide)."""
+    name, _, from_around = name.partition(", ")
     source, tokens, end, inputs, outputs, *_ = toy_run(5, repeats)
     starts, turns = huffman_paths(np.sort(np.random.default_rng(8).zipf(1.3, len(inputs)))[::-1])
     gram_starts, grams, lists = toy_grams(len(inputs))
     gram_rows = np.random.default_rng(5).normal(size=(7, inputs.shape[1])).astype(np.float32)
     plug = {"row": Row(), "window": Window(), "subwords": Subwords(gram_starts, grams, inputs, gram_rows)}[name]
     plugs = Plugs(source, Nothing(), Unweighted(), Hierarchical(starts, turns), ExcludeNone(), plug)
-    shape = Shape(2 * source.window, 0, int(Sharing.NO), False, bounded, weighed=False)
+    sharing = Sharing.WINDOW if from_around else Sharing.NO
+    shape = Shape(2 * source.window, TILE - 1, int(sharing), False, bounded, weighed=False)
     words, out = replicated(inputs, n_private, 3, 1), replicated(outputs, n_private, 3, 1)
     of_grams = replicated(gram_rows, n_private, 3, 1) if name == "subwords" else words
     last = end if last is None else last
@@ -140,11 +166,17 @@ def run(name, n_private=0, repeats=False, alphas=(0.4, 0.1), bounded=True, last=
         groups.append((places[place], centres, lists[centre] if name == "subwords" else [], positives))
     groups = [group for group in groups if group[0] < last]
     by_place = alphas[0] + (alphas[1] - alphas[0]) * np.arange(last) / last
-    expected = oracle(groups, paths_of(starts, turns), *wide, by_place, bounded)
+    if from_around:
+        groups = [(place, around, centre[0]) for place, centre, _, around in groups]
+        expected = window_oracle(groups, paths_of(starts, turns), wide[0], wide[2], by_place, bounded)
+    else:
+        expected = oracle(groups, paths_of(starts, turns), *wide, by_place, bounded)
     return (value, pairs), (words, of_grams, out), expected, wide
 
 
-@pytest.mark.parametrize("name", ["row", pytest.param("window", marks=pytest.mark.slow), "subwords"])
+@pytest.mark.parametrize(
+    "name", ["row", "row, from around", pytest.param("window", marks=pytest.mark.slow), "subwords"]
+)
 def test_the_loop_does_what_the_oracle_does(name):
     for n_private, repeats, bounded in ((0, False, True), (4, False, True), (4, True, True), (0, True, False)):
         alphas = (1e-3, 2e-4) if repeats else (0.4, 0.1)

@@ -238,6 +238,7 @@ PRESETS = {
         "hierarchical softmax over a Huffman tree: word2vec's hs",
         "CSS §5.1; kernel §5.2; Mikolov et al. 2013",
         "The papers discuss it as the tree that must be chosen before; it draws no negatives.",
+        text_alpha=0.035,
     ),
 }
 

@@ -1,10 +1,13 @@
-"""The loop of losses that decide along paths of a tree, and so need no negatives.
+"""The loops of losses that decide along paths of a tree, and so need no negatives.
 
     walk a group -> gather -> mean -> nodes of the positives' paths -> dots -> steps -> bound -> update
 
 A target's logits are those of the inner nodes on its path, which the loss holds: ``starts`` and ``turns``, as
 `huffman.huffman_paths` makes them. Row v of the output matrix is inner node v. A node that lies on the paths of several
 positives, as the root does, is looked at once and counts for each of them.
+
+Where pairs go both ways and a centre has a row of its own, a group is seen from its other side, as in `window`: the
+words around are the centres, and all of them go down the one path of the word in the middle, six nodes at a time.
 """
 
 from typing import NamedTuple
@@ -16,16 +19,21 @@ from .bags import add_to_bag, mean_of_bag
 from .contracts import gather, group, prefetch_hint
 from .functions import FULL, exp_into, fast_log, padded
 from .groups import EXPLODED, on_own_lines
-from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows
+from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows, window_products, window_steps
 from .schedule import linear
+from .simd.tiles import NEGATIVES
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
+TILE = 1 + NEGATIVES  # nodes that all centres of a window meet at once
+_NEAR = 6  # levels below the root whose nodes are in the cache anyway
 
 
 class Path(NamedTuple):
     """Scratch of one shard: the inner nodes of a group, their rows, logits, e^logits and steps, how often the group's
     paths pass each and how often they turn left there; and for each node of the tree its place among them.
+
+    Of a window, logits and steps lie tile by tile: of its first node for all centres, then each centre's of the others.
     """
 
     nodes: np.ndarray
@@ -42,7 +50,7 @@ def make_path(loss, max_positives):
     """Return a `Path` with room for the paths of so many positives."""
     n_nodes = len(loss.starts) - 2
     longest = int(np.diff(loss.starts).max(initial=0))
-    room = min(n_nodes, max_positives * longest)
+    room = max_positives * longest
     path = Path(
         np.empty(room, np.int32),
         np.empty(room, np.int64),
@@ -134,5 +142,103 @@ def train_paths(shape, around, plugs, scratch, bag, path, words, grams, out, tok
             total[i] = _ZERO
         step_rows(width, matrix_out, path.rows, path.steps, n, x, total)
         add_to_bag(words, grams, bag, n_words, n_grams, total)
+        pairs += m
+    return loss_sum, pairs
+
+
+@njit(borrows=True)
+def find_window_gradients(loss, path, begin, n, m, alpha, norms):
+    """Write the steps, -alpha · dL/ds, of m centres at the n nodes of one path.
+
+    Parameters
+    ----------
+    loss : of paths; path : Path, with the logits
+    begin : int, where the path begins in ``loss.turns``
+    alpha : float32; norms : float32, (m,), |x|² of the centres
+
+    Returns
+    -------
+    (loss, reach) : (float64, float32)
+        Sum of the losses, and by how much the steps through one node's row move a logit at most.
+    """
+    logits, exp_logits, steps = path.logits, path.exp_logits, path.steps
+    exp_into(logits, padded(m * n), _ONE, _ZERO, exp_logits)
+    value, product, reach = 0.0, 1.0, _ZERO
+    for j in range(n):
+        first = j // TILE * TILE
+        others = min(TILE, n - first) - 1
+        at, apart = (first * m, 1) if j == first else (first * m + m + j - first - 1, others)
+        left, moved = np.float32(1 - (loss.turns[begin + j] & 1)), _ZERO
+        for k in range(m):
+            place = at + k * apart
+            total = _ONE + exp_logits[place]
+            step = -alpha * (exp_logits[place] / total - left)
+            steps[place] = step
+            moved += abs(step) * norms[k]
+            value -= np.float64(left * logits[place])
+            product *= np.float64(total)
+            if product > FULL:
+                value += fast_log(product)
+                product = 1.0
+        reach = moved if moved > reach else reach
+    return value + fast_log(product), reach
+
+
+@njit(loop=True)
+def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, last, alphas, rng):
+    """Train on the windows around ``tokens[first:last]``; arguments and result are those of `shard.run_shard`.
+
+    All logits are taken before any row changes; then the centres step along the path, tile by tile.
+    """
+    source, loss = plugs.source, plugs.loss
+    matrix_in, matrix_out, width = inputs.matrix, out.matrix, out.width
+    centres, centre_rows, norms, rows = scratch.centres, scratch.centre_rows, scratch.norms, path.rows
+    logits, steps = path.logits, path.steps
+    each = 1.0 / max(last - first, 1)
+    loss_sum, pairs = 0.0, 0
+    for position in range(first, last):
+        m = group(source, tokens, position, rng, centres)
+        if m == 0:
+            continue
+        begin, end = loss.starts[tokens[position]], loss.starts[tokens[position] + 1]
+        n = end - begin
+        for j in range(n):
+            rows[j] = row_of(out, loss.turns[begin + j] >> 1)
+        following, coming = tokens[position + 1], prefetch_hint(source, tokens, position)
+        if following >= 0:
+            for at in range(loss.starts[following] + _NEAR, loss.starts[following + 1]):
+                fetch_row(matrix_out, row_of(out, loss.turns[at] >> 1))
+        if coming >= 0:
+            fetch_row(matrix_in, row_of(inputs, coming))
+        for k in range(m):
+            centre_rows[k] = row_of(inputs, centres[k])
+        for j in range(0, n, TILE):
+            others, at = min(TILE, n - j) - 1, j * m
+            window_products(
+                width, matrix_in, centre_rows, m, matrix_out, rows[j:], others, logits[at:], logits[at + m :], norms
+            )
+        for k in range(m):
+            if not (norms[k] < EXPLODED):
+                loss_sum = np.nan
+        alpha = np.float32(linear(alphas[0], alphas[1], (position - first) * each))
+        value, reach = find_window_gradients(loss, path, begin, n, m, alpha, norms)
+        loss_sum += value
+        if shape.bounded and reach > _ONE:
+            for k in range(m * n):
+                steps[k] /= reach
+        for j in range(0, n, TILE):
+            others, at = min(TILE, n - j) - 1, j * m
+            window_steps(
+                width,
+                matrix_in,
+                centre_rows,
+                m,
+                matrix_out,
+                rows[j:],
+                others,
+                steps[at:],
+                steps[at + m :],
+                scratch.gradients,
+            )
         pairs += m
     return loss_sum, pairs

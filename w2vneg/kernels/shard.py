@@ -25,7 +25,7 @@ from .groups import (
     scale_steps,
 )
 from .linalg import bound_steps, dot, dots, fetch_row, row_of
-from .paths import make_path, train_paths
+from .paths import make_path, train_path_windows, train_paths
 from .schedule import linear
 from .window import train_windows
 
@@ -64,6 +64,8 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
         bag, around = make_bag(*plugs.inputs.room(shape.max_positives), dim), plugs.inputs.around
         if plugs.loss.paths:
             path = make_path(plugs.loss, shape.max_positives)
+            if shape.sharing == Sharing.WINDOW and inputs[0].frozen is None:
+                return train_path_windows(shape, plugs, scratch, path, inputs[0], out, tokens, first, last, alphas, rng)
             return train_paths(shape, around, plugs, scratch, bag, path, *inputs, out, tokens, first, last, alphas, rng)
         return train_bags(shape, around, plugs, states, scratch, bag, *inputs, out, tokens, first, last, alphas, rng)
     train = train_windows if shape.sharing == Sharing.WINDOW else train_centres

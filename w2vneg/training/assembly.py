@@ -11,6 +11,7 @@ from ..inputs import INPUTS
 from ..kernels.contracts import answers_log_prob, require_bodies
 from ..kernels.dense import dense_cost
 from ..kernels.groups import Plugs, Shape
+from ..kernels.paths import TILE
 from ..kernels.schedule import block_size
 from ..losses import LOSSES
 from ..plugins import names_with_log_q
@@ -125,11 +126,11 @@ def _assemble_paths(data, config, model, start):
     context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
     inputs = INPUTS[config.inputs].from_options(config, context)
     loss = LOSSES[config.loss].from_options(config, context)
-    shape = Shape(walk.largest_group, 0, int(Sharing.NO), False, config.bounded_steps, weighed=False)
+    both_ways = config.source != "pairs" and not config.ordered and not INPUTS[config.inputs].composes
+    sharing = Sharing.WINDOW if both_ways else Sharing.NO
+    shape = Shape(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
     started = _begin(model, [inputs], start)
-    n_private = config.private_rows
-    if n_private is None:
-        n_private = private_rows(max(len(data.vocab), len(counts)), config.workers)
+    n_private = config.private_rows or 0  # copies of the root, summed, would go twice as far as it settles
     targets = walk.centre_weights if data.vocab_out is data.vocab else counts
     nodes = float(loss.touched(targets).sum())
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
