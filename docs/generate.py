@@ -54,6 +54,7 @@ def options_page():
 
 def _by_heading(items):
     titles = {"objective": "Objective", "model": "Model", "corpus": "Corpus", "training": "Training"}
+    titles["ranks"] = "Several machines"
     found = {}
     for item in items:
         group, readers = item.metadata["group"], item.metadata["readers"]

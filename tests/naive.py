@@ -390,6 +390,22 @@ def merge(shared, copies, pulls):
     return merged
 
 
+def merge_changes(changes, pulls):
+    """Return the change of each row that those of the ranks, (n_ranks, n_rows, dim), come to."""
+    changes = np.array(changes, np.float64)
+    merged = np.zeros(changes.shape[1:])
+    for row in range(merged.shape[0]):
+        moved = [change for change in changes[:, row] if np.any(change != 0)]
+        k, total = len(moved), sum(moved)
+        if k <= 2:
+            merged[row] = total
+            continue
+        settled = np.exp(-pulls[row] * np.arange(k)).mean()
+        agreement = sum(change @ change for change in moved) / (total @ total) if total.any() else 1.0
+        merged[row] = max(settled, min(1.0, agreement)) * total
+    return merged
+
+
 def train_bags(
     groups, drawn, log_q, words, grams, outputs, *, loss, weigher, n, shared, bounded, alphas, exclude=False
 ):

@@ -46,6 +46,10 @@ class DivergenceError(W2vnegError, ArithmeticError):
     """Training left the finite numbers and could not be brought back."""
 
 
+class RankError(W2vnegError, RuntimeError):
+    """A rank of a run failed, or the cluster that it was on."""
+
+
 def did_you_mean(name, known, shown=12):
     """Return `` '; did you mean …? Known: …' `` for a message about a name that is not among `known`."""
     known = list(known)

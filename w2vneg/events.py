@@ -151,6 +151,40 @@ class CostEstimated(Event):
 
 
 @dataclass(frozen=True)
+class ExchangesPlanned(Event):
+    """Several ranks are about to train.
+
+    ranks : int; every : int, tokens of a rank between two exchanges, about
+    an_epoch, exchanges : int, exchanges in an epoch and in the run; fewest : int, what a run should have
+    alpha_scale : float, times alpha; efficiency : float or None, share of the time that goes to training, as predicted
+    """
+
+    ranks: int
+    every: int
+    an_epoch: int
+    exchanges: int
+    fewest: int
+    alpha_scale: float
+    efficiency: float | None
+
+
+@dataclass(frozen=True)
+class ExchangesDone(Event):
+    """What ranks have spent their time with in an epoch.
+
+    seconds : float, of the epoch; exchange : float, seconds in which nobody trained
+    slowest : int, the rank that trained longest; slowness : float, how long against the mean of all
+    """
+
+    epoch: int
+    ranks: int
+    seconds: float
+    exchange: float
+    slowest: int
+    slowness: float
+
+
+@dataclass(frozen=True)
 class RolledBack(Event):
     """Training left the finite numbers: the last good state is back and alpha is multiplied by `alpha_factor`."""
 

@@ -169,6 +169,9 @@ class Loss(Plug, base=True):
     paths, and rows of the output matrix are inner nodes (`kernels.paths`).
     """
 
+    rank_alpha: float = 1.0
+    """Times alpha for many ranks that exchange seldom, as measurements have it; see `training.exchanges`."""
+
     unstable: str = "lower --alpha"
     """What to do when a run diverges, and why it may."""
 

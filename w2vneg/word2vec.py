@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from .config import TrainConfig
 from .config.compatibility import about_cosines, check_diagnose, check_plugs
+from .config.ranks import without_ranks
 from .data.encoded import EncodedCorpus, EncodedPairs, encode_corpus
+from .data.encoded.ranked import RankedCorpus
 from .data.inputs import Input, encode_input
 from .data.readers.sentences import check_sentences
 from .data.readers.sources import STDIN
@@ -33,6 +35,7 @@ from .samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by
 from .training.checkpoints import Checkpoints
 from .training.growing import check_growing, config_to_grow
 from .training.model import Model
+from .training.ranked import read_by_rank, reads_by_rank
 from .training.readout import read_out
 from .training.start import Start
 from .training.trainer import Trainer
@@ -46,7 +49,8 @@ if TYPE_CHECKING:
     from .evaluation.baselines import RankingEvaluation
     from .training.validation import Validate, Validation
 
-    Corpus = str | Path | Input | EncodedCorpus | EncodedPairs | Iterable[Sequence[str]]
+    Encoded = EncodedCorpus | EncodedPairs | RankedCorpus
+    Corpus = str | Path | Input | Encoded | Iterable[Sequence[str]]
 
 
 class Word2Vec(Estimator):
@@ -189,15 +193,19 @@ class Word2Vec(Estimator):
             warnings.warn(caution, stacklevel=2)
         return self.vectors
 
-    def reads(self, data: Input | EncodedCorpus | EncodedPairs | Any) -> None:
+    def reads(self, data: Input | Encoded | Any) -> None:
         """Let the configuration know what is read: an `Input` or encoded data; sentences leave it as it is."""
         if isinstance(data, Input):
             rectangular = data.rectangular
-        elif isinstance(data, EncodedCorpus | EncodedPairs):
+        elif isinstance(data, EncodedCorpus | EncodedPairs | RankedCorpus):
             rectangular = data.vocab_out is not data.vocab
         else:
             return
         self.config = dataclasses.replace(self.config, source=data.source, rectangular=rectangular)
+
+    def alone(self) -> Word2Vec:
+        """Return one with the same options but those of ranks: for a run on this machine."""
+        return Word2Vec(without_ranks(self.config))
 
     def check(self, diagnose: bool = False, start: Start | None = None) -> None:
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
@@ -239,16 +247,21 @@ class Word2Vec(Estimator):
         vocab_out: Vocabulary | None = None,
         progress: Callable[[int, int | None], None] | None = None,
         mirror: str | None = None,
-    ) -> EncodedCorpus | EncodedPairs:
-        """Read `corpus` (as for `fit`) with this configuration's options into an EncodedCorpus or EncodedPairs."""
+    ) -> Encoded:
+        """Read `corpus` (as for `fit`) with this configuration's options into an EncodedCorpus or EncodedPairs.
+
+        A RankedCorpus where each rank reads files of its own (docs/scaling.md).
+        """
         config = self._resolved()
-        if isinstance(corpus, EncodedCorpus | EncodedPairs):
+        if isinstance(corpus, EncodedCorpus | EncodedPairs | RankedCorpus):
             if vocab is not None or vocab_out is not None:
                 raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
             return corpus
         shaping = config.shaping | {"vocab": vocab, "progress": progress}
         if isinstance(corpus, str | Path):
             corpus = Input("corpus", str(corpus))
+        if isinstance(corpus, Input) and reads_by_rank(corpus, config):
+            return read_by_rank(corpus.located(mirror), config, vocab)
         if isinstance(corpus, Input):
             return encode_input(corpus.located(mirror), vocab_out=vocab_out, **shaping)
         if vocab_out is not None:
@@ -266,12 +279,12 @@ class Word2Vec(Estimator):
         ConfigError
             If the corpus can be read only once.
         """
-        once = isinstance(corpus, EncodedCorpus | EncodedPairs | Iterator)
+        once = isinstance(corpus, EncodedCorpus | EncodedPairs | RankedCorpus | Iterator)
         if once or (isinstance(corpus, Input) and STDIN in corpus.files):
             raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
         model, config = self._trained(), self._resolved()
         whole = dataclasses.replace(self.config, min_count=1, max_vocab=None)
-        found = Word2Vec(whole).encode(corpus, progress=progress)
+        found = Word2Vec(whole).alone().encode(corpus, progress=progress)
         pairs = [(model.vocab, found.vocab)]
         if found.vocab_out is not found.vocab:
             pairs.append((model.vocab_out, found.vocab_out))
@@ -280,7 +293,7 @@ class Word2Vec(Estimator):
 
     def trainer(
         self,
-        encoded: EncodedCorpus | EncodedPairs,
+        encoded: Encoded,
         listeners: Sequence[Callable[[Any], None]] = (),
         model: Model | None = None,
         diagnose: bool = False,

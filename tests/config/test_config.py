@@ -226,7 +226,7 @@ def test_config_is_frozen_and_by_keyword():
 def test_every_option_has_help_and_a_group(name):
     about = FIELDS[name].metadata
     assert about["help"].endswith(".")
-    assert about["group"] in ("objective", "model", "corpus", "training", "plug", None)
+    assert about["group"] in ("objective", "model", "corpus", "training", "ranks", "plug", None)
     assert about["readers"] or FIELDS[name].default is not None or about["shown"] or about["group"] is None
 
 

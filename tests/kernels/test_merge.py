@@ -4,8 +4,9 @@ import naive
 import numpy as np
 import pytest
 
+from w2vneg.kernels.exchange import merge_changes
 from w2vneg.kernels.round import merge_round
-from w2vneg.kernels.schedule import block_size
+from w2vneg.kernels.schedule import block_size, even_block
 from w2vneg.training.engines.local import private_rows
 
 
@@ -86,3 +87,45 @@ def test_workers_have_copies_of_the_hottest_rows_only_and_more_than_two_short_ro
     assert block_size(100_000_000, 2, 100.0, copies=True) == 400_000
     assert [block_size(100_000_000, workers, 100.0, copies=True) for workers in (4, 16)] == [16_384, 4_096]
     assert block_size(100_000_000, 4, 100.0) == 400_000
+
+
+def exchanged(changes, pulls, chunks=2):
+    """Return what the changes of ranks, (n_ranks, n_rows, dim), come to."""
+    changes = np.asarray(changes, np.float32)
+    merged = np.full(changes.shape[1:], np.nan, np.float32)
+    merge_changes(changes, np.broadcast_to(np.float64(pulls), changes.shape[1]).copy(), merged, chunks)
+    return merged
+
+
+def test_changes_of_ranks_by_hand():
+    # row 0: nobody; 1: one; 2: two that agree: the sum, whatever the pull
+    # row 3: three that agree, f_a = 3 / 9, ρ = 1/2, f_d = (1 − 1/8) / (3/2) = 7/12; 4: three at right angles, f_a = 1
+    a = [[0, 0, 0], [0, 0, 0], [1, 0, 0], [1, 0, 0], [2, 0, 0]]
+    b = [[0, 0, 0], [3, 0, 0], [1, 0, 0], [1, 0, 0], [0, 2, 0]]
+    c = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 2]]
+    expected = [[0, 0, 0], [3, 0, 0], [2, 0, 0], [7 / 4, 0, 0], [2, 2, 2]]
+    np.testing.assert_allclose(exchanged([a, b, c], np.log(2)), expected, rtol=1e-6)
+    settled = exchanged([a, b, c], 1e9)[3]
+    np.testing.assert_allclose(settled, [1, 0, 0], rtol=1e-6)  # both say a third: the mean
+    np.testing.assert_allclose(exchanged([a, b, c], 0)[3], [3, 0, 0], rtol=1e-6)  # nobody has settled: the sum
+
+
+def test_changes_that_cancel_come_to_nothing():
+    assert exchanged([[[1.0, 2]], [[-1.0, -2]]], 1.0).tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 9])
+@pytest.mark.parametrize("chunks", [1, 3])
+def test_changes_of_ranks_equal_the_oracle(ranks, chunks):
+    rng = np.random.default_rng(ranks)
+    changes = rng.normal(size=(ranks, 20, 6)) + rng.normal(size=(20, 6)) * rng.choice([0, 3], (20, 1))
+    changes[rng.random((ranks, 20)) < 0.3] = 0
+    pulls = rng.choice([0.0, 1e-8, 0.1, 2.0, 1e4], 20)
+    merged = exchanged(changes, pulls, chunks)
+    np.testing.assert_allclose(merged, naive.merge_changes(changes.astype(np.float32), pulls), rtol=2e-5, atol=1e-6)
+
+
+def test_blocks_of_a_period_are_of_equal_number():
+    assert even_block(1000, 10, 400) == 100  # a block each
+    assert even_block(1000, 10, 40) == 34  # three each
+    assert even_block(7, 10, 400) == 1

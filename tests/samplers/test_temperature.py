@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -47,7 +48,9 @@ def settled(held, model, rounds=40):
     """Return T after so many rounds on a model that stays as it is."""
     temperature, path = 0.0, []
     for k in range(rounds):
-        temperature = held.next(temperature, k / rounds, *model, (1, 0, k))
+        temperature = held.next(
+            temperature, k / rounds, SimpleNamespace(vectors_in=model[0], vectors_out=model[1]), (1, 0, k)
+        )
         path.append(temperature)
     return temperature, path
 
@@ -58,7 +61,7 @@ def settled(held, model, rounds=40):
 )
 def test_linear_and_cosine_have_their_closed_forms(cosine, expected):
     falling = Falling(4.0, 1.0, cosine)
-    found = [falling.next(0.0, fraction, None, None, ()) for fraction in (0.0, 0.25, 0.5, 1.0)]
+    found = [falling.next(0.0, fraction, None, ()) for fraction in (0.0, 0.25, 0.5, 1.0)]
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -124,7 +127,7 @@ def test_adaptive_stays_where_it_is_when_the_model_has_exploded():
     held, _ = schedule()
     vectors_in, vectors_out = random_model(1.0)
     vectors_out[:] = np.nan
-    assert held.next(1.7, 0.1, vectors_in, vectors_out, (1, 0, 3)) == 1.7
+    assert held.next(1.7, 0.1, SimpleNamespace(vectors_in=vectors_in, vectors_out=vectors_out), (1, 0, 3)) == 1.7
 
 
 def test_inverse_is_a_plain_float_that_compiled_code_can_hold():

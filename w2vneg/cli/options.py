@@ -25,6 +25,7 @@ _HEADINGS = {  # group -> heading of the help; those of plugs come behind, by pl
     "model": "Model",
     "training": "Training",
     "corpus": "Corpus",
+    "ranks": "Several machines",
 }
 _METAVARS = {"loss": "NAME", "sampler": "NAME", "weigher": "NAME", "plugin": "MODULE|FILE.py", "encoding": "NAME"}
 

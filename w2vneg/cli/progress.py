@@ -9,6 +9,8 @@ from ..events import (
     CostEstimated,
     Diagnosis,
     EpochDone,
+    ExchangesDone,
+    ExchangesPlanned,
     Interrupted,
     RolledBack,
     RoundDone,
@@ -115,6 +117,21 @@ def _evaluation(event):
     return f"{event.metric} {event.value:.4f} ({standing}); {others}, {event.seconds:.1f} s"
 
 
+def _exchanges(event):
+    """Return an `ExchangesPlanned` in words; a warning where there are too few."""
+    text = f"{event.ranks} ranks, {event.exchanges:,} exchanges, one after {event.every:,} tokens of each"
+    if event.alpha_scale != 1:
+        text += f"; alpha x {event.alpha_scale:.3g}"
+    if event.efficiency is not None:
+        text += f"; predicted: {event.efficiency:.0%} of the time is training"
+    if event.exchanges < event.fewest:
+        text += (
+            f"\nWarning: fewer than {event.fewest} exchanges cost quality; lower --exchange-every to "
+            f"{event.every * event.exchanges // event.fewest:,}, or take fewer --ranks"
+        )
+    return text
+
+
 def _number(value, layout):
     return "unknown" if value is None else format(value, layout)
 
@@ -181,6 +198,13 @@ class TrainingProgress:
             self._say(
                 f"{event.method} over {event.n_vocab:,} targets: {event.bytes / 2**20:,.0f} MB for a batch's scores, "
                 f"about {_duration(event.seconds)} at {event.rate / 1e9:.0f} GFLOP/s"
+            )
+        elif isinstance(event, ExchangesPlanned):
+            self._say(_exchanges(event))
+        elif isinstance(event, ExchangesDone):
+            self._say(
+                f"epoch {event.epoch}: {event.exchange / event.seconds:.0%} of the time in exchanges; slowest rank "
+                f"{event.slowest}, {event.slowness:.2f} times the mean"
             )
         elif isinstance(event, Diagnosis):
             self._say(_table(event))

@@ -74,6 +74,7 @@ def train(
     if output == "":
         raise click.UsageError("--output needs the name of a file")
     output = output or (vectors_of(model, resume) if model is not None else None) or "vectors.txt"
+    from ..data.encoded.ranked import RANK
     from ..data.readers.sources import find_files
     from ..word2vec import Word2Vec
 
@@ -84,10 +85,11 @@ def train(
     check_fixed(fixed, read, beginning.way)
     _check_places(output, checkpoints)
     located = beginning.with_phrases(read).located(mirror)
-    files = [*find_files([*located.files, *located.names]), *fixed.values(), *filter(None, [config_path])]
+    names = [name for name in (*located.files, *located.names) if RANK not in name]
+    files = [*(find_files(names) if names else ()), *fixed.values(), *filter(None, [config_path])]
     refuse_overwriting("--output", output, files)
     known, own_vocab = beginning.vocabularies(fixed, word2vec, located, quiet)
-    encoded = encode(located, word2vec.config, quiet, **known)
+    encoded = _encode(word2vec, located, quiet, known)
     note(encoded.report.line())
     _tell_of_phrases(encoded, note)
     _tell_of_raw_text(read, encoded, note)
@@ -128,6 +130,15 @@ def train(
         what = "those trained so far" if validation is None else "the best of those trained so far"
         note(f"Interrupted: the vectors written are {what}{hint}.")
         sys.exit(130)
+
+
+def _encode(word2vec, located, quiet, known):
+    """Read what is trained on, here or by ranks; known : dict, fixed vocabularies."""
+    from ..training.ranked import reads_by_rank
+
+    if reads_by_rank(located, word2vec.config):
+        return word2vec.encode(located, **known)
+    return encode(located, word2vec.config, quiet, **known)
 
 
 def _checkpoints(folder, minutes, dry_run, note):

@@ -16,6 +16,7 @@ from ..readout import DEFAULT, DEFAULTS, parse
 from .compatibility import check_inputs, check_logits, for_plugs, is_of_paths, own_negatives, settled, without_negatives
 from .objective import ObjectiveOptions
 from .presets import PRESETS, preset_of
+from .ranks import RanksOptions, settle_ranks, workers_of
 from .run import RunOptions
 from .synonyms import hint_for
 from .table import KINDS, gather
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class TrainConfig(RunOptions, ObjectiveOptions):
+class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
     """The options of a training run, as attributes: those of every run, and those of all registered plugs.
 
     An option left at None is filled in by `resolved`. `dataclasses.fields` lists them; `dataclasses.replace` changes
@@ -125,7 +126,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         preset = preset_of(name, self.source)
         values = {key: value for key, value in preset.values.items() if getattr(self, key) is None}
         values |= {"loss": preset.loss, "preset": name}
-        values |= {} if self.workers is not None else {"workers": cores}
+        values |= {} if self.workers is not None else {"workers": workers_of(self, cores)}
         if self.alpha is None:
             values["alpha"] *= INPUTS[self.inputs].alpha_scale
         chosen = dataclasses.replace(self, **values)
@@ -135,7 +136,7 @@ class TrainConfig(RunOptions, ObjectiveOptions):
         chosen = dataclasses.replace(chosen, **own_negatives(chosen, self))
         check_inputs(chosen)
         check_logits(chosen)
-        values = {}
+        values = settle_ranks(chosen, self)
         if chosen.min_alpha is None:
             values["min_alpha"] = chosen.alpha / 10000
         if chosen.min_count is None:

@@ -169,12 +169,12 @@ def _checked(item, value):
 
 
 def locate(name, mirror=None, kind="corpus"):
-    """Turn a name of `w2vneg data list` into a path; patterns, folders, files and ``-`` stay what they are.
+    """Turn a name of `w2vneg data list` into a path; patterns, folders, files, ``{rank}`` and ``-`` stay what they are.
 
     kind : str, "corpus" or "items", what a name must be of
     """
     text = str(name)
-    if text == "-" or any(sign in text for sign in "*?[") or os.path.exists(text):
+    if text == "-" or "{rank}" in text or any(sign in text for sign in "*?[") or os.path.exists(text):
         return name
     return resolve(text, mirror=mirror, kind=kind)
 

@@ -70,12 +70,15 @@ def merge_round(replicated, n_private, workers, chunks, pulls):
 
 
 @njit(borrows=True)
-def combine_row(row, delta, touched, pull):
-    """Add to a row, float32 (dim,), the changes of `touched` trainers of it, whose sum is `delta`, damped as above."""
+def combine_row(row, delta, touched, pull, agreement):
+    """Add to a row, float32 (dim,), the changes of `touched` trainers of it, whose sum is `delta`, damped as above.
+
+    agreement : float, in [0, 1], the least damping (see `kernels.exchange`)
+    """
     damping = np.float32(1.0)
     left = np.exp(-pull)
     if touched > 2 and left <= 0.999999:
-        damping = np.float32((1.0 - left**touched) / (touched * (1.0 - left)))
+        damping = np.float32(max((1.0 - left**touched) / (touched * (1.0 - left)), agreement))
     for i in range(row.shape[0]):
         row[i] += damping * delta[i]
 
@@ -97,7 +100,7 @@ def _merge_rows(replicated, shared, n_private, workers, begin, end, pulls):
             touched += moved
         if touched == 0:
             continue
-        combine_row(replicated[row], delta, touched, pulls[row])
+        combine_row(replicated[row], delta, touched, pulls[row], 0.0)
         for worker in range(workers):
             copy = shared + worker * n_private + row
             for i in range(dim):

@@ -39,6 +39,12 @@ def block_size(n_tokens, workers, cost, copies=False):
     return int(max(100, min(0.15e9 / cost, most, max(1000, n_tokens / (20 * workers)))))
 
 
+def even_block(n_tokens, pieces, most):
+    """Return the largest block of at most `most` tokens, of which about equally many make up each of `pieces`."""
+    each = -(-n_tokens // (pieces * most))  # blocks of a piece
+    return -(-n_tokens // (pieces * each))
+
+
 def rounds_of(n_tokens, block, workers, key):
     """Return the blocks of each round of an epoch, in an order drawn anew for each `key`.
 

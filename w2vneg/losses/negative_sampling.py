@@ -40,6 +40,7 @@ class NegativeSampling(Loss):
 
     takes_absolute_logits = False
     takes_positive_weight = False
+    rank_alpha = 2.0
     about = About(
         "logistic regression of the positive against the negatives: word2vec's",
         "L = −log σ(s₀) − Σ log σ(−s_k)",

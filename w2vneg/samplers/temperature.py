@@ -46,7 +46,7 @@ class Falling(NamedTuple):
     end: float
     cosine: bool
 
-    def next(self, temperature, fraction, vectors_in, vectors_out, keys):
+    def next(self, temperature, fraction, model, keys):
         """Return T for a round that begins after `fraction` of the run; the other arguments are `Adaptive`'s."""
         share = (1 - math.cos(math.pi * fraction)) / 2 if self.cosine else fraction
         return linear(self.start, self.end, share)
@@ -69,14 +69,14 @@ class Adaptive(NamedTuple):
     n_candidates: int
     absolute: bool = False
 
-    def next(self, temperature, fraction, vectors_in, vectors_out, keys):
+    def next(self, temperature, fraction, model, keys):
         """Return T for the coming round.
 
         Parameters
         ----------
         temperature : float, T of the round before, 0 for the first one of a run
         fraction : float, not looked at
-        vectors_in, vectors_out : float32, (n_vocab, dim), the quiet model
+        model : has vectors_in and vectors_out, float32, (n_vocab, dim), quiet; an engine
         keys : tuple of int, names the round: its candidates are drawn by it
 
         Returns
@@ -86,7 +86,7 @@ class Adaptive(NamedTuple):
         """
         if temperature == 0:
             return self.start
-        logits, log_d = self.sample(vectors_in, vectors_out, keys)
+        logits, log_d = self.sample(model.vectors_in, model.vectors_out, keys)
         if self.absolute:
             logits = np.abs(logits)
         if not np.isfinite(logits).all():

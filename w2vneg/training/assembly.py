@@ -12,7 +12,7 @@ from ..kernels.contracts import answers_log_prob, require_bodies
 from ..kernels.dense import dense_cost
 from ..kernels.groups import Plugs, Shape
 from ..kernels.paths import TILE
-from ..kernels.schedule import block_size
+from ..kernels.schedule import block_size, even_block
 from ..losses import LOSSES
 from ..plugins import names_with_log_q
 from ..registry import RunContext, Sharing
@@ -34,18 +34,20 @@ class Assembly:
     loss_at_init : float, the loss with all logits 0
     started : int, how many centres begin with rows of another model
     temperatures : what sets T between rounds (`samplers.temperature.make_schedule`), or None
-    estimate : CostEstimated or None, to be told before a long dense run
+    forewords : sequence of events, to be told before training: CostEstimated, ExchangesPlanned
+    config : TrainConfig, with what was left to be chosen by the data; None if that was nothing
     """
 
     engine: Engine
     loss_at_init: float
     started: int = 0
     temperatures: object = None
-    estimate: CostEstimated | None = None
+    forewords: tuple = ()
+    config: object = None
 
 
-def assemble(data, config, model, start=None):
-    """Make the engine of a run.
+def assemble_local(data, config, model, start=None, walk=None, periods=None):
+    """Make the engine of a run on this machine, or of one rank.
 
     Parameters
     ----------
@@ -55,6 +57,10 @@ def assemble(data, config, model, start=None):
         Its matrices become the engine's; gains what the plugs train for themselves, if it has none yet.
     start : Start, optional
         Rows that a fresh model begins with.
+    walk : Walk, optional
+        Of these data, if it is made already.
+    periods : int, optional
+        The data are one rank's share: rounds are cut so that an epoch is so many periods of equal length.
 
     Returns
     -------
@@ -69,19 +75,32 @@ def assemble(data, config, model, start=None):
     InputError
         If the corpus has no pair to train on.
     """
+    walk = walk or data.walk(config)
     if is_dense(config):
-        return _assemble_dense(data, config, model, start)
-    return (_assemble_paths if is_of_paths(config) else _assemble_sampled)(data, config, model, start)
+        return _assemble_dense(data, config, model, start, walk)
+    return (_assemble_paths if is_of_paths(config) else _assemble_sampled)(data, config, model, start, walk, periods)
 
 
-def _assemble_sampled(data, config, model, start):
-    counts, walk = data.vocab_out.counts, data.walk(config)
+def _whole_data():
+    raise ConfigError(
+        "this sampler or weigher counts in the whole data, of which each rank has a share; take another, or leave "
+        "--engine out"
+    )
+
+
+def _block(walk, config, cost, n_private, periods):
+    block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
+    return block if periods is None else even_block(walk.n_positions, periods * config.workers, block)
+
+
+def _assemble_sampled(data, config, model, start, walk, periods):
+    counts = data.vocab_out.counts
     slots = SAMPLERS[config.sampler].max_negatives(config)
     sharing = Sharing[config.share_negatives.upper()]
     draws, mean_draws = (
         slots * (size if sharing == Sharing.NO else 1) for size in (walk.largest_group, walk.mean_group)
     )
-    neighbours = functools.partial(data.counts, config, 1)
+    neighbours = functools.partial(data.counts, config, 1) if periods is None else _whole_data
     context = RunContext(
         counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab), mean_draws=mean_draws
     )
@@ -104,7 +123,7 @@ def _assemble_sampled(data, config, model, start):
         config.weigher != "none",
     )
     exclusion = make_exclusion(config.exclude, data, config)
-    estimate = None
+    estimate = ()
     if sampler.scores_all is not None:
         method, remedy = sampler.scores_all
         batch = sampler.batch_groups * config.workers
@@ -112,7 +131,7 @@ def _assemble_sampled(data, config, model, start):
     sampler_cost = SAMPLERS[config.sampler].cost(config, context)
     cost = _loop_cost(walk, config) + sampler_cost
     n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
-    block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
+    block = _block(walk, config, cost, n_private, periods)
     plugs = sampler, weigher, loss
     started = _begin(model, [*plugs, *([] if inputs is None else [inputs])], start)
     plugs = Plugs(walk.source, *plugs, exclusion, inputs)
@@ -120,9 +139,9 @@ def _assemble_sampled(data, config, model, start):
     return Assembly(engine, loss.loss_at_init(config.negatives), started, temperatures, estimate)
 
 
-def _assemble_paths(data, config, model, start):
+def _assemble_paths(data, config, model, start, walk, periods):
     """Prepare a loss along paths of a tree: nothing is drawn, weighed or excluded."""
-    counts, walk = data.vocab_out.counts, data.walk(config)
+    counts = data.vocab_out.counts
     context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
     inputs = INPUTS[config.inputs].from_options(config, context)
     loss = LOSSES[config.loss].from_options(config, context)
@@ -134,7 +153,7 @@ def _assemble_paths(data, config, model, start):
     targets = walk.centre_weights if data.vocab_out is data.vocab else counts
     nodes = float(loss.touched(targets).sum())
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
-    block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
+    block = _block(walk, config, cost, n_private, periods)
     plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
     return Assembly(engine, loss.loss_at_init(nodes), started)
@@ -148,9 +167,9 @@ def _begin(model, plugs, start):
     return 0 if start is None else start.begin(model)
 
 
-def _assemble_dense(data, config, model, start):
+def _assemble_dense(data, config, model, start, walk):
     """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
-    counts, walk = data.vocab_out.counts, data.walk(config)
+    counts = data.vocab_out.counts
     loss = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))
     batch = min(config.batch, len(data.vocab))
     remedy = "--loss sampled-softmax or --loss relaxed"
@@ -161,7 +180,7 @@ def _assemble_dense(data, config, model, start):
     block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
     started = _begin(model, [], start)
     engine = DenseEngine(model, walk, loss, block, config)
-    return Assembly(engine, loss.loss_at_init(0), started, estimate=estimate)
+    return Assembly(engine, loss.loss_at_init(0), started, forewords=estimate)
 
 
 def _check_together(config, loss, weigher, sampler):
@@ -192,10 +211,10 @@ def _centres(walk):
 
 
 def _estimate(walk, n_vocab, config, model, method, batch, products, remedy):
-    """Let `dense_cost` refuse what is out of reach; return what is to be told when training starts, if anything."""
+    """Let `dense_cost` refuse what is out of reach; return what is to be told when training starts, a tuple."""
     centres = max(0, config.epochs - model.position.epoch) * _centres(walk)
     cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
-    return None if cost is None else CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate)
+    return () if cost is None else (CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate),)
 
 
 def _loop_cost(walk, config):

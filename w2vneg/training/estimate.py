@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..data.encoded.ranked import check_whole
 from ..events import RoundDone
 from ..readout import DEFAULT, parse
 from .engines.snapshot import goes_to_disk
@@ -94,6 +95,8 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
     W2vnegError
         Whatever the run itself would refuse (see `Trainer`).
     """
+    check_whole(encoded, "an estimate")
+    word2vec = word2vec.alone()
     _run(_trainer(word2vec, encoded), 0.0)  # the first round compiles or loads the kernels
     trainer = _trainer(word2vec, encoded)
     last, taken = _run(trainer, seconds)
@@ -147,7 +150,7 @@ def _run(trainer, seconds):
 
 def _memory(trainer, encoded, validation):
     """Return what memory is for: dict of str -> bytes."""
-    engine, model = trainer.engine, trainer.model
+    engine, model = trainer.engine.replica, trainer.model
     matrices = sum(matrix.nbytes for matrix in model.matrices().values())
     replicated = {_address(matrix): matrix for matrix in engine.replicated.values()}
     data = {key: array for key, array in _arrays(vars(encoded)).items() if not _is_mapped(array)}

@@ -1,24 +1,28 @@
 """The trainer: rounds of an engine, and between them everything that must see a quiet model."""
 
+import dataclasses
 import math
 import time
 from contextlib import contextmanager
 
 from ..config.compatibility import check_diagnose
+from ..data.encoded.ranked import check_whole
 from ..errors import ConfigError, DivergenceError, InputError
 from ..events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..jit import available_threads
 from ..kernels.schedule import linear
 from ..losses import LOSSES
-from .assembly import assemble
+from ..readout import parse
 from .diagnostics import Diagnoser
 from .model import Model
+from .ranked import assemble
 from .readout import look_at_contexts
 from .signals import first_signal
 from .state import Good, Origin, Position
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
+_FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change within a run
 
 
 class Trainer:
@@ -58,11 +62,16 @@ class Trainer:
         self.config = config.resolved(cores=available_threads())
         if diagnose:
             check_diagnose(self.config)
+            check_whole(corpus, "--diagnose")
+        if parse(self.config.readout).needs_contexts:
+            check_whole(corpus, f"--readout {self.config.readout}")
         self.listeners = list(listeners)
         self.diagnose, self._diagnoser = diagnose, None
         self.validation, self.checkpoints = validation, checkpoints
         self.stopped = False
         if model is not None:
+            if self.config.exchange_every == "auto":  # what was chosen then
+                self.config = dataclasses.replace(self.config, exchange_every=model.config.exchange_every)
             self._check_fits(model, validation)
         vocab_out = corpus.vocab_out if self.config.rectangular else None
         self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)
@@ -74,7 +83,8 @@ class Trainer:
             validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model, start)
         self.engine, self.loss_at_init, self.started = parts.engine, parts.loss_at_init, parts.started
-        self.temperatures, self._estimate = parts.temperatures, parts.estimate
+        self.temperatures, self._forewords = parts.temperatures, parts.forewords
+        self.config = self.model.config = parts.config or self.config
         if self.model.position.round > self.engine.n_rounds:
             raise ConfigError(
                 f"the model to resume stopped in round {self.model.position.round:,} of an epoch that has "
@@ -96,7 +106,7 @@ class Trainer:
                 "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
             )
         given, own = self.config.as_dict(), model.config.as_dict()
-        other = [name for name in given if given[name] != own[name] and name not in ("preset", "plugin", "epochs")]
+        other = [name for name in given if given[name] != own[name] and name not in _FREE]
         if model.position.round and other:
             raise ConfigError(
                 f"the model to resume stopped within an epoch under another option {other[0]} "
@@ -136,10 +146,17 @@ class Trainer:
         InputError
             If subsampling leaves no pair to train on.
         """
+        try:
+            self._train()
+        finally:
+            self.engine.close()
+        return self.model
+
+    def _train(self):
         clock = _Clock()
         self.model.contexts = None  # of an earlier state
-        if self._estimate is not None and not self.complete:
-            self._tell(self._estimate)
+        for event in () if self.complete else self._forewords:
+            self._tell(event)
         with first_signal(self.stop):
             while not self.complete and (self._through or not self.stopped):
                 if not self._evaluate(clock):
@@ -149,7 +166,6 @@ class Trainer:
         look_at_contexts(self.model, self.corpus)
         if self.stopped and not self.complete:
             self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
-        return self.model
 
     def _fraction(self, rounds=0):
         """Share of the whole run that is done, or will be after so many more `rounds`."""
@@ -227,7 +243,7 @@ class Trainer:
         as many tokens are trained as they have numbers.
         """
         numbers = self.model.vectors_in.size + self.model.vectors_out.size
-        return min(4, max(1, self.engine.walk.n_positions // numbers))
+        return min(4, max(1, self.engine.n_positions // numbers))
 
     def _epochs(self, rounds=0):
         """Return how many epochs are done, or will be after so many more `rounds`."""
@@ -247,7 +263,8 @@ class Trainer:
         return self.complete
 
     def _alpha(self, fraction):
-        return self.model.position.alpha_factor * linear(self.config.alpha, self.config.min_alpha, fraction)
+        scale = self.engine.alpha_scale * self.model.position.alpha_factor
+        return scale * linear(self.config.alpha, self.config.min_alpha, fraction)
 
     def _set_temperature(self, coming):
         """Give the sampler the T of the coming round."""
@@ -255,9 +272,7 @@ class Trainer:
             return
         position, engine = self.model.position, self.engine
         keys = self.config.seed, coming.epoch, coming.number
-        position.temperature = self.temperatures.next(
-            position.temperature, self._fraction(), engine.vectors_in, engine.vectors_out, keys
-        )
+        position.temperature = self.temperatures.next(position.temperature, self._fraction(), engine, keys)
         engine.set_temperature(position.temperature)
 
     def _temperature(self):
@@ -315,9 +330,13 @@ class Trainer:
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
         self._tell(done)
+        report = self.engine.report(position.epoch)
+        if report is not None:
+            self._tell(report)
         if self.diagnose:
             with clock.stopped():
-                self._diagnoser = self._diagnoser or Diagnoser(self.engine, self.corpus, self.config)
+                self.engine.compose()
+                self._diagnoser = self._diagnoser or Diagnoser(self.engine.replica, self.corpus, self.config)
                 found = len(self._diagnoser.pairs.centres)  # none where nearly every sentence has one word
                 diagnosis = self._diagnoser.diagnose(position.epoch) if found else None
             if diagnosis is not None:

@@ -26,12 +26,15 @@ class EncodedPairs:
         Names of the columns; the very object `vocab` where they are one kind of thing.
     report : object with a method ``line()``
         What was read and what became of it.
+    row_weights : float64, (n_in,), or None
+        Of a rank's share, the rows of the whole, each summed; see `shares`.
     """
 
     matrix: object
     vocab: Vocabulary
     vocab_out: Vocabulary
     report: object = None
+    row_weights: np.ndarray = None
     source = "pairs"  # as `TrainConfig.source`
     stored = 0  # bytes on disk
     phrases = ()  # joined while reading
@@ -49,7 +52,13 @@ class EncodedPairs:
 
     def walk(self, config):
         """Return the `Walk` over the rows; ConfigError if ``config.pair_weights`` does not fit the weights."""
-        return walk_pairs(self, config)
+        if self.row_weights is None:
+            return walk_pairs(self, config)
+        drawn = config.pairs_per_epoch
+        if drawn is not None:
+            part = float(self.matrix.sum(dtype=np.float64)) / self.row_weights.sum()
+            config = replace(config, pairs_per_epoch=max(1, round(part * drawn)))
+        return replace(walk_pairs(self, config), centre_weights=self.row_weights)
 
     def counts(self, config, window=None):
         """Return the matrix itself; the arguments are `EncodedCorpus.counts`'s."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...kernels.text.tokens import EMPTY_LINES, LINES, MARGIN, SENTENCE_END, WRITTEN, last_break
-from .types import Part, TypeTable, merged
+from .types import Part, TypeTable, merged, united
 
 LONGEST_TOKEN = 1 << 24
 _MOST_TYPES = 400_000  # in memory, where a table of so many takes 50 MB; more go to disk
@@ -110,6 +110,10 @@ class TokenCounter:
     def _whole(self):
         numbers = np.arange(self._table.n_types, dtype=np.int32)
         yield Part(self._table, [(0, numbers, numbers)])
+
+    def run(self):
+        """Return all types as one `types.Run`."""
+        return united([*self._runs, self._table.run()])
 
     def blank_ids(self):
         """Return an id of -1 for each type of each table (list of ndarray, int32)."""

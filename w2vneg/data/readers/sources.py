@@ -188,19 +188,26 @@ class Source:
         InputError
             If the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt.
         """
+        codec, stored = self._recognised()
+        for piece in stored if codec is None else self._unpack(codec, stored):
+            self.unpacked += len(piece)
+            yield piece
+        if self.stamp and file_stamp(self._file.fileno())[:2] != self.stamp[:2]:
+            raise InputError(f"{self.name}: the file changed while it was read; try again when it is whole")
+
+    def codec(self):
+        """Return the codec that an unread file is packed with (str), or None; some of it is read then."""
+        return self._recognised()[0]
+
+    def _recognised(self):
+        """Return (codec or None, all stored pieces)."""
         stored = self._stored()
         head = b""
         for piece in stored:
             head += piece
             if len(head) >= _HEAD:
                 break
-        codec = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
-        stored = _chain(head, stored)
-        for piece in stored if codec is None else self._unpack(codec, stored):
-            self.unpacked += len(piece)
-            yield piece
-        if self.stamp and file_stamp(self._file.fileno())[:2] != self.stamp[:2]:
-            raise InputError(f"{self.name}: the file changed while it was read; try again when it is whole")
+        return next((name for name, magic in _MAGIC.items() if magic.match(head)), None), _chain(head, stored)
 
     def _stored(self):
         while True:

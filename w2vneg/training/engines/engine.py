@@ -28,17 +28,23 @@ class Engine(ABC):
 
     Attributes
     ----------
-    walk : Walk
-        The data as the engine goes through them.
-    n_rounds : int
-        Rounds of an epoch.
+    n_rounds, n_positions : int
+        Rounds of an epoch, and positions of the walk through the data that they cover.
     vectors_in, vectors_out : float32, (n_vocab, dim)
         The model's matrices, views that stay the same ones.
     temperature : float or None
         T of a sampler that has a finite one.
+    alpha_scale : float
+        What the learning rate is multiplied by.
     """
 
     temperature = None
+    alpha_scale = 1.0
+
+    @property
+    def replica(self):
+        """The engine of this machine to look at closely: its plugs, walk and matrices. Mostly the engine itself."""
+        return self
 
     @abstractmethod
     def plan(self, epoch):
@@ -86,3 +92,10 @@ class Engine(ABC):
     @abstractmethod
     def forget(self):
         """Let go of the state kept last."""
+
+    def report(self, epoch):
+        """Return an event about the rounds since the last one, for the end of `epoch`, from 1; None: nothing to say."""
+        return None
+
+    def close(self):  # noqa: B027, most have nothing elsewhere
+        """Let go of what lies elsewhere; the matrices stay, as they were at last."""

@@ -24,18 +24,26 @@ class InMemoryEngine(Matrices, Engine):
         First rows of which every worker has copies.
     seed : int
     inputs : Inputs, optional
+
+    Attributes
+    ----------
+    slot : int
+        Which rank of a run these are, from 0: each has random streams of its own, and the first those of a run alone.
     """
+
+    slot = 0
 
     def __init__(self, model, walk, block, workers, n_private, seed, inputs=None):
         super().__init__(model, workers, n_private, inputs)
         self.walk, self.block, self.seed = walk, block, seed
+        self.n_positions = walk.n_positions
         self.n_rounds = -(-walk.n_positions // (block * workers))
         self.tokens = np.empty((workers, walk.room(block)), np.int32)
         self.ranges = np.zeros((workers, 2), np.int64)
         self.rngs = np.zeros((workers, 8), np.uint64)  # a cache line each
 
     def plan(self, epoch):
-        order_key = stream_key(_ORDER, self.seed, epoch)
+        order_key = self._stream(_ORDER, self.seed, epoch)
         order = rounds_of(self.walk.n_positions, self.block, self.workers, order_key)
         return [Round(epoch, number, blocks) for number, blocks in enumerate(order)]
 
@@ -43,5 +51,8 @@ class InMemoryEngine(Matrices, Engine):
         """Start every worker's random stream; return the keys of the kept tokens' choice and of the round's draws."""
         keys = _DRAWN, self.seed, round.epoch, round.number
         for worker in range(self.workers):
-            self.rngs[worker, 0] = stream_key(*keys, worker)
-        return stream_key(_KEPT, self.seed, round.epoch), keys
+            self.rngs[worker, 0] = self._stream(*keys, worker)
+        return self._stream(_KEPT, self.seed, round.epoch), keys
+
+    def _stream(self, *names):
+        return stream_key(*names, self.slot) if self.slot else stream_key(*names)

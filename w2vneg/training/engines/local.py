@@ -5,13 +5,15 @@ second thread can make plain Hogwild slower. So each worker trains its own copie
 between rounds their changes are summed into the shared rows. H = 0 is plain Hogwild.
 """
 
+import functools
+
 import numpy as np
 
 from ...jit import threads
 from ...kernels.groups import make_scratch
 from ...kernels.linalg import Rows, width_of
 from ...kernels.round import fill_round, merge_round, train_round
-from ...kernels.schedule import linear, stream_key
+from ...kernels.schedule import linear
 from ...samplers.temperature import inverse
 from .inmemory import InMemoryEngine
 
@@ -43,8 +45,8 @@ class LocalEngine(InMemoryEngine):
 
     def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed):
         super().__init__(model, walk, block, workers, n_private, seed, plugs.inputs)
-        trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
-        self._shares = {name: self._shares_of(name, model, plugs.loss) for name in trained if self.n_private}
+        self.trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
+        self._targets = walk.centre_weights if model.vocab_out is model.vocab else model.vocab_out.counts
         self.frozen = model.frozen
         self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
         names = ("sampler", "weigher", "loss", *(("inputs",) if plugs.inputs is not None else ()))
@@ -52,14 +54,26 @@ class LocalEngine(InMemoryEngine):
         self.plugs = plugs._replace(**trained)
         self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
 
-    def _shares_of(self, name, model, loss):
-        """Return how often a pair moves each row with copies, on average: float64, (n_private,)."""
-        inputs, n = self.inputs, self.n_private
-        if inputs is not None and name in inputs.rows:
-            return inputs.touched(name, self.walk)[:n]
-        of_targets = name.endswith("_out") and model.vocab_out is not model.vocab
-        weights = model.vocab_out.counts if of_targets else self.walk.centre_weights
-        return loss.touched(weights)[:n] if name == "vectors_out" else _shares(weights, n)
+    @functools.cached_property
+    def _shares(self):
+        """How often a pair moves each row, on average: dict of matrix -> float64, (n_rows,)."""
+        return {name: self._shares_of(name) for name in self.trained}
+
+    def _shares_of(self, name):
+        if self.inputs is not None and name in self.inputs.rows:
+            return self.inputs.touched(name, self.walk)
+        if name == "vectors_out":
+            return self.plugs.loss.touched(self._targets)
+        weights = np.asarray(self._targets if name.endswith("_out") else self.walk.centre_weights, np.float64)
+        return weights / max(float(weights.sum()), 1e-300)
+
+    def pulls(self, name, work):
+        """Return how far work takes each row of a matrix to where it would settle, float64, (n_rows,), at least 0.
+
+        work : float, pairs of one trainer, times the learning rate (of the model: a plug's rows are taken to settle as
+            fast)
+        """
+        return _PULL * work * self._shares[name]
 
     def _with_replicated(self, plug):
         """Let a plug that trains rows of its own train those that this engine keeps."""
@@ -121,20 +135,14 @@ class LocalEngine(InMemoryEngine):
         for worker, (first, last) in enumerate(ranges):
             centres[worker, : last - first] = self.tokens[worker, first:last]
         with threads(self.workers):
-            sampler.refresh(self.vectors_in, self.vectors_out, centres, stream_key(*keys))
+            sampler.refresh(self.vectors_in, self.vectors_out, centres, self._stream(*keys))
 
     def merge(self, work):
         """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`).
 
-        work : float, pairs of one worker since the last merge, times the learning rate (of the model: a plug's rows are
-            taken to settle as fast)
+        work : float, of one worker since the last merge, as `pulls` takes it
         """
         if self.n_private:
-            for name, shares in self._shares.items():
-                pulls = _PULL * work * shares
+            for name in self.trained:
+                pulls = self.pulls(name, work)[: self.n_private]
                 merge_round(self.replicated[name], self.n_private, self.workers, self.workers, pulls)
-
-
-def _shares(weights, n):
-    """Return what the first n weights are of the sum of all, float64 (n,)."""
-    return np.asarray(weights[:n], np.float64) / max(float(np.sum(weights)), 1e-300)

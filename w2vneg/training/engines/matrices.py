@@ -29,28 +29,28 @@ class Matrices:
         self.replicated, self._snapshot = {}, None
         for name in list(matrices):  # one after the other, so that only one of them is there twice at a time
             self.replicated[name] = self._tall(matrices.pop(name))
-            model.adopt({**model.matrices(), name: self._shared(name)})
+            model.adopt({**model.matrices(), name: self.shared(name)})
         self._composed = False  # whether matrices that are made of others are up to date
         self.compose()
 
-    def _shared(self, name):
+    def shared(self, name):
         """Return the rows that are not anybody's copies."""
         return self.replicated[name][: self.n_rows[name]]
 
     def compose(self):
         """Bring what is made of other matrices up to date (see `plugs.Inputs.compose`)."""
         if self.inputs is not None and not self._composed:
-            self.inputs.compose({name: self._shared(name) for name in self.replicated})
+            self.inputs.compose({name: self.shared(name) for name in self.replicated})
         self._composed = True
 
     @property
     def vectors_in(self):
         self.compose()
-        return self._shared("vectors_in")
+        return self.shared("vectors_in")
 
     @property
     def vectors_out(self):
-        return self._shared("vectors_out")
+        return self.shared("vectors_out")
 
     def _tall(self, matrix):
         """Return `matrix`, then each worker's copies of its first rows; itself if there are none."""
@@ -67,6 +67,12 @@ class Matrices:
             start = n_rows + worker * self.n_private
             replicated[start : start + self.n_private] = replicated[: self.n_private]
 
+    def set_rows(self, name, rows):
+        """Write all rows of a matrix, float32, and every worker's copies of them."""
+        self.shared(name)[:] = rows
+        self._spread(self.replicated[name], self.n_rows[name])
+        self._composed = False
+
     def healthy(self):
         """Tell whether every number is finite and of a sane size."""
         extremes = (
@@ -79,7 +85,7 @@ class Matrices:
 
         state : dict of str -> float32 array, the shared rows of another state, to be kept instead
         """
-        shared = [self._shared(name) if state is None else state[name] for name in self.replicated]
+        shared = [self.shared(name) if state is None else state[name] for name in self.replicated]
         if self._snapshot is None:
             self._snapshot = Snapshot(sum(matrix.nbytes for matrix in shared))
         self._snapshot.take(shared)
@@ -87,12 +93,12 @@ class Matrices:
     def kept(self):
         """Return the state kept last (dict of str -> float32 array, read-only); it lasts until another one is kept."""
         return dict(
-            zip(self.replicated, self._snapshot.copies([self._shared(name) for name in self.replicated]), strict=True)
+            zip(self.replicated, self._snapshot.copies([self.shared(name) for name in self.replicated]), strict=True)
         )
 
     def go_back(self):
         """Return to the state kept last: shared rows and every worker's copies."""
-        self._snapshot.restore([self._shared(name) for name in self.replicated])
+        self._snapshot.restore([self.shared(name) for name in self.replicated])
         for name, replicated in self.replicated.items():
             self._spread(replicated, self.n_rows[name])
         self._composed = False

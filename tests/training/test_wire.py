@@ -1,0 +1,52 @@
+"""Changes on their way between ranks."""
+
+import numpy as np
+import pytest
+
+from w2vneg.config.ranks import DTYPES
+from w2vneg.training.engines.wire import pack, unpack
+
+
+def there(rows, dtype):
+    """Return (what was sent, what arrived)."""
+    packed, out = pack(rows, dtype), np.full(rows.shape, np.nan, np.float32)
+    unpack(packed, out)
+    return packed, out
+
+
+@pytest.mark.parametrize("moved", [0, 3, 60, 100])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_arrives_is_what_was_sent_but_for_rounding(dtype, moved):
+    rng = np.random.default_rng(moved)
+    rows = np.zeros((100, 7), np.float32)
+    rows[rng.permutation(100)[:moved]] = rng.normal(size=(moved, 7)) * 10.0 ** rng.integers(-3, 3, (moved, 1))
+    packed, out = there(rows, dtype)
+    worst = {"float32": 0, "float16": 2.0**-11 * np.abs(rows) + 2.0**-25}.get(dtype)
+    if worst is None:  # half a step of the row's own scale
+        worst = np.abs(rows).max(axis=1, keepdims=True) / 254 * (1 + 1e-5)
+    assert (np.abs(out - rows) <= worst).all()
+    assert (packed.ids is None) == _dense(moved, dtype)
+    assert not out[~rows.any(axis=1)].any()
+
+
+def _dense(moved, dtype):
+    width = 7 * np.dtype(dtype).itemsize
+    return moved * (width + 4) >= 100 * width
+
+
+def test_rows_of_a_whole_matrix_are_sent_without_their_numbers():
+    rows = np.ones((100, 50), np.float32)
+    assert pack(rows, "float16").nbytes == 100 * 50 * 2
+    assert pack(rows, "int8").nbytes == 100 * (50 + 4)
+    rows[10:] = 0
+    assert pack(rows, "float16").nbytes == 10 * (50 * 2 + 4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("worst", [np.nan, np.inf, 1e30])
+def test_what_has_exploded_arrives_so(dtype, worst):
+    rows = np.ones((4, 3), np.float32)
+    rows[1, 1] = worst
+    out = there(rows, dtype)[1]
+    assert not (np.abs(out[1]) < 1e4).all()
+    assert np.abs(out[[0, 2, 3]] - 1).max() < 0.01

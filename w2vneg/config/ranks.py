@@ -1,0 +1,115 @@
+"""Options of a run by several ranks, each of which trains on a share of the data, and what cannot be trained so."""
+
+from dataclasses import dataclass, replace
+
+from ..errors import ConfigError
+from ..losses import LOSSES
+from ..option import option
+
+ENGINES = ("local", "virtual", "ray")
+DTYPES = ("float16", "float32", "int8")
+
+
+def _check_every(text):
+    if text != "auto" and not (text.isdecimal() and 0 < int(text) < 2**62):
+        raise ConfigError(f"exchange_every must be a number of tokens or auto, not {text!r}")
+
+
+def _from_number(value):
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(f"exchange_every must be a number of tokens or auto, not {value!r}")
+    return str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RanksOptions:
+    """Who trains, and how often ranks exchange what they have learnt; see docs/scaling.md."""
+
+    engine: str = option(
+        "local",
+        "Where training runs: on this machine, on ranks of a Ray cluster, or on such ranks in turn here (virtual).",
+        choices=ENGINES,
+        group="ranks",
+    )
+    ranks: int | None = option(
+        None, "How many ranks share the data.", at_least=1, at_most=1024, group="ranks", shown="local: 1"
+    )
+    ray_address: str | None = option(
+        None,
+        "A running Ray cluster, HOST:PORT or auto.",
+        metavar="ADDRESS",
+        group="ranks",
+        shown="one on this machine, for this run",
+    )
+    exchange_every: str | None = option(
+        None,
+        "Tokens that a rank trains between two exchanges.",
+        metavar="TOKENS|auto",
+        check=lambda text: text is None or _check_every(text),
+        otherwise=_from_number,
+        group="ranks",
+        shown="auto",
+    )
+    exchange_dtype: str | None = option(
+        None, "What a number is sent as.", choices=DTYPES, group="ranks", shown="float16"
+    )
+    rank_alpha: float | None = option(
+        None,
+        "Times alpha, because ranks exchange seldom.",
+        above=0,
+        group="ranks",
+        shown="by the number of ranks and exchanges",
+    )
+
+
+_OF_RANKS = {"ranks": 1, "ray_address": None, "exchange_every": "auto", "exchange_dtype": "float16", "rank_alpha": None}
+
+
+def settle_ranks(config, given):
+    """Return what becomes of the options of ranks that are left open (dict); config : TrainConfig, its plugs chosen.
+
+    Raises
+    ------
+    ConfigError
+        If one was given that nobody reads, or these ranks cannot train this.
+    """
+    if config.engine == "local":
+        for name in _OF_RANKS:
+            if getattr(given, name) is not None and (name, getattr(given, name)) != ("ranks", 1):
+                raise ConfigError(
+                    f"--{name.replace('_', '-')} has no effect with --engine local; add --engine ray or virtual, or "
+                    "leave it out"
+                )
+        return {}
+    if given.ranks is None:
+        raise ConfigError(f"--engine {config.engine} needs the number of ranks; add --ranks N")
+    if config.ray_address is not None and config.engine != "ray":
+        raise ConfigError("--ray-address is for --engine ray; leave it out")
+    _check_sharing(config)
+    return {name: value for name, value in _OF_RANKS.items() if getattr(config, name) is None}
+
+
+def without_ranks(config):
+    """Return a TrainConfig with the same options for a run on this machine alone."""
+    return replace(config, engine="local", **dict.fromkeys(_OF_RANKS))
+
+
+def workers_of(config, cores):
+    """Return the workers of a rank (int) where none are given; cores : int, of this machine."""
+    here = config.engine == "ray" and config.ray_address is None and config.ranks
+    return max(1, cores // config.ranks) if here else cores
+
+
+def _check_sharing(config):
+    """Refuse what each step needs the whole data for, or the whole model."""
+    flag = f"--engine {config.engine}"
+    if config.loss in LOSSES and LOSSES[config.loss].dense:
+        raise ConfigError(
+            f"loss {config.loss!r} changes every row at each step, which no two ranks can do side by side; take --loss "
+            f"sampled-softmax, or leave {flag} out"
+        )
+    if config.ranks > 1 and config.exclude == "known":
+        raise ConfigError(
+            "--exclude known looks pairs up in the whole data, of which each rank has a share; take --exclude window "
+            f"or target, or leave {flag} out"
+        )

@@ -1,0 +1,227 @@
+"""A text that nobody has whole: each rank reads files of its own once, and all of them agree on one vocabulary.
+
+    each rank      tokens get provisional numbers, which go to a temporary file, and are counted
+    up a tree      counts of two become counts of both
+    at the top     the vocabulary is chosen, and goes to all
+    each rank      provisional numbers become ids
+
+Words, counts, and their order are those of one machine that reads the same files.
+"""
+
+import dataclasses
+import tempfile
+import time
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import ConfigError
+from ..readers.counting import TokenCounter
+from ..readers.report import CorpusReport
+from ..readers.sources import find_files
+from ..readers.stretches import Stretch, deal
+from ..readers.text import codec_name
+from ..readers.types import Types, united
+from ..vocab import Vocabulary, choose_vocabulary, ids_in
+from . import passes
+from .corpus import EncodedCorpus
+from .mapping import mapped
+from .passes import Counted, Settings, TokenStream, writing_to
+
+RANK = "{rank}"
+"""What stands in a path for the number of a rank, from 0."""
+
+_AT_ONCE = 400_000  # types that are looked at together
+
+
+def files_of(names, slot, n_ranks, encoding):
+    """Return what a rank is to read, a list of Stretch.
+
+    names : list of str, paths, folders and patterns; if one holds `RANK`, each rank has files of its own
+    """
+    if any(RANK in name for name in names):
+        return [Stretch(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
+    return deal(find_files(names), n_ranks, codec_name(encoding))[slot]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What all ranks are to read, and how.
+
+    names : list of str, as of `files_of`; n_ranks : int; settings : passes.Settings
+    """
+
+    names: list
+    n_ranks: int
+    settings: Settings
+
+    @classmethod
+    def of(cls, given, n_ranks, vocab=None, **shaping):
+        """Make one of an `Input` of text; shaping : as of `data.inputs.encode_input`."""
+        from ..phrases import read_phrases
+        from ..sources import SOURCES
+        from ..sources.corpus import AUTO
+
+        if AUTO in given.phrases:
+            raise ConfigError(
+                "--phrases auto looks at the whole text, which lies with the ranks; name a file of 'w2vneg phrases'"
+            )
+        reading = SOURCES[given.kind].reading(given)
+        phrases = tuple(phrase for path in given.phrases for phrase in read_phrases(path))
+        own = (shaping["min_count"], shaping["max_vocab"], vocab, shaping["encoding"], shaping["lowercase"])
+        return cls(list(given.files), n_ranks, Settings.checked(*own, reading["reader"], reading["strip"], phrases))
+
+    def text(self, slot):
+        """Read a rank's part; returns a RankText."""
+        return RankText(files_of(self.names, slot, self.n_ranks, self.settings.encoding), self.settings)
+
+
+class RankText:
+    """A rank's part of a text, read but not yet encoded.
+
+    Parameters
+    ----------
+    stretches : list of Stretch
+    settings : passes.Settings
+    """
+
+    def __init__(self, stretches, settings):
+        self._stream = TokenStream(None)
+        try:
+            self._counted = self._count(stretches, settings)
+        except BaseException:
+            self.close()
+            raise
+
+    def _count(self, stretches, settings):
+        counter, started, unpacked = TokenCounter(self._stream), time.perf_counter(), 0
+        for stretch in stretches:
+            with stretch.open() as source:
+                for _ in counter.count(settings.read(source), source.name):
+                    pass
+                unpacked += source.unpacked
+        return Counted(counter, started, unpacked, len(stretches), [])
+
+    def close(self):
+        """Let go of what was read."""
+        self._stream.__exit__()
+
+    def counts(self):
+        """Return the types with their counts (readers.types.Run)."""
+        return self._counted.counter.run()
+
+    def encoded(self, vocab):
+        """Return the EncodedCorpus of this part; nothing can be asked afterwards."""
+        counted = self._counted
+        with self._stream, writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
+            ids_by_type = ids_in(vocab, counted.counter)
+            passes.write_ids(self._stream, ids_by_type, ids, offsets)
+            ids.flush()
+            offsets.flush()
+            ids, offsets = mapped(ids, np.int32), mapped(offsets, np.int64)
+        if len(ids) < 2:
+            raise ConfigError("a rank's share of the text has no two known words; lower --ranks, or give it more text")
+        report = counted.report(ids_by_type, len(ids), len(offsets) - 1)
+        return EncodedCorpus(ids, offsets, vocab, report, stored=ids.nbytes + offsets.nbytes)
+
+
+def vocabulary_of(run, settings):
+    """Return the Vocabulary that the counts of all ranks give, or the one that is fixed."""
+    if settings.vocab is not None:
+        return settings.vocab
+    return choose_vocabulary(Types(run, _AT_ONCE), settings.min_count, settings.max_vocab)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class RankedCorpus:
+    """What is known of a text that lies with the ranks.
+
+    Attributes
+    ----------
+    vocab : Vocabulary
+    sizes : int64, (n_ranks,), kept tokens of each rank
+    report : CorpusReport, of all of it
+    phrases : tuple of data.phrases.Phrase, those that were joined while reading
+    shares : list of EncodedCorpus where they are on this machine
+    crew : object, the ranks that have them, elsewhere
+    """
+
+    vocab: Vocabulary
+    sizes: np.ndarray
+    report: CorpusReport
+    phrases: tuple = ()
+    shares: list = None
+    crew: object = None
+    source = "text"
+    whole = False
+    stored = 0
+
+    def __len__(self):
+        return int(self.sizes.sum())
+
+    @property
+    def vocab_out(self):
+        """Vocabulary: of the targets, which are of one kind with the centres."""
+        return self.vocab
+
+    @property
+    def arrays(self):
+        """What a run knows its data again by (tuple of ndarray): counts and sizes, for the ids are elsewhere."""
+        return self.vocab.counts, self.sizes
+
+    def check(self):
+        """Do nothing (see `EncodedCorpus.check`); ranks look at their own files."""
+
+    def sample(self):
+        """Return an EncodedCorpus of two words with the whole's vocabulary: what an engine that never trains needs."""
+        ids, offsets = np.array([0, 1], np.int32), np.array([0, 2], np.int64)
+        return EncodedCorpus(ids, offsets, self.vocab, self.report)
+
+
+def summed(reports, types, vocab):
+    """Return the CorpusReport of all ranks; types : int, in all."""
+    totals = {name: sum(getattr(report, name) for report in reports) for name in _SUMMED}
+    kept = len(vocab)
+    return CorpusReport(
+        **totals,
+        types=types,
+        kept_types=kept,
+        discarded_types=types - kept,
+        seconds=max(report.seconds for report in reports),
+    )
+
+
+_APART = {"types", "kept_types", "discarded_types", "seconds", "cached", "damage"}
+_SUMMED = [field.name for field in dataclasses.fields(CorpusReport) if field.name not in _APART]
+
+
+def encode_ranked(reading):
+    """Encode a text as its ranks would, one after the other; returns a RankedCorpus with its shares."""
+    with ExitStack() as opened:
+        texts = [opened.enter_context(closing(reading.text(slot))) for slot in range(reading.n_ranks)]
+        run = united([text.counts() for text in texts])
+        vocab = vocabulary_of(run, reading.settings)
+        shares = [text.encoded(vocab) for text in texts]
+    return ranked_corpus(
+        [share.report for share in shares], len(run.counts), vocab, reading.settings.phrases, shares=shares
+    )
+
+
+def ranked_corpus(reports, types, vocab, phrases, **where):
+    """Return a RankedCorpus.
+
+    reports : list of CorpusReport, each rank's; types : int, in all
+    phrases : as of `RankedCorpus`; where : its shares or crew
+    """
+    sizes = np.array([report.kept_tokens for report in reports], np.int64)
+    return RankedCorpus(vocab, sizes, summed(reports, types, vocab), phrases, **where)
+
+
+def check_whole(data, what):
+    """Raise ConfigError if `what` needs the whole data and they are with the ranks."""
+    if not getattr(data, "whole", True):
+        raise ConfigError(
+            f"{what} looks at the whole text, which lies with the ranks; leave it out, or give the text without {RANK} "
+            "and --ray-address"
+        )

@@ -1,0 +1,61 @@
+"""Encoded data dealt out to ranks: parts that together are the whole, with the vocabulary and counts of the whole.
+
+A text is cut into stretches of equal length, if need be within a sentence, whose windows then end there. Baskets stay
+whole. Of pairs each rank has every N-th row, so that nobody else trains that centre.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...errors import ConfigError
+from .corpus import EncodedCorpus
+
+
+def share_of(data, slot, n_ranks):
+    """Return a rank's share.
+
+    Parameters
+    ----------
+    data : EncodedCorpus or EncodedPairs
+    slot, n_ranks : int, which share of how many
+
+    Returns
+    -------
+    EncodedCorpus or EncodedPairs
+        A text's arrays are views.
+
+    Raises
+    ------
+    ConfigError
+        If there are too few data for so many ranks.
+    """
+    if n_ranks == 1:
+        return data
+    return (_stretch if isinstance(data, EncodedCorpus) else _rows)(data, slot, n_ranks)
+
+
+def _stretch(corpus, slot, n_ranks):
+    begin, end = (len(corpus) * k // n_ranks for k in (slot, slot + 1))
+    if corpus.source != "text":
+        begin, end = (int(corpus.offsets[np.searchsorted(corpus.offsets, place)]) for place in (begin, end))
+    if end - begin < 2:
+        raise ConfigError(f"{len(corpus):,} tokens are too few for {n_ranks} ranks; lower --ranks")
+    first = np.searchsorted(corpus.offsets, begin, "right")
+    last = np.searchsorted(corpus.offsets, end, "left")
+    offsets = np.concatenate([[begin], corpus.offsets[first:last], [end]]) - begin
+    return replace(corpus, ids=corpus.ids[begin:end], offsets=offsets.astype(np.int64))
+
+
+def _rows(pairs, slot, n_ranks):
+    from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
+
+    matrix = pairs.matrix
+    mine = np.arange(matrix.shape[0]) % n_ranks == slot
+    kept = np.repeat(mine, np.diff(matrix.indptr))
+    if not kept.any():
+        raise ConfigError(f"{matrix.shape[0]:,} rows of pairs are too few for {n_ranks} ranks; lower --ranks")
+    indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
+    own = csr_matrix((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
+    weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+    return replace(pairs, matrix=own, row_weights=weights)

@@ -1,0 +1,89 @@
+"""Files dealt out to ranks: whole ones, and stretches of those whose lines can be told apart without unpacking them.
+
+A line belongs to the stretch that its first byte lies in. So whoever reads a stretch begins behind the first line end
+at or before it, and reads on to the end of the last line that begins there.
+"""
+
+import os
+from typing import NamedTuple
+
+from .sources import Source
+
+_CUTTABLE = {"utf-8", "ascii", "iso8859-1", "cp1252", "iso8859-15"}  # a byte 10 is a line end and nothing else
+
+
+class Stretch(NamedTuple):
+    """Part of a file: path : str; begin, end : int, in bytes, end None for all that is left."""
+
+    path: str
+    begin: int = 0
+    end: int | None = None
+
+    def open(self):
+        """Return it as a `Source`."""
+        return Source(self.path) if self.begin == 0 and self.end is None else _StretchSource(*self)
+
+
+class _StretchSource(Source):
+    def __init__(self, path, begin, end):
+        super().__init__(path)
+        self.name = f"{path} from byte {begin:,} on"
+        self._begin, self._end = begin, end
+
+    def _stored(self):
+        place, skips = max(0, self._begin - 1), self._begin > 0
+        self._file.seek(place)
+        for piece in super()._stored():
+            begun = 0
+            if skips:
+                begun = piece.find(b"\n") + 1
+                if begun == 0:
+                    place += len(piece)
+                    continue
+                skips = False
+                if self._end is not None and place + begun >= self._end:
+                    return  # no line begins here
+            if self._end is not None and place + len(piece) >= self._end:
+                last = piece.find(b"\n", max(begun, self._end - 1 - place)) + 1
+                if last:
+                    yield piece[begun:last]
+                    return
+            yield piece[begun:]
+            place += len(piece)
+
+
+def deal(files, n, encoding="utf-8"):
+    """Deal files out.
+
+    Parameters
+    ----------
+    files : list of str
+    n : int, to how many
+    encoding : str, as `text.codec_name` gives it
+
+    Returns
+    -------
+    list of list of Stretch
+        Together, in order, all lines of all files in order. About equally many bytes each where files can be cut; a
+        packed file, or one of another encoding, goes whole to where its first byte belongs.
+    """
+    sizes = [os.path.getsize(path) for path in files]
+    total, before, dealt = sum(sizes), 0, [[] for _ in range(n)]
+    borders = [total * k // n for k in range(n + 1)]
+    for path, size in zip(files, sizes, strict=True):
+        if not _can_be_cut(path, encoding):
+            dealt[max(k for k in range(n) if borders[k] <= before)].append(Stretch(path))
+        else:
+            for k, own in enumerate(dealt):
+                begin, end = max(borders[k], before) - before, min(borders[k + 1], before + size) - before
+                if begin < end:
+                    own.append(Stretch(path, begin, None if end == size else end))
+        before += size
+    return dealt
+
+
+def _can_be_cut(path, encoding):
+    if encoding not in _CUTTABLE:
+        return False
+    with Source(path) as source:
+        return source.codec() is None

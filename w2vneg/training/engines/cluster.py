@@ -1,0 +1,111 @@
+"""A Ray cluster for a run: one that is there already, or one on this machine that begins and ends with the run.
+
+A cluster of our own listens on the loopback interface only, asks everybody for a token that is made anew for it and
+never written to a file, starts no dashboard and reports to nobody. Whatever an earlier one has left behind, as after a
+crash, is not looked at.
+"""
+
+import os
+import secrets
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+from ...errors import ConfigError, RankError, W2vnegError, require
+
+
+def connect(address, n_cpus):
+    """Connect to a cluster, or start one.
+
+    Parameters
+    ----------
+    address : str or None
+        Of a running cluster; None: start one here.
+    n_cpus : int
+        Cores that are needed.
+
+    Returns
+    -------
+    (module, bool)
+        Ray, and whether the cluster ends with `disconnect`.
+
+    Raises
+    ------
+    MissingExtraError
+        If Ray is not installed.
+    ConfigError
+        If there is no cluster at the address, or it has too few cores.
+    """
+    _set_environment(address)
+    ray = require("ray", "ray", "--engine ray")
+    ours = not ray.is_initialized()
+    if ours:
+        _init(ray, address, n_cpus)
+    there = ray.cluster_resources().get("CPU", 0)
+    if there < n_cpus:
+        if ours:
+            ray.shutdown()
+        raise ConfigError(
+            f"the Ray cluster has {there:g} cores, and all workers of these ranks need {n_cpus}; lower --ranks or "
+            "--workers"
+        )
+    return ray, ours
+
+
+def _set_environment(address):
+    """Say to Ray, which looks at most of it when it is imported, what its functions do not take."""
+    wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+    if address is None:
+        if not any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")):
+            wanted["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        if "ray" not in sys.modules:
+            wanted |= {"RAY_AUTH_MODE": "token", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # the latter: loopback only
+    for name, value in wanted.items():
+        os.environ.setdefault(name, value)
+
+
+def check_answers(address):
+    """Raise ConfigError if nobody listens at an address: Ray itself would wait for minutes.
+
+    address : str, HOST:PORT, ray://HOST:PORT, or auto: what Ray's environment variable or its file says
+    """
+    where, start = "", "start one with 'ray start --head', or leave --ray-address out"
+    if address == "auto":
+        path = Path(tempfile.gettempdir()) / "ray" / "ray_current_cluster"
+        address = os.environ.get("RAY_ADDRESS")
+        if address is None and path.is_file():
+            address = path.read_text(encoding="utf-8").strip()
+            where = f", which {path} names; one that ended without 'ray stop' leaves that file"
+        if not address:
+            raise ConfigError(f"there is no Ray cluster on this machine; {start}")
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if not host or not port.isdecimal():
+        raise ConfigError(f"--ray-address must be HOST:PORT or auto, not {address!r}")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"no Ray cluster answers at {address} ({reason}){where}; {start}") from error
+
+
+def _init(ray, address, n_cpus):
+    common = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address is None:
+            ray.init(address="local", num_cpus=n_cpus, num_gpus=0, include_dashboard=False, **common)
+        else:
+            check_answers(address)
+            ray.init(address=address, **common)
+    except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+        if isinstance(error, W2vnegError):
+            raise
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        where = "on this machine" if address is None else f"at {address}"
+        raise RankError(f"Ray cannot be used {where} ({reason})") from error
+
+
+def disconnect(ray, ours):
+    """End the cluster that `connect` started, or leave it."""
+    if ours and ray.is_initialized():
+        ray.shutdown()

@@ -1,0 +1,296 @@
+"""Ranks on a Ray cluster: one actor each, and an object store that carries nothing but exchanges.
+
+The driver, which is the process that the user has started, sends tasks and holds references; rows go from rank to rank.
+A period is three rounds of calls, sent all at once, and Ray starts each as its arguments arrive:
+
+    train(task)             every rank, gives its work and N parts of changes
+    merge(task, …)          every owner, of the N parts that are for it
+    apply(version, …)       every rank, of what the N owners have merged
+
+A rank that is lost, or its node, is started again elsewhere. If another one has reached the next version, then all of
+it was merged, and who has not takes that version's rows; if none has, all do the period again from the rows of the
+version before. Both end with the bits of a run in which nothing was lost. What a rank raises ends the run at once: it
+would raise it again.
+"""
+
+import time
+
+from ...errors import RankError, W2vnegError
+from .cluster import connect, disconnect
+from .rank import Task, Work
+from .ranks import RanksEngine
+
+_TRIES = 5  # losses in one period, after which the cluster is taken to be unfit
+
+
+class RankActor:
+    """A rank as Ray runs it.
+
+    Parameters
+    ----------
+    recipe : object
+        Has ``slot``, an int, and ``open()``, which returns the rank's data: something with ``ready(config)``, which
+        returns how many positions its walk has, and with ``begin(plan, frozen)``, which returns a `Rank`.
+    """
+
+    def __init__(self, recipe):
+        self._recipe, self._slot, self._data, self._rank = recipe, recipe.slot, None, None
+
+    def open(self):
+        """Read this rank's share of the data."""
+        with _told_by(self._slot):
+            self._data = self._recipe.open()
+
+    def ask(self, name, *arguments):
+        """Call a method of the data, and return what it returns."""
+        with _told_by(self._slot):
+            return getattr(self._data, name)(*arguments)
+
+    def begin(self, *plan):
+        """Make the rank; plan : as of the data's ``begin``."""
+        with _told_by(self._slot):
+            self._rank = self._data.begin(*plan)
+
+    def load(self, version, state):
+        """Begin anew with the rows of a version."""
+        self._rank.load(version, state)
+
+    def version(self):
+        """Return the version that this rank has reached (int)."""
+        return self._rank.version
+
+    def state(self):
+        """Return the rows of the version (dict of str -> float32 array)."""
+        return self._rank.state()
+
+    def train(self, task):
+        """Train a period; return the `Work`, then, unless there is one rank only, a part for each owner."""
+        with _told_by(self._slot):
+            work = self._rank.train(task)
+            return work if self._rank.n_ranks == 1 else (work, *self._rank.changes())
+
+    def rehearse(self):
+        """Return what `train` would if it had changed every row, without training."""
+        return Work(0.0, 0, 0.0), *self._rank.changes(made_up=1e-6)
+
+    def merge(self, task, *works_and_parts):
+        """Merge the parts of this owner's rows: first every rank's `Work`, then every rank's part."""
+        with _told_by(self._slot):
+            n = self._rank.n_ranks
+            return self._rank.merge(task, works_and_parts[:n], works_and_parts[n:])
+
+    def apply(self, *merged):
+        """Go on to the next version with what all owners have merged."""
+        with _told_by(self._slot):
+            self._rank.apply(merged)
+
+
+class _told_by:
+    """Lets what goes wrong inside say in which rank it was."""
+
+    def __init__(self, slot):
+        self.slot = slot
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if isinstance(error, Exception) and not isinstance(error, W2vnegError) and not _is_lost(error):
+            raise RankError(f"rank {self.slot} failed: {kind.__name__}: {error}") from error
+
+
+def _is_lost(error):
+    """Tell whether an error says that a rank, its node or an object of theirs is gone; false for a rank's own."""
+    from ray import exceptions
+
+    gone = (
+        exceptions.RayActorError,
+        exceptions.ObjectLostError,
+        exceptions.WorkerCrashedError,
+        exceptions.NodeDiedError,
+        exceptions.ObjectFetchTimedOutError,
+    )
+    return isinstance(error, gone)
+
+
+class RayEngine(RanksEngine):
+    """Runs periods on ranks of a `Crew`; parameters as of `RanksEngine`."""
+
+    def __init__(self, crew, replica, *others):
+        super().__init__(replica, *others)
+        self.crew, self._fetched = crew, 0
+        self._send()
+
+    def _period(self, task):
+        for _ in range(_TRIES):
+            works = self.crew.period(task)
+            if works is not None:
+                return works
+        raise RankError(f"ranks were lost {_TRIES} times in one period; see to the cluster, then go on with --resume")
+
+    def _fetch(self):
+        if self.crew is not None and self._fetched != self.version:
+            for name, rows in self.crew.state().items():
+                self.replica.set_rows(name, rows)
+            self._fetched = self.version
+
+    def _send(self):
+        self.crew.load(self.version, {name: self.replica.shared(name) for name in self.replica.trained})
+        self._fetched = self.version
+
+    def close(self):
+        crew, self.crew = self.crew, None
+        if crew is not None:
+            crew.close()
+
+
+class Crew:
+    """The actors of a run.
+
+    Parameters
+    ----------
+    recipes : iterable of objects, as `RankActor` takes them, in order
+    n_ranks, workers : int
+    address : str or None, as `cluster.connect`'s
+    """
+
+    def __init__(self, recipes, n_ranks, workers, address):
+        self.ray, self._ours = connect(address, n_ranks * workers)
+        self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
+        try:
+            self.give(recipes)
+            self._actor = self.ray.remote(RankActor)
+            self.ranks = [self._start(slot) for slot in range(n_ranks)]
+            self._get([rank.open.remote() for rank in self.ranks])
+        except BaseException:
+            self.close()
+            raise
+
+    def give(self, recipes):
+        """Start lost ranks by these recipes from now on."""
+        self._recipes = [self.ray.put(recipe) for recipe in recipes]
+
+    def _start(self, slot):
+        options = {"num_cpus": self._workers, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
+        return self._actor.options(**options).remote(self._recipes[slot])
+
+    def ask(self, name, *arguments):
+        """Call a method of all ranks' data; return what they return, a list."""
+        return self._get([rank.ask.remote(name, *arguments) for rank in self.ranks])
+
+    def gather(self, name, unite):
+        """Call a method of all ranks' data, bring the results together two by two, and return the one that is left.
+
+        unite : str, the method that makes one of two
+        """
+        left = [rank.ask.remote(name) for rank in self.ranks]
+        while len(left) > 1:
+            pairs = [left[k : k + 2] for k in range(0, len(left), 2)]
+            left = [
+                pair[0] if len(pair) == 1 else self.ranks[k].ask.remote(unite, *pair) for k, pair in enumerate(pairs)
+            ]
+        return self._get(left[0])
+
+    def ready(self, config):
+        """Let all ranks prepare for a run; return the positions of all their walks (int)."""
+        self._config = self.ray.put(config)
+        return sum(self.ask("ready", self._config))
+
+    def begin(self, plan, frozen):
+        """Let all ranks begin; plan : ExchangesPlanned; frozen : dict of str -> bool array, rows that never move."""
+        self._plan = plan, self.ray.put(frozen)
+        self._get([rank.begin.remote(*self._plan) for rank in self.ranks])
+
+    def load(self, version, state):
+        """Let all ranks begin anew with the rows of a version."""
+        state = self.ray.put(state)
+        self._get([rank.load.remote(version, state) for rank in self.ranks])
+
+    def state(self):
+        """Return the rows of the version that all ranks have reached."""
+        return self._get(self.ranks[0].state.remote())
+
+    def _get(self, references):
+        """Return what references stand for; what a rank raised is raised here as it was."""
+        try:
+            return self.ray.get(references)
+        except self.ray.exceptions.RayTaskError as error:
+            if _is_lost(error):
+                raise
+            cause = error.cause
+            raise (cause if isinstance(cause, W2vnegError) else RankError(f"a rank failed: {cause}")) from None
+
+    def period(self, task):
+        """Let all ranks do a `Task`; return the `Work` of each, or None if ranks were lost and it is to be repeated."""
+        try:
+            works, done = self._send(task)
+            self._get(done)
+            return self._get(works)
+        except self.ray.exceptions.RayError as error:
+            if not _is_lost(error):
+                raise
+            return self._get(works) if self._recover() > task.version else None
+
+    def _send(self, task):
+        ranks, n = self.ranks, self.n_ranks
+        if n == 1:
+            works = [ranks[0].train.remote(task)]
+            return works, works
+        return self._exchange(task, [rank.train.options(num_returns=n + 1).remote(task) for rank in ranks])
+
+    def _exchange(self, task, sent):
+        """Bring every rank to the next version; return references to `Work` and to what says that it is reached.
+
+        sent : list of references, of each rank to its `Work`, then to its parts
+        """
+        works = [one[0] for one in sent]
+        merged = [rank.merge.remote(task, *works, *(one[1 + k] for one in sent)) for k, rank in enumerate(self.ranks)]
+        return works, [rank.apply.remote(*merged) for rank in self.ranks]
+
+    def measure(self, n_periods):
+        """Find out what things take; the ranks' rows are to be loaded anew after it.
+
+        n_periods : int, of an epoch
+
+        Returns
+        -------
+        (float, float)
+            Seconds of an exchange of all rows, and of an epoch's training.
+        """
+        returns = self.n_ranks + 1
+        for number in range(2):  # the first time, compiled code is loaded
+            task = Task(0, 0, number, n_periods, (1e-6, 1e-6), None)
+            works = self._get([rank.train.options(num_returns=returns).remote(task)[0] for rank in self.ranks])
+            started = time.perf_counter()
+            sent = [rank.rehearse.options(num_returns=returns).remote() for rank in self.ranks]
+            self._get(self._exchange(task, sent)[1])
+            exchange = time.perf_counter() - started
+        return exchange, n_periods * max(work.seconds for work in works)
+
+    def _recover(self):
+        """Start lost ranks anew, and bring all to the newest version that one has reached; return it (int)."""
+        versions = {}
+        for slot, rank in enumerate(self.ranks):
+            try:
+                versions[slot] = self.ray.get(rank.version.remote())
+            except self.ray.exceptions.RayActorError:
+                self.ranks[slot] = self._start(slot)
+        if not versions:
+            raise RankError("all ranks were lost at once; see to the cluster, then go on with --resume")
+        newest = max(versions.values())
+        giver = next(slot for slot, version in versions.items() if version == newest)
+        fresh = [rank for slot, rank in enumerate(self.ranks) if slot not in versions]
+        self._get([rank.open.remote() for rank in fresh])
+        self._get([rank.ask.remote("ready", self._config) for rank in fresh])
+        self._get([rank.begin.remote(*self._plan) for rank in fresh])
+        state = self.ranks[giver].state.remote()
+        behind = [rank for slot, rank in enumerate(self.ranks) if versions.get(slot) != newest]
+        self._get([rank.load.remote(newest, state) for rank in behind])
+        return newest
+
+    def close(self):
+        """Let the ranks go, and end the cluster if it was started for them."""
+        for rank in getattr(self, "ranks", ()):
+            self.ray.kill(rank)
+        self.ranks = []
+        disconnect(self.ray, self._ours)
