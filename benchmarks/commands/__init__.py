@@ -6,6 +6,7 @@ from .dense import dense
 from .io import io
 from .items import items, items_speed
 from .quality import quality
+from .ranks import ranks
 from .scaling import scaling
 from .speed import process, speed, startup
 from .suite import suite
@@ -18,7 +19,21 @@ def bench():
     """Measure speed and quality; every figure in README and docs names one of these commands."""
 
 
-_COMMANDS = (suite, quality, time_to_quality, scaling, workers, speed, process, startup, dense, io, items, items_speed)
+_COMMANDS = (
+    suite,
+    quality,
+    time_to_quality,
+    scaling,
+    workers,
+    ranks,
+    speed,
+    process,
+    startup,
+    dense,
+    io,
+    items,
+    items_speed,
+)
 
 for _command in _COMMANDS:
     bench.add_command(_command)
