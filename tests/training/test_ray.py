@@ -98,12 +98,14 @@ def test_ranks_that_are_killed_come_back_and_nobody_can_tell(ray, tmp_path):
     assert struck == list(strikes)
 
 
-def test_going_back_reaches_the_ranks(planted):
+def test_going_back_reaches_the_ranks_and_so_does_a_loss_between_periods(ray, planted):
     trainer, told = Word2Vec(**SMALL, engine="ray").trainer(planted), []
 
     def spoil(event):
         if isinstance(event, RoundDone) and event.fraction > 0.3 and RolledBack not in map(type, told):
+            ray.kill(trainer.engine.crew.ranks[0])
             state = {name: rows.copy() for name, rows in trainer.engine.crew.state().items()}
+            ray.kill(trainer.engine.crew.ranks[2])
             state["vectors_out"][:] = np.nan
             trainer.engine.crew.load(trainer.engine.version, state)
         told.append(event)

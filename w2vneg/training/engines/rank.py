@@ -72,8 +72,10 @@ class Rank:
     def train(self, task):
         """Train this rank's part of a period; return `Work`.
 
-        Asked again for the same version it does the same again.
+        Asked again for the same version it does the same again. RuntimeError if it has another.
         """
+        if task.version != self.version:
+            raise RuntimeError(f"asked to go on from version {task.version}, but has version {self.version}")
         started = time.perf_counter()
         if self._base and self._moved:
             self._set(self._base)
@@ -134,7 +136,10 @@ class Rank:
         return merged
 
     def apply(self, merged):
-        """Go on to the next version: merged changes of all owners, list of dict of matrix -> Packed, in order."""
+        """Go on to the next version: merged changes of all owners, list of dict of matrix -> Packed, in order.
+
+        None of a rank that is alone: what it has trained is the next version.
+        """
         for owner, part in enumerate(merged):
             for name, base in self._base.items():
                 own = base[owner :: self.n_ranks]

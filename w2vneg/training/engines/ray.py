@@ -20,7 +20,8 @@ from .cluster import connect, disconnect
 from .rank import Task, Work
 from .ranks import RanksEngine
 
-_TRIES = 5  # losses in one period, after which the cluster is taken to be unfit
+_TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
+_UNFIT = f"ranks were lost {_TRIES} times in a row; see to the cluster, then go on with --resume"
 
 
 class RankActor:
@@ -122,11 +123,7 @@ class RayEngine(RanksEngine):
         self._send()
 
     def _period(self, task):
-        for _ in range(_TRIES):
-            works = self.crew.period(task)
-            if works is not None:
-                return works
-        raise RankError(f"ranks were lost {_TRIES} times in one period; see to the cluster, then go on with --resume")
+        return self.crew.period(task)
 
     def _fetch(self):
         if self.crew is not None and self._fetched != self.version:
@@ -204,11 +201,27 @@ class Crew:
     def load(self, version, state):
         """Let all ranks begin anew with the rows of a version."""
         state = self.ray.put(state)
-        self._get([rank.load.remote(version, state) for rank in self.ranks])
+        self._insist(lambda: self._get([rank.load.remote(version, state) for rank in self.ranks]))
 
     def state(self):
         """Return the rows of the version that all ranks have reached."""
-        return self._get(self.ranks[0].state.remote())
+        return self._insist(lambda: self._get(self.ranks[0].state.remote()))
+
+    def _insist(self, action, lost=lambda version: None):
+        """Return what `action` returns, done again while ranks are lost.
+
+        lost : callable, given the version that all ranks have reached then; if it returns something, that is returned
+        """
+        for _ in range(_TRIES):
+            try:
+                return action()
+            except self.ray.exceptions.RayError as error:
+                if not _is_lost(error):
+                    raise
+            found = lost(self._recover())
+            if found is not None:
+                return found
+        raise RankError(_UNFIT)
 
     def _get(self, references):
         """Return what references stand for; what a rank raised is raised here as it was."""
@@ -221,21 +234,20 @@ class Crew:
             raise (cause if isinstance(cause, W2vnegError) else RankError(f"a rank failed: {cause}")) from None
 
     def period(self, task):
-        """Let all ranks do a `Task`; return the `Work` of each, or None if ranks were lost and it is to be repeated."""
-        try:
-            works, done = self._send(task)
+        """Let all ranks do a `Task`; return the `Work` of each."""
+        works = []
+
+        def do():
+            works[:], done = self._send(task)
             self._get(done)
             return self._get(works)
-        except self.ray.exceptions.RayError as error:
-            if not _is_lost(error):
-                raise
-            return self._get(works) if self._recover() > task.version else None
+
+        return self._insist(do, lambda version: self._get(works) if version > task.version else None)
 
     def _send(self, task):
         ranks, n = self.ranks, self.n_ranks
         if n == 1:
-            works = [ranks[0].train.remote(task)]
-            return works, works
+            return [ranks[0].train.remote(task)], [ranks[0].apply.remote()]
         return self._exchange(task, [rank.train.options(num_returns=n + 1).remote(task) for rank in ranks])
 
     def _exchange(self, task, sent):
@@ -259,7 +271,7 @@ class Crew:
         """
         returns = self.n_ranks + 1
         for number in range(2):  # the first time, compiled code is loaded
-            task = Task(0, 0, number, n_periods, (1e-6, 1e-6), None)
+            task = Task(number, 0, number, n_periods, (1e-6, 1e-6), None)
             works = self._get([rank.train.options(num_returns=returns).remote(task)[0] for rank in self.ranks])
             started = time.perf_counter()
             sent = [rank.rehearse.options(num_returns=returns).remote() for rank in self.ranks]
@@ -268,7 +280,16 @@ class Crew:
         return exchange, n_periods * max(work.seconds for work in works)
 
     def _recover(self):
-        """Start lost ranks anew, and bring all to the newest version that one has reached; return it (int)."""
+        """Bring all ranks to the newest version that one has reached; return it (int)."""
+        for _ in range(_TRIES):
+            try:
+                return self._bring_together()
+            except self.ray.exceptions.RayError as error:  # one more, meanwhile
+                if not _is_lost(error):
+                    raise
+        raise RankError(_UNFIT)
+
+    def _bring_together(self):
         versions = {}
         for slot, rank in enumerate(self.ranks):
             try:

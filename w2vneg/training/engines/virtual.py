@@ -24,13 +24,12 @@ class VirtualEngine(RanksEngine):
         self.ranks = ranks
 
     def _period(self, task):
-        ranks = self.ranks
-        works = [rank.train(task) for rank in ranks]
-        if len(ranks) > 1:
-            parts = [rank.changes() for rank in ranks]
-            merged = [rank.merge(task, works, [part[rank.slot] for part in parts]) for rank in ranks]
-            for rank in ranks:
-                rank.apply(merged)
+        works, merged = [rank.train(task) for rank in self.ranks], []
+        if len(self.ranks) > 1:
+            parts = [rank.changes() for rank in self.ranks]
+            merged = [rank.merge(task, works, [part[rank.slot] for part in parts]) for rank in self.ranks]
+        for rank in self.ranks:
+            rank.apply(merged)
         return works
 
     def _send(self):
