@@ -167,6 +167,11 @@ class ExchangesPlanned(Event):
     alpha_scale: float
     efficiency: float | None
 
+    @property
+    def too_few(self):
+        """Whether so few exchanges cost quality (bool)."""
+        return self.exchanges < self.fewest
+
 
 @dataclass(frozen=True)
 class ExchangesDone(Event):

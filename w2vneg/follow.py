@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from .events import Interrupted, RolledBack, RoundDone
+from .events import ExchangesPlanned, Interrupted, RolledBack, RoundDone
 
 LOG = logging.getLogger("w2vneg")
 LOG.addHandler(logging.NullHandler())  # silent unless the program that uses us wants to hear
@@ -17,7 +17,8 @@ def log(event):
     The record has it as ``record.event``; the message has its figures in words.
     """
     level = logging.DEBUG if isinstance(event, RoundDone) else logging.INFO
-    level = logging.WARNING if isinstance(event, RolledBack | Interrupted) else level
+    setback = isinstance(event, RolledBack | Interrupted) or (isinstance(event, ExchangesPlanned) and event.too_few)
+    level = logging.WARNING if setback else level
     if LOG.isEnabledFor(level):
         figures = {name: value for name, value in event.as_dict().items() if value is not None}
         name = figures.pop("event")

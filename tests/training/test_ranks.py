@@ -82,6 +82,21 @@ def test_two_ranks_add_up_what_they_changed(planted):
         np.testing.assert_allclose(rows, expected, atol=1e-7)
 
 
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_an_exchange_of_all_rows_takes_the_bytes_that_it_must(planted, ranks):
+    """2 (N − 1) / N · V · d · 2 of each rank for each matrix, out and in; sent to oneself nothing goes anywhere."""
+    engine = Word2Vec(**SMALL | {"dim": 64}, engine="virtual", ranks=ranks).trainer(planted).engine
+    task = Task(0, 0, 0, engine.n_rounds, (0.05, 0.05), None)
+    works = [rank.train(task) for rank in engine.ranks]
+    parts = [rank.changes(made_up=0.5) for rank in engine.ranks]
+    merged = [rank.merge(task, works, [part[rank.slot] for part in parts]) for rank in engine.ranks]
+    for slot in range(ranks):
+        for name in ("vectors_in", "vectors_out"):
+            sent = sum(part[name].nbytes for owner, part in enumerate(parts[slot]) if owner != slot)
+            got = sum(part[name].nbytes for owner, part in enumerate(merged) if owner != slot)
+            assert sent + got == pytest.approx(2 * (ranks - 1) / ranks * len(planted.vocab) * 64 * 2, rel=0.05)
+
+
 def test_a_rank_that_takes_anothers_place_goes_on_as_it_would_have(planted):
     """All that it needs is the rows of a version."""
     runs = []

@@ -124,7 +124,7 @@ def _exchanges(event):
         text += f"; alpha x {event.alpha_scale:.3g}"
     if event.efficiency is not None:
         text += f"; predicted: {event.efficiency:.0%} of the time is training"
-    if event.exchanges < event.fewest:
+    if event.too_few:
         text += (
             f"\nWarning: fewer than {event.fewest} exchanges cost quality; lower --exchange-every to "
             f"{event.every * event.exchanges // event.fewest:,}, or take fewer --ranks"
