@@ -3,6 +3,7 @@
 import click
 
 from .dense import dense
+from .exchange import exchange
 from .io import io
 from .items import items, items_speed
 from .quality import quality
@@ -26,6 +27,7 @@ _COMMANDS = (
     scaling,
     workers,
     ranks,
+    exchange,
     speed,
     process,
     startup,
