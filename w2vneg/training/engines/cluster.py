@@ -56,6 +56,7 @@ def connect(address, n_cpus):
 def _set_environment(address):
     """Say to Ray, which looks at most of it when it is imported, what its functions do not take."""
     wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+    wanted["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # of a rank that is lost every call fails, and one is enough to know
     if address is None:
         if not any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")):
             wanted["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
