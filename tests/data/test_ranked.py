@@ -12,6 +12,11 @@ from w2vneg.data.readers import stretches as stretches_module
 from w2vneg.data.readers.stretches import Stretch, deal
 from w2vneg.errors import ConfigError, InputError
 
+
+def even(n_ranks):
+    return [k / n_ranks for k in range(n_ranks + 1)]
+
+
 SHAPING = {"min_count": 2, "max_vocab": None, "encoding": "utf-8", "lowercase": False}
 
 
@@ -29,7 +34,7 @@ def test_stretches_of_a_file_are_its_lines_each_once(tmp_path, monkeypatch, text
     monkeypatch.setattr("w2vneg.data.readers.sources.PIECE", piece)
     path = tmp_path / "text"
     path.write_bytes(text)
-    parts = [b"".join(map(lines_of, own)) for own in deal([str(path)], n)]
+    parts = [b"".join(map(lines_of, own)) for own in deal([str(path)], even(n))]
     assert b"".join(parts) == text
     assert all(part.endswith(b"\n") for part in parts[:-1] if part and part != text[-len(part) :])
 
@@ -40,12 +45,12 @@ def test_files_are_dealt_out_by_bytes_and_packed_ones_whole(tmp_path):
     packed = tmp_path / "c.gz"
     packed.write_bytes(gzip.compress(b"y\n" * 100))
     files = [str(tmp_path / "a"), str(tmp_path / "b"), str(packed)]
-    parts = deal(files, 2)
+    parts = deal(files, even(2))
     border = (400 + packed.stat().st_size) // 2 - 100
     assert parts[0] == [Stretch(files[0]), Stretch(files[1], 0, border)]
     assert parts[1] == [Stretch(files[1], border), Stretch(files[2])]
-    assert deal(files, 2, "utf-16")[0] == [Stretch(files[0]), Stretch(files[1])]  # a byte 10 is no line end there
-    assert stretches_module.deal(files, 1) == [[Stretch(path) for path in files]]
+    assert deal(files, even(2), "utf-16")[0] == [Stretch(files[0]), Stretch(files[1])]  # a byte 10 is no line end there
+    assert stretches_module.deal(files, even(1)) == [[Stretch(path) for path in files]]
 
 
 @pytest.fixture
@@ -60,7 +65,7 @@ def folder(tmp_path):
 
 
 def ranked(names, n_ranks, **options):
-    return encode_ranked(Reading.of(Input("corpus", [str(name) for name in names]), n_ranks, **SHAPING | options))
+    return encode_ranked(Reading.of(Input("corpus", [str(name) for name in names]), even(n_ranks), **SHAPING | options))
 
 
 @pytest.mark.parametrize("n_ranks", [1, 2, 3, 5])
@@ -83,7 +88,7 @@ def test_each_rank_reads_files_of_its_own_where_the_path_says_so(folder):
     many = ranked([folder / "part{rank}"], 3)
     assert many.vocab == one.vocab
     assert [len(share.ids) for share in many.shares] == many.sizes.tolist()
-    assert files_of([str(folder / "part{rank}")], 1, 3, "utf-8") == [Stretch(str(folder / "part1"))]
+    assert files_of([str(folder / "part{rank}")], 1, even(3), "utf-8") == [Stretch(str(folder / "part1"))]
     with pytest.raises(InputError, match="part3: no such file"):
         ranked([folder / "part{rank}"], 4)
 

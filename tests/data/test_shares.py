@@ -6,10 +6,15 @@ import scipy.sparse as sparse
 
 from w2vneg import Vocabulary
 from w2vneg.config import TrainConfig
+from w2vneg.config.ranks import borders
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs, encode_corpus, share_of
 from w2vneg.errors import ConfigError
 
 SENTENCES = [["a", "b", "c", "d"], ["b", "a"], ["c", "a", "b", "a", "d", "b", "c"]]
+
+
+def even(n_ranks):
+    return borders(TrainConfig(engine="virtual", ranks=n_ranks).resolved())
 
 
 def sentences_of(corpus):
@@ -23,7 +28,7 @@ def corpus():
 
 @pytest.mark.parametrize("n_ranks", [1, 2, 3, 4, 6])
 def test_a_text_is_cut_into_stretches(corpus, n_ranks):
-    shares = [share_of(corpus, slot, n_ranks) for slot in range(n_ranks)]
+    shares = [share_of(corpus, slot, even(n_ranks)) for slot in range(n_ranks)]
     assert np.concatenate([share.ids for share in shares]).tolist() == corpus.ids.tolist()
     assert max(len(share) for share in shares) - min(len(share) for share in shares) <= 1
     for share in shares:
@@ -36,12 +41,12 @@ def test_a_text_is_cut_into_stretches(corpus, n_ranks):
 
 def test_a_text_of_one_line_is_cut_within_it():
     corpus = encode_corpus([["a", "b", "c", "d", "e", "f", "g", "h"]], min_count=1)
-    assert [sentences_of(share_of(corpus, slot, 2)) for slot in (0, 1)] == [[[0, 1, 2, 3]], [[4, 5, 6, 7]]]
+    assert [sentences_of(share_of(corpus, slot, even(2))) for slot in (0, 1)] == [[[0, 1, 2, 3]], [[4, 5, 6, 7]]]
 
 
 def test_baskets_stay_whole(corpus):
     baskets = EncodedCorpus(corpus.ids, corpus.offsets, corpus.vocab, source="baskets")
-    found = [sentences_of(share_of(baskets, slot, 2)) for slot in (0, 1)]
+    found = [sentences_of(share_of(baskets, slot, even(2))) for slot in (0, 1)]
     assert found[0] + found[1] == sentences_of(baskets)
 
 
@@ -51,7 +56,7 @@ def test_rows_of_pairs_go_round():
     matrix.data = np.ceil(matrix.data * 5).astype(np.float32)
     vocab, vocab_out = (Vocabulary([f"{k:02}" for k in range(n)], [1] * n) for n in matrix.shape)
     pairs = EncodedPairs(matrix, vocab, vocab_out)
-    shares = [share_of(pairs, slot, 3) for slot in range(3)]
+    shares = [share_of(pairs, slot, even(3)) for slot in range(3)]
     assert (sum(share.matrix for share in shares) != matrix).nnz == 0
     for slot, share in enumerate(shares):
         assert set(np.flatnonzero(np.diff(share.matrix.indptr)) % 3) <= {slot}
@@ -63,4 +68,19 @@ def test_rows_of_pairs_go_round():
 
 def test_too_few_data_are_refused(corpus):
     with pytest.raises(ConfigError, match="too few for 9 ranks"):
-        share_of(corpus, 0, 9)
+        share_of(corpus, 0, even(9))
+
+
+def test_a_slow_rank_gets_less(corpus):
+    config = TrainConfig(engine="virtual", ranks=3, rank_shares="2,2,1").resolved()
+    parts = [share_of(corpus, slot, borders(config)) for slot in range(3)]
+    assert [len(part) for part in parts] == [5, 5, 3] and np.concatenate([p.ids for p in parts]).tolist() == list(
+        corpus.ids
+    )
+    for wrong, message in (
+        ("1,2", "has 2 numbers for 3 ranks"),
+        ("1,0,1", "numbers above 0"),
+        ("1,x,1", "numbers above 0"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            TrainConfig(engine="virtual", ranks=3, rank_shares=wrong).resolved()

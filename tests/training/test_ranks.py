@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from planted import same_topic, two_topics
 
-from w2vneg import TrainConfig, Word2Vec
+from w2vneg import Input, TrainConfig, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.events import EpochDone, RolledBack, RoundDone
@@ -215,6 +215,14 @@ def test_what_ranks_cannot_do_is_refused_before_any_work(options, message):
 def test_what_counts_in_the_whole_data_is_refused(planted):
     with pytest.raises(ConfigError, match="counts in the whole data"):
         Word2Vec(**SMALL, sampler="bigram", engine="virtual", ranks=2).trainer(planted)
+
+
+def test_shares_are_for_a_text_that_is_dealt_out():
+    word2vec = Word2Vec(**SMALL, engine="virtual", ranks=2, rank_shares="1,2")
+    with pytest.raises(ConfigError, match=r"--rank-shares deals a text out, and \{rank\} says who reads what"):
+        word2vec.encode(Input("corpus", "part-{rank}"))
+    with pytest.raises(ConfigError, match="rows of pairs go round"):
+        TrainConfig(engine="virtual", ranks=2, rank_shares="1,2", source="pairs").resolved()
 
 
 def test_options_of_ranks_last_in_a_model_folder(planted, tmp_path):

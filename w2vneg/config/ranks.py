@@ -1,5 +1,7 @@
 """Options of a run by several ranks, each of which trains on a share of the data, and what cannot be trained so."""
 
+import itertools
+import math
 from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
@@ -13,6 +15,17 @@ DTYPES = ("float16", "float32", "int8")
 def _check_every(text):
     if text != "auto" and not (text.isdecimal() and 0 < int(text) < 2**62):
         raise ConfigError(f"exchange_every must be a number of tokens or auto, not {text!r}")
+
+
+def shares_in(text):
+    """Return the numbers of a text like 1,1,0.5, a list of float above 0; ConfigError if it is another."""
+    try:
+        shares = [float(part) for part in text.split(",")]
+    except ValueError:
+        shares = []
+    if not shares or not all(0 < share < math.inf for share in shares):
+        raise ConfigError(f"rank_shares takes numbers above 0 with commas between, as 1,1,0.5, not {text!r}")
+    return shares
 
 
 def _from_number(value):
@@ -33,6 +46,14 @@ class RanksOptions:
     )
     ranks: int | None = option(
         None, "How many ranks share the data.", at_least=1, at_most=1024, group="ranks", shown="local: 1"
+    )
+    rank_shares: str | None = option(
+        None,
+        "How much of the data each rank gets beside the others, slow ones less: 1,1,0.5.",
+        metavar="NUMBERS",
+        check=lambda text: text is None or shares_in(text),
+        group="ranks",
+        shown="all as much",
     )
     ray_address: str | None = option(
         None,
@@ -62,7 +83,14 @@ class RanksOptions:
     )
 
 
-_OF_RANKS = {"ranks": 1, "ray_address": None, "exchange_every": "auto", "exchange_dtype": "float16", "rank_alpha": None}
+_OF_RANKS = {  # option -> what it is where it is left open
+    "ranks": 1,
+    "rank_shares": None,
+    "ray_address": None,
+    "exchange_every": "auto",
+    "exchange_dtype": "float16",
+    "rank_alpha": None,
+}
 
 
 def settle_ranks(config, given):
@@ -85,8 +113,20 @@ def settle_ranks(config, given):
         raise ConfigError(f"--engine {config.engine} needs the number of ranks; add --ranks N")
     if config.ray_address is not None and config.engine != "ray":
         raise ConfigError("--ray-address is for --engine ray; leave it out")
+    if config.rank_shares is not None and len(shares_in(config.rank_shares)) != config.ranks:
+        given, flag = len(shares_in(config.rank_shares)), f"--rank-shares {config.rank_shares}"
+        raise ConfigError(f"{flag} has {given} numbers for {config.ranks} ranks; give one for each")
+    if config.rank_shares is not None and config.source == "pairs":
+        raise ConfigError("--rank-shares is for text and baskets: rows of pairs go round; leave it out")
     _check_sharing(config)
     return {name: value for name, value in _OF_RANKS.items() if getattr(config, name) is None}
+
+
+def borders(config):
+    """Return where each rank's share begins and ends, in parts of the whole: list of float, (ranks + 1,), 0 … 1."""
+    shares = [1.0] * config.ranks if config.rank_shares is None else shares_in(config.rank_shares)
+    ends = list(itertools.accumulate(shares, initial=0.0))
+    return [end / ends[-1] for end in ends]
 
 
 def without_ranks(config):

@@ -3,8 +3,10 @@
 import dataclasses
 import functools
 
+from ..config.ranks import borders
 from ..data.encoded import share_of
 from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
+from ..errors import ConfigError
 from ..plugins import load_plugins
 from .assembly import assemble_local
 from .engines.rank import Rank
@@ -41,7 +43,7 @@ def make_rank(share, walk, config, model, slot, plan, start=None):
 
 def _virtual(data, config, model, start):
     dealt = isinstance(data, RankedCorpus)
-    shares = data.shares if dealt else [share_of(data, slot, config.ranks) for slot in range(config.ranks)]
+    shares = data.shares if dealt else [share_of(data, slot, borders(config)) for slot in range(config.ranks)]
     walks = [share.walk(config) for share in shares]
     n_positions = sum(walk.n_positions for walk in walks)
     plan = plan_exchanges(config, n_positions)
@@ -122,8 +124,8 @@ def _ray(data, config, model, start):
     if lies_there:
         crew, sample = data.crew, data.sample()
     else:
-        handed = (Handed(share_of(data, slot, n_ranks), slot) for slot in range(n_ranks))
-        crew, sample = _crew(handed, config), share_of(data, 0, n_ranks)
+        handed = (Handed(share_of(data, slot, borders(config)), slot) for slot in range(n_ranks))
+        crew, sample = _crew(handed, config), share_of(data, 0, borders(config))
     try:
         n_positions = crew.ready(config)
         plan = plan_exchanges(config, n_positions)
@@ -162,7 +164,9 @@ def read_by_rank(given, config, vocab=None):
     -------
     RankedCorpus
     """
-    reading = Reading.of(given, config.ranks, vocab, **config.shaping)
+    if config.rank_shares is not None and any(RANK in file for file in given.files):
+        raise ConfigError(f"--rank-shares deals a text out, and {RANK} says who reads what; leave one of the two out")
+    reading = Reading.of(given, borders(config), vocab, **config.shaping)
     if config.engine == "virtual":
         return encode_ranked(reading)
     crew = _crew((Read(reading, slot) for slot in range(config.ranks)), config)

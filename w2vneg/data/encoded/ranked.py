@@ -35,29 +35,30 @@ RANK = "{rank}"
 _AT_ONCE = 400_000  # types that are looked at together
 
 
-def files_of(names, slot, n_ranks, encoding):
+def files_of(names, slot, borders, encoding):
     """Return what a rank is to read, a list of Stretch.
 
     names : list of str, paths, folders and patterns; if one holds `RANK`, each rank has files of its own
+    borders : list of float, as of `readers.stretches.deal`
     """
     if any(RANK in name for name in names):
         return [Stretch(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
-    return deal(find_files(names), n_ranks, codec_name(encoding))[slot]
+    return deal(find_files(names), borders, codec_name(encoding))[slot]
 
 
 @dataclass(frozen=True)
 class Reading:
     """What all ranks are to read, and how.
 
-    names : list of str, as of `files_of`; n_ranks : int; settings : passes.Settings
+    names : list of str, and borders, list of float, as of `files_of`; settings : passes.Settings
     """
 
     names: list
-    n_ranks: int
+    borders: list
     settings: Settings
 
     @classmethod
-    def of(cls, given, n_ranks, vocab=None, **shaping):
+    def of(cls, given, borders, vocab=None, **shaping):
         """Make one of an `Input` of text; shaping : as of `data.inputs.encode_input`."""
         from ..phrases import read_phrases
         from ..sources import SOURCES
@@ -70,11 +71,11 @@ class Reading:
         reading = SOURCES[given.kind].reading(given)
         phrases = tuple(phrase for path in given.phrases for phrase in read_phrases(path))
         own = (shaping["min_count"], shaping["max_vocab"], vocab, shaping["encoding"], shaping["lowercase"])
-        return cls(list(given.files), n_ranks, Settings.checked(*own, reading["reader"], reading["strip"], phrases))
+        return cls(list(given.files), borders, Settings.checked(*own, reading["reader"], reading["strip"], phrases))
 
     def text(self, slot):
         """Read a rank's part; returns a RankText."""
-        return RankText(files_of(self.names, slot, self.n_ranks, self.settings.encoding), self.settings)
+        return RankText(files_of(self.names, slot, self.borders, self.settings.encoding), self.settings)
 
 
 class RankText:
@@ -199,7 +200,7 @@ _SUMMED = [field.name for field in dataclasses.fields(CorpusReport) if field.nam
 def encode_ranked(reading):
     """Encode a text as its ranks would, one after the other; returns a RankedCorpus with its shares."""
     with ExitStack() as opened:
-        texts = [opened.enter_context(closing(reading.text(slot))) for slot in range(reading.n_ranks)]
+        texts = [opened.enter_context(closing(reading.text(slot))) for slot in range(len(reading.borders) - 1)]
         run = united([text.counts() for text in texts])
         vocab = vocabulary_of(run, reading.settings)
         shares = [text.encoded(vocab) for text in texts]

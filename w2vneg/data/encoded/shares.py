@@ -1,6 +1,6 @@
 """Encoded data dealt out to ranks: parts that together are the whole, with the vocabulary and counts of the whole.
 
-A text is cut into stretches of equal length, if need be within a sentence, whose windows then end there. Baskets stay
+A text is cut into stretches, if need be within a sentence, whose windows then end there. Baskets stay
 whole. Of pairs each rank has every N-th row, so that nobody else trains that centre.
 """
 
@@ -12,13 +12,14 @@ from ...errors import ConfigError
 from .corpus import EncodedCorpus
 
 
-def share_of(data, slot, n_ranks):
+def share_of(data, slot, borders):
     """Return a rank's share.
 
     Parameters
     ----------
     data : EncodedCorpus or EncodedPairs
-    slot, n_ranks : int, which share of how many
+    slot : int, which share
+    borders : list of float, (n_ranks + 1,), where shares of a text or of baskets begin and end, 0 … 1 of the whole
 
     Returns
     -------
@@ -30,17 +31,18 @@ def share_of(data, slot, n_ranks):
     ConfigError
         If there are too few data for so many ranks.
     """
+    n_ranks = len(borders) - 1
     if n_ranks == 1:
         return data
-    return (_stretch if isinstance(data, EncodedCorpus) else _rows)(data, slot, n_ranks)
+    return _rows(data, slot, n_ranks) if not isinstance(data, EncodedCorpus) else _stretch(data, slot, borders)
 
 
-def _stretch(corpus, slot, n_ranks):
-    begin, end = (len(corpus) * k // n_ranks for k in (slot, slot + 1))
+def _stretch(corpus, slot, borders):
+    begin, end = (int(len(corpus) * border) for border in borders[slot : slot + 2])
     if corpus.source != "text":
         begin, end = (int(corpus.offsets[np.searchsorted(corpus.offsets, place)]) for place in (begin, end))
     if end - begin < 2:
-        raise ConfigError(f"{len(corpus):,} tokens are too few for {n_ranks} ranks; lower --ranks")
+        raise ConfigError(f"{len(corpus):,} tokens are too few for {len(borders) - 1} ranks; lower --ranks")
     first = np.searchsorted(corpus.offsets, begin, "right")
     last = np.searchsorted(corpus.offsets, end, "left")
     offsets = np.concatenate([[begin], corpus.offsets[first:last], [end]]) - begin

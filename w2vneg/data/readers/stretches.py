@@ -52,24 +52,25 @@ class _StretchSource(Source):
             place += len(piece)
 
 
-def deal(files, n, encoding="utf-8"):
+def deal(files, borders, encoding="utf-8"):
     """Deal files out.
 
     Parameters
     ----------
     files : list of str
-    n : int, to how many
+    borders : list of float, (n + 1,), where the n shares begin and end, 0 … 1 of all bytes
     encoding : str, as `text.codec_name` gives it
 
     Returns
     -------
     list of list of Stretch
-        Together, in order, all lines of all files in order. About equally many bytes each where files can be cut; a
-        packed file, or one of another encoding, goes whole to where its first byte belongs.
+        Together, in order, all lines of all files in order. Files are cut where they can be; a packed one, or one of
+        another encoding, goes whole to where its first byte belongs.
     """
     sizes = [os.path.getsize(path) for path in files]
-    total, before, dealt = sum(sizes), 0, [[] for _ in range(n)]
-    borders = [total * k // n for k in range(n + 1)]
+    n = len(borders) - 1
+    before, dealt = 0, [[] for _ in range(n)]
+    borders = [int(sum(sizes) * border) for border in borders]
     for path, size in zip(files, sizes, strict=True):
         if not _can_be_cut(path, encoding):
             dealt[max(k for k in range(n) if borders[k] <= before)].append(Stretch(path))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...jit import launch
 from ...kernels.exchange import merge_changes
 from ...kernels.schedule import linear
 from .wire import pack, unpack
@@ -103,12 +104,25 @@ class Rank:
 
         made_up : float, optional, a change of every number, to see what an exchange takes
         """
-        parts = [{} for _ in range(self.n_ranks)]
+        n, parts = self.n_ranks, [{} for _ in range(self.n_ranks)]
         for name, rows in self.rows().items():
             change = rows - self._base[name] if made_up is None else np.full_like(rows, made_up)
-            for owner, part in enumerate(parts):
-                part[name] = pack(change[owner :: self.n_ranks], self.dtype)
+
+            def pack_for(owner, name=name, change=change):
+                parts[owner][name] = pack(change[owner::n], self.dtype)
+
+            self._for_all(pack_for)
         return parts
+
+    def _for_all(self, work):
+        """Call ``work(owner)`` for all owners, on as many threads as this rank has workers."""
+        n, workers = self.n_ranks, min(self.engine.workers, self.n_ranks)
+
+        def some(worker):
+            for owner in range(worker, n, workers):
+                work(owner)
+
+        launch(some, workers)
 
     def merge(self, task, works, parts):
         """Merge the changes of the rows that this rank owns.
@@ -140,12 +154,16 @@ class Rank:
 
         None of a rank that is alone: what it has trained is the next version.
         """
-        for owner, part in enumerate(merged):
+
+        def add(owner):
             for name, base in self._base.items():
                 own = base[owner :: self.n_ranks]
                 change = np.empty(own.shape, np.float32)
-                unpack(part[name], change)
+                unpack(merged[owner][name], change)
                 own += change
+
+        if merged:
+            self._for_all(add)
         self._set(self._base)
         self.version += 1
 
