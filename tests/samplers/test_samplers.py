@@ -35,8 +35,8 @@ from w2vneg.kernels.linalg import Rows, dot, row_of, width_of
 from w2vneg.registry import RunContext
 from w2vneg.samplers import SAMPLERS, popularity
 from w2vneg.samplers.log_uniform import rank_at
-from w2vneg.training.assembly import assemble
 from w2vneg.training.model import Model
+from w2vneg.training.ranked import assemble
 
 
 @pytest.fixture(autouse=True)

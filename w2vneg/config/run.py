@@ -38,7 +38,7 @@ class RunOptions:
         "Learning rate at the start; it falls linearly.",
         above=0,
         group="training",
-        shown="the preset's: 0.05, on text us 0.1, nce 0.025, mle 0.0125, hierarchical 0.035, …",
+        shown="the preset's: 0.05, on text us 0.1, nce 0.025, mle 0.0125, ranking and hinge 0.006, …",
     )
     min_alpha: float | None = option(
         None, "Learning rate at the end.", at_least=0, group="training", shown="alpha / 10000"
