@@ -131,9 +131,10 @@ def beginning_of(given, config_path, named):
     _check_ways(ways)
     chosen = {name: value for name, value in given.items() if value is not None}
     if ways["resume"]:
-        _refuse_options(chosen, ("plugin", "epochs"), config_path, "--resume takes its options from the model folder")
+        free = ("plugin", "epochs", "ray_address")
+        _refuse_options(chosen, free, config_path, "--resume takes its options from the model folder")
         model = _model(ways["resume"])
-        config = model.config_to_run(ways["resume"], given["plugin"], given["epochs"])
+        config = model.config_to_run(ways["resume"], *(given[name] for name in free))
         return Beginning(config, named, **ways, model=model)
     if ways["update"]:
         from ..training.growing import check_growing, config_to_grow

@@ -152,8 +152,11 @@ def _read_model(folder):
 
 
 def _to_sign(config, origin):
-    """Return what only this user may have written, for resuming runs the plug-in and writes the output (dict)."""
-    return {"plugin": config.plugin, "output": origin.output}
+    """Return what only this user may have written (dict): resuming runs the plug-in, writes the output, and connects
+    to the cluster.
+    """
+    cluster = {} if config.ray_address is None else {"ray_address": config.ray_address}
+    return {"plugin": config.plugin, "output": origin.output} | cluster
 
 
 def _state_of(folder):

@@ -2,12 +2,14 @@
 
 import dataclasses
 
+from ..config.ranks import RanksOptions
 from ..config.run import RunOptions
 from ..errors import ConfigError
 from ..option import flag_of
 
 _FIXED = {"dim", "source", "rectangular"}
-MAY_CHANGE = frozenset(item.name for item in dataclasses.fields(RunOptions)) - _FIXED | {"plugin"}
+_OF_RANKS = {item.name for item in dataclasses.fields(RanksOptions)}
+MAY_CHANGE = frozenset(item.name for item in dataclasses.fields(RunOptions)) - _FIXED | {"plugin"} | _OF_RANKS
 """Options that a model may go on with newly set: those of the run, but for what its rows are."""
 
 
@@ -21,7 +23,8 @@ def config_to_grow(model, folder, changes):
     ConfigError
         If one of them would make the objective or the size another, or as `Model.config_to_run`.
     """
-    config = model.config_to_run(folder, changes.get("plugin"))
+    config = model.config_to_run(folder, changes.get("plugin"), ray_address=changes.get("ray_address"))
+    config = dataclasses.replace(config, exchange_every=None)  # chosen by other data
     known = {item.name: item for item in dataclasses.fields(config)}
     for name, value in changes.items():
         if name in known and name not in MAY_CHANGE:

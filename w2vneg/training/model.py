@@ -87,24 +87,31 @@ class Model:
         """Read a folder that `save` wrote; InputError naming the file that is missing or does not fit."""
         return cls(**read_model(folder))
 
-    def config_to_run(self, folder, plugin=None, epochs=None):
-        """Return the configuration to go on with (TrainConfig); `plugin` and `epochs`, if given, instead of its own.
+    def config_to_run(self, folder, plugin=None, epochs=None, ray_address=None):
+        """Return the configuration to go on with (TrainConfig); what is given, instead of its own.
 
         Raises
         ------
         ConfigError
             If the run has gone beyond `epochs`, or is evaluated as it trains and so ends with an earlier state.
             If the model names plug-ins, none are given, and somebody else wrote the folder: resuming would run them.
-            Or if the plug-ins have not the options that the run had.
+            The same of a cluster, whose machines would run what they like in this process. Or if the plug-ins have not
+            the options that the run had.
         """
         if plugin is None and self.config.plugin is not None and not self.signed:
             raise ConfigError(
                 f"{folder} was not written by you on this machine, and going on with it runs {self.config.plugin}; "
                 "look at that code, then name it with --plugin"
             )
+        if ray_address is None and self.config.ray_address is not None and not self.signed:
+            raise ConfigError(
+                f"{folder} was not written by you on this machine, and going on with it connects to the cluster at "
+                f"{self.config.ray_address}; if you trust that, name it with --ray-address"
+            )
         plugin = self.config.plugin if plugin is None else plugin
         load_plugins(plugin)
-        config = TrainConfig.from_mapping(self.config.as_dict() | {"plugin": plugin}, folder, saved=True)
+        given = {"plugin": plugin, "ray_address": self.config.ray_address if ray_address is None else ray_address}
+        config = TrainConfig.from_mapping(self.config.as_dict() | given, folder, saved=True)
         if config.absent:
             raise ConfigError(f"{folder}: no plug-in has the option {min(config.absent)!r} that this run was given")
         return config if epochs is None else self._extended(config, epochs, folder)

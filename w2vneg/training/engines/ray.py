@@ -15,7 +15,8 @@ would raise it again.
 
 import time
 
-from ...errors import RankError, W2vnegError
+from ... import __version__
+from ...errors import ConfigError, RankError, W2vnegError
 from .cluster import connect, disconnect
 from .rank import Task, Work
 from .ranks import RanksEngine
@@ -38,9 +39,10 @@ class RankActor:
         self._recipe, self._slot, self._data, self._rank = recipe, recipe.slot, None, None
 
     def open(self):
-        """Read this rank's share of the data."""
+        """Read this rank's share of the data; return the version of w2vneg that this rank runs."""
         with _told_by(self._slot):
             self._data = self._recipe.open()
+            return __version__
 
     def ask(self, name, *arguments):
         """Call a method of the data, and return what it returns."""
@@ -158,7 +160,7 @@ class Crew:
             self.give(recipes)
             self._actor = self.ray.remote(RankActor)
             self.ranks = [self._start(slot) for slot in range(n_ranks)]
-            self._get([rank.open.remote() for rank in self.ranks])
+            self._open(self.ranks)
         except BaseException:
             self.close()
             raise
@@ -170,6 +172,13 @@ class Crew:
     def _start(self, slot):
         options = {"num_cpus": self._workers, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         return self._actor.options(**options).remote(self._recipes[slot])
+
+    def _open(self, ranks):
+        found = set(self._get([rank.open.remote() for rank in ranks])) - {__version__}
+        if found:
+            raise ConfigError(
+                f"a machine of the cluster has w2vneg {found.pop()} and this one {__version__}; install the same on all"
+            )
 
     def ask(self, name, *arguments):
         """Call a method of all ranks' data; return what they return, a list."""
@@ -301,7 +310,7 @@ class Crew:
         newest = max(versions.values())
         giver = next(slot for slot, version in versions.items() if version == newest)
         fresh = [rank for slot, rank in enumerate(self.ranks) if slot not in versions]
-        self._get([rank.open.remote() for rank in fresh])
+        self._open(fresh)
         self._get([rank.ask.remote("ready", self._config) for rank in fresh])
         self._get([rank.begin.remote(*self._plan) for rank in fresh])
         state = self.ranks[giver].state.remote()
