@@ -9,10 +9,12 @@ import pytest
 from planted import as_text, two_topics
 
 from w2vneg import Input, Word2Vec
-from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.encoded import encode_corpus, share_of
 from w2vneg.errors import ConfigError, InputError, RankError
 from w2vneg.events import RolledBack, RoundDone
 from w2vneg.training.engines import cluster
+from w2vneg.training.engines.ray import Crew
+from w2vneg.training.ranked import Handed
 
 pytestmark = [
     pytest.mark.slow,
@@ -131,6 +133,14 @@ def test_all_ranks_lost_is_the_end(ray, planted):
         ray.kill(rank)
     with pytest.raises(RankError, match=r"all ranks were lost at once.*--resume"):
         trainer.train()
+
+
+def test_a_rank_that_is_lost_while_reading_ends_the_run(ray, planted):
+    crew = Crew([Handed(share_of(planted, 0, [0, 1]), 0)], 1, 1, None)
+    ray.kill(crew.ranks[0])
+    with pytest.raises(RankError, match="lost before training began"), crew.beginning():
+        crew.gather("counts", "unite")
+    assert crew.ranks == []
 
 
 def test_too_small_a_cluster_is_refused(planted):

@@ -126,7 +126,7 @@ def _ray(data, config, model, start):
     else:
         handed = (Handed(share_of(data, slot, borders(config)), slot) for slot in range(n_ranks))
         crew, sample = _crew(handed, config), share_of(data, 0, borders(config))
-    try:
+    with crew.beginning():
         n_positions = crew.ready(config)
         plan = plan_exchanges(config, n_positions)
         if n_ranks > 1 and config.exchange_every == "auto":
@@ -135,9 +135,6 @@ def _ray(data, config, model, start):
         _, parts = make_rank(sample, sample.walk(config), config, model, 0, plan, start)
         crew.begin(plan, model.frozen)
         return _engine_of(functools.partial(RayEngine, crew), parts.engine, parts, config, n_positions, plan)
-    except BaseException:
-        crew.close()
-        raise
 
 
 def _crew(recipes, config):
@@ -170,15 +167,12 @@ def read_by_rank(given, config, vocab=None):
     if config.engine == "virtual":
         return encode_ranked(reading)
     crew = _crew((Read(reading, slot) for slot in range(config.ranks)), config)
-    try:
+    with crew.beginning():
         run = crew.gather("counts", "unite")
         vocab = vocabulary_of(run, reading.settings)
         reports = crew.ask("encode", vocab)
         crew.give(Read(reading, slot, vocab) for slot in range(config.ranks))
         return ranked_corpus(reports, len(run.counts), vocab, reading.settings.phrases, crew=crew)
-    except BaseException:
-        crew.close()
-        raise
 
 
 def _engine_of(kind, ranks, parts, config, n_positions, plan):

@@ -14,6 +14,7 @@ would raise it again.
 """
 
 import time
+from contextlib import contextmanager
 
 from ... import __version__
 from ...errors import ConfigError, RankError, W2vnegError
@@ -156,13 +157,24 @@ class Crew:
     def __init__(self, recipes, n_ranks, workers, address):
         self.ray, self._ours = connect(address, n_ranks * workers)
         self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
-        try:
+        self.ranks = []
+        with self.beginning():
             self.give(recipes)
             self._actor = self.ray.remote(RankActor)
             self.ranks = [self._start(slot) for slot in range(n_ranks)]
             self._open(self.ranks)
-        except BaseException:
+
+    @contextmanager
+    def beginning(self):
+        """Let the ranks go if anything goes wrong inside; RankError if one is lost before there is a state to share."""
+        try:
+            yield
+        except BaseException as error:
             self.close()
+            if _is_lost(error):
+                raise RankError(
+                    "a rank was lost before training began; see to the cluster, then start again"
+                ) from error
             raise
 
     def give(self, recipes):
@@ -320,7 +332,7 @@ class Crew:
 
     def close(self):
         """Let the ranks go, and end the cluster if it was started for them."""
-        for rank in getattr(self, "ranks", ()):
+        for rank in self.ranks:
             self.ray.kill(rank)
         self.ranks = []
         disconnect(self.ray, self._ours)
