@@ -119,6 +119,54 @@ def test_a_rank_that_takes_anothers_place_goes_on_as_it_would_have(planted):
     assert runs[0] == runs[1]
 
 
+def test_frozen_rows_move_on_no_rank(planted):
+    first = Word2Vec(**SMALL)
+    first.fit(encode_corpus(two_topics()[:100], min_count=20))
+    words = first.model.vocab.words
+    model = Word2Vec(**SMALL, engine="virtual", ranks=3)
+    model.fit(planted, init=first.model, freeze=True)
+    rows = [model.model.vocab.id(word) for word in words]
+    assert 2 < len(words) < len(planted.vocab)
+    for name in ("vectors_in", "vectors_out"):
+        matrix = model.model.matrices()[name]
+        assert matrix[rows].tobytes() == first.model.matrices()[name].tobytes()
+        assert np.abs(np.delete(matrix, rows, axis=0)).max() > 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [{"inputs": "subwords"}, {"loss": "relaxed", "weigher": "discriminator"}, {"loss": "relaxed", "method": "exact"}],
+    ids=["subwords", "discriminator", "drawn ahead"],
+)
+def test_whatever_is_trained_is_exchanged(planted, options):
+    trainer = Word2Vec(**SMALL | options, engine="virtual", ranks=3, exchange_every=300).trainer(planted)
+    model = trainer.train()
+    for name in trainer.engine.replica.trained:
+        assert len({rank.rows()[name].tobytes() for rank in trainer.engine.ranks}) == 1, name
+        assert np.isfinite(model.matrices()[name]).all() and np.abs(model.matrices()[name]).max() > 0.01
+    assert {"grams_in", "discriminator_in", "vectors_out"} & set(trainer.engine.replica.trained)
+
+
+@pytest.mark.parametrize("kind", ["pairs", pytest.param("baskets", marks=pytest.mark.slow)])
+def test_items_are_shared_out_too(tmp_path, kind):
+    rng = np.random.default_rng(1)
+    rows = (50 * rng.random((400, 2)) ** 2).astype(int)
+    text = (
+        "".join(f"u{a},u{b}\n" for a, b in rows)
+        if kind == "pairs"
+        else "".join(f"u{a} u{b} u{a + 1}\n" for a, b in rows)
+    )
+    (tmp_path / "items").write_text(text)
+    read, options = Input(kind, tmp_path / "items"), {"dim": 8, "epochs": 2, "workers": 1, "loss": "ns"}
+    found = []
+    for more in ({}, {"engine": "virtual", "ranks": 3, "exchange_every": 40}):
+        word2vec = Word2Vec(**options, **more)
+        word2vec.fit(read)
+        found.append([event["pairs"] for event in word2vec.model.history if event["event"] == "EpochDone"])
+    assert found[1] == pytest.approx(found[0], rel=0.05)
+
+
 def test_an_interrupted_run_goes_on_to_the_same_bits(planted, tmp_path):
     options = SMALL | {"engine": "virtual", "ranks": 3}
     whole = trained(planted, **options)
