@@ -124,7 +124,10 @@ def test_nothing_is_written_where_no_log_is_set_up(capfd):
     [
         (["the cat sat", "how are you?"], r"'the cat sat' is none; sentences are lists of words: \[line\.split\(\)"),
         (["the", "cat"], "sentences are lists of words"),
-        ([("ann", "book"), ("bob", "lamp")], r"\('ann', 'book'\) looks like a pair.*Input\('pairs', FILE\)"),
+        (
+            [("ann", "book"), ("bob", "lamp")],
+            r"\('ann', 'book'\) looks like a pair.*Input\('pairs', PAIRS, rectangular=True\)",
+        ),
         ([(1, 2), (3, 4)], "looks like a pair"),
         ([("ann", "book", 2.0)], "looks like a pair"),
         ((line for line in ["the cat sat"]), r"sentence 1 is a str; give a list of tokens \(\.split\(\)"),

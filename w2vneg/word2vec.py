@@ -19,7 +19,7 @@ from .config.compatibility import about_cosines, check_diagnose, check_plugs
 from .config.ranks import without_ranks
 from .data.encoded import EncodedCorpus, EncodedPairs, encode_corpus
 from .data.encoded.ranked import RankedCorpus
-from .data.inputs import Input, encode_input
+from .data.inputs import Input, as_input, encode_input
 from .data.readers.sentences import check_sentences
 from .data.readers.sources import STDIN
 from .embeddings import Vectors, spells, with_spellings
@@ -108,9 +108,10 @@ class Word2Vec(Estimator):
 
         Parameters
         ----------
-        corpus : str, Path, Input, iterable of token lists, EncodedCorpus or EncodedPairs
-            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs or counts; or sentences as
-            lists of str. What is encoded already is used as it is.
+        corpus : str, Path, Input, iterable of token lists, DataFrame, EncodedCorpus or EncodedPairs
+            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs or counts, in files or in
+            memory; or sentences as lists of str. A DataFrame with columns called user and item, or item and target,
+            and a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
         vocab : Vocabulary, optional
             Use this one rather than the corpus's own; of rectangular data that of the rows.
         vocab_out : Vocabulary, optional
@@ -158,7 +159,7 @@ class Word2Vec(Estimator):
 
             valid = validate_of(valid, former)
         followers = Followers(progress)
-        given = Input("corpus", str(corpus)) if isinstance(corpus, str | Path) else corpus
+        given = as_input(corpus)
         self.reads(given)
         if update:
             if init is not None or vocab is not None or vocab_out is not None:
@@ -181,7 +182,7 @@ class Word2Vec(Estimator):
                 encoded, listeners, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
             )
             self.model = trainer.model
-            if isinstance(given, Input):
+            if isinstance(given, Input) and not given.in_memory:
                 self.model.origin.input = given.absolute().as_dict()
             trainer.train()
             if checkpoints is not None:
@@ -258,8 +259,7 @@ class Word2Vec(Estimator):
                 raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
             return corpus
         shaping = config.shaping | {"vocab": vocab, "progress": progress}
-        if isinstance(corpus, str | Path):
-            corpus = Input("corpus", str(corpus))
+        corpus = as_input(corpus)
         if isinstance(corpus, Input) and reads_by_rank(corpus, config):
             return read_by_rank(corpus.located(mirror), config, vocab)
         if isinstance(corpus, Input):
@@ -280,7 +280,7 @@ class Word2Vec(Estimator):
             If the corpus can be read only once.
         """
         once = isinstance(corpus, EncodedCorpus | EncodedPairs | RankedCorpus | Iterator)
-        if once or (isinstance(corpus, Input) and STDIN in corpus.files):
+        if once or (isinstance(corpus, Input) and not corpus.in_memory and STDIN in corpus.files):
             raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
         model, config = self._trained(), self._resolved()
         whole = dataclasses.replace(self.config, min_count=1, max_vocab=None)

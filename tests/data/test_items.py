@@ -225,7 +225,7 @@ class TestCooccurrence:
         )
         assert as_dict(pairs) == {("a", "b"): 2, ("b", "a"): 3}
         assert pairs.report.kind == "cooccurrence"
-        with pytest.raises(InputError, match=r"names go with one .npz file"):
+        with pytest.raises(InputError, match=r"names go with one sparse matrix"):
             encode_cooccurrence(file("a,b,1"), names=["n"])
 
 

@@ -32,16 +32,34 @@ def _paths(name, value):
     return tuple(map(str, paths))
 
 
+def _tables(kind, data):
+    """Return a table in memory as a tuple of `readers.frames.Frame`; None if `data` is no such thing."""
+    one = data[0] if isinstance(data, list | tuple) and data else data
+    if isinstance(one, str | os.PathLike):  # paths; nothing heavy is imported for them
+        return None
+    from .readers.frames import Frame
+
+    frame = one if isinstance(one, Frame) else Frame.of(data)
+    if frame is None:
+        return None
+    if not SOURCES[kind].tables:
+        known = ", ".join(name for name in SOURCES if SOURCES[name].tables)
+        raise ConfigError(f"an input of {kind} names files; a table in memory is one of {known}")
+    return (frame,)
+
+
 @dataclass(frozen=True, init=False)
 class Input:
-    """Files of one kind and how they are to be read. `docs/formats.md` tells what each kind looks like.
+    """Data of one kind and how they are to be read. `docs/formats.md` tells what each kind looks like.
 
     Parameters
     ----------
     kind : str
         A source of `data.sources.SOURCES`: "corpus" for text, "pairs", "cooccurrence", "baskets", "ratings".
-    files : path or list of paths
-        As for `data.readers.sources.find_files`.
+    files : path or list of paths, or a table
+        As for `data.readers.sources.find_files`. Of pairs, ratings and cooccurrence it may be a table in memory: a
+        pandas or polars DataFrame, a scipy.sparse matrix, a NumPy array or a list of rows. It is read as the same
+        table in a file would be; columns without names have numbers, from 1 on.
     **options
         Those of the source, such as delimiter, header, user_col, item_col, rating_col, min_rating, time_col,
         rectangular. They are attributes of an input; None, () or False if they were left out.
@@ -57,7 +75,7 @@ class Input:
     files: tuple
     options: dict = field(default_factory=dict)
 
-    def __init__(self, kind: str, files: str | os.PathLike | Sequence[str | os.PathLike], **options: Any) -> None:
+    def __init__(self, kind: str, files: str | os.PathLike | Sequence[Any] | Any, **options: Any) -> None:
         if not isinstance(kind, str) or kind not in SOURCES:
             known = ", ".join(SOURCES)
             hint = "that of a plug-in is known once Word2Vec(plugin=…) has been made"
@@ -70,10 +88,13 @@ class Input:
         own = options_of(kind)
         given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
         object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "files", _paths("files", files))
+        object.__setattr__(self, "files", _tables(kind, files) or _paths("files", files))
         object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})
         if not self.files:
             raise ConfigError(f"an input of {kind} needs at least one file")
+        of_text = [name for name in ("delimiter", "header") if self.in_memory and name in self.options]
+        if of_text:
+            raise ConfigError(f"{of_text[0]} is of files; {self.files[0]} is a table in memory, so leave it out")
 
     def __getattr__(self, name):
         if name.startswith("_") or name in ("kind", "files", "options") or not readers_of(name):
@@ -85,6 +106,11 @@ class Input:
 
     def __hash__(self):
         return hash((self.kind, self.files, tuple(sorted(self.options.items()))))
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether a table in memory stands in the place of files."""
+        return not all(isinstance(file, str) for file in self.files)
 
     def values(self) -> dict[str, Any]:
         """Return all options of the source, as set or by default (dict)."""
@@ -100,8 +126,8 @@ class Input:
         return [name for name, value in values.items() if name not in options_of(kind) and _is_set(name, value)]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is set, as JSON can hold it (dict)."""
-        values = {"kind": self.kind, "files": self.files, **self.options}
+        """Return what is set, as JSON can hold it (dict); a table in memory by its name alone."""
+        values = {"kind": self.kind, "files": tuple(map(str, self.files)), **self.options}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
@@ -119,11 +145,15 @@ class Input:
         """Return the same with the names of `w2vneg data list` turned into paths; DataError or InputError if one is
         nowhere.
         """
+        if self.in_memory:
+            return self
         catalog = SOURCES[self.kind].catalog
         return self.replace(files=tuple(str(locate(file, mirror, catalog)) for file in self.files))
 
     def absolute(self) -> Input:
         """Return the same with names and paths that mean the same from another folder."""
+        if self.in_memory:
+            return self
         known = known_names(SOURCES[self.kind].catalog)
         kept = [file == "-" or (file in known and not os.path.exists(file)) for file in self.files]
         files = [file if keep else os.path.abspath(file) for file, keep in zip(self.files, kept, strict=True)]
@@ -177,6 +207,49 @@ def locate(name, mirror=None, kind="corpus"):
     if text == "-" or "{rank}" in text or any(sign in text for sign in "*?[") or os.path.exists(text):
         return name
     return resolve(text, mirror=mirror, kind=kind)
+
+
+def as_input(data):
+    """Return what `fit` is given as an `Input` where that is clear: a path, or a table that says what it is.
+
+    Returns
+    -------
+    Input, or `data` as it is
+        Columns called as users and items are make pairs of two kinds of things; item and target pairs of one kind. A
+        sparse matrix that is not square has two kinds.
+
+    Raises
+    ------
+    ConfigError
+        For a table that may be several things; with what to write instead.
+    """
+    if isinstance(data, Input):
+        return data
+    if isinstance(data, str | os.PathLike):
+        return Input("corpus", str(data))
+    if not (hasattr(data, "tocoo") or hasattr(data, "columns") or getattr(data, "ndim", 1) == 2):
+        return data
+    from .readers.frames import Frame
+    from .readers.layout import columns_by_name
+
+    frame = Frame.of(data)
+    if frame is None:
+        return data
+    remedy = (
+        "give Input('pairs', TABLE, rectangular=True) for users and items, Input('pairs', TABLE) for items seen "
+        "together, or Input('ratings', TABLE, min_rating=…) for ratings; item_col and target_col, or user_col and "
+        "item_col, name the columns"
+    )
+    if frame.matrix is not None:
+        if data.shape[0] != data.shape[1]:
+            return Input("pairs", frame, rectangular=True)
+        raise ConfigError(f"a square matrix may be of one kind of things or of two; {remedy}")
+    found = columns_by_name(frame.head) if frame.named else {}
+    if "rating" in found or not {"item", "target"} <= found.keys():
+        head = f" ({', '.join(frame.head)[:200]})" if frame.named else ""
+        raise ConfigError(f"the columns of this {frame.name}{head} do not say how to read it; {remedy}")
+    options = {f"{key}_col": found[key] for key in ("item", "target", "weight") if key in found}
+    return Input("pairs", frame, rectangular=found["rectangular"], **options)
 
 
 def encode_input(

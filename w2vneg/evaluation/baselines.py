@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse
 
 from ..data.encoded import read_pairs_file
+from ..data.readers.frames import Frame
 from ..files.memory import memory_size
 from . import KS, cooccurrence_scores, evaluate_ranking, history_scores, popularity_scores, scores_of
 from .scores import history_memory
@@ -78,9 +79,9 @@ def evaluate_with_baselines(
     Parameters
     ----------
     model : Model
-    test : str or Path
+    test : str, Path, sequence of them, or table in memory
         Pairs (item, target[, weight]) that were not trained on.
-    exclude_known : str, Path or sequence of them
+    exclude_known : str, Path, sequence of them, or table in memory
         Pairs to leave out of each centre's catalogue, as a rule the training part.
     train : str, Path or sequence of them
         What the baselines count; the files of `exclude_known` if left out. Without either there is only popularity,
@@ -101,7 +102,7 @@ def evaluate_with_baselines(
     exclude_known, train = _as_paths(exclude_known), _as_paths(train)
     vocabularies = model.vocab, model.vocab_out
     lowercase = model.config.lowercase
-    (centres, targets, weights), tested = _read([test], vocabularies, lowercase)
+    (centres, targets, weights), tested = _read(_as_paths(test), vocabularies, lowercase)
     known, left_out = _matrix(exclude_known, vocabularies, lowercase)
     counted, learnt = (known, left_out) if not train else _matrix(train, vocabularies, lowercase)
     n_targets = len(model.vocab_out)
@@ -140,7 +141,13 @@ def read_known(files, model):
 
 
 def _as_paths(files):
-    return [files] if isinstance(files, str | Path) else list(files)
+    if isinstance(files, str | Path):
+        return [files]
+    return list(files) if _are_paths(files) else [Frame.of(files)]
+
+
+def _are_paths(files):
+    return isinstance(files, list | tuple) and all(isinstance(file, str | Path | Frame) for file in files)
 
 
 def _read(files, vocabularies, lowercase):

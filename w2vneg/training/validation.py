@@ -199,7 +199,7 @@ class Validate:
 
     Parameters
     ----------
-    pairs : path or HeldOut
+    pairs : path, table in memory or HeldOut
         Held-out pairs, ranked between rounds; the best state is what `fit` ends with.
     metric : str
         What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.
@@ -207,7 +207,7 @@ class Validate:
         Stop after so many evaluations in a row without a better one; None goes through all epochs.
     every : float, above 0
         Epochs from one evaluation to the next.
-    exclude_known : path or HeldOut, optional
+    exclude_known : path, table in memory or HeldOut, optional
         Pairs to leave out of the ranking, such as those trained on.
 
     Raises
@@ -265,7 +265,7 @@ def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
 
     Parameters
     ----------
-    valid, known : path or HeldOut
+    valid, known : path, table in memory or HeldOut
         Held-out pairs, and pairs to leave out of the ranking (or None): item, target[, weight] (see
         `data.encoded.heldout.read_pairs_file`).
     encoded : EncodedCorpus or EncodedPairs
@@ -285,7 +285,9 @@ def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
     check_options(**options)
     files = {name: os.path.abspath(path) for name, path in (("valid", valid), ("known", known)) if _is_path(path)}
     held, left_out = (
-        read_pairs_file(given, encoded.vocab, encoded.vocab_out, lowercase=lowercase) if _is_path(given) else given
+        given
+        if given is None or isinstance(given, HeldOut)
+        else read_pairs_file(given, encoded.vocab, encoded.vocab_out, lowercase=lowercase)
         for given in (valid, known)
     )
     if not len(held):

@@ -1,10 +1,12 @@
 """Pairs from a file in the ids of a model's vocabularies: held out for evaluation, or known and to be left out."""
 
+import os
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...errors import InputError
+from ..readers.frames import Frame
 from ..readers.names import as_word
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
@@ -46,9 +48,9 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
 
     Parameters
     ----------
-    path : path
-        A table as `encode_pairs` reads it without being told more: the columns 1 and 2, and 3 if it holds weights.
-        UTF-8, or else Latin-1.
+    path : path, or a table in memory
+        As `encode_pairs` reads it without being told more: the columns 1 and 2, and 3 if it holds weights. A column of
+        ratings counts for none. UTF-8, or else Latin-1.
     vocab, vocab_out : Vocabulary
         Names of centres and of targets.
     lowercase : bool
@@ -65,6 +67,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
         If the file is missing, empty or no such table, with file and line; or if no pair is left, or weights are past
         counting.
     """
+    path = path if isinstance(path, str | os.PathLike) else Frame.of(path)
     tables = Tables(path, _COLUMNS, encoding=utf8_or_latin_1(path))
     parts = []
     n_unknown = 0

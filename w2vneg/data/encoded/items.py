@@ -10,13 +10,14 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import ConfigError, InputError
+from ..readers.frames import Frame
 from ..readers.layout import Column, delimiter_of
 from ..readers.names import Names, read_names
 from ..readers.report import ItemsReport
 from ..readers.sources import Source, find_files
 from ..readers.tables import Tables
 from .choice import Shaping
-from .matrices import is_matrix_file, load_matrix, numbered
+from .matrices import is_matrix_file, load_matrix, matrix_of, numbered
 from .pairs import RawPairs
 
 
@@ -44,8 +45,8 @@ def encode_pairs(
 
     Parameters
     ----------
-    source : path or list of paths
-        As for `data.readers.sources.find_files`; delimited text, packed or not, or Parquet.
+    source : path, frames.Frame, or list of them
+        As for `data.readers.sources.find_files`; delimited text, packed or not, Parquet, or a table in memory.
     item_col, target_col, weight_col : str or int, optional
         Names of columns, or numbers from 1 on. By default 1 and 2, and for the weight 3 if its header says so or half
         of its first cells or more are numbers; without a weight each row counts 1.
@@ -101,9 +102,9 @@ def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
 
     Parameters
     ----------
-    source : path
-        A file of `scipy.sparse.save_npz`: row i, column j holds how often j was seen with i. Anything else is read by
-        `encode_pairs`.
+    source : path or frames.Frame
+        A file of `scipy.sparse.save_npz`, or such a matrix: row i, column j holds how often j was seen with i. Anything
+        else is read by `encode_pairs`.
     names : sequence of path
         A file of names, one a line, for rows and columns; two if rectangular. None: the names are 0, 1, 2, ...
     rectangular
@@ -127,12 +128,13 @@ def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
     shaping = {name: options[name] for name in Shaping._fields if name in options}
     given = Shaping(**shaping)
     choice, encoding, lowercase = given.choice(rectangular), given.encoding, given.lowercase
-    if len(files) != 1 or not is_matrix_file(files[0]):
+    if len(files) != 1 or not _is_matrix(files[0]):
         if names:
-            raise InputError(f"{files[0]}: names go with one .npz file of a sparse matrix, which this is not")
+            raise InputError(f"{files[0]}: names go with one sparse matrix, in a .npz file, which this is not")
         encoded = encode_pairs(files, rectangular=rectangular, **options)
         return replace(encoded, report=replace(encoded.report, kind="cooccurrence"))
-    matrix = load_matrix(files[0], rectangular, bool(names))
+    in_memory = isinstance(files[0], Frame)
+    matrix = matrix_of(files[0], rectangular) if in_memory else load_matrix(files[0], rectangular, bool(names))
     rows, columns = matrix.row, matrix.col
     if names:
         words = [read_names(path, encoding=encoding, lowercase=lowercase) for path in names]
@@ -140,8 +142,8 @@ def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
     else:
         rows, columns, words = numbered(matrix, rectangular)
     pairs = RawPairs(rows, columns, matrix.data.astype(np.float64), *words)
-    with Source(files[0]) as stored:
-        size = stored.stamp[0]
+    with files[0] if in_memory else Source(files[0]) as stored:
+        size = stored.bytes if in_memory else stored.stamp[0]
     if given.progress:
         given.progress(size, size)
     report = ItemsReport("cooccurrence", 1, size, matrix.nnz, 0, 0, 0, 0, 0.0, rectangular=rectangular)
@@ -149,6 +151,10 @@ def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
         return pairs.encoded(choice, rectangular, report, started)
     except InputError as error:
         raise InputError(f"{files[0]}: {error}") from error
+
+
+def _is_matrix(file):
+    return file.matrix is not None if isinstance(file, Frame) else is_matrix_file(file)
 
 
 def _words_of(matrix, path, files, words, rectangular):

@@ -98,11 +98,7 @@ def load_matrix(path, rectangular, named):
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
             form, shape, arrays = _layout(path, archive)
             _check_size(path, shape, arrays, named)
-            if not rectangular and shape[0] != shape[1]:
-                raise InputError(
-                    f"{path}: {shape[0]:,} rows and {shape[1]:,} columns: items of one kind make it square; "
-                    "give --rectangular if rows and columns are two kinds of things"
-                )
+            _check_square(path, shape, rectangular)
             matrix = _matrix(form, shape, {name: _read(archive, array) for name, array in arrays.items()})
     except _UNREADABLE as error:
         reason = str(error) or type(error).__name__
@@ -111,6 +107,16 @@ def load_matrix(path, rectangular, named):
             "function"
         ) from error
     _check_entries(path, matrix)
+    return matrix
+
+
+def matrix_of(frame, rectangular):
+    """Return the scipy.sparse matrix that a `readers.frames.Frame` was made of as `load_matrix` would."""
+    from scipy.sparse import coo_matrix
+
+    matrix = coo_matrix(frame.matrix)
+    _check_square(frame, matrix.shape, rectangular)
+    _check_entries(frame, matrix)
     return matrix
 
 
@@ -240,6 +246,14 @@ def _check_range(name, numbers, low, end):
     if len(numbers) and not low <= int(numbers.min()) <= int(numbers.max()) < end:
         wrong = int(numbers.min()) if numbers.min() < low else int(numbers.max())
         raise ValueError(f"{name} has {wrong:,}, which is not from {low:,} to {end - 1:,}")
+
+
+def _check_square(path, shape, rectangular):
+    if not rectangular and shape[0] != shape[1]:
+        raise InputError(
+            f"{path}: {shape[0]:,} rows and {shape[1]:,} columns: items of one kind make it square; "
+            "give --rectangular if rows and columns are two kinds of things"
+        )
 
 
 def _check_entries(path, matrix):

@@ -14,10 +14,13 @@ _SAMPLE_ROWS = 100
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _COMMA = re.compile(r"[-+]?\d+,\d+")
 _WEIGHT = re.compile(r"weights?|counts?|freq|frequency|plays", re.IGNORECASE)
+_RATING = re.compile(r"(user[ _-]?)?(ratings?|stars?|scores?|grades?)", re.IGNORECASE)
+_USERS, _ITEMS = "user|customer|query|session", "item|movie|film|product|track|song|artist|book"
+_USER, _ITEM, _TARGET = (
+    re.compile(rf"({names})[ _-]?(id|name)?", re.IGNORECASE) for names in (_USERS, _ITEMS, "target")
+)
 _USUAL = re.compile(
-    r"((item|target|user|customer|movie|film|product|track|song|artist|book|query|session)[ _-]?(id|name|[ij12])?)"
-    r"|ratings?|timestamp|" + _WEIGHT.pattern,
-    re.IGNORECASE,
+    rf"(({_USERS}|{_ITEMS}|target)[ _-]?(id|name|[ij12])?)|ratings?|timestamp|{_WEIGHT.pattern}", re.IGNORECASE
 )
 
 
@@ -119,7 +122,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None):
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
     head = [cell.strip() for cell in rows[0]]
     below = [row for row in rows[has_header:] if len(row) == len(head)]
-    numeric = [_mostly_numbers(cells) or (has_header and is_weight(head[i])) for i, cells in _columns_of(below, head)]
+    numeric = [mostly_numbers(cells) or (has_header and is_weight(head[i])) for i, cells in _columns_of(below, head)]
     places = find_columns(where, columns, head, numeric)
     labels = {
         key: repr(head[place]) if has_header else f"column {place + 1}"
@@ -197,12 +200,37 @@ def is_weight(name):
     return _WEIGHT.fullmatch(name.strip()) is not None
 
 
+def columns_by_name(head):
+    """Return which columns are meant, by their names alone.
+
+    Parameters
+    ----------
+    head : list of str
+
+    Returns
+    -------
+    dict
+        "item" and "target", str: centres and targets, which are users and items where "rectangular" is True;
+        "weight" and "rating", str. What is missing, or could be two columns, is left out.
+    """
+    found = {}
+    patterns = {"user": _USER, "item": _ITEM, "target": _TARGET, "weight": _WEIGHT, "rating": _RATING}
+    for key, pattern in patterns.items():
+        fitting = [name for name in head if pattern.fullmatch(name.strip())]
+        if len(fitting) == 1:
+            found[key] = fitting[0]
+    rectangular = "user" in found and "item" in found
+    if rectangular:
+        found["item"], found["target"] = found.pop("user"), found["item"]
+    return found | {"rectangular": rectangular}
+
+
 def _columns_of(rows, head):
     """Return (place, cells that are not blank) of each column."""
     return [(i, [cell for row in rows if (cell := row[i].strip())]) for i in range(len(head))]
 
 
-def _mostly_numbers(cells):
+def mostly_numbers(cells):
     """Return whether at least half of these cells are numbers, or are meant to be."""
     return bool(cells) and 2 * sum(map(_is_amount, cells)) >= len(cells)
 
@@ -276,7 +304,16 @@ def _place(where, column, head, numeric):
         return head.index(asked)
     place = int(asked) - 1
     if column.if_number and column.asked is None:
-        return place if place < len(head) and numeric[place] else None
+        if place >= len(head) or not numeric[place]:
+            return None
+        if _RATING.fullmatch(head[place].strip()) is None:
+            return place
+        if column.option.startswith("--"):
+            raise InputError(
+                f"{where}: column {asked} is called {head[place]!r}, and a rating is no weight: a low one is no sign "
+                f"of liking. Give --ratings with --min-rating, or {column.option} {head[place]} to take it for a weight"
+            )
+        return None  # of held-out pairs, which then count one each
     if not 0 <= place < len(head):
         raise InputError(
             f"{where}: there is no column {asked} ({column.option}), only {len(head)}: {shown}; "

@@ -48,8 +48,8 @@ def check_sentences(corpus):
         )
     if all(isinstance(one, tuple) and (len(one) == 2 or _is_weighted(one)) for one in some):
         raise InputError(
-            f"{some[0]!r:.60} looks like a pair, not a sentence; write pairs into a file, one a line, and give "
-            "Input('pairs', FILE); sentences of two words are given as lists"
+            f"{some[0]!r:.60} looks like a pair, not a sentence; give Input('pairs', PAIRS, rectangular=True) for "
+            "users and items, Input('pairs', PAIRS) for items seen together; sentences of two words are given as lists"
         )
 
 

@@ -11,6 +11,7 @@ import sys
 import zlib
 
 from ...errors import InputError, did_you_mean, require
+from .frames import Frame
 
 STDIN = "-"
 PIECE = 1 << 20  # bytes read, or unpacked, at a time
@@ -38,24 +39,24 @@ def find_files(source):
 
     Parameters
     ----------
-    source : path or list of paths
+    source : path, Frame, or list of them
         Files, glob patterns (``**`` goes into folders), folders (all files in them and below, hidden ones
         left out), or ``"-"`` for standard input.
 
     Returns
     -------
-    paths : list of str
-        Globs and folders sorted by path; the order of a list is kept.
+    paths : list of str, or of Frame
+        Globs and folders sorted by path; the order of a list is kept. A table in memory stays what it is.
 
     Raises
     ------
     InputError
         If a path does not exist, a file is empty, a folder holds no file, or a pattern matches nothing.
     """
-    names = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    names = [source] if isinstance(source, (str, os.PathLike, Frame)) else list(source)
     if not names:
         raise InputError("no corpus was given: the list is empty; name at least one file")
-    files = [path for name in names for path in _expand(os.fsdecode(name))]
+    files = [path for name in names for path in ([name] if isinstance(name, Frame) else _expand(os.fsdecode(name)))]
     if files.count(STDIN) > 1:
         raise InputError('standard input can be read only once; name "-" once')
     return files

@@ -13,6 +13,7 @@ import numpy as np
 from ...errors import InputError
 from ...kernels.text.rows import scan_rows
 from .cells import Times, as_names, as_numbers
+from .frames import Frame
 from .layout import STAND_IN, find_layout, named
 from .sources import STDIN, Source, file_stamp, find_files
 from .text import read_text
@@ -43,8 +44,8 @@ class Tables:
 
     Parameters
     ----------
-    source : path or list of paths
-        As for `readers.sources.find_files`; each may be packed, and is looked at by itself for delimiter and header.
+    source : path, frames.Frame, or list of them
+        As for `readers.sources.find_files`; each file may be packed, and has a delimiter and a header of its own.
     columns : list of layout.Column
     delimiter : str, optional
         As `layout.delimiter_of` returns it; detected if None.
@@ -70,7 +71,7 @@ class Tables:
 
     def __init__(self, source, columns, *, delimiter=None, header=None, encoding="utf-8", progress=None):
         self.files = find_files(source)
-        stamps = [None if path == STDIN else file_stamp(path) for path in self.files]
+        stamps = [_stamp(path) for path in self.files]
         self._total = None if None in stamps else sum(stamp[0] for stamp in stamps)
         self._columns, self._delimiter, self._header = columns, delimiter, header
         self._encoding = encoding
@@ -83,7 +84,7 @@ class Tables:
         done = 0
         for path in self.files:
             rows_before = self.n_rows
-            with Source(path) as source:
+            with path if isinstance(path, Frame) else Source(path) as source:
                 for batch in self._batches(source):
                     self.labels = self.labels or batch.labels
                     self.n_rows += batch.n_rows
@@ -94,9 +95,13 @@ class Tables:
             self.n_files += 1
             self._progress(done, self._total)
             if self.n_rows == rows_before:
-                raise InputError(f"{source.name}: there is no row below the header; name a file with rows")
+                raise InputError(f"{source.name}: there is no row below the header; give a table with rows")
 
     def _batches(self, source):
+        if isinstance(source, Frame):
+            for batch in source.batches(self._columns, self._times):
+                yield Batch(*batch)
+            return
         pieces = source.pieces()
         begun = _Begun(source.name, next(pieces, b""), pieces)
         if begun.first.startswith(b"PAR1"):
@@ -113,6 +118,13 @@ class Tables:
         layout = find_layout(source.name, sample, self._columns, self._delimiter, self._header)
         for block in _whole_rows(source.name, _chain(first, blocks), layout):
             yield Batch(block.where, block.n_rows, block.read(self._columns, self._times), layout.labels)
+
+
+def _stamp(path):
+    """Return what begins with the stored bytes of a file or a table in memory; None for standard input and pipes."""
+    if isinstance(path, Frame):
+        return [path.bytes]
+    return None if path == STDIN else file_stamp(path)
 
 
 class _Begun(NamedTuple):

@@ -28,8 +28,12 @@ def codec_name(encoding):
 
 
 def utf8_or_latin_1(path):
-    """Return the encoding of a file that people keep beside their data (str); a pipe is taken for UTF-8."""
-    if str(path) == STDIN or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
+    """Return the encoding of a file that people keep beside their data (str); pipes and tables are UTF-8."""
+    if (
+        not isinstance(path, str | os.PathLike)
+        or str(path) == STDIN
+        or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
+    ):
         return "utf-8"
     decoder = codecs.getincrementaldecoder("utf-8")()
     with Source(path) as source:

@@ -30,6 +30,9 @@ class Source:
     catalog: str = "items"
     """Which named data it may read: "corpus" or "items"."""
 
+    tables: bool = False
+    """The files are tables, so that a table in memory may stand for them."""
+
     Options: type | None = None
     """Dataclass of `option` fields: how the files are to be read, and where in them to look."""
 

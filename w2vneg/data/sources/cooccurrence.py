@@ -8,6 +8,7 @@ from ._tables import PairOptions
 @SOURCES.register("cooccurrence")
 class Cooccurrence(Source):
     help = "How often items were seen together: a scipy.sparse .npz, or a table of pairs."
+    tables = True
     repeatable = False
 
     class Options(PairOptions):

@@ -8,6 +8,7 @@ from ._tables import TableOptions, column, rectangular
 @SOURCES.register("ratings")
 class Ratings(Source):
     help = "Who rated, bought or saw what, a row an event; read as histories by user."
+    tables = True
 
     class Options(TableOptions):
         user_col: str | None = column("Column of the users, by name or number.", "1")

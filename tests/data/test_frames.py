@@ -1,0 +1,184 @@
+"""Tables in memory are read as the same tables in files are, to the bit."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+from w2vneg import Input, Validate, Word2Vec
+from w2vneg.data.encoded import read_pairs_file
+from w2vneg.data.inputs import as_input, encode_input
+from w2vneg.data.readers.frames import Frame
+from w2vneg.errors import ConfigError, InputError, W2vnegError
+
+USERS = ["ann", "bob", "ann", "carl", "bob", "ann", "dora dot", "bob"]
+ITEMS = [10, 11, 12, 10, 12, 11, 7, 12]
+COUNTS = [1.5, 2, 1, 4, 1, 1, 3, 1]
+DAYS = pd.to_datetime([f"2024-01-0{day} 10:00:00" for day in (3, 1, 2, 1, 5, 9, 1, 4)])
+FRAME = pd.DataFrame({"user": USERS, "item": ITEMS, "weight": COUNTS, "time": DAYS})
+
+
+def assert_same(ours, theirs):
+    assert list(ours.vocab.words) == list(theirs.vocab.words)
+    assert list(ours.vocab_out.words) == list(theirs.vocab_out.words)
+    assert np.array_equal(ours.vocab.counts, theirs.vocab.counts)
+    for one, other in zip(ours.arrays, theirs.arrays, strict=True):
+        assert one.dtype == other.dtype and np.array_equal(one, other)
+    assert ours.report.left_out == theirs.report.left_out
+
+
+def polars(frame):
+    return pytest.importorskip("polars").DataFrame({name: frame[name].to_list() for name in frame.columns})
+
+
+@pytest.mark.parametrize("made", [lambda frame: frame, polars, lambda frame: frame.to_records(index=False)])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("pairs", {"rectangular": True}),
+        ("pairs", {"item_col": "item", "target_col": "user", "weight_col": 3}),
+        ("cooccurrence", {"rectangular": True}),
+        ("ratings", {"time_col": "time", "rating_col": "weight", "min_rating": 1.2, "rectangular": True}),
+        ("ratings", {"time_col": 4, "max_history": 2}),
+    ],
+)
+def test_data_frames_as_files(tmp_path, made, kind, options):
+    FRAME.to_csv(tmp_path / "table.csv", index=False)
+    assert_same(
+        encode_input(Input(kind, made(FRAME), **options)),
+        encode_input(Input(kind, str(tmp_path / "table.csv"), **options)),
+    )
+
+
+def test_kinds_of_columns_as_files(tmp_path):
+    frame = FRAME.assign(
+        user=FRAME["user"].where(FRAME["user"] != "bob").astype("category"),
+        item=FRAME["item"].astype("Int64"),
+        time=FRAME["time"].dt.tz_localize("Europe/Paris"),
+    )
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    options = {"time_col": "time", "rectangular": True}
+    found = encode_input(Input("ratings", frame, **options))
+    assert found.report.left_out["rows without a user"] == 3
+    assert_same(found, encode_input(Input("ratings", str(tmp_path / "table.csv"), **options)))
+
+
+def test_rows_and_arrays_go_by_numbers(tmp_path):
+    frame = FRAME.assign(user=[4, 5, 4, 6, 5, 4, 7, 5])
+    frame[["user", "item", "weight"]].to_csv(tmp_path / "table.csv", index=False, header=False)
+    expected = encode_input(Input("pairs", str(tmp_path / "table.csv"), rectangular=True))
+    rows = list(zip(frame["user"], ITEMS, COUNTS, strict=True))
+    for table in (rows, list(map(list, rows)), np.array(rows)):
+        assert_same(encode_input(Input("pairs", table, rectangular=True)), expected)
+    days = [datetime.datetime(2024, 1, 5), datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 3)]
+    timed = [("u", item, 1, day) for item, day in zip("abc", days, strict=True)]
+    history = encode_input(Input("ratings", timed, time_col=4))
+    assert [history.vocab.words[i] for i in history.ids] == ["b", "c", "a"]
+
+
+def test_blocks_of_rows_are_one_table(monkeypatch):
+    whole = encode_input(Input("pairs", FRAME, rectangular=True))
+    monkeypatch.setattr("w2vneg.data.readers.frames._ROWS", 3)
+    assert_same(encode_input(Input("pairs", FRAME, rectangular=True)), whole)
+
+
+def test_sparse_matrices_as_their_files(tmp_path):
+    square = scipy.sparse.csr_matrix(np.array([[0, 2, 0], [1, 0, 3], [0, 0, 0.5]]))
+    scipy.sparse.save_npz(tmp_path / "m.npz", square)
+    (tmp_path / "names").write_text("x\ny\nz\n")
+    for options in ({}, {"rectangular": True}, {"names": [str(tmp_path / "names")]}):
+        of_file = encode_input(Input("cooccurrence", str(tmp_path / "m.npz"), **options))
+        assert_same(encode_input(Input("cooccurrence", square, **options)), of_file)
+    pairs = encode_input(Input("pairs", square.tocsc(), rectangular=True))
+    for i, j in zip(*square.nonzero(), strict=True):
+        assert pairs.matrix[pairs.vocab.id(str(i)), pairs.vocab_out.id(str(j))] == square[i, j]
+
+
+def test_fit_takes_what_says_how_it_is_read():
+    options = {"loss": "us", "dim": 8, "epochs": 1, "workers": 1}
+    wide = scipy.sparse.csr_matrix(np.eye(3, 4))
+    word2vec = Word2Vec(**options)
+    word2vec.fit(FRAME)
+    of_input = Word2Vec(**options)
+    of_input.fit(Input("pairs", FRAME, rectangular=True))
+    assert np.array_equal(word2vec.model.vectors_in, of_input.model.vectors_in)
+    assert word2vec.model.origin.input == {}
+    assert list(word2vec.model.vocab.words) == ["ann", "bob", "carl", "dora_dot"]
+    assert as_input(wide).rectangular
+    items = as_input(FRAME.rename(columns={"user": "target"}))
+    assert (items.item_col, items.target_col, items.weight_col, items.rectangular) == (
+        "item",
+        "target",
+        "weight",
+        False,
+    )
+
+
+def test_known_and_held_out_pairs_in_memory(tmp_path):
+    word2vec = Word2Vec(loss="us", dim=8, epochs=1, workers=1)
+    valid = Validate([("ann", 7), ("carl", 11)], exclude_known=FRAME)
+    word2vec.fit(FRAME, valid=valid)
+    assert word2vec.recommend("ann", exclude_known=FRAME) == word2vec.recommend(
+        "ann", exclude_known=[("ann", 10, 1), ("ann", 11, 1), ("ann", 12, 1)]
+    )
+    assert [item for item, _ in word2vec.recommend("ann", exclude_known=FRAME)] == ["7"]
+    FRAME.to_csv(tmp_path / "known.csv", index=False)
+    held = pd.DataFrame({"user": ["ann"], "item": [7]})
+    in_memory = word2vec.evaluate_ranking(held, exclude_known=FRAME, bootstrap=0)
+    assert in_memory.model == word2vec.evaluate_ranking(held, exclude_known=tmp_path / "known.csv", bootstrap=0).model
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Input("corpus", FRAME), "a table in memory is one of cooccurrence, pairs, ratings"),
+        (lambda: Input("pairs", FRAME, delimiter=","), "delimiter is of files"),
+        (lambda: Input("pairs", FRAME[["user"]]), "two columns or more"),
+        (lambda: Input("pairs", np.arange(3)), "two dimensions"),
+        (lambda: Input("pairs", [("a", "b"), ("a",)]), r"row 1 \(from 0 on\)"),
+        (lambda: as_input(FRAME.rename(columns={"weight": "rating"})), r"user, item, rating, time\) do not say"),
+        (lambda: as_input(FRAME[["item", "weight"]]), "do not say how to read it; give Input"),
+        (lambda: as_input(np.ones((4, 2))), "do not say how to read it"),
+        (lambda: as_input(scipy.sparse.eye(3)), "a square matrix may be of one kind"),
+        (lambda: read(FRAME, item_col="users"), "no column is called 'users'.*did you mean 'user'"),
+        (lambda: read(FRAME.assign(weight=-FRAME["weight"])), r"DataFrame: row 0 \(from 0 on\): in 'weight'.*below 0"),
+        (lambda: read(FRAME.assign(item=FRAME["item"].where(FRAME["item"] != 12))), r"row 2 .*in 'item'.*is empty"),
+        (lambda: read([("a", "b"), ("a", "c\0")]), r"list: row 1 .*NUL"),
+        (lambda: read(FRAME.iloc[:0]), "there is no row"),
+        (lambda: read([("a b", 1), ("a_b", 2)]), r"row 1 .*would both become 'a_b'"),
+        (lambda: encode_input(Input("cooccurrence", scipy.sparse.eye(2, 3))), "items of one kind make it square"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told(make, message):
+    with pytest.raises(W2vnegError, match=message):
+        make()
+
+
+def read(table, **options):
+    return encode_input(Input("pairs", table, rectangular=True, **options))
+
+
+def test_a_rating_is_no_weight_unless_asked_for(tmp_path):
+    rated = FRAME.rename(columns={"weight": "Rating"})
+    rated.to_csv(tmp_path / "rated.csv", index=False)
+    for table in (rated, str(tmp_path / "rated.csv")):
+        with pytest.raises(InputError, match=r"'Rating'.*--ratings with --min-rating, or --weight-col Rating"):
+            read(table)
+        assert read(table, weight_col="Rating").matrix.sum() == sum(COUNTS)
+        vocab = read(FRAME)
+        held = read_pairs_file(table, vocab.vocab, vocab.vocab_out)
+        assert (held.weights == 1).all()
+    assert read(FRAME).matrix.sum() == sum(COUNTS)
+
+
+def test_an_input_in_memory_stays_itself():
+    given = Input("pairs", FRAME, weight_col="weight")
+    assert given.in_memory and not Input("pairs", "file").in_memory
+    assert given.located() is given and given.absolute() is given
+    assert given.replace(rectangular=True).files == given.files
+    assert given.as_dict() == {"kind": "pairs", "files": ["DataFrame"], "weight_col": "weight"}
+    assert Frame.of("path") is None and Frame.of(["path"]) is None and Frame.of(iter("a")) is None
+    with pytest.raises(ConfigError, match="must be a path"):
+        Input("pairs", {"a": 1})

@@ -1,0 +1,209 @@
+"""Tables in memory: data frames, arrays, sparse matrices and lists of rows, read as the same table in a file would be.
+
+A name is what a file would hold: text as it is, a number as its decimals. So vocabulary and ids are the file's.
+"""
+
+import datetime
+
+from ...errors import ConfigError, InputError
+
+_ROWS = 1 << 19  # read at a time
+_SAMPLE = 100  # cells that tell whether a column of mixed objects holds numbers
+
+
+class Frame:
+    """A table in memory; stands in an `Input` where the paths of files would.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in messages.
+    head : list of str
+        Names of the columns; their numbers, from 1 on, where they have none.
+    columns : list of ndarray, (n_rows,)
+    named : bool
+        Whether the columns have names.
+    matrix : scipy.sparse matrix or None
+        What the table was made of.
+    """
+
+    def __init__(self, name, columns, head=None, matrix=None):
+        if len(columns) < 2:
+            raise ConfigError(f"{name}: a table of pairs has two columns or more, and this has {len(columns)}")
+        self.name, self.columns, self.matrix = name, columns, matrix
+        self.named = head is not None
+        self.head = [str(i + 1) for i in range(len(columns))] if head is None else list(map(str, head))
+        self.bytes = sum(column.nbytes for column in columns)
+        self.position = self.unpacked = self.bytes  # as a `sources.Source` has them once it is read
+
+    def __len__(self):
+        return len(self.columns[0])
+
+    def __str__(self):
+        return self.name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        pass
+
+    @classmethod
+    def of(cls, data):
+        """Make one of a pandas or polars DataFrame, a scipy.sparse matrix, an array, or a list of rows.
+
+        Returns
+        -------
+        Frame or None
+            None if it is none of these; what is a Frame already comes back as it is.
+
+        Raises
+        ------
+        ConfigError
+            If it has fewer than two columns, or rows of several lengths.
+        """
+        if isinstance(data, cls):
+            return data
+        if isinstance(data, list | tuple):
+            return cls._of_rows(data) if data and isinstance(data[0], list | tuple) else None
+        name = type(data).__name__
+        if hasattr(data, "tocoo"):
+            entries = data.tocoo()
+            row, column = (axis.copy() for axis in (entries.row, entries.col))
+            return cls(name, [row, column, entries.data.astype(float)], ["row", "column", "value"], data)
+        if hasattr(data, "dtype") and hasattr(data, "ndim"):
+            return cls._of_array(name, data)
+        if hasattr(data, "columns") and hasattr(data, "__getitem__") and hasattr(data, "shape"):
+            head = list(data.columns)
+            at = data.iloc if hasattr(data, "iloc") else data  # by number: two columns may have one name
+            return cls(name, [_cells(at[:, i]) for i in range(len(head))], head)
+        return None
+
+    @classmethod
+    def _of_rows(cls, rows):
+        import numpy as np
+
+        width = len(rows[0])
+        for number, row in enumerate(rows):
+            if not isinstance(row, list | tuple) or len(row) != width:
+                raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {width} cells of the first")
+        columns = []
+        for cells in zip(*rows, strict=True):
+            column = np.empty(len(rows), object)
+            column[:] = cells
+            columns.append(column)
+        return cls("list", columns)
+
+    @classmethod
+    def _of_array(cls, name, array):
+        import numpy as np
+
+        if array.dtype.names:
+            return cls(name, [array[field] for field in array.dtype.names], array.dtype.names)
+        if array.ndim != 2:
+            raise ConfigError(f"{name}: a table is an array of two dimensions, a pair a row, not of {array.ndim}")
+        columns = list(np.asarray(array).T)
+        if array.dtype.kind == "f":  # ids beside weights: the array made them decimals, the user did not
+            columns = [_whole(column) for column in columns]
+        return cls(name, columns)
+
+    def batches(self, columns, times):
+        """Yield (where, number of rows, columns, labels), as `readers.tables.Batch` has them; see `Tables`."""
+        from .layout import find_columns, is_weight
+
+        numeric = [is_weight(name) or _is_numeric(cells) for name, cells in zip(self.head, self.columns, strict=True)]
+        found = find_columns(self.name, columns, self.head, numeric)
+        present = [column for column in columns if found[column.key] is not None]
+        labels = {
+            column.key: repr(self.head[at]) if self.named else f"column {at + 1}"
+            for column in present
+            for at in (found[column.key],)
+        }
+        for start in range(0, len(self), _ROWS):
+            rows = slice(start, start + _ROWS)
+
+            def where(row, start=start):
+                return f"{self.name}: row {start + row} (from 0 on)"
+
+            read = dict.fromkeys((column.key for column in columns), None)
+            for column in present:
+                cells = self.columns[found[column.key]][rows]
+                read[column.key] = _READ.get(column.kind, _numbers)(cells, column, labels[column.key], where, times)
+            yield where, min(_ROWS, len(self) - start), read, labels
+
+
+def _cells(series):
+    """Return a column of a data frame as an array whose cells are what a file of it would hold."""
+    import numpy as np
+
+    if getattr(getattr(series, "dtype", None), "tz", None) is not None:
+        series = series.dt.tz_convert(None)
+    null_count = getattr(series, "null_count", None)  # of polars, which makes decimals of whole numbers beside a null
+    if null_count is not None and null_count():
+        column = np.empty(len(series), object)
+        column[:] = series.to_list()
+        return column
+    return series.to_numpy()
+
+
+def _whole(column):
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):
+        whole = column.astype(np.int64)
+    return whole if (whole == column).all() else column
+
+
+def _is_numeric(cells):
+    """Return whether a column holds numbers: by its type or, if it may hold anything, by its first cells."""
+    from .layout import mostly_numbers
+
+    if cells.dtype.kind in "OUST":
+        return mostly_numbers([str(cell) for cell in cells[:_SAMPLE] if str(cell).strip()])
+    return cells.dtype.kind in "iuf"
+
+
+def _names(cells, column, label, where, times):
+    import numpy as np
+    import pandas as pd
+
+    from .cells import NameColumn, as_names
+
+    codes, different = pd.factorize(cells)
+    texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
+    texts = [*map(str, texts), ""]  # code -1, of a missing cell, takes the last
+
+    def place(code):
+        return where(int(np.argmax(codes == (code if code < len(texts) - 1 else -1))))
+
+    for code, text in enumerate(texts):
+        if "\0" in text or not _is_text(text):
+            raise InputError(f"{place(code)}: the name {text!r:.60} in {label} holds NUL or a lone surrogate")
+    used = texts if (codes < 0).any() else texts[:-1]
+    names = as_names(np.array(used, object), column, label, place)
+    return NameColumn(names.codes[codes], names.names)
+
+
+def _is_text(text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _numbers(cells, column, label, where, times):
+    from .cells import as_numbers
+
+    return as_numbers(cells, column, label, where)
+
+
+def _times(cells, column, label, where, times):
+    import pandas as pd
+
+    if cells.dtype.kind == "O" and len(cells) and isinstance(cells[0], datetime.date):
+        cells = pd.to_datetime(pd.Series(cells), utc=True).dt.tz_localize(None).to_numpy()
+    return times.read(cells, column, label, where)
+
+
+_READ = {"name": _names, "time": _times}
