@@ -147,6 +147,19 @@ def test_next_words(split, folder):
     assert read("train") + read("test") == Counter(weights)
 
 
+def test_users_and_items_by_time(split):
+    assert split(*RATINGS, "--rectangular", "--by", "time", "--last", "1", "--valid", "0").code == 0
+    table = pandas.read_csv("ratings.csv", dtype=str).sort_values("time")
+    long = table.groupby("user").filter(lambda own: len(own) > 1)
+    latest = long.groupby("user").tail(1)
+    assert set(read("test")) == set(zip(latest["user"], latest["item"], strict=True))
+    assert sum(read("train").values()) == len(table) - len(latest)
+    assert json.loads(Path("out/manifest.json").read_text("utf-8"))["options"]["last"] == 1
+    assert split(*RATINGS, "--rectangular", "--by", "time", "--until", "102").code == 0
+    late = table[table["time"].astype(int) > 102]
+    assert set(read("test")) == set(zip(late["user"], late["item"], strict=True))
+
+
 def test_items_only_in_test_are_told(split, folder):
     (folder / "late.txt").write_text("a b c\n" * 8 + "a d\nx y\n")
     result = split("--baskets", "late.txt", "--by", "time", "--valid", "0", "--test", ".2", "--train", ".8", "--quiet")
@@ -172,6 +185,10 @@ def test_items_only_in_test_are_told(split, folder):
         ("--pairs pairs.tsv --by user", "pairs of items do not tell whose they are"),
         ("--pairs pairs.tsv --by time", "pairs do not tell when they were made"),
         ("--ratings ratings.csv --user-col user --item-col item --by time", "name it with --time-col"),
+        ("--ratings ratings.csv --by user --rectangular", "no vectors of users that were held out"),
+        ("--baskets baskets.txt --by time --last 1", "give --by time and --ratings"),
+        ("--ratings ratings.csv --by time --last 0", "one event a user or more"),
+        ("--ratings ratings.csv --by time --until soon", "'soon' is no time"),
         ("--baskets few.txt --by user", "which asks for 0."),
         ("--baskets none.txt", "none.txt"),
     ],
@@ -194,6 +211,8 @@ def test_usage(split, run_cli, folder):
     assert_one_message(run_cli("split", "--baskets", "baskets.txt"), "Missing option '--out'", code=2)
     assert_one_message(split(), "--baskets", code=2)
     assert_one_message(split("--baskets", "baskets.txt", "--by", "basket"), "'basket' is not one of", code=2)
+    for others in (["--train", ".5"], ["--valid", ".2"], ["--until", "3"]):
+        assert_one_message(split(*RATINGS, "--by", "time", "--last", "1", *others), "give one of them", code=2)
 
 
 def test_a_folder_with_something_else_in_it_is_left_alone(folder, run_cli):

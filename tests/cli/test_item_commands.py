@@ -205,7 +205,7 @@ def test_known_pairs_of_other_items_are_told(train, folder):
         ("--baskets baskets.txt", "--ordered"),
         ("--baskets baskets.txt", "--by user"),
         ("--ratings ratings.csv --time-col 4 --min-rating 2", "--by time"),
-        ("--ratings ratings.csv --rectangular", "--by user"),
+        ("--ratings ratings.csv --time-col 4 --rectangular", "--by time"),
         ("--corpus baskets.txt --min-count 1 --window 2", ""),
     ],
 )

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from w2vneg import Vocabulary
 from w2vneg.data import splits
+from w2vneg.data.cuts import PARTS, Last, Shares, Until, moment
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
+from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.splitfiles import check_place, part_facts, source_facts, write_split
-from w2vneg.data.splits import PARTS, check_shares, check_way, split_data
+from w2vneg.data.splits import check_way, split_data
 from w2vneg.errors import ConfigError, InputError, OutputError
 from w2vneg.kernels import cooccurrence
 
@@ -148,19 +150,11 @@ def test_by_user_no_basket_is_in_two_parts(sentences, ordered, shares, seed):
         assert abs(split.users.get(name, 0) - share * len(own)) < 1 + 1e-9
 
 
-def test_by_user_of_lines_of_text_and_of_rows():
+def test_by_user_of_lines_of_text():
     lines = [[k % 9, (k + 1) % 9, (k + 5) % 9] for k in range(30)]
     split = split_data(corpus(lines), "user", SHARES, 3, kind="corpus", window=1)
     assert split.users == {"train": 21, "valid": 3, "test": 6}
     assert sum((counted(m) for m in split.matrices.values()), Counter()) == all_pairs(lines, 1)
-    seen = np.random.default_rng(1).random((12, 9)) < 0.5
-    seen[3] = False
-    matrix = scipy.sparse.csr_matrix(seen, dtype=np.float32)
-    split = split_data(EncodedPairs(matrix, USERS, VOCAB), "user", SHARES, 1, kind="pairs")
-    parts = {name: {u for u, _ in counted(m)} for name, m in split.matrices.items()}
-    assert sum(map(len, parts.values())) == 11 == len(set().union(*parts.values()))
-    assert sum(split.users.values()) == 11
-    assert (sum(split.matrices.values()) != matrix).nnz == 0
 
 
 @given(baskets, st.booleans(), shares_of_any_kind, seeds)
@@ -200,6 +194,116 @@ def test_by_time_of_histories_with_repeated_items():
     for b in range(6, 10):
         expected.update((i, history[b]) for i in history[:b] if i != history[b])
     assert counted(parts["test"]) == expected
+
+
+def timed_rows(rng, n_users=12, rectangular=True):
+    """Return histories as a list of (user, item, time), and the same encoded; users have 1 to 9 items."""
+    rows = [
+        (f"u{user}", f"i{item:02}", float(when))
+        for user in range(n_users)
+        for item, when in zip(rng.permutation(30)[: 1 + user % 9], rng.permutation(100), strict=False)
+    ]
+    rows = [rows[k] for k in rng.permutation(len(rows))]
+    return rows, encode_input(Input("ratings", rows, time_col=3, rectangular=rectangular))
+
+
+def by_user(split, data):
+    """Return {user: {part: set of items}} of what users and items were split into."""
+    found = {}
+    for name, matrix in split.matrices.items():
+        for (u, i), _ in counted(matrix).items():
+            found.setdefault(data.vocab.words[u], {}).setdefault(name, set()).add(data.vocab_out.words[i])
+    return found
+
+
+def sorted_items(rows, user):
+    return [item for _, item, _ in sorted((row for row in rows if row[0] == user), key=lambda row: row[2])]
+
+
+@pytest.mark.parametrize("valid", [True, False])
+def test_the_last_of_each_user(valid):
+    rows, data = timed_rows(np.random.default_rng(2))
+    split = split_data(data, "time", Last(2, valid), 1, kind="ratings")
+    for user, parts in by_user(split, data).items():
+        items = sorted_items(rows, user)
+        held = 4 if valid else 2
+        if len(items) <= held:
+            assert parts == {"train": set(items)}
+            continue
+        expected = {"train": set(items[:-held]), "test": set(items[-2:])}
+        expected |= {"valid": set(items[-4:-2])} if valid else {}
+        assert parts == expected
+    assert sum(matrix.nnz for matrix in split.matrices.values()) == len(rows)
+    assert split.users["train"] == 12
+
+
+@pytest.mark.parametrize("moments", [(40.0,), (40.0, 70.0)])
+def test_until_a_moment(moments):
+    rows, data = timed_rows(np.random.default_rng(3))
+    split = split_data(data, "time", Until(moments), 1, kind="ratings")
+    part_of = {(u, i): name for u, own in by_user(split, data).items() for name, items in own.items() for i in items}
+    for user, item, when in rows:
+        expected = "train" if when <= 40 else "valid" if when <= moments[-1] else "test"
+        assert part_of[user, item] == expected
+
+
+def test_shares_of_each_users_time():
+    rows, data = timed_rows(np.random.default_rng(4), n_users=60)
+    split = split_data(data, "time", (0.6, 0.2, 0.2), 1, kind="ratings")
+    for user, parts in by_user(split, data).items():
+        items, start = sorted_items(rows, user), 0
+        for name, share in zip(PARTS, (0.6, 0.2, 0.2), strict=True):
+            own = parts.get(name, set())
+            assert own == set(items[start : start + len(own)])  # the parts follow one another in time
+            assert len(own) <= max(share * len(items) + 1, name == "train")
+            start += len(own)
+        assert start == len(items)
+        assert parts["train"]
+
+
+def test_histories_are_cut_where_rows_are():
+    """Pairs of a history end where the rows of users and items are held out."""
+    rows, _ = timed_rows(np.random.default_rng(5))
+    rows = [row for row in rows if row[0] not in ("u0", "u9")]  # of one item, of whom there are no histories
+    histories = encode_input(Input("ratings", rows, time_col=3))
+    pairs = encode_input(Input("ratings", rows, time_col=3, rectangular=True))
+    for ends in (Last(1), Until((30.0, 60.0))):
+        ours = by_user(split_data(pairs, "time", ends, 1, kind="ratings"), pairs)
+        split = split_data(histories, "time", ends, 1, kind="ratings", ordered=True)
+        for name in ("valid", "test"):
+            expected = Counter()
+            for user, parts in ours.items():
+                items = sorted_items(rows, user)
+                for item in parts.get(name, ()):
+                    expected.update((i, item) for i in items[: items.index(item)])
+            words = histories.vocab.words
+            assert Counter({(words[i], words[j]): n for (i, j), n in counted(split.matrices[name]).items()}) == expected
+
+
+def test_equal_times_follow_the_file():
+    rows = [("u", item, 5.0) for item in "dacb"] + [("v", "a", 1.0)]
+    data = encode_input(Input("ratings", rows, time_col=3, rectangular=True))
+    assert by_user(split_data(data, "time", Last(1), 1, kind="ratings"), data) == {
+        "u": {"train": {"d", "a"}, "valid": {"c"}, "test": {"b"}},
+        "v": {"train": {"a"}},
+    }
+
+
+def test_moments():
+    assert moment("12.5") == 12.5
+    assert moment("1970-01-02") == 86400 == moment("1970-01-02T02:00:00+02:00")
+    for text in ("soon", "12/13"):
+        with pytest.raises(ConfigError, match="is no time; write a number, or YYYY-MM-DD"):
+            moment(text)
+    for ends, message in (
+        (Last(0), "one event a user or more"),
+        (Until(()), "one moment"),
+        (Until((2.0, 1.0)), "later"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            ends.check()
+    with pytest.raises(InputError, match="no pair falls to test, which asks for what lies on its side of --until 200"):
+        split_data(timed_rows(np.random.default_rng(1))[1], "time", Until((200.0,)), 1, kind="ratings")
 
 
 @given(baskets, st.booleans(), shares_of_any_kind, seeds)
@@ -293,24 +397,27 @@ def test_seeds():
 )
 def test_shares_that_are_none(shares, message):
     with pytest.raises(ConfigError, match=message):
-        check_shares(*shares)
+        Shares(*shares).check()
     with pytest.raises(ConfigError, match=message):
         split_data(corpus([[1, 2]]), "pair", shares, 1, kind="baskets")
 
 
 def test_shares_may_be_rounded():
-    check_shares(0.3333333, 0.3333333, 0.3333334)
-    check_shares(0.1, 0.2, 0.7)
+    Shares(0.3333333, 0.3333333, 0.3333334).check()
+    Shares(0.1, 0.2, 0.7).check()
 
 
 @pytest.mark.parametrize(
     ("way", "options", "message"),
     [
-        (("user", "pairs"), {}, "do not tell whose they are, .*--rectangular if the first column is the user"),
+        (("user", "pairs"), {}, "do not tell whose they are, .*give --ratings or --baskets"),
+        (("user", "pairs"), {"rectangular": True}, "no vectors of users that were held out.*--by time"),
+        (("user", "ratings"), {"rectangular": True}, "no vectors of users that were held out.*--by time"),
+        (("user", "ratings"), {"ends": Last(1)}, "--last and --until.*give --by time and --ratings"),
+        (("time", "baskets"), {"ends": Until((1.0,))}, "--last and --until.*give --by time and --ratings"),
         (("user", "cooccurrence"), {}, "cannot be split by user"),
         (("time", "pairs"), {}, "do not tell when they were made, .* --ratings with --time-col"),
         (("time", "pairs"), {"rectangular": True}, "cannot be split by time"),
-        (("time", "ratings"), {"rectangular": True}, r"carry no time, .* or leave --rectangular out"),
         (("time", "ratings"), {"timed": False}, "needs the column with the time of each rating; name it with --time"),
         (("users", "ratings"), {}, "unknown way to split 'users'; did you mean 'user'"),
         (("user", "rating"), {}, "unknown kind of data 'rating'; did you mean 'ratings'"),
@@ -322,7 +429,7 @@ def test_ways_that_do_not_fit_the_data(way, options, message):
 
 
 def test_ways_that_fit():
-    check_way("user", "pairs", rectangular=True)
+    check_way("time", "ratings", rectangular=True)
     check_way("time", "ratings")
     for kind in splits.UNITS:
         check_way("pair", kind)

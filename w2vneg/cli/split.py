@@ -26,28 +26,36 @@ _MANY = 2 * 10**9  # pairs, about a minute
     show_default=True,
     help="What falls to one part as a whole: each pair; each user (basket, line); or the end in time is held out.",
 )
+@click.option("--last", type=int, metavar="K", help="By time: each user's last K to test, the K before to validate.")
+@click.option(
+    "--until",
+    multiple=True,
+    metavar="TIME",
+    help="By time: train up to this moment, test on what is later; given twice, validate on what lies between.",
+)
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
 @click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest instead of a table.")
 @partial(config_options, takes=lambda item: item.name in _CONFIG)
-def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
+def split(out, by, mirror, quiet, as_json, **given):
     """Write training, validation and test pairs (item, target, weight) that do not leak into one another.
 
     A pair of a text is two words within --window, of a basket or a history any two of its items; it counts both ways,
     with --ordered only from the first to the later. Pairs are weighted by how often they occur. By pair, a held-out
     pair (item, target) is not trained on in that direction; so no pair of train.tsv is an answer, and rankings should
     leave them out: 'eval ranking --exclude-known', 'train --valid-exclude-known'. By user, no user, basket or line is
-    in two parts. By time, the end of each user's history is held out, or the end of the file for baskets and text.
+    in two parts. By time, the end of each user's history is held out, or the end of the file for baskets and text;
+    --last and --until say which end, in the place of shares.
     """
+    ends = _ends({name: given.pop(name) for name in ("train", "valid", "test", "last", "until")})
     chosen = {name: given.pop(name) for name in _CONFIG}
     source = input_of(given)
     from ..data.readers.sources import find_files
     from ..data.splitfiles import check_place, source_facts, write_split
-    from ..data.splits import check_shares, check_way, split_data
+    from ..data.splits import check_way, split_data
 
     config = _config(chosen, source)
-    check_shares(train, valid, test)
-    check_way(by, source.kind, source.rectangular, source.time_col is not None)
+    check_way(by, source.kind, source.rectangular, source.time_col is not None, ends)
     check_place(out)
     source = source.located(mirror)
     files = find_files([*source.files, *source.names])
@@ -57,11 +65,9 @@ def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
     note(data.report.line())
     if source.source != "pairs":
         _tell_of_many(data, config.window, note)
-    shares = train, valid, test
-    parts = split_data(
-        data, by, shares, config.seed, kind=source.kind, window=config.window, ordered=bool(config.ordered)
-    )
-    about = _about(data, source, config, by, shares) | {"sources": source_facts(files)}
+    ordered = bool(config.ordered)
+    parts = split_data(data, by, ends, config.seed, kind=source.kind, window=config.window, ordered=ordered)
+    about = _about(data, source, config, by, ends) | {"sources": source_facts(files)}
     manifest = write_split(out, parts, data.vocab, data.vocab_out if source.source == "pairs" else data.vocab, about)
     _warn_of_new(manifest)
     if as_json:
@@ -69,6 +75,28 @@ def split(out, train, valid, test, by, mirror, quiet, as_json, **given):
     elif not quiet:
         _show(manifest)
         note(f"Wrote {', '.join(part['file'] for part in manifest['parts'].values())} and manifest.json to {out}.")
+
+
+def _ends(given):
+    """Return which end is held out (`data.cuts`); UsageError if options exclude each other."""
+    from ..data.cuts import PARTS, Last, Shares, Until, moment
+
+    if given["last"] is None and not given["until"]:
+        ends = Shares(*(given[name] for name in PARTS))
+    else:
+        flag = "--until" if given["last"] is None else "--last"
+        asked = click.get_current_context().get_parameter_source
+        by_shares = [name for name in PARTS if asked(name) is not click.core.ParameterSource.DEFAULT]
+        if flag == "--last" and by_shares == ["valid"] and given["valid"] == 0:
+            by_shares = []
+        if by_shares or (given["last"] is not None and given["until"]):
+            other = f"--{by_shares[0]}" if by_shares else "--until"
+            raise click.UsageError(f"{flag} says what is held out, and {other} says so too; give one of them")
+        ends = (
+            Last(given["last"], given["valid"] > 0) if flag == "--last" else Until(tuple(map(moment, given["until"])))
+        )
+    ends.check()
+    return ends
 
 
 def _config(chosen, source):
@@ -87,10 +115,10 @@ def _tell_of_many(data, window, note):
         note(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
 
 
-def _about(data, source, config, by, shares):
+def _about(data, source, config, by, ends):
     from .. import __version__
 
-    options = {"by": by, **dict(zip(("train", "valid", "test"), shares, strict=True))}
+    options = {"by": by, **ends.as_dict()}
     options |= {name: getattr(config, name) for name in ("seed", *_CONFIG[:-1])}
     facts = {"items": len(data.vocab)}
     if source.source == "pairs":

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError, OutputError
 from ..files.atomic import atomic_folder, check_folder_writable, recover
 from ..files.bounded import read_json
-from .splits import PARTS
+from .cuts import PARTS
 
 HEADER = "item\ttarget\tweight\n"
 MANIFEST = "manifest.json"
@@ -116,18 +116,20 @@ def known_beside(path):
     Returns
     -------
     Path or None
-        None unless the manifest beside the file says that it is a held-out part of a split by pair. In splits by user
-        or by time a pair trained on may be held out as well, and is a candidate like any other.
+        None unless the manifest beside the file says that it is a held-out part of a split by pair, or of users and
+        items. In other splits by user or by time a pair trained on may be held out as well, and is a candidate like
+        any other.
     """
     folder, name = Path(path).parent, Path(path).name
     try:
         manifest = read_json(folder / MANIFEST)
-        by_pair = manifest["made_by"] == _MADE_BY and manifest["options"]["by"] == "pair"
+        apart = manifest["options"]["by"] == "pair" or bool(manifest["input"].get("rectangular"))
+        ours = manifest["made_by"] == _MADE_BY
         files = {part: manifest["parts"][part]["file"] for part in PARTS if part in manifest["parts"]}
         train = folder / files.pop("train")
-    except (InputError, KeyError, TypeError):  # whatever else is called so
+    except (AttributeError, InputError, KeyError, TypeError):  # whatever else is called so
         return None
-    return train if by_pair and name in files.values() else None
+    return train if ours and apart and name in files.values() else None
 
 
 def source_facts(files):

@@ -3,7 +3,7 @@
 What "not seen" means is the user's choice (docs/splits.md defines each to the letter):
 
     by pair   each distinct directed pair (i, j) falls to one part, with all its weight
-    by user   each user (history, basket, line, row of user -> item data) falls to one part, with all pairs it makes
+    by user   each user (history, basket, line) falls to one part, with all pairs it makes
     by time   the end is held out: of each user's history; of the baskets or the text in the order of the file
 
 Shares are kept within each *group*: the pairs of a centre, all users, a user's history. A group of m members gives
@@ -21,13 +21,14 @@ import scipy.sparse
 
 from ..errors import ConfigError, InputError, did_you_mean
 from ..kernels.cooccurrence import count_pairs, pair_counts
+from .cuts import PARTS, Shares, Until
 from .encoded import EncodedPairs
 
-PARTS = ("train", "valid", "test")
 WAYS = ("pair", "user", "time")
 UNITS = {"corpus": "lines", "baskets": "baskets", "ratings": "users", "pairs": "rows", "cooccurrence": "rows"}
 _BLOCK = 1 << 22  # pairs dealt at a time
 _MOST = 10**12  # pairs to go through: half a day
+_HALVES = Shares(0.5, 0.0, 0.5)
 _REMEDY = "lower --max-vocab or --window (--max-history for histories), or raise --min-count"
 
 
@@ -47,21 +48,7 @@ class Split:
     users: dict
 
 
-def check_shares(train, valid, test):
-    """Raise ConfigError unless the three shares are at least 0, add up to 1, and leave something on both sides."""
-    for name, share in zip(PARTS, (train, valid, test), strict=True):
-        if not 0 <= share <= 1:
-            raise ConfigError(f"--{name} is a share between 0 and 1, not {share:g}")
-    if abs(train + valid + test - 1) > 1e-6:
-        total = f"{train:g} + {valid:g} + {test:g} = {train + valid + test:g}"
-        raise ConfigError(f"the shares --train, --valid and --test must add up to 1; {total}")
-    if train == 0:
-        raise ConfigError("--train 0 leaves nothing to train on; give it a share above 0")
-    if train == 1:
-        raise ConfigError("--train 1 holds nothing out; give --valid or --test a share above 0")
-
-
-def check_way(by, kind, rectangular=False, timed=True):
+def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
     """Raise ConfigError if data of a kind cannot be split by pair, user or time.
 
     Parameters
@@ -72,19 +59,21 @@ def check_way(by, kind, rectangular=False, timed=True):
         Rows are users, columns items.
     timed : bool
         Ratings come with a column of times.
+    ends : cuts.Shares, Last or Until
+        Which end of each history is held out.
     """
     for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, UNITS)):
         if given not in known:
             raise ConfigError(f"unknown {what} {given!r}{did_you_mean(given, known)}")
-    if by == "user" and kind in ("pairs", "cooccurrence") and not rectangular:
+    if by == "user" and rectangular:
         raise ConfigError(
-            "pairs of items do not tell whose they are, so they cannot be split by user; take --by pair, give "
-            "--ratings or --baskets, or say --rectangular if the first column is the user"
+            "a model of users and items has no vectors of users that were held out, so that none of their pairs could "
+            "be ranked; take --by time, with --ratings and --time-col, or --by pair, or leave --rectangular out"
         )
-    if by == "time" and kind == "ratings" and rectangular:
+    if by == "user" and kind in ("pairs", "cooccurrence"):
         raise ConfigError(
-            "user -> item pairs carry no time, so they cannot be split by it; take --by pair or --by user, or leave "
-            "--rectangular out"
+            "pairs of items do not tell whose they are, so they cannot be split by user; take --by pair, or give "
+            "--ratings or --baskets"
         )
     if by == "time" and kind in ("pairs", "cooccurrence"):
         raise ConfigError(
@@ -93,6 +82,8 @@ def check_way(by, kind, rectangular=False, timed=True):
         )
     if by == "time" and kind == "ratings" and not timed:
         raise ConfigError("--by time needs the column with the time of each rating; name it with --time-col")
+    if not isinstance(ends, Shares) and (by != "time" or kind != "ratings"):
+        raise ConfigError("--last and --until hold out the end of each user's history; give --by time and --ratings")
 
 
 def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memory=None):
@@ -102,7 +93,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     ----------
     data : EncodedCorpus or EncodedPairs
     by : str, one of `WAYS`
-    shares : tuple of float, (train, valid, test)
+    shares : tuple of float, (train, valid, test), or cuts.Last or Until
     seed : int
     kind : str, a key of `UNITS`
         What the data were read from; histories ("ratings") are in the order of time.
@@ -124,30 +115,31 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     InputError
         If a part would be empty.
     """
-    check_shares(*shares)
+    ends = Shares(*shares) if isinstance(shares, tuple) else shares
+    ends.check()
     pairs = isinstance(data, EncodedPairs)
-    check_way(by, kind, rectangular=pairs and data.vocab_out is not data.vocab)
-    bounds = np.round(np.cumsum([0.0, *shares]), 12)
+    timed = data.times is not None or not (pairs or isinstance(ends, Until))
+    check_way(by, kind, rectangular=pairs and data.vocab_out is not data.vocab, timed=timed, ends=ends)
     rng = np.random.default_rng(seed)
     if pairs:
-        matrices, users = _of_pairs(data.matrix, by, bounds, rng)
+        matrices, users = _pairs_by_time(data, ends, rng) if by == "time" else (_of_pairs(data.matrix, ends, rng), {})
     else:
         _check_number(data, window)
         count = _Counter(len(data.vocab), window, ordered, memory)
         if by == "pair":
-            matrices, users = _of_pairs(count(data.ids, data.offsets), by, bounds, rng)
+            matrices, users = _of_pairs(count(data.ids, data.offsets), ends, rng), {}
         elif by == "user":
-            matrices, users = _by_user(data, count, bounds, rng)
+            matrices, users = _by_user(data, count, ends, rng)
         elif kind == "ratings":
-            matrices, users = _by_time_of_each(data, count, bounds, rng)
+            matrices, users = _by_time_of_each(data, count, ends, rng)
         else:
-            matrices, users = _by_time(data, count, bounds, rng, kind)
-    wanted = [name for name, share in zip(PARTS, shares, strict=True) if share > 0]
-    for name in wanted:
+            matrices, users = _by_time(data, count, ends, rng, kind)
+    wanted = ends.asks()
+    for name, asked in wanted.items():
         if not matrices[name].nnz:
             raise InputError(
-                f"no pair falls to {name}, which asks for {dict(zip(PARTS, shares, strict=True))[name]:g} of the "
-                f"{'pairs' if by == 'pair' else UNITS[kind]}; give more data or other shares"
+                f"no pair falls to {name}, which asks for {asked} the {'pairs' if by == 'pair' else UNITS[kind]}; "
+                "give more data or cut them elsewhere"
             )
     return Split({name: matrices[name] for name in wanted}, {name: users[name] for name in wanted if users})
 
@@ -177,20 +169,26 @@ class _Counter:
         return _chosen(counts, _rows(counts) != counts.indices)
 
 
-def _of_pairs(matrix, by, bounds, rng):
+def _of_pairs(matrix, ends, rng):
     sizes = np.diff(matrix.indptr)
-    if by == "pair":
-        borders = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz + _BLOCK, _BLOCK))  # of blocks of rows
-        blocks = pairwise(np.unique(borders.clip(0, len(sizes))))
-        dealt = [_dealt(sizes[start:stop], bounds, rng) for start, stop in blocks]
-        part = np.concatenate([*dealt, np.empty(0, np.int8)])
-        users = {}
-    else:
-        of_row = np.full(len(sizes), -1, np.int8)
-        of_row[sizes > 0] = _dealt(np.array([np.count_nonzero(sizes)]), bounds, rng)
-        part = np.repeat(of_row, sizes)
-        users = {name: int(np.count_nonzero(of_row == k)) for k, name in enumerate(PARTS)}
-    return {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}, users
+    borders = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz + _BLOCK, _BLOCK))  # of blocks of rows
+    blocks = pairwise(np.unique(borders.clip(0, len(sizes))))
+    dealt = [_dealt(sizes[start:stop], ends, rng) for start, stop in blocks]
+    part = np.concatenate([*dealt, np.empty(0, np.int8)])
+    return {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}
+
+
+def _pairs_by_time(data, ends, rng):
+    """Hold out the end of each user's row: the latest items. With shares, a user's first item is trained on."""
+    matrix, sizes = data.matrix, np.diff(data.matrix.indptr)
+    by_time = np.lexsort((data.order, _rows(matrix)))
+    cuts = ends.cut(sizes, data.times[by_time], rng)
+    if isinstance(ends, Shares):
+        cuts[:, 1:] = np.maximum(cuts[:, 1:], np.minimum(sizes, 1)[:, None])
+    part = np.empty(matrix.nnz, np.int8)
+    part[by_time] = _parts(cuts, sizes)
+    matrices = {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}
+    return matrices, {name: int(np.count_nonzero(np.diff(own.indptr))) for name, own in matrices.items()}
 
 
 def users_of(corpus, shares, seed):
@@ -201,29 +199,29 @@ def users_of(corpus, shares, seed):
     dict of str -> (ids, offsets)
         int32 (n_tokens,) and int64 (n_users + 1,), by the name of the part.
     """
-    return _dealt_users(corpus, np.round(np.cumsum([0.0, *shares]), 12), np.random.default_rng(seed))
+    return _dealt_users(corpus, Shares(*shares), np.random.default_rng(seed))
 
 
-def _dealt_users(corpus, bounds, rng):
+def _dealt_users(corpus, ends, rng):
     lengths = np.diff(corpus.offsets)
-    part = _dealt(np.array([len(lengths)]), bounds, rng)
+    part = _dealt(np.array([len(lengths)]), ends, rng)
     return {
         name: (corpus.ids[np.repeat(part == k, lengths)], _offsets(lengths[part == k])) for k, name in enumerate(PARTS)
     }
 
 
-def _by_user(corpus, count, bounds, rng):
-    dealt = _dealt_users(corpus, bounds, rng)
+def _by_user(corpus, count, ends, rng):
+    dealt = _dealt_users(corpus, ends, rng)
     return {name: count(*users) for name, users in dealt.items()}, {
         name: len(users[1]) - 1 for name, users in dealt.items()
     }
 
 
-def _by_time_of_each(corpus, count, bounds, rng):
+def _by_time_of_each(corpus, count, ends, rng):
     """Hold out the end of each history: pairs end there and begin anywhere before."""
     lengths = np.diff(corpus.offsets)
     place = np.arange(len(corpus.ids)) - np.repeat(corpus.offsets[:-1], lengths)
-    cuts = _cuts(lengths, bounds, rng)
+    cuts = ends.cut(lengths, corpus.times, rng)
     matrices, users, seen = {}, {}, None
     for k, name in enumerate(PARTS):
         heads = cuts[:, k + 1]
@@ -238,10 +236,10 @@ def _by_time_of_each(corpus, count, bounds, rng):
     return matrices, users
 
 
-def _by_time(corpus, count, bounds, rng, kind):
+def _by_time(corpus, count, ends, rng, kind):
     """Cut the whole in the order of the file: text anywhere, else between two baskets. No pair reaches over a cut."""
     total = len(corpus.ids) if kind == "corpus" else corpus.n_sentences
-    cuts = _cuts(np.array([total]), bounds, rng)[0]
+    cuts = ends.cut(np.array([total]), None, rng)[0]
     if kind != "corpus":
         cuts = corpus.offsets[cuts]
     matrices, users = {}, {}
@@ -252,23 +250,20 @@ def _by_time(corpus, count, bounds, rng, kind):
     return matrices, users
 
 
-def _cuts(sizes, bounds, rng):
-    """Return where in each group of members each part begins, and the end: ndarray, int64, (n_groups, 4)."""
-    turn = rng.random(len(sizes))
-    cuts = np.floor(np.multiply.outer(sizes, bounds) + turn[:, None]).astype(np.int64)
-    cuts[:, 0], cuts[:, -1] = 0, sizes
-    return np.minimum(cuts, np.asarray(sizes)[:, None], out=cuts)
-
-
-def _dealt(sizes, bounds, rng):
+def _dealt(sizes, ends, rng):
     """Deal the members of each group out in random order: ndarray, int8, (n_members,), the number of a part."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     order = np.argsort(group + rng.random(len(group)))
-    cuts = _cuts(sizes, bounds, rng)
-    place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     part = np.empty(len(group), np.int8)
-    part[order] = (place >= cuts[group, 1]).astype(np.int8) + (place >= cuts[group, 2])
+    part[order] = _parts(ends.cut(sizes, None, rng), sizes)
     return part
+
+
+def _parts(cuts, sizes):
+    """Return the number of the part of each member, group after group: ndarray, int8, (n_members,)."""
+    place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    valid, test = (np.repeat(cuts[:, k], sizes) for k in (1, 2))
+    return (place >= valid).astype(np.int8) + (place >= test)
 
 
 def _rows(matrix):

@@ -30,6 +30,8 @@ class EncodedCorpus:
         Bytes that it takes on disk, in the cache or in temporary files.
     phrases : tuple of data.phrases.Phrase
         Those that were joined while reading.
+    times : ndarray, float64, (n_tokens,), or None
+        When each was seen, rising within a history; where a table has times.
     """
 
     ids: np.ndarray
@@ -39,6 +41,7 @@ class EncodedCorpus:
     source: str = "text"
     stored: int = 0
     phrases: tuple = ()
+    times: np.ndarray | None = None
 
     def __len__(self):
         return len(self.ids)

@@ -152,12 +152,12 @@ def encode_ratings(
     )
     users, items = Names(shaping.lowercase), Names(shaping.lowercase)
     left_out = {}  # why -> how many
-    events = _latest(*_events(tables, users, items, min_rating, left_out), len(items), max_history, left_out)
+    user, item, when = _latest(*_events(tables, users, items, min_rating, left_out), len(items), max_history, left_out)
     report = replace(report_of("ratings", tables, rectangular), left_out=left_out)
     if rectangular:
-        pairs = RawPairs(*events, np.ones(len(events[0])), users.words, items.words)
+        pairs = RawPairs(user, item, np.ones(len(user)), users.words, items.words, when)
         return pairs.encoded(choice, True, report, started)
-    return _histories(*events, items.words, choice, report, started)
+    return _histories(user, item, when, items.words, choice, report, started)
 
 
 def _check(max_history, min_rating, rating_col):
@@ -201,18 +201,22 @@ def _events(tables, users, items, min_rating, left_out):
 
 
 def _latest(user, item, when, n_items, max_history, left_out):
-    """Return (user, item) by user and time, each pair once, of each user the latest ones."""
+    """Return (user, item, time or None) by user and time, each pair once, of each user the latest ones."""
     order = np.argsort(user, kind="stable") if when is None else np.lexsort((when, user))
-    user, item = user[order], item[order]
+    user, item, when = _chosen(order, user, item, when)
     latest = _last_of_each(user.astype(np.int64) * n_items + item)
     left_out["rows that repeat a user and an item"] = len(user) - len(latest)
-    user, item = user[latest], item[latest]
+    user, item, when = _chosen(latest, user, item, when)
     if max_history is not None:
         ends = np.cumsum(np.bincount(user))
         recent = ends[user] - np.arange(len(user)) <= max_history
         left_out[f"items before a user's latest {max_history}"] = int(len(user) - recent.sum())
-        user, item = user[recent], item[recent]
-    return user, item
+        user, item, when = _chosen(recent, user, item, when)
+    return user, item, when
+
+
+def _chosen(rows, *columns):
+    return tuple(None if column is None else column[rows] for column in columns)
 
 
 def _last_of_each(keys):
@@ -222,10 +226,10 @@ def _last_of_each(keys):
     return np.sort(order[last])
 
 
-def _histories(user, item, words, choice, report, started):
+def _histories(user, item, when, words, choice, report, started):
     left_out = dict(report.left_out)
     short = 0
-    user, item, dropped = _of_two(user, item)
+    user, item, when, dropped = _of_two(user, item, when)
     short += dropped
     if not len(user):
         raise InputError(f"no history of two different items is left ({short:,} users have one); check --user-col")
@@ -234,7 +238,7 @@ def _histories(user, item, words, choice, report, started):
     known = ids[item] >= 0
     left_out[which] = int(np.count_nonzero(np.bincount(item, minlength=len(words))[ids < 0]))
     left_out[f"times that {which} were seen"] = int(len(item) - known.sum())
-    user, item, dropped = _of_two(user[known], item[known])
+    user, item, when, dropped = _of_two(*_chosen(known, user, item, when))
     short += dropped
     if not len(user):
         raise InputError(f"no history of two items is left without the {which}; lower --min-count or give more data")
@@ -242,7 +246,7 @@ def _histories(user, item, words, choice, report, started):
     sizes = np.bincount(user)
     offsets = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
     encoded = ids[item]
-    for array in (encoded, offsets):
+    for array in (encoded, offsets, *([] if when is None else [when])):
         array.flags.writeable = False
     report = replace(
         report,
@@ -253,11 +257,11 @@ def _histories(user, item, words, choice, report, started):
         left_out=left_out,
         seconds=time.perf_counter() - started,
     )
-    return EncodedCorpus(encoded, offsets, vocab, report, "baskets")
+    return EncodedCorpus(encoded, offsets, vocab, report, "baskets", times=when)
 
 
-def _of_two(user, item):
-    """Return (user, item, users left out) without the users who have fewer than two items."""
+def _of_two(user, item, when):
+    """Return (user, item, time or None, users left out) without the users who have fewer than two items."""
     sizes = np.bincount(user)
     kept = sizes[user] > 1
-    return user[kept], item[kept], int((sizes == 1).sum())
+    return *_chosen(kept, user, item, when), int((sizes == 1).sum())

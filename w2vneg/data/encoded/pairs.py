@@ -28,6 +28,9 @@ class EncodedPairs:
         What was read and what became of it.
     row_weights : float64, (n_in,), or None
         Of a rank's share, the rows of the whole, each summed; see `shares`.
+    order, times : ndarray, int64 and float64, (nnz,), or None
+        Of each entry of the matrix, its place among the row's in the order of time, and its time; where a table has
+        times.
     """
 
     matrix: object
@@ -35,6 +38,8 @@ class EncodedPairs:
     vocab_out: Vocabulary
     report: object = None
     row_weights: np.ndarray = None
+    order: np.ndarray | None = None
+    times: np.ndarray | None = None
     source = "pairs"  # as `TrainConfig.source`
     stored = 0  # bytes on disk
     phrases = ()  # joined while reading
@@ -75,6 +80,7 @@ class RawPairs:
 
     rows, columns : ndarray, int32, (n,); weights : ndarray, float64, (n,), 0 or more
     words, words_out : list of str, their names; the very same list where they are one kind of thing
+    times : ndarray, float64, (n,), or None; then no pair stands twice, and those of a row are in their order
     """
 
     rows: np.ndarray
@@ -82,6 +88,7 @@ class RawPairs:
     weights: np.ndarray
     words: list
     words_out: list
+    times: np.ndarray | None = None
 
     def encoded(self, choice, rectangular, report, started):
         """Choose the items and sum the weights of equal pairs.
@@ -135,7 +142,10 @@ class RawPairs:
             left_out=left_out,
             seconds=time.perf_counter() - started,
         )
-        return EncodedPairs(single, vocab, vocab_out, report)
+        if self.times is None:
+            return EncodedPairs(single, vocab, vocab_out, report)
+        order = np.lexsort((columns[known], rows[known]))  # as a csr_matrix has its entries
+        return EncodedPairs(single, vocab, vocab_out, report, order=order, times=self.times[known][order])
 
     def _keep(self, kept):
         """Keep some rows and return how many others there were."""
