@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .data.encoded import HeldOut
     from .data.vocab import Vocabulary
     from .evaluation.baselines import RankingEvaluation
+    from .evaluation.recommend import Recommendations
     from .training.validation import Validate, Validation
 
     Encoded = EncodedCorpus | EncodedPairs | RankedCorpus
@@ -316,7 +317,7 @@ class Word2Vec(Estimator):
         return evaluate_with_baselines(self._trained(), test, **options)
 
     def recommend(
-        self, items: str | Sequence[str], k: int = 10, exclude_known: str | Path | Sequence[str | Path] = ()
+        self, items: str | Sequence[str], k: int = 10, exclude_known: Any = (), score: str | float = "raw"
     ) -> list[tuple[str, float]]:
         """Return the targets expected next after one or several items.
 
@@ -324,8 +325,10 @@ class Word2Vec(Estimator):
         ----------
         items : str or sequence of str
         k : int
-        exclude_known : path or sequence of paths
+        exclude_known : path, sequence of paths, or table in memory
             Pairs that are no news: what stands with any of the items there is left out.
+        score : "raw", "corrected" or float
+            Dot products, or corrected for popularity; a number is the share of the correction.
 
         Returns
         -------
@@ -336,7 +339,33 @@ class Word2Vec(Estimator):
         from .evaluation.recommend import recommend
 
         model = self._trained()
-        return recommend(model, items, k, read_known(exclude_known, model))
+        return recommend(model, items, k, read_known(exclude_known, model), score)
+
+    def recommend_many(
+        self,
+        items: Sequence[str] | None = None,
+        k: int = 10,
+        exclude_known: Any = (),
+        score: str | float = "raw",
+    ) -> Recommendations:
+        """Return what comes next after each of many items, or for each of many users; for all if none are named.
+
+        Parameters
+        ----------
+        items : sequence of str, optional
+        k, exclude_known, score
+            As for `recommend`; known pairs are read once.
+
+        Returns
+        -------
+        Recommendations
+            ``ids`` and ``scores``, arrays of (n, k); going through it gives (name, list of (target, score)).
+        """
+        from .evaluation.baselines import read_known
+        from .evaluation.recommend import recommend_many
+
+        model = self._trained()
+        return recommend_many(model, items, k, read_known(exclude_known, model), score)
 
     def _trained(self):
         if self.model is None:

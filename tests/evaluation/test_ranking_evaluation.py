@@ -199,7 +199,7 @@ def test_the_json_document_holds_everything(folder, run_cli):
     options = ["--train", "train.tsv", "--mpr", "sampled", "--samples", "7", "--bootstrap", "20", "--seed", "3"]
     document = json.loads(run_cli("eval", "ranking", "model", "test.tsv", *options, "--k", "1,3", "--json").out)
     assert document["model"] == "model"
-    assert document["options"] == {"ks": [1, 3], "samples": 7, "bootstrap": 20, "seed": 3}
+    assert document["options"] == {"ks": [1, 3], "samples": 7, "bootstrap": 20, "seed": 3, "score": "raw"}
     assert document["test"] == {"files": ["test.tsv"], "read": 5, "unknown": 2, "evaluated": 0.6, "weight": 0.5}
     assert (document["known"], document["train"]["files"]) == (None, ["train.tsv"])
     expected = evaluate_with_baselines(

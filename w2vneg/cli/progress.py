@@ -269,18 +269,25 @@ def _plain(value):
 
 
 @contextmanager
-def byte_progress(description, stream=None):
-    """Yield a callable (done, total or None), in bytes, that tells of work on a file.
+def byte_progress(description, stream=None, unit="B"):
+    """Yield a callable (done, total or None), in bytes or another unit, that tells of work on a file.
 
     On a terminal it draws a line once the work has taken a second; elsewhere it writes a plain line now and then.
     """
     stream = BestEffort(stream)
     if not stream.isatty():
-        yield _plain_lines(description, stream)
+        yield _plain_lines(description, stream, unit)
         return
     from tqdm import tqdm
 
-    with tqdm(desc=description, unit="B", unit_scale=True, file=stream, delay=1.0, dynamic_ncols=True) as bar:
+    with tqdm(
+        desc=description,
+        unit=unit if unit == "B" else f" {unit}",
+        unit_scale=True,
+        file=stream,
+        delay=1.0,
+        dynamic_ncols=True,
+    ) as bar:
 
         def update(done, total):
             if total is not None:
@@ -290,15 +297,16 @@ def byte_progress(description, stream=None):
         yield update
 
 
-def _plain_lines(description, stream):
+def _plain_lines(description, stream, unit):
     told = time.monotonic()
 
     def update(done, total):
         nonlocal told
         if time.monotonic() - told >= _LINE_EVERY:
             told = time.monotonic()
-            share = f" of {total / 1e6:,.0f} MB ({100 * done / total:.0f}%)" if total else " MB"
-            stream.write(f"{description}: {done / 1e6:,.0f}{share}\n")
+            size, name = (1e6, "MB") if unit == "B" else (1, unit)
+            share = f" of {total / size:,.0f} {name} ({100 * done / total:.0f}%)" if total else f" {name}"
+            stream.write(f"{description}: {done / size:,.0f}{share}\n")
             stream.flush()
 
     return update

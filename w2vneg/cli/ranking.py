@@ -5,6 +5,7 @@ import os
 
 import click
 
+from .scores import score_option
 from .tables import table
 from .valid import warn_of_known
 
@@ -60,15 +61,16 @@ class _Ks(click.ParamType):
     help="Resamples of the centres for the 95 % intervals; 0 for none.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of resamples and draws.")
+@score_option
 @click.option("--no-baselines", is_flag=True, help="Evaluate the model alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
-def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed, no_baselines, as_json):
+def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed, score, no_baselines, as_json):
     """Rank held-out pairs: where do the targets of TEST stand in the whole catalogue?
 
     MODEL is a folder written with --save-model; TEST is a table of item, target and, if there is one, weight, such as
-    the test.tsv of w2vneg split. Scores are raw dot products. Pairs with an item that the model does not know are left
-    out and counted. Popularity and item-item co-occurrence are counted in the training part and printed beside the
-    model. docs/ranking.md defines every figure.
+    the test.tsv of w2vneg split. Scores are raw dot products unless --score says otherwise. Pairs with an item that the
+    model does not know are left out and counted. Popularity and item-item co-occurrence are counted in the training
+    part and printed beside the model. docs/ranking.md defines every figure.
     """
     from ..evaluation.baselines import evaluate_with_baselines
     from ..training.model import Model
@@ -90,6 +92,7 @@ def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed
         bootstrap=bootstrap,
         seed=seed,
         baselines=not no_baselines,
+        score=score,
     )
     if as_json:
         click.echo(json.dumps({"model": model, **evaluation.as_dict()}, indent=2, ensure_ascii=False, allow_nan=False))

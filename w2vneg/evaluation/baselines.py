@@ -72,7 +72,17 @@ class RankingEvaluation:
 
 
 def evaluate_with_baselines(
-    model, test, *, exclude_known=(), train=(), ks=KS, samples=100, bootstrap=1000, seed=1, baselines=True
+    model,
+    test,
+    *,
+    exclude_known=(),
+    train=(),
+    ks=KS,
+    samples=100,
+    bootstrap=1000,
+    seed=1,
+    baselines=True,
+    score="raw",
 ):
     """Rank held-out pairs with a model and with baselines.
 
@@ -89,6 +99,8 @@ def evaluate_with_baselines(
     ks, samples, bootstrap, seed
         See `evaluate_ranking`.
     baselines : bool
+    score
+        By what the model sorts targets; see `scores.scores_of`.
 
     Returns
     -------
@@ -106,7 +118,7 @@ def evaluate_with_baselines(
     known, left_out = _matrix(exclude_known, vocabularies, lowercase)
     counted, learnt = (known, left_out) if not train else _matrix(train, vocabularies, lowercase)
     n_targets = len(model.vocab_out)
-    options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed}
+    options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed, "score": score}
 
     def rank(scores, logits=True):
         return evaluate_ranking(
@@ -122,7 +134,7 @@ def evaluate_with_baselines(
         )
 
     results, missing = {}, {}
-    results[MODEL] = rank(scores_of(model))
+    results[MODEL] = rank(scores_of(model, score))
     if baselines:
         counts = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
         results[POPULARITY] = rank(popularity_scores(counts))

@@ -5,15 +5,148 @@ vector. As a softmax it is the product of what each seed expects, its m-th root:
 one seed is its logit. A seed given twice counts twice.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..data.readers.names import as_word
 from ..embeddings import top_rows
-from ..errors import ConfigError, UnknownNameError, near_spellings
+from ..errors import ConfigError, InputError, UnknownNameError, near_spellings
+from ..kernels.evaluation.best import LeftOut, best_of_rows
 from . import scores_of
+from .lookup import read_lines
+
+_SCORES = 16_000_000  # held at a time (64 MB)
 
 
-def recommend(model, seeds, k=10, known=None):
+@dataclass(frozen=True, eq=False)
+class Recommendations:
+    """Lists of many centres.
+
+    queries : list of str
+    ids : ndarray, int32, (n, k), rows of ``words``, the best first; −1 where a list has ended
+    scores : ndarray, float32, (n, k); −inf where a list has ended
+    words : data.words.Words, what the ids stand for
+    """
+
+    queries: list
+    ids: np.ndarray
+    scores: np.ndarray
+    words: object
+
+    def __len__(self):
+        return len(self.queries)
+
+    def __iter__(self):
+        """Go through (query, list of (target, score))."""
+        for query, ids, scores in zip(self.queries, self.ids.tolist(), self.scores.tolist(), strict=True):
+            yield query, [(self.words[i], score) for i, score in zip(ids, scores, strict=True) if i >= 0]
+
+
+def recommend_blocks(model, centres, k, known=None, score="raw"):
+    """Yield the best targets of one block of centres after the other.
+
+    Parameters
+    ----------
+    model : Model
+    centres : ndarray, int, (n,)
+        Ids; each is asked for by itself.
+    k : int, at least 1
+    known : scipy.sparse.csr_matrix, (n_in, n_out), optional
+        Targets to leave out for each centre.
+    score
+        See `scores.scores_of`.
+
+    Yields
+    ------
+    centres : ndarray, int, (b,); ids : int32, (b, k); scores : float32, (b, k)
+        As in `Recommendations`.
+
+    Raises
+    ------
+    ConfigError
+        With k below 1. InputError if scores are no numbers.
+    """
+    if k < 1:
+        raise ConfigError(f"k must be at least 1, not {k}")
+    score, n_targets = scores_of(model, score), len(model.vocab_out)
+    one_kind, k = model.vocab_out is model.vocab, min(k, n_targets)
+    for start in range(0, len(centres), max(1, _SCORES // n_targets)):
+        part = centres[start : start + max(1, _SCORES // n_targets)]
+        scores = np.ascontiguousarray(score(part), np.float32)
+        if np.isnan(scores.max()):
+            raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
+        starts, seen = np.zeros(len(part) + 1, np.int64), np.empty(0, np.int32)
+        if known is not None:
+            rows = known[part]
+            starts, seen = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+        own = part.astype(np.int64) if one_kind else np.full(len(part), -1)
+        ids, best = np.full((len(part), k), -1, np.int32), np.full((len(part), k), -np.inf, np.float32)
+        best_of_rows(scores, LeftOut(own, starts, seen), ids, best)
+        yield part, ids, best
+
+
+def read_queries(model, path=None):
+    """Return the ids of the names in a file, one a line, and how many names the model does not know.
+
+    Parameters
+    ----------
+    model : Model
+    path : str or Path, optional
+        All centres of the model if None.
+
+    Returns
+    -------
+    centres : ndarray, int64, (n,)
+        In the order of the file, without unknown names.
+    unknown : int
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or names no known centre.
+    """
+    if path is None:
+        return np.arange(len(model.vocab)), 0
+    names = [as_word(line, model.config.lowercase) for _, line in read_lines(path)]
+    centres = model.vocab.words.find_all(names).astype(np.int64)
+    known = centres >= 0
+    if not known.any():
+        raise InputError(f"{path}: none of its {len(names):,} names is known to the model, such as {names[0]!r:.60}")
+    return centres[known], int((~known).sum())
+
+
+def recommend_many(model, queries=None, k=10, known=None, score="raw"):
+    """Return the best targets of many centres, each asked for by itself.
+
+    Parameters
+    ----------
+    model : Model
+    queries : sequence of str, optional
+        Names of centres; all of them if None.
+    k, known, score
+        As for `recommend_blocks`.
+
+    Returns
+    -------
+    Recommendations
+
+    Raises
+    ------
+    UnknownNameError
+        If the model does not know a name.
+    """
+    vocab = model.vocab
+    asked = list(vocab.words) if queries is None else list(queries)
+    centres = np.arange(len(vocab)) if queries is None else np.array([_id(model, name) for name in asked], np.int64)
+    blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
+    if not blocks:
+        raise ConfigError("recommending needs a name or more; got none")
+    ids, scores = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    return Recommendations(asked, ids, scores, model.vocab_out.words)
+
+
+def recommend(model, seeds, k=10, known=None, score="raw"):
     """Return the targets that score highest for the seeds.
 
     Parameters
@@ -24,6 +157,8 @@ def recommend(model, seeds, k=10, known=None):
     k : int
     known : scipy.sparse matrix, (n_in, n_out), optional
         Targets that are left out for having been seen with any of the seeds.
+    score
+        See `scores.scores_of`.
 
     Returns
     -------
@@ -39,7 +174,7 @@ def recommend(model, seeds, k=10, known=None):
     if not seeds or k < 1:
         raise ConfigError(f"recommending needs an item or more, and k at least 1; got {len(seeds)} items, k {k}")
     ids = np.array([_id(model, seed) for seed in seeds])
-    scores = scores_of(model)(ids).mean(axis=0, dtype=np.float64)
+    scores = scores_of(model, score)(ids).mean(axis=0, dtype=np.float64)
     if model.vocab_out is model.vocab:
         scores[ids] = -np.inf
     if known is not None:

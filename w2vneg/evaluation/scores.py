@@ -9,10 +9,19 @@ import scipy.sparse
 
 from ..losses import LOSSES
 from ..registry import RunContext
+from .correction import corrected, share_of
 
 
-def scores_of(model):
-    """Return the scoring function of a `training.model.Model`: its logits, or the log-probabilities along its tree."""
+def scores_of(model, score="raw"):
+    """Return the scoring function of a `training.model.Model`: its logits, or the log-probabilities along its tree.
+
+    score : "raw", "corrected" for popularity, or the share λ of the correction; see `correction`
+    """
+    share = share_of(score)
+    return corrected(model, _raw_scores(model), share) if share else _raw_scores(model)
+
+
+def _raw_scores(model):
     config, counts = model.config, np.asarray(model.vocab_out.counts)
     if config.loss in LOSSES and LOSSES[config.loss].paths:
         tree = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))

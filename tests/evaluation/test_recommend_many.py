@@ -1,0 +1,207 @@
+"""Lists for many at once agree with single queries; files of them; scores corrected for popularity."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from test_ranking_evaluation import LOGITS, TEST, model_of, write
+
+from w2vneg import Word2Vec
+from w2vneg.config import TrainConfig
+from w2vneg.data.vocab import Vocabulary
+from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.evaluation import recommend as module
+from w2vneg.evaluation import scores_of
+from w2vneg.evaluation.recommend import recommend, recommend_many
+from w2vneg.training.model import Model
+
+RNG = np.random.default_rng(6)
+
+
+def made_up(n_users=40, n_items=30, rectangular=True, **options):
+    """A model whose dot products are whole numbers, many of them equal."""
+    config = TrainConfig(dim=4, source="pairs", rectangular=rectangular, **options).resolved()
+    users = Vocabulary([f"u{i:02}" for i in range(n_users)], np.arange(n_users, 0, -1))
+    items = Vocabulary([f"i{i:02}" for i in range(n_items)], np.arange(n_items, 0, -1)) if rectangular else None
+    vectors = (RNG.integers(-2, 3, (rows, 4)).astype(np.float32) for rows in (n_users, n_items))
+    return Model(users, config, *vectors, vocab_out=items)
+
+
+@pytest.mark.parametrize("rectangular", [True, False])
+@pytest.mark.parametrize("k", [1, 5, 99])
+def test_many_are_as_one_by_one(monkeypatch, rectangular, k):
+    model = made_up(n_items=30 if rectangular else 40, rectangular=rectangular)
+    monkeypatch.setattr(module, "_SCORES", 7 * len(model.vocab_out))
+    known = scipy.sparse.random(40, len(model.vocab_out), 0.3, "csr", rng=RNG)
+    for left_out in (None, known):
+        found = recommend_many(model, k=k, known=left_out)
+        assert found.ids.shape == found.scores.shape == (40, min(k, len(model.vocab_out)))
+        for name, items in found:
+            assert items == recommend(model, name, k, left_out)
+    some = recommend_many(model, ["u07", "u03", "u07"], k)
+    assert some.queries == ["u07", "u03", "u07"]
+    assert np.array_equal(some.ids[0], some.ids[2])
+    assert dict(some)["u03"] == recommend(model, "u03", k)
+
+
+def test_where_a_list_ends():
+    model = made_up(n_items=3)
+    known = scipy.sparse.csr_matrix(([1, 1], ([4, 4], [0, 2])), (40, 3))
+    found = recommend_many(model, ["u04", "u05"], 3, known)
+    assert found.ids[0].tolist() == [1, -1, -1]
+    assert found.scores[0, 1:].tolist() == [-np.inf, -np.inf]
+    assert sorted(found.ids[1]) == [0, 1, 2]
+
+
+def test_a_tree_serves_too():
+    model = made_up(loss="hierarchical")
+    for name, items in recommend_many(model, k=5):
+        expected = recommend(model, name, 5)
+        assert [score for _, score in items] == pytest.approx([score for _, score in expected], rel=1e-6)
+
+
+def test_many_mistakes():
+    with pytest.raises(UnknownNameError, match="'U01'; did you mean 'u01'"):
+        recommend_many(made_up(), ["U01"])
+    for queries, k in ((["u01"], 0), ([], 3)):
+        with pytest.raises(ConfigError):
+            recommend_many(made_up(), queries, k)
+    model = made_up()
+    model.vectors_in[3] = np.nan
+    with pytest.raises(InputError, match="no finite numbers"):
+        recommend_many(model)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made_up().save("model")
+    write(tmp_path / "known.tsv", [(f"u{n % 40:02}", f"i{n * 7 % 30:02}", 1) for n in range(200)])
+    (tmp_path / "queries.txt").write_text("u05\nnobody\nu03\nu05\n")
+    return tmp_path
+
+
+def read_back(path):
+    """Return {query: list of (item, score)} of a file; ranks count from 1 on."""
+    if path.suffix == ".jsonl":
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        return {line["query"]: [(one["item"], one["score"]) for one in line["items"]] for line in lines}
+    table = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+    assert list(table.columns) == ["query", "rank", "item", "score"]
+    found = {}
+    for query, own in table.groupby("query"):
+        assert own["rank"].tolist() == list(range(1, len(own) + 1))
+        found[query] = list(zip(own["item"], own["score"].astype(float), strict=True))
+    return found
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_the_command_writes_all_lists(folder, run_cli, form):
+    result = run_cli("recommend", "model", "--all", "--k", 20, "--exclude-known", "known.tsv", "--out", f"recs.{form}")
+    assert (result.code, result.out) == (0, "")
+    assert f"Wrote 40 lists to recs.{form}." in result.err
+    word2vec = Word2Vec.load("model")
+    expected = word2vec.recommend_many(k=20, exclude_known="known.tsv")
+    assert read_back(folder / f"recs.{form}") == dict(expected)
+    assert dict(expected)["u07"] == word2vec.recommend("u07", k=20, exclude_known="known.tsv")
+
+
+def test_a_file_of_queries(folder, run_cli):
+    result = run_cli("recommend", "model", "--queries", "queries.txt", "-k", 2, "--out", "recs.jsonl")
+    assert result.code == 0
+    assert "queries.txt: 1 of 4 names are unknown" in result.err
+    queries = [json.loads(line)["query"] for line in (folder / "recs.jsonl").read_text().splitlines()]
+    assert queries == ["u05", "u03", "u05"]
+
+
+def test_names_that_need_quotes(tmp_path, monkeypatch, run_cli):
+    monkeypatch.chdir(tmp_path)
+    model_of(LOGITS, words=['say_"hi"', "a,b", "naïve", "7", "007"]).save("model")
+    for form in ("csv", "jsonl"):
+        assert run_cli("recommend", "model", "--all", "--out", f"recs.{form}").code == 0
+    table = pd.read_csv("recs.csv", dtype=str)
+    lists = read_back(tmp_path / "recs.jsonl")
+    assert {query: own["item"].tolist() for query, own in table.groupby("query")} == {
+        query: [item for item, _ in own] for query, own in lists.items()
+    }
+    assert lists["a,b"][0] == ("007", 4.0)
+
+
+def test_mistakes_of_the_command(folder, run_cli):
+    for arguments, code, message in (
+        (("--all",), 2, "--all writes a file; name it with --out"),
+        (("--all", "u01", "--out", "r.csv"), 2, "one of the three"),
+        (("--all", "--json", "--out", "r.csv"), 2, "--all goes without --json"),
+        (("u01", "--out", "r.csv"), 2, "--out is where"),
+        (("--all", "--out", "r.txt"), 1, "written as csv, jsonl, parquet"),
+        (("--queries", "none.txt", "--out", "r.csv"), 1, "none.txt"),
+        (("--queries", "queries.txt", "--out", "queries.txt"), 1, "written as csv"),
+        (("--all", "--out", "none/r.csv"), 1, "none"),
+        (("--all", "--score", "best", "--out", "r.csv"), 2, "raw, corrected or a number"),
+        (("--all", "--exclude-known", "none.tsv", "--out", "r.csv"), 1, "none.tsv"),
+    ):
+        result = run_cli("recommend", "model", *arguments)
+        assert (result.code, result.out) == (code, ""), (arguments, result.err)
+        assert message in result.err
+    assert sorted(path.name for path in folder.iterdir()) == ["known.tsv", "model", "queries.txt"]
+
+
+# Scores corrected for popularity
+
+
+def log_share(counts, exponent):
+    weights = np.asarray(counts, float) ** exponent
+    return np.log(weights / weights.sum())
+
+
+@pytest.mark.parametrize(
+    ("options", "factor", "exponent"),
+    [
+        ({"loss": "ps", "noise_exponent": 0.5}, 1.0, 0.5),
+        ({"loss": "ns"}, 1.0, 0.75),
+        ({"loss": "us"}, 1.0, 0.0),
+        ({"loss": "relaxed"}, 2.0, 0.75),
+        ({"loss": "ubs"}, 3.0, 0.0),
+        ({"loss": "relaxed", "temp": np.inf}, 1.0, 0.75),
+        ({"loss": "relaxed", "temp_schedule": "linear", "temp_end": 0.25}, 5.0, 0.75),
+        ({"loss": "fs"}, 1.0, None),
+        ({"loss": "nce"}, 1.0, None),
+    ],
+)
+def test_the_law_of_corrected_scores(options, factor, exponent):
+    model = made_up(**options)
+    raw = scores_of(model)(np.arange(5)).copy()
+    log_noise = 0.0 if exponent is None else log_share(model.vocab_out.counts, exponent)
+    for score, share in (("corrected", 1.0), (0.5, 0.5), ("-1", -1.0)):
+        found = scores_of(model, score)(np.arange(5))
+        assert found == pytest.approx(factor * raw + share * log_noise, abs=1e-5)
+    assert np.array_equal(scores_of(model, 0)(np.arange(5)), raw)
+
+
+def test_what_settles_nowhere_known_is_refused():
+    for options in ({"loss": "dns"}, {"loss": "relaxed", "temp_schedule": "adaptive", "effective_candidates": 5.0}):
+        with pytest.raises(ConfigError, match="take the raw"):
+            scores_of(made_up(**options), "corrected")
+        scores_of(made_up(**options))
+    with pytest.raises(ConfigError, match="raw, corrected or a number, not 'some'"):
+        scores_of(made_up(), "some")
+
+
+def test_ranking_and_recommending_by_corrected_scores(tmp_path, monkeypatch, run_cli):
+    """Logits that are log P − log D rank by P once they are corrected."""
+    monkeypatch.chdir(tmp_path)
+    counts = np.arange(5, 0, -1)
+    shares = np.random.default_rng(0).dirichlet(np.ones(5), 5)
+    model = model_of(np.log(shares) - log_share(counts, 0.75), loss="ps", noise_exponent=0.75)
+    model.save("model")
+    order = [item for item in np.argsort(-shares[0]) if item]
+    found = run_cli("recommend", "model", "a", "--score", "corrected", "--json")
+    listed = json.loads(found.out)["recommended"]
+    assert [one["item"] for one in listed] == ["abcde"[i] for i in order]
+    assert [one["score"] for one in listed] == pytest.approx(np.log(shares[0][order]), abs=1e-5)
+    write(tmp_path / "test.tsv", TEST)
+    shown = run_cli("eval", "ranking", "model", "test.tsv", "--score", "corrected", "--no-baselines", "--json")
+    nll = json.loads(shown.out)["results"]["model"]["nll"]
+    assert nll == pytest.approx(-(np.log(shares[0, 3]) + np.log(shares[0, 4]) + 2 * np.log(shares[1, 0])) / 4, abs=1e-5)

@@ -1,0 +1,93 @@
+"""Scores corrected for how negatives were drawn.
+
+With noise D, and Boltzmann negatives at temperature T, a softmax over drawn negatives settles where
+
+    s = T / (1 + T) · (log P(j|i) − log D(j))          T = ∞ without them
+
+So what is likely, rather than what is unusually likely, is the order of
+
+    score(λ) = (1 + T) / T · s + λ log D(j)            λ = 1; λ = 0 is the order of the raw scores
+
+    score(λ) = (1 + T) / T · s + λ log D(j)            λ = 1; with λ = 0 the order is that of raw scores
+there both are the raw scores.
+"""
+
+import math
+
+import numpy as np
+
+from ..errors import ConfigError
+from ..losses import LOSSES
+from ..registry import RunContext
+from ..samplers import SAMPLERS
+from ..samplers.boltzmann import log_degeneracy
+
+RAW, CORRECTED = "raw", "corrected"
+
+
+def share_of(score):
+    """Return λ (float) for "raw", "corrected" or a number; ConfigError for anything else."""
+    if score in (RAW, CORRECTED):
+        return float(score == CORRECTED)
+    try:
+        share = float(score)
+    except (TypeError, ValueError):
+        share = math.nan
+    if not math.isfinite(share):
+        raise ConfigError(f"score must be raw, corrected or a number, not {score!r:.40}")
+    return share
+
+
+def corrected(model, score, share):
+    """Return a scoring function with the correction for popularity added.
+
+    Parameters
+    ----------
+    model : Model
+    score : callable
+        The model's raw scoring function; see `scores`.
+    share : float
+        λ, not 0.
+
+    Raises
+    ------
+    ConfigError
+        If it is not known where scores settle with the model's loss and sampler.
+    """
+    factor, log_noise = settled(model)
+    if log_noise is None:
+        return score
+    addend = (share * log_noise).astype(np.float32)
+
+    def corrected_score(centres):
+        scores = score(centres)
+        scores *= np.float32(factor)
+        scores += addend
+        return scores
+
+    return corrected_score
+
+
+def settled(model):
+    """Return (1 + T) / T and log D, float64 (n_targets,) or None where raw scores are log P; ConfigError if unknown."""
+    config, counts = model.config, np.asarray(model.vocab_out.counts)
+    loss = LOSSES[config.loss]
+    if config.absolute_softmax:
+        raise ConfigError("scores of an absolute softmax have no sign to correct; take the raw ones")
+    if loss.needs_log_q or loss.paths or config.sampler in (None, "all"):
+        return 1.0, None
+    if config.sampler in ("boltzmann", "selfplay"):
+        temperature = 1.0 if config.sampler == "selfplay" else _last_temperature(config)
+        log_noise = np.zeros(len(counts)) if config.sampler == "selfplay" else log_degeneracy(config, counts)
+        return 1.0 if math.isinf(temperature) else (1 + temperature) / temperature, log_noise
+    sampler = SAMPLERS[config.sampler]
+    if not (sampler.context_free and sampler.gives_log_q and hasattr(sampler, "log_p")):
+        raise ConfigError(f"where scores settle with the sampler {config.sampler} is not known; take the raw ones")
+    made = sampler.from_options(config, RunContext(counts, config.dim, config.workers))
+    return 1.0, np.broadcast_to(np.asarray(made.log_p, np.float64), counts.shape)
+
+
+def _last_temperature(config):
+    if config.temp_schedule == "adaptive":
+        raise ConfigError("an adaptive temperature has no known end; take the raw scores")
+    return config.temp_end if config.temp_schedule != "constant" else config.temp

@@ -1,0 +1,107 @@
+"""Lists of recommendations in files, a row a recommendation: query, rank from 1 on, item, score.
+
+A CSV or Parquet file has these columns; a line of JSON has all of one query: {"query", "items": [{"item", "score"}]}.
+"""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ConfigError, require
+from ..files.atomic import atomic_file
+
+COLUMNS = "query", "rank", "item", "score"
+
+
+def form_of(path):
+    """Return the form that a file's ending asks for; ConfigError for any other, MissingExtraError without pyarrow."""
+    form = Path(path).suffix.lower().removeprefix(".")
+    if form not in _WRITERS:
+        raise ConfigError(
+            f"{path}: recommendations are written as {', '.join(_WRITERS)}; end the name with one of these"
+        )
+    if form == "parquet":
+        require("pyarrow.parquet", "parquet", f"writing {path}")
+    return form
+
+
+def write_recommendations(path, blocks, words, words_out):
+    """Write lists of recommendations; the file appears complete or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        Its ending says in which form: .csv, .jsonl or .parquet.
+    blocks : iterable of (centres, ids, scores)
+        See `evaluation.recommend.recommend_blocks`.
+    words, words_out : sequence of str
+        Names of centres and of targets.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    _WRITERS[form_of(path)](path, blocks, words, words_out)
+
+
+def _write_csv(path, blocks, words, words_out):
+    heads, items = _quoted(words), _quoted(words_out)
+    with atomic_file(path, "w", encoding="utf-8") as stream:
+        stream.write(",".join(COLUMNS) + "\n")
+        for centres, ids, scores in blocks:
+            lines = []
+            texts = scores.astype(str).tolist()  # the shortest text of a float32
+            for centre, own, figures in zip(centres.tolist(), ids.tolist(), texts, strict=True):
+                head = heads[centre]
+                for rank, (item, score) in enumerate(zip(own, figures, strict=True), 1):
+                    if item >= 0:
+                        lines.append(f"{head},{rank},{items[item]},{score}\n")
+            stream.write("".join(lines))
+
+
+def _quoted(words):
+    stream, fields = io.StringIO(), []
+    writer = csv.writer(stream, lineterminator="")
+    for word in words:
+        stream.seek(0)
+        stream.truncate()
+        writer.writerow((word,))
+        fields.append(stream.getvalue())
+    return fields
+
+
+def _write_jsonl(path, blocks, words, words_out):
+    heads, items = ([json.dumps(word, ensure_ascii=False) for word in names] for names in (words, words_out))
+    with atomic_file(path, "w", encoding="utf-8") as stream:
+        for centres, ids, scores in blocks:
+            texts = scores.astype(str).tolist()
+            for centre, own, figures in zip(centres.tolist(), ids.tolist(), texts, strict=True):
+                found = [
+                    f'{{"item": {items[item]}, "score": {score}}}'
+                    for item, score in zip(own, figures, strict=True)
+                    if item >= 0
+                ]
+                stream.write(f'{{"query": {heads[centre]}, "items": [{", ".join(found)}]}}\n')
+
+
+def _write_parquet(path, blocks, words, words_out):
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    heads, items = pa.array(list(words), pa.string()), pa.array(list(words_out), pa.string())
+    kinds = pa.string(), pa.int32(), pa.string(), pa.float32()
+    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+    with atomic_file(path) as stream, parquet.ParquetWriter(stream, schema) as writer:
+        for centres, ids, scores in blocks:
+            listed = ids >= 0
+            rank = np.broadcast_to(np.arange(1, ids.shape[1] + 1, dtype=np.int32), ids.shape)[listed]
+            columns = [heads.take(pa.array(np.repeat(centres, listed.sum(axis=1)))), pa.array(rank)]
+            columns += [items.take(pa.array(ids[listed])), pa.array(scores[listed])]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+
+_WRITERS = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}
