@@ -7,7 +7,13 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import ndcg_score, recall_score, top_k_accuracy_score
+from sklearn.metrics import (
+    average_precision_score,
+    ndcg_score,
+    recall_score,
+    roc_auc_score,
+    top_k_accuracy_score,
+)
 
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.evaluation import cooccurrence_scores, evaluate_ranking, logits_of, popularity_scores
@@ -36,6 +42,10 @@ def test_a_catalogue_ranked_by_hand():
     assert result.likelihood == pytest.approx((4 / 9 + 2 * 2 / 9 + 1 / 4) / 4, rel=1e-6)
     assert result.nll == pytest.approx(-(np.log(4 / 9) + 2 * np.log(2 / 9) + np.log(1 / 4)) / 4, rel=1e-6)
     assert result.perplexity == pytest.approx(np.exp(result.nll))
+    # centre 0: 2 is first, and 1 second or third among three others; centre 1: any of four places
+    assert result.map == pytest.approx({1: (1 + 0.25) / 2, 2: ((1 + 0.5) / 2 + (1 + 1 / 2) / 4) / 2})
+    assert result.mrr == pytest.approx((1 + (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4) / 2)
+    assert result.auc == pytest.approx(((1 + 0.75) / 2 + 0.5) / 2)
     second = 1 / np.log2(3)
     assert result.ndcg[2] == pytest.approx(((1 + 0.5 * second) / (1 + second) + (1 + second) / 4) / 2)
     assert (result.pairs, result.distinct_pairs, result.centres, result.targets) == (4.0, 3, 2, 4)
@@ -92,21 +102,31 @@ def naive(scores, pairs, known, ks):
                 "list_precision": np.mean([sum(top) / k for top in tops]),
                 "recall": np.mean([sum(top) / len(wanted) for top in tops]),
                 "hit_rate": np.mean([any(top) for top in tops]),
+                "map": np.mean([average_precision(top) for top in tops]) / min(k, len(wanted)),
                 "ndcg": np.mean([sum(hit / np.log2(r + 2) for r, hit in enumerate(top)) for top in tops]) / ideal,
             }
             for name, value in values.items():
                 of_centres.setdefault(f"{name}@{k}", []).append(value)
+        firsts = [min(order.index(j) for j in wanted) + 1 for order in orders]
+        of_centres.setdefault("mrr", []).append(np.mean([1 / first for first in firsts]))
+        others = [scores[i, other] for other in catalogue if other not in wanted]
+        wins = [(scores[i, j] > other) + (scores[i, j] == other) / 2 for j in wanted for other in others]
+        of_centres.setdefault("auc", []).append(np.mean(wins) if wins else 0.5)
     figures = {name: sum(v * w for v, w in values) / sum(w for _, w in values) for name, values in of_pairs.items()}
     return figures | {name: np.mean(values) for name, values in of_centres.items()}
+
+
+def average_precision(top):
+    return sum(sum(top[: place + 1]) / (place + 1) for place, hit in enumerate(top) if hit)
 
 
 def figures_of(result):
     lists = {
         f"{name}@{k}": value
-        for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg")
+        for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map")
         for k, value in getattr(result, name).items()
     }
-    return lists | {name: getattr(result, name) for name in ("mpr", "likelihood", "nll")}
+    return lists | {name: getattr(result, name) for name in ("mpr", "mrr", "auc", "likelihood", "nll")}
 
 
 @st.composite
@@ -154,6 +174,32 @@ def test_ndcg_is_scikit_learns(k, tied):
     pairs = (*np.nonzero(relevant), np.ones(relevant.sum()))
     result = evaluate_ranking(fixed(scores), pairs, 40, ks=(k,), bootstrap=0)
     assert result.ndcg[k] == pytest.approx(ndcg_score(relevant, scores, k=k), rel=1e-6)
+
+
+def test_average_precision_and_auc_are_scikit_learns():
+    rng = np.random.default_rng(8)
+    scores = rng.normal(size=(20, 30)).astype(np.float32)
+    wanted = rng.random((20, 30)) < 0.2
+    wanted[:, 0], wanted[:, 1] = True, False
+    result = evaluate_ranking(fixed(scores), (*np.nonzero(wanted), np.ones(wanted.sum())), 30, ks=(30,), bootstrap=0)
+    rows = list(zip(wanted, scores, strict=True))
+    assert result.map[30] == pytest.approx(np.mean([average_precision_score(*row) for row in rows]))
+    assert result.auc == pytest.approx(np.mean([roc_auc_score(*row) for row in rows]))
+
+
+def test_coverage_and_novelty_by_hand():
+    # lists of two: {0, 1}, {0, 2}; the known target 3 is in none
+    scores = fixed([[4, 3, 2, 9], [4, 2, 3, 1]])
+    known = scipy.sparse.csr_matrix(([1], ([0], [3])), (2, 4))
+    given = ([0, 1], [1, 2], [1, 1])
+    counts = [8, 4, 2, 2]
+    result = evaluate_ranking(scores, given, 4, ks=(1, 2, 9), known=known, bootstrap=50, counts=counts)
+    assert result.coverage == {1: 1 / 4, 2: 3 / 4, 9: 1.0}
+    assert result.novelty == pytest.approx({1: 1.0, 2: ((1 + 2) / 2 + (1 + 3) / 2) / 2, 9: (6 / 3 + 9 / 4) / 2})
+    assert {"novelty@2", "map@2", "mrr", "auc"} <= set(result.intervals)
+    assert evaluate_ranking(scores, given, 4, ks=(1,), bootstrap=0).novelty == {}
+    unseen = evaluate_ranking(scores, given, 4, ks=(1,), known=known, bootstrap=0, counts=[0, 4, 2, 2])
+    assert unseen.novelty[1] == pytest.approx(3.0)  # as half of the least seen one
 
 
 def test_recall_and_hit_rate_are_scikit_learns():

@@ -180,8 +180,9 @@ def test_the_table(folder, run_cli):
     assert lines[1] == "Known targets (train.tsv) are left out of the catalogue."
     assert lines[3].split() == ["model", "popularity", "item-item", "co-occurrence"]
     names = [line.split("  ")[0] for line in lines[5:] if line[:1] not in ("-", "")]
-    assert names[:6] == ["MPR", "likelihood", "NLL, nats", "perplexity", "P@1 of pairs", "P@2 of pairs"]
-    assert names[6:14] == [f"{name}@{k}" for name in ("precision", "recall", "hit rate", "NDCG") for k in (1, 2)]
+    assert names[:6] == ["MPR", "AUC", "MRR", "likelihood", "NLL, nats", "perplexity"]
+    assert names[6:8] == ["P@1 of pairs", "P@2 of pairs"]
+    assert names[8:16] == [f"{name}@{k}" for name in ("precision", "recall", "hit rate", "NDCG") for k in (1, 2)]
     assert next(line for line in lines if line.startswith("MPR")).split()[1] == "0.5417"
     assert "Not better than popularity: " in shown.out
     plain = run_cli("eval", "ranking", "model", "test.tsv", "--bootstrap", "0", "--no-baselines", "--mpr", "sampled")

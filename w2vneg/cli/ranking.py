@@ -125,8 +125,8 @@ def _head(evaluation):
 
 def _rows(evaluation, mpr):
     results = evaluation.results
-    names = ["mpr_sampled" if mpr == "sampled" else "mpr", "likelihood", "nll", "perplexity"]
-    by_k = ("precision", "list_precision", "recall", "hit_rate", "ndcg")
+    names = ["mpr_sampled" if mpr == "sampled" else "mpr", "auc", "mrr", "likelihood", "nll", "perplexity"]
+    by_k = ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map", "coverage", "novelty")
     rows = [("", *results), *((_words(name), *(_cell(r, name) for r in results.values())) for name in names)]
     for name in by_k:
         rows.append(None)
@@ -147,6 +147,11 @@ _WORDS = {
     "recall": "recall@{k}",
     "hit_rate": "hit rate@{k}",
     "ndcg": "NDCG@{k}",
+    "map": "MAP@{k}",
+    "mrr": "MRR",
+    "auc": "AUC",
+    "coverage": "coverage@{k}",
+    "novelty": "novelty@{k}, bits",
 }
 
 
@@ -159,7 +164,7 @@ def _words(name):
 def _cell(result, name):
     field, _, k = name.partition("@")
     value = getattr(result, field)
-    value = value[int(k)] if k else value
+    value = value.get(int(k)) if k else value
     if value is None:
         return "–"
     form = {"likelihood": ".3e", "perplexity": ",.1f"}.get(field, ".4f")

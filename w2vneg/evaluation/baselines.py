@@ -120,6 +120,8 @@ def evaluate_with_baselines(
     n_targets = len(model.vocab_out)
     options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed, "score": score}
 
+    seen = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
+
     def rank(scores, logits=True):
         return evaluate_ranking(
             scores,
@@ -131,19 +133,19 @@ def evaluate_with_baselines(
             samples=samples,
             bootstrap=bootstrap,
             seed=seed,
+            counts=seen,
         )
 
     results, missing = {}, {}
     results[MODEL] = rank(scores_of(model, score))
     if baselines:
-        counts = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
-        results[POPULARITY] = rank(popularity_scores(counts))
+        results[POPULARITY] = rank(popularity_scores(seen))
         problem = _why_no_cooccurrence(counted, model)
         if problem:
             missing[COOCCURRENCE] = problem
         else:
             scores = history_scores if model.config.rectangular else cooccurrence_scores
-            results[COOCCURRENCE] = rank(scores(counted, counts), logits=False)
+            results[COOCCURRENCE] = rank(scores(counted, seen), logits=False)
     return RankingEvaluation(results, tested, left_out, learnt, options, missing)
 
 
@@ -189,8 +191,14 @@ def _why_no_cooccurrence(counted, model):
 
 def _figures(result):
     """Return all figures of which more is better: dict of name -> float."""
-    figures = {"mpr": result.mpr, "likelihood": result.likelihood, "nll": None if result.nll is None else -result.nll}
-    for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg"):
+    figures = {
+        "mpr": result.mpr,
+        "mrr": result.mrr,
+        "auc": result.auc,
+        "likelihood": result.likelihood,
+        "nll": None if result.nll is None else -result.nll,
+    }
+    for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map"):
         figures |= {f"{name}@{k}": value for k, value in getattr(result, name).items()}
     return {name: value for name, value in figures.items() if value is not None}
 

@@ -11,7 +11,16 @@ Recommendation people ask for lists: the k best targets for i against the set R_
     list precision@k = |top_k ∩ R_i| / k        recall@k = |top_k ∩ R_i| / |R_i|        hit rate@k = 1 if they meet
     NDCG@k = Σ_{j ∈ top_k ∩ R_i} 1 / log₂(place_ij + 2)  /  Σ_{r < min(k, |R_i|)} 1 / log₂(r + 2)
 
-each a mean over centres. Equal scores have no order: every figure is its average over all orders of the equal ones.
+    MAP@k = Σ_{j ∈ top_k ∩ R_i} |R_i ∩ top_place(j)| / place(j)  /  min(k, |R_i|)
+    MRR = 1 / place of the best of R_i; here places count from 1 on
+    AUC = how often one of R_i is above a target that is not, equal ones half
+
+each a mean over centres. Of the lists themselves:
+
+    coverage@k = share of all targets that stand in any list        novelty@k = mean of −log₂ (share of all counts)
+
+Equal scores have no order: every figure is its average over all orders of the equal ones (`orders`), but for
+the last two, whose lists take equal ones in the order of ids.
 Where known targets are left out, they are taken from i's catalogue before anything is ranked or normalised; V then is
 what remains. Intervals: percentile bootstrap over centres, whose pairs belong together; beyond `_GROUPS` centres, over
 that many random groups of them.
@@ -21,11 +30,12 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 import scipy.sparse
-from scipy.special import gammaln
 
 from ..errors import ConfigError, InputError
+from ..kernels.evaluation.best import LeftOut, best_of_rows
 from ..kernels.evaluation.ranking import Question, find_places
 from . import EVALUATORS
+from .orders import TieGroups
 
 _SCORES = 16_000_000  # scores held at a time (64 MB as float32)
 _GROUPS = 10_000
@@ -36,9 +46,10 @@ KS = (1, 5, 15, 50)
 class RankingResult:
     """mpr, mpr_sampled, likelihood, nll, perplexity : float; likelihoods are None for scores that are no logits,
     mpr_sampled without samples
-    precision : dict of k -> float, the papers'; list_precision, recall, hit_rate, ndcg : dict of k -> float
-    intervals : dict of name -> (low, high), 95 %, for every figure ("precision@5"); empty without bootstrap, and for
-    a single centre
+    precision : dict of k -> float, the papers'; list_precision, recall, hit_rate, ndcg, map : dict of k -> float
+    mrr, auc : float; coverage, novelty : dict of k -> float, novelty in bits and empty where nothing was counted
+    intervals : dict of name -> (low, high), 95 %, for every figure ("precision@5") but coverage, no mean; empty without
+    bootstrap, and for a single centre
     pairs : float, their weights' sum; distinct_pairs, centres : int; targets : int, in the catalogue
     known_left_out : bool; known_held_out : int, pairs both known and held out, which stay in the catalogue
     """
@@ -50,6 +61,11 @@ class RankingResult:
     recall: dict
     hit_rate: dict
     ndcg: dict
+    map: dict
+    mrr: float
+    auc: float
+    coverage: dict
+    novelty: dict
     likelihood: float | None
     nll: float | None
     perplexity: float | None
@@ -66,7 +82,9 @@ class RankingResult:
 
 
 @EVALUATORS.register("ranking")
-def evaluate_ranking(scores, pairs, n_targets, *, ks=KS, known=None, logits=True, samples=100, bootstrap=1000, seed=1):
+def evaluate_ranking(
+    scores, pairs, n_targets, *, ks=KS, known=None, logits=True, samples=100, bootstrap=1000, seed=1, counts=None
+):
     """Rank the held-out targets of every centre among the whole catalogue, in blocks of bounded memory.
 
     Parameters
@@ -87,6 +105,8 @@ def evaluate_ranking(scores, pairs, n_targets, *, ks=KS, known=None, logits=True
         Resamples of the centres for the intervals; 0 for none. The same centres and seed are resampled alike, whatever
         the scores.
     seed : int
+    counts : (n_targets,), optional
+        How often each target was seen in training, for novelty.
 
     Returns
     -------
@@ -110,13 +130,14 @@ def evaluate_ranking(scores, pairs, n_targets, *, ks=KS, known=None, logits=True
         groups = for_groups.permutation(groups) % _GROUPS
     table = {}  # figure -> float64 (groups,), sums over the centres of each group
     rows = max(1, _SCORES // n_targets)
+    lists = _Lists(ks, n_targets, counts)
     for start in range(0, len(centres), rows):
         part = slice(start, start + rows)
         block = _Block(scores(centres[part]), centres[part], held, known_in)
-        for name, sums in block.sums(ks, logits, samples, for_samples).items():
+        for name, sums in (block.sums(ks, logits, samples, for_samples) | lists.sums(block.scores)).items():
             total = table.setdefault(name, np.zeros(groups.max() + 1))
             total += np.bincount(groups[part], sums, len(total))
-    counts = {
+    facts = {
         "pairs": float(held.data.sum()),
         "distinct_pairs": held.nnz,
         "centres": len(centres),
@@ -124,7 +145,7 @@ def evaluate_ranking(scores, pairs, n_targets, *, ks=KS, known=None, logits=True
         "known_left_out": known is not None,
         "known_held_out": 0 if known_in is None else int(known_in.multiply(held.astype(bool)).nnz),
     }
-    return _result(table, ks, counts, bootstrap, for_bootstrap)
+    return _result(table, ks, facts | {"coverage": lists.coverage()}, bootstrap, for_bootstrap)
 
 
 class _Block:
@@ -133,6 +154,7 @@ class _Block:
     row : int64, (n,), which centre of the block; weight : float64, (n,)
     above, equal : int64, (n,), targets that score higher, and others that score the same
     size : int64, (b,), of each centre's catalogue; log_p : float64, (n,)
+    scores : (b, n_targets), −∞ for what is left out
     """
 
     def __init__(self, scores, centres, held, known):
@@ -146,7 +168,8 @@ class _Block:
             seen = known[centres]
             out = seen.indptr.astype(np.int64), seen.indices.astype(np.int32)
         question = Question(part.indptr.astype(np.int64), part.indices.astype(np.int32), *out)
-        found = find_places(np.ascontiguousarray(scores), question)
+        self.scores = np.ascontiguousarray(scores)
+        found = find_places(self.scores, question)
         if not np.isfinite(found.log_z).all() or not np.isfinite(found.own).all():
             raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
         self.above, self.equal = found.above, found.equal
@@ -170,6 +193,8 @@ class _Block:
             sums["log_p"] = self._total(self.weight * self.log_p)
             sums["likelihood"] = self._total(self.weight * np.exp(self.log_p))
         relevant = self._total(None)
+        ties = TieGroups(self.row, self.above, self.equal, self.n_centres)
+        sums |= {"mrr": ties.reciprocal_rank(), "auc": ties.auc(self.size)}
         gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(max(ks)) + 2.0))])
         for k in ks:
             inside = np.clip((k - self.above) / (self.equal + 1.0), 0.0, 1.0)
@@ -179,27 +204,40 @@ class _Block:
             sums[f"precision@{k}"] = self._total(self.weight * inside)
             sums[f"list_precision@{k}"] = hits / k
             sums[f"recall@{k}"] = hits / relevant
-            sums[f"hit_rate@{k}"] = self._hit_rate(k)
+            sums[f"hit_rate@{k}"] = ties.hit_rate(k)
+            sums[f"map@{k}"] = ties.average_precision(k)
             sums[f"ndcg@{k}"] = gain / gains[np.minimum(k, relevant).astype(np.int64)]
         return sums
 
-    def _hit_rate(self, k):
-        """Return the chance that any held-out target is among the k best, float64 (b,).
 
-        Of the equal scores at the border, t in all and h of them held out, s still come in: a draw without
-        replacement, which misses with chance C(t − h, s) / C(t, s).
-        """
-        rate = (self._total(self.above + self.equal < k) > 0).astype(np.float64)
-        border = (self.above < k) & (self.above + self.equal >= k)
-        row, first = np.unique(self.row[border], return_index=True)
-        t = self.equal[border][first] + 1.0
-        s = k - self.above[border][first]
-        h = np.bincount(self.row[border], minlength=self.n_centres)[row]
-        possible = t - h >= s
-        rest = np.where(possible, t - h, s)
-        missed = gammaln(rest + 1) - gammaln(rest - s + 1) - gammaln(t + 1) + gammaln(t - s + 1)
-        rate[row] = np.maximum(rate[row], 1.0 - possible * np.exp(missed))
-        return rate
+class _Lists:
+    """The k best targets of each centre: which targets stand in any list, and how popular they are."""
+
+    def __init__(self, ks, n_targets, counts):
+        self._ks, self._best_place = ks, np.full(n_targets, n_targets)  # of each target in any list
+        self._bits = None
+        if counts is not None and np.sum(counts) > 0:
+            counts = np.asarray(counts, np.float64)
+            self._bits = -np.log2(np.where(counts > 0, counts, 0.5 * counts[counts > 0].min()) / counts.sum())
+
+    def sums(self, scores):
+        """Return the novelty of each centre's lists: dict of name -> float64 (b,); and remember what they hold."""
+        b, n_targets = scores.shape
+        k = min(max(self._ks), n_targets)
+        ids, best = np.full((b, k), -1, np.int32), np.full((b, k), -np.inf, np.float32)
+        nothing = LeftOut(np.full(b, -1), np.zeros(b + 1, np.int64), np.empty(0, np.int32))
+        best_of_rows(scores.astype(np.float32, copy=False), nothing, ids, best)
+        listed = ids >= 0
+        np.minimum.at(self._best_place, ids[listed], np.broadcast_to(np.arange(k), ids.shape)[listed])
+        if self._bits is None:
+            return {}
+        bits = np.cumsum(np.where(listed, self._bits[ids], 0.0), axis=1)
+        lengths = np.cumsum(listed, axis=1)
+        ends = {one: min(one, k) - 1 for one in self._ks}
+        return {f"novelty@{one}": bits[:, end] / np.maximum(lengths[:, end], 1) for one, end in ends.items()}
+
+    def coverage(self):
+        return {k: float((self._best_place < k).mean()) for k in self._ks}
 
 
 def _as_held(pairs, n_targets):
@@ -227,7 +265,7 @@ def _as_known(known, n_centres, n_targets):
 
 
 _BY_PAIR = ("mpr", "mpr_sampled", "likelihood", "log_p", "precision")
-_BY_K = ("precision", "list_precision", "recall", "hit_rate", "ndcg")
+_BY_K = ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map")
 
 
 def _means(table, weights):
@@ -263,12 +301,13 @@ def _intervals(table, bootstrap, rng):
     return intervals
 
 
-def _result(table, ks, counts, bootstrap, rng):
+def _result(table, ks, facts, bootstrap, rng):
     means = {name: float(value[0]) for name, value in _means(table, np.ones((1, len(table["centres"])))).items()}
-    single = ("mpr", "mpr_sampled", "likelihood", "nll", "perplexity")
+    single = ("mpr", "mpr_sampled", "mrr", "auc", "likelihood", "nll", "perplexity")
     return RankingResult(
         **{name: means.get(name) for name in single},
         **{name: {k: means[f"{name}@{k}"] for k in ks} for name in _BY_K},
-        **counts,
+        **facts,
+        novelty={k: means[f"novelty@{k}"] for k in ks if f"novelty@{k}" in means},
         intervals=_intervals(table, bootstrap, rng),
     )
