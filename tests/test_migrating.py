@@ -4,7 +4,9 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse
 from gensim.models import Word2Vec as Theirs
 
 from w2vneg import Vectors, Word2Vec
@@ -14,7 +16,7 @@ PAGE = (Path(__file__).parent.parent / "docs" / "migrating.md").read_text(encodi
 
 def table(heading):
     """Return what a table says, dict of gensim's name -> the second cell."""
-    section = PAGE.split(f"### {heading}\n")[1].split("\n### ")[0]
+    section = PAGE.split(f"### {heading}\n")[1].split("\n##")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
     found = [(name, here.strip()) for names, here in rows for name in re.findall(r"`(\w+)`", names)]
     assert len(found) == len(dict(found)), "a name stands in two rows"
@@ -69,3 +71,21 @@ def test_the_lines_for_users_of_gensim_run(tmp_path, monkeypatch):
     names = {"sentences": sentences, "more": sentences[:5]}
     exec(code, names)
     assert isinstance(names["wv"], Vectors) and set(names["wv"]) == set(words)
+
+
+def test_the_lines_for_users_of_implicit_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    seen = rng.random((20, 15)) < 0.4
+    seen[:, 0] = True
+    code = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
+    names = {
+        "user_items": scipy.sparse.csr_matrix(seen, dtype=float),
+        "held_out": scipy.sparse.csr_matrix(~seen & (rng.random((20, 15)) < 0.3), dtype=float),
+    }
+    exec(code, names)
+    found = names["found"]
+    assert found.ids.shape == (8, 10)
+    for user, items in found:
+        assert not seen[int(user), [int(item) for item, _ in items]].any()
+    assert {int(word) for word in names["model"].model.vocab.words} == set(range(20))

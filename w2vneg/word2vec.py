@@ -367,6 +367,18 @@ class Word2Vec(Estimator):
         model = self._trained()
         return recommend_many(model, items, k, read_known(exclude_known, model), score)
 
+    def similar_items(self, item: str, k: int = 10) -> list[tuple[str, float]]:
+        """Return the items nearest to one by cosine: of users and items by the output matrix, else by the read-out."""
+        two_kinds = self._trained().vocab_out is not self.model.vocab
+        return (self.read_out("out") if two_kinds else self.vectors).most_similar(str(item), k=k)
+
+    def similar_users(self, user: str, k: int = 10) -> list[tuple[str, float]]:
+        """Return the users nearest to one by cosine; ConfigError unless the model is one of users and items."""
+        model = self._trained()
+        if model.vocab_out is model.vocab:
+            raise ConfigError("this model has items of one kind and no users; ask similar_items, or train rectangular")
+        return self.read_out("in").most_similar(str(user), k=k)
+
     def _trained(self):
         if self.model is None:
             raise ConfigError("nothing is trained yet; call fit first")

@@ -89,7 +89,7 @@ class TestTwoKinds:
         assert result.code == 1 and "two kinds of things here" in result.err
 
     def test_a_target_is_no_centre(self, model, run_cli):
-        assert "only as a target" in run_cli("recommend", "model", "m1").err
+        assert "the user 'm1', only an item of that name" in run_cli("recommend", "model", "m1").err
 
     def test_a_model_in_the_place_of_one_of_the_other_kind(self, model, train, run_cli):
         train("--pairs", "pairs.tsv", "--save-model", "model")

@@ -187,6 +187,24 @@ def test_average_precision_and_auc_are_scikit_learns():
     assert result.auc == pytest.approx(np.mean([roc_auc_score(*row) for row in rows]))
 
 
+def test_map_and_ndcg_are_implicits():
+    from implicit.cpu.bpr import BayesianPersonalizedRanking
+    from implicit.evaluation import ranking_metrics_at_k
+
+    rng = np.random.default_rng(3)
+    users, items = rng.normal(size=(25, 4)).astype(np.float32), rng.normal(size=(40, 4)).astype(np.float32)
+    known = scipy.sparse.csr_matrix(rng.random((25, 40)) < 0.2, dtype=np.float32)
+    held = scipy.sparse.csr_matrix((rng.random((25, 40)) < 0.2) & (known.toarray() == 0), dtype=np.float32)
+    theirs = BayesianPersonalizedRanking(factors=4, num_threads=1)
+    theirs.user_factors, theirs.item_factors = users, items
+    expected = ranking_metrics_at_k(theirs, known, held, K=6, show_progress=False, num_threads=1)
+    result = evaluate_ranking(
+        logits_of(users, items), (*held.nonzero(), held.data), 40, ks=(6,), known=known, bootstrap=0
+    )
+    assert result.map[6] == pytest.approx(expected["map"], rel=1e-6)
+    assert result.ndcg[6] == pytest.approx(expected["ndcg"], rel=1e-6)
+
+
 def test_coverage_and_novelty_by_hand():
     # lists of two: {0, 1}, {0, 2}; the known target 3 is in none
     scores = fixed([[4, 3, 2, 9], [4, 2, 3, 1]])

@@ -56,8 +56,29 @@ def test_unknown_and_missing_seeds_are_told():
     with pytest.raises(UnknownNameError, match="the item 'A'; did you mean 'a'"):
         recommend(model_of(LOGITS), ["b", "A"])
     for seeds, k in (([], 3), ("a", 0)):
-        with pytest.raises(ConfigError, match="an item or more"):
+        with pytest.raises(ConfigError, match="an item or a user or more"):
             recommend(model_of(LOGITS), seeds, k)
+
+
+def test_similar_items_and_users(folder, run_cli):
+    out = np.array([[1, 0, 1], [1, 0.1, 1], [0, 1, 0], [-1, 0, -1]])  # a row an item
+    model = model_of(out.T, words="uvw", words_out="abcd")
+    model.vectors_in[:] = [[1, 0, 0], [0, 1, 0], [1, 0.5, 0]]
+    model.save("users")
+    word2vec = Word2Vec.load("users")
+    assert [item for item, _ in word2vec.similar_items("a")] == ["b", "c", "d"]
+    assert [user for user, _ in word2vec.similar_users("u")] == ["w", "v"]
+    shown = run_cli("nearest", "a", "--vectors", "users", "--readout", "out", "-k", "1")
+    assert shown.out.split() == ["a", "b", "0.998"]
+    for name, readout, hint in (("a", "in", "an item: give --readout out"), ("u", "out", "a user: give --readout in")):
+        result = run_cli("nearest", name, "--vectors", "users", "--readout", readout)
+        assert (result.code, result.out) == (1, "") and hint in result.err
+    with pytest.raises(UnknownNameError, match="the user 'x'"):
+        word2vec.recommend("x")
+    items = Word2Vec.load("model")
+    assert [item for item, _ in items.similar_items("a")] == [item for item, _ in items.vectors.most_similar("a")]
+    with pytest.raises(ConfigError, match="no users"):
+        items.similar_users("a")
 
 
 @pytest.mark.parametrize(

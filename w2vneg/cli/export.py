@@ -6,7 +6,7 @@ from .readout import reads_vectors
 
 FORMATS = (
     *("word2vec", "word2vec-binary", "npz", "safetensors", "parquet", "arrow"),
-    *("model2vec", "sentence-transformers", "projector", "fasttext"),
+    *("model2vec", "sentence-transformers", "projector", "faiss", "faiss-dot", "fasttext"),
 )
 
 
@@ -44,7 +44,8 @@ def export(source, out, format_, matrix, readout, oov, precision, words):
     Text and binary are word2vec's own and can be loaded by gensim (load_word2vec_format). npz also keeps the
     counts, and with --oov letters what gives a vector to any spelling. --format fasttext writes the matrices of
     a MODEL of text, with its n-grams, for fastText and gensim (load_facebook_model). model2vec,
-    sentence-transformers and projector (TensorBoard) are folders.
+    sentence-transformers and projector (TensorBoard) are folders, and so is faiss, an index of neighbours by cosine;
+    faiss-dot is one by dot product, which with --readout out serves recommendations.
     """
     from ..embeddings import Vectors
     from ..errors import ConfigError

@@ -1,9 +1,11 @@
 """`w2vneg nearest`: the words whose vectors point the same way."""
 
 import json
+import os
 
 import click
 
+from ..errors import UnknownNameError
 from .readout import reads_vectors
 
 
@@ -14,11 +16,17 @@ from .readout import reads_vectors
 @reads_vectors
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
 def nearest(words, vectors, k, readout, oov, as_json):
-    """List the words nearest to each WORD, by cosine."""
+    """List the words nearest to each WORD, by cosine.
+
+    Of a model of users and items these are users nearest to a user; with --readout out, items nearest to an item.
+    """
     from ..embeddings import Vectors
 
     loaded = Vectors.load(vectors, readout=readout, oov=oov)
-    answers = {word: loaded.most_similar(word, k=k) for word in words}
+    try:
+        answers = {word: loaded.most_similar(word, k=k) for word in words}
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{error}{_other_side(vectors, words, loaded)}") from None
     if as_json:
         document = {
             "vectors": vectors,
@@ -34,3 +42,18 @@ def nearest(words, vectors, k, readout, oov, as_json):
         lines = [f"  {other.ljust(width)}  {cosine:.3f}" for other, cosine in found]
         blocks.append("\n".join([word, *lines]))
     click.echo("\n\n".join(blocks))
+
+
+def _other_side(path, words, loaded):
+    """Return a hint for names of the other kind of things in a model of users and items (str); empty for others."""
+    if not os.path.isfile(os.path.join(path, "vocab_out.tsv")):
+        return ""
+    from ..data.vocab import Vocabulary
+
+    kinds = {"in": ("user", "vocab.tsv"), "out": ("item", "vocab_out.tsv")}
+    unknown = next(word for word in words if word not in loaded)
+    for side, (kind, file) in kinds.items():
+        vocab = Vocabulary.load(os.path.join(path, file))
+        if unknown in vocab:
+            return f" It is the name of {'an' if kind == 'item' else 'a'} {kind}: give --readout {side}."
+    return ""

@@ -6,6 +6,7 @@ one seed is its logit. A seed given twice counts twice.
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -137,7 +138,7 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw"):
         If the model does not know a name.
     """
     vocab = model.vocab
-    asked = list(vocab.words) if queries is None else list(queries)
+    asked = list(vocab.words) if queries is None else list(map(str, queries))
     centres = np.arange(len(vocab)) if queries is None else np.array([_id(model, name) for name in asked], np.int64)
     blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
     if not blocks:
@@ -153,7 +154,8 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     ----------
     model : Model
     seeds : str or sequence of str
-        Names of centres; where centres and targets are of two kinds (users and items) they are centres, too.
+        Names of centres; where centres and targets are of two kinds (users and items) they are centres, too. A number
+        stands for its decimals.
     k : int
     known : scipy.sparse matrix, (n_in, n_out), optional
         Targets that are left out for having been seen with any of the seeds.
@@ -170,9 +172,9 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     UnknownNameError
         If the model does not know a seed; with near spellings. ConfigError without seeds or with k below 1.
     """
-    seeds = [seeds] if isinstance(seeds, str) else list(seeds)
+    seeds = [seeds] if isinstance(seeds, str | Integral) else list(seeds)
     if not seeds or k < 1:
-        raise ConfigError(f"recommending needs an item or more, and k at least 1; got {len(seeds)} items, k {k}")
+        raise ConfigError(f"recommending needs an item or a user or more, and k at least 1; got {len(seeds)}, k {k}")
     ids = np.array([_id(model, seed) for seed in seeds])
     scores = scores_of(model, score)(ids).mean(axis=0, dtype=np.float64)
     if model.vocab_out is model.vocab:
@@ -184,11 +186,13 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
 
 
 def _id(model, name):
+    name = str(name)
     vocab, word = model.vocab, as_word(name, model.config.lowercase)
     if word in vocab:
         return vocab.id(word)
     near = near_spellings(name, vocab.words)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; its vocab.tsv lists what it knows."
     if word in model.vocab_out:
-        hint = ", only as a target; ask for one of the others, which its vocab.tsv lists."
-    raise UnknownNameError(f"the model does not know the item {name!r}{hint}")
+        hint = ", only an item of that name; ask for one of the users, which its vocab.tsv lists."
+    kind = "item" if model.vocab_out is vocab else "user"
+    raise UnknownNameError(f"the model does not know the {kind} {name!r}{hint}")

@@ -13,7 +13,7 @@ from ..data.words import Words
 from ..errors import ConfigError, InputError, OutputError, did_you_mean
 from ..files.bounded import check_regular
 from ..readout import parse
-from . import binary, columns, fasttext, folder, npz, packed, projector, static, tensors, text
+from . import binary, columns, fasttext, folder, index, npz, packed, projector, static, tensors, text
 from .common import Stored, row_not_finite
 
 SUFFIXES = {
@@ -38,6 +38,8 @@ _FOLDERS = {
     "model2vec": static.write_model2vec,
     "sentence-transformers": static.write_sentence_transformers,
     "projector": projector.write,
+    "faiss": index.write_cosine,
+    "faiss-dot": index.write_dot,
 }
 _READ = {
     "word2vec": text.read,
