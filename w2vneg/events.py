@@ -138,6 +138,21 @@ class TrialDone(Event):
 
 
 @dataclass(frozen=True)
+class Compiling(Event):
+    """A function is not in the disk cache, and is compiled now. function : str, its module and name"""
+
+    function: str
+
+
+@dataclass(frozen=True)
+class Compiled(Event):
+    """It is compiled, and kept for the next run. function : str; seconds : float"""
+
+    function: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class CostEstimated(Event):
     """A dense method is about to start. bytes : int, for a batch's scores; seconds : float, the whole run
     rate : float, floating-point operations a second, measured just now

@@ -28,6 +28,7 @@ from .estimator import Estimator, with_options
 from .follow import Followers
 from .inputs import INPUTS
 from .jit import available_threads
+from .jit.watching import watched
 from .losses import LOSSES
 from .plugins import find_objective, load_plugins, names_with_log_q
 from .samplers import SAMPLERS
@@ -177,8 +178,8 @@ class Word2Vec(Estimator):
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
-        with followers, nullcontext() if checkpoints is None else checkpoints.owning():
-            listeners = [*listeners, followers]
+        listeners = [*listeners, followers]
+        with followers, watched(*listeners), nullcontext() if checkpoints is None else checkpoints.owning():
             trainer = self.trainer(
                 encoded, listeners, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
             )

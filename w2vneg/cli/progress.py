@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from ..events import (
     BestRestored,
+    Compiled,
     CostEstimated,
     Diagnosis,
     EpochDone,
@@ -20,6 +21,7 @@ from ..events import (
 )
 
 _LINE_EVERY = 10.0  # seconds between plain lines
+_WORTH_A_LINE = 1.0  # seconds of compiling
 _BEFORE = "compiling or loading the kernels"
 _UNITS = {"text": "words", "baskets": "items"}  # source -> what training goes through; pairs are told in any case
 
@@ -266,6 +268,34 @@ def _trial(event):
 
 def _plain(value):
     return f"{value:g}" if isinstance(value, float) else value
+
+
+@contextmanager
+def compiling_told(note):
+    """Tell of what is compiled inside: at once that it is, then of each function that took its time.
+
+    note : callable, called with sentences
+    """
+    from ..jit import cache_folder
+    from ..jit.watching import watched
+
+    told = False
+
+    def tell(event):
+        nonlocal told
+        if not told:
+            told = True
+            place = cache_folder()
+            kept = f"kept in {place}" if place else "not kept, for the cache folder cannot be written"
+            note(
+                "Compiling what this run needs, most of it the training loop: 10 to 20 seconds of one core in all; "
+                f"{kept}. 'w2vneg warmup' does it ahead."
+            )
+        if isinstance(event, Compiled) and event.seconds >= _WORTH_A_LINE:
+            note(f"compiled {event.function} in {event.seconds:.1f} s")
+
+    with watched(tell):
+        yield
 
 
 @contextmanager

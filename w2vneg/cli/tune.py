@@ -10,7 +10,7 @@ import click
 
 from .inputs import encode, input_of, input_options
 from .options import GroupedCommand, config_options, read_config
-from .progress import noter
+from .progress import compiling_told, noter
 from .valid import check_valid, valid_options, validation_of
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
@@ -69,6 +69,8 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
     check_folder(out)
     check_combinations(config, combinations)
     check_fixed(fixed, read)
+    if not quiet:
+        click.get_current_context().with_resource(compiling_told(note))
     encoded = encode(read.located(mirror), config, quiet, **vocabularies(fixed))
     note(encoded.report.line())
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)

@@ -1,0 +1,55 @@
+"""Whoever listens hears of what is compiled, when it begins and when it is done, and of nothing that is there."""
+
+import pytest
+
+from w2vneg.cli.progress import compiling_told
+from w2vneg.events import Compiled, Compiling
+from w2vneg.jit import DISABLE_JIT, njit
+from w2vneg.jit.disk import keep_code
+from w2vneg.jit.watching import watched
+
+pytestmark = pytest.mark.skipif(DISABLE_JIT, reason="about compiled code")
+
+
+@pytest.fixture
+def function():
+    @njit
+    def inner(x):
+        return x + 1
+
+    @njit
+    def outer(x):
+        return 2 * inner(x)
+
+    for dispatcher in (inner, outer):
+        keep_code(dispatcher, None)
+    return outer
+
+
+def test_a_function_is_told_of_once_with_what_it_calls(function):
+    heard, again = [], []
+    with watched(heard.append):
+        assert function(3) == 8
+        assert [type(event) for event in heard] == [Compiling, Compiled]
+        function(4)
+    with watched(again.append):
+        function(5)
+    assert again == [] and len(heard) == 2
+    assert heard[0].function == heard[1].function and heard[0].function.endswith("test_watching.outer")
+    assert heard[1].seconds > 0
+
+
+def test_the_command_line_says_at_once_where_code_is_kept_and_then_how_long_it_took(function, monkeypatch, tmp_path):
+    monkeypatch.setattr("w2vneg.cli.progress._WORTH_A_LINE", 0.0)
+    monkeypatch.setattr("w2vneg.jit.cache_folder", lambda: tmp_path)
+    told = []
+    with compiling_told(told.append):
+        function(3)
+        function(4.0)
+    assert len(told) == 3
+    assert told[0].startswith("Compiling what this run needs") and f"kept in {tmp_path}" in told[0]
+    assert all("test_watching.outer in " in line for line in told[1:])
+    told.clear()
+    with compiling_told(told.append):
+        function(3)
+    assert told == []
