@@ -31,7 +31,7 @@ install: $(VENV)/.installed-zstd  ## Make the virtual environment and install w2
 
 demo: $(VENV)/.installed-gensim  ## Train on the built-in corpus, evaluate, show neighbours (no data to download)
 	@mkdir -p $(DEMO)
-	$(W2VNEG) train --loss relaxed --temp 1.0 --epochs $(DEMO_EPOCHS) --readout in --output $(DEMO)/vectors.txt
+	$(W2VNEG) train --loss relaxed --temp 1.0 --epochs $(DEMO_EPOCHS) --readout in --output $(DEMO)/vectors.txt --force
 	$(W2VNEG) eval similarity $(DEMO)/vectors.txt $(addprefix --set ,$(DEMO_SETS))
 	$(W2VNEG) eval analogy $(DEMO)/vectors.txt
 	$(W2VNEG) nearest file list string error --vectors $(DEMO)/vectors.txt -k 8

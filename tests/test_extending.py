@@ -69,6 +69,7 @@ def test_each_example_passes_its_own_checks(run_cli, example):
 def test_each_example_trains_and_resumes_in_processes_of_their_own(example):
     name, (_, train) = example
     small = ["--dim=4", "--min-count=1", "--epochs=2", "--workers=1", "--subsample=0", "--save-model=model", "--quiet"]
+    small.append("--output=vectors.txt")
     for words in ([*train, *small], ["train", "--resume", "model"]):
         run = subprocess.run([sys.executable, "-m", "w2vneg", *words], capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stderr
@@ -94,7 +95,7 @@ def test_the_reader_of_the_page_is_a_tokenizer(run_cli, tmp_path, monkeypatch):
         READERS.unregister("no-speaker")  # edited, it reads anew what the cache has
         sys.modules.pop("w2vneg_plugin_lines", None)
         (tmp_path / "lines.py").write_text(READER.replace("[2] + b", "[0] + b"), encoding="utf-8")
-        assert run_cli(*shlex.split(COMMANDS[-1])[1:], *small).code == 0
+        assert run_cli(*shlex.split(COMMANDS[-1])[1:], *small, "--force").code == 0
         assert set(Model.load("model").vocab.words) == {"Hamlet", "Ghost", "no", "one", "says"}
     finally:
         READERS.unregister("no-speaker")

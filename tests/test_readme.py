@@ -78,7 +78,9 @@ def smaller(command):
     if command[0] not in ("train", "tune") or {"--resume", "--update"} & set(command):
         return command
     command = ["dim=4,8" if word == "dim=50,100" else word for word in command]
-    return [*command, *(f"--{name}={value}" for name, value in (("epochs", 2), ("dim", 8)) if name not in searched)]
+    force = ["--force"] if command[0] == "train" else []  # a page shows several runs, not one after the other
+    small = (f"--{name}={value}" for name, value in (("epochs", 2), ("dim", 8)) if name not in searched)
+    return [*command, *force, *small]
 
 
 def run_python(document):

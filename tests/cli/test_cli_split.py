@@ -279,7 +279,7 @@ class TestWarnings:
             assert warning.startswith(self.WARNED.format("valid"))
             assert warning.endswith("; leave them out with --valid-exclude-known out/train.tsv.")
         known = "--valid-exclude-known=out/train.tsv"
-        assert warnings_of("train", *evaluated, known) == []
+        assert warnings_of("train", *evaluated, known, "--force") == []
         assert warnings_of("tune", *evaluated, known, "--grid=alpha=0.05", "--out=other") == []
 
     def test_a_run_that_is_resumed_cannot_change_it(self, model, warnings_of):

@@ -28,6 +28,7 @@ from w2vneg.training.model import Model
 from w2vneg.training.trainer import Trainer
 
 SMALL = ["--loss=ns", "--dim=8", "--window=3", "--subsample=0", "--min-count=1", "--epochs=2", "--workers=1"]
+SMALL += ["--output=vectors.txt", "--force"]  # beside a model, too, and time and again
 
 
 @pytest.fixture
@@ -71,6 +72,29 @@ def assert_one_message(result, message, code=1):
     assert result.err.count("Error: ") == 1
     assert result.err.splitlines()[-1].startswith("Error: ")
     assert "Traceback" not in result.err
+
+
+def test_what_is_there_is_replaced_only_by_force_which_is_said_before_anything_is_read(folder, run_cli):
+    train = ["train", "--corpus=corpus.txt", *SMALL[:-2]]
+    assert run_cli(*train, "--save-model=model").code == 0
+    assert sorted(os.listdir(folder)) == ["corpus.txt", "model"]  # no vectors.txt that nobody has asked for
+    assert run_cli(*train).code == 0
+    before = Path("vectors.txt").read_bytes()
+    for words, message in (
+        ([], "vectors.txt exists; replace it with --force, or name another file with --output"),
+        (["--save-model=model"], "model holds a model; go on with it by --resume model, replace it with --force"),
+        (["--save-model=m", "--output=vectors.txt"], "vectors.txt exists"),
+    ):
+        read = ["train", "--corpus=corpus.txt", *SMALL[:-2], "--seed=2", *words]
+        assert_one_message(run_cli(*read), message)
+        assert run_cli(*read, "--dry-run", "--quiet").code == 0
+    assert Path("vectors.txt").read_bytes() == before
+    assert run_cli("train", "--resume=model", "--epochs=3").code == 0  # its own folder
+    assert run_cli("train", "--resume=model", "--epochs=4", "--output=mine.txt").code == 0
+    assert run_cli("train", "--resume=model", "--epochs=5").code == 0  # and its own vectors
+    assert_one_message(run_cli("train", "--resume=model", "--output=vectors.txt"), "vectors.txt exists")
+    assert run_cli(*train, "--seed=2", "--force").code == 0
+    assert Path("vectors.txt").read_bytes() != before
 
 
 def test_vectors_txt_is_word2vec_text_that_gensim_reads(train, folder):
@@ -209,7 +233,7 @@ def test_options_from_a_file_and_the_command_line_wins(folder, run_cli):
     assert (config["loss"], config["dim"], config["epochs"], config["share_negatives"]) == ("ns", 5, 1, "centre")
     result = run_cli(
         *("train", "--corpus", "corpus.txt", "--config", "run.toml", "--share-negatives", "no"),
-        *("--dynamic-window", "--json"),
+        *("--dynamic-window", "--json", "--force"),
     )
     config = json.loads(result.out)["config"]
     assert (config["dim"], config["share_negatives"], config["dynamic_window"]) == (6, "no", True)
@@ -472,7 +496,7 @@ def test_checkpoints_within_an_epoch(train, folder, run_cli, monkeypatch):
     assert len(saved) > 10 and saved[0] == (0, 1) and saved[-1] == (2, 0)
     monkeypatch.setattr(Model, "save", real)
     for k in (0, len(saved) // 3, len(saved) - 4):
-        assert run_cli("train", "--resume", f"state-{k}", "--output", "resumed.txt").code == 0
+        assert run_cli("train", "--resume", f"state-{k}", "--output", "resumed.txt", "--force").code == 0
         assert Path("resumed.txt").read_bytes() == Path("whole.txt").read_bytes()
 
 
@@ -541,7 +565,7 @@ def test_ctrl_c_and_resume(folder, run_cli):
     assert (run.returncode, out) == (130, ""), "".join(seen) + rest
     lines = rest.splitlines()
     assert any(re.match(r"interrupted after 0\.\d% of the run$", line) for line in lines)
-    assert lines[-1] == "Interrupted: the vectors written are those trained so far; go on with --resume model."
+    assert lines[-1] == "Interrupted: the vectors kept are those trained so far; go on with --resume model."
     model = Model.load("model")
     assert np.array_equal(Vectors.load("vectors.txt").matrix, Vectors.load("model").matrix)
     assert model.position.epoch >= 1
@@ -676,7 +700,7 @@ def test_help_shows_every_option_and_its_default(run_cli):
         "--subsample --epochs --alpha --min-alpha --workers --seed --output --save-model --config --quiet --json"
     )
     assert [flag for flag in flags.split() if flag not in text] == []
-    for shown in ("vectors.txt", "text: relaxed, items: us", "100", "all cores"):
+    for shown in ("vectors.txt; none with --save-model", "text: relaxed, items: us", "100", "all cores"):
         assert f"[default: {shown}]" in text
     assert "do not compare" in text
 

@@ -30,7 +30,8 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def train(folder, run_cli):
     def run(*arguments, code=0):
-        result = run_cli("train", *SMALL, *arguments)
+        force = [] if "--resume" in arguments else ["--force"]
+        result = run_cli("train", *SMALL, *arguments, *force)
         assert result.code == code, result.err
         return result
 

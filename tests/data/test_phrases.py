@@ -188,7 +188,7 @@ def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
     result = run_cli("train", "--resume", "m", "--epochs", 2)
     assert result.code == 0 and "from the cache" in result.err, result.err
     assert Model.load("m").origin.input["phrases"] == ["auto"]
-    result = run_cli("train", "--corpus", "-", "--phrases", "auto")
+    result = run_cli("train", "--corpus", "-", "--phrases", "auto", "--force")
     assert result.code == 1 and "reads the text twice" in result.err
-    result = run_cli("train", "--corpus", "text", "--phrases", "auto", "--phrases", "found.tsv")
+    result = run_cli("train", "--corpus", "text", "--phrases", "auto", "--phrases", "found.tsv", "--force")
     assert result.code == 1 and "leave it out beside files" in result.err

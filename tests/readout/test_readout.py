@@ -329,6 +329,7 @@ def test_the_command_line(tmp_path, monkeypatch, run_cli):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.txt").write_text("".join(" ".join(line) + "\n" for line in TEXT))
     small = ["--dim=6", "--epochs=1", "--min-count=1", "--workers=1", "--quiet", "--save-model=model", "--subsample=0"]
+    small[-1:-1] = "--output=vectors.txt", "--force"
     result = run_cli("train", "--corpus", "text.txt", "--readout", "context+letters", *small)
     assert result.code == 0, result.err
     assert (Vectors.load("vectors.txt").matrix == Vectors.load("model").matrix).all()

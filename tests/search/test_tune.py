@@ -426,6 +426,7 @@ def test_a_fixed_vocabulary_is_that_of_all_trials(folder, run_cli):
     assert result.code == 0, result.err
     assert "The words are those of --vocab; --min-count and --max-vocab did not choose any." in result.err
     train = ["train", "--corpus=corpus.txt", "--valid=valid.tsv", "--metric=nll", "--config=out/best.toml", "--json"]
+    train.append("--force")
     figures = {}
     for vocab in ((), ("--vocab", "few.tsv")):
         run = run_cli(*train, *vocab)

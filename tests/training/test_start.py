@@ -74,7 +74,7 @@ def test_the_command_line(first, tmp_path, monkeypatch, run_cli):
     first.save("model")
     (tmp_path / "text.txt").write_text("".join(" ".join(line) + "\n" for line in SECOND))
     small = ["--dim=6", "--epochs=1", "--min-count=1", "--workers=1", "--subsample=0"]
-    result = run_cli("train", "--corpus", "text.txt", "--init", "model", "--save-model", "model", *small)
+    result = run_cli("train", "--corpus", "text.txt", "--init", "model", "--save-model", "model", "--force", *small)
     assert result.code == 0 and "2 of 4 words begin with their vectors of model." in result.err
     result = run_cli("train", "--resume", "model", "--init", "model")
     assert result.code == 2 and "--resume goes on with the model folder's own vectors" in result.err
@@ -325,7 +325,7 @@ def test_newer_text_is_read_as_the_text_before(run_cli, tmp_path, monkeypatch):
     run = run_cli("train", "--corpus=text", *flags, *reading, "--save-model=m")
     assert run.code == 0, run.err
     (tmp_path / "phrases").unlink()  # the model has them
-    run = run_cli("train", "--update=m", "--corpus=newer", "--save-model=m")
+    run = run_cli("train", "--update=m", "--corpus=newer", "--save-model=m", "--force")
     assert run.code == 0, run.err
     assert set(Model.load("m").vocab.words) == {"new_york", "old", "york", "a", "one"}
     assert run_cli("train", "--resume=m", "--epochs=3", "--quiet").code == 0

@@ -472,7 +472,7 @@ def folder(tmp_path, monkeypatch, planted, held):
     return tmp_path
 
 
-COMMAND = ["train", "--corpus=corpus.txt"] + [
+COMMAND = ["train", "--corpus=corpus.txt", "--output=vectors.txt", "--force"] + [
     f"--{name.replace('_', '-')}={value}" for name, value in SMALL.items() if name != "subsample"
 ]
 COMMAND += ["--subsample=0", "--alpha=0.4"]
@@ -540,7 +540,7 @@ def test_the_command_resumes_to_the_same_bytes(folder, run_cli, monkeypatch):
     result = run_cli(*COMMAND, *options, "--save-model=model")
     assert result.code == 130
     assert result.err.splitlines()[-1] == (
-        "Interrupted: the vectors written are the best of those trained so far; go on with --resume model."
+        "Interrupted: the vectors kept are the best of those trained so far; go on with --resume model."
     )
     (folder / "valid.tsv").rename(folder / "moved.tsv")
     assert "no such file" in run_cli("train", "--resume=model").err.lower()

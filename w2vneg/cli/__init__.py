@@ -23,6 +23,7 @@ _COMMANDS = {  # command -> (module, attribute)
     "split": (".split", "split"),
     "phrases": (".phrases", "phrases"),
     "data": (".data", "data"),
+    "cache": (".cache", "cache"),
     "doctor": (".doctor", "doctor"),
     "objectives": (".objectives", "objectives"),
     "reproduce": (".reproduce", "reproduce"),

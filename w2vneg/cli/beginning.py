@@ -61,6 +61,14 @@ class Beginning:
         """The flag of a model that goes on (str), or None."""
         return "--resume" if self.resume else "--update" if self.update else None
 
+    def kept(self):
+        """Return what a model folder keeps of how its run began, a dict of options; a resumed run has it already."""
+        if self.model is not None:
+            return self.model.origin.begun
+        places = {"init": self.init, "update": self.update}
+        found = {name: os.path.abspath(place) for name, place in places.items() if place}
+        return found | ({"freeze": True} if self.freeze else {})
+
     def start(self):
         """Return the `Start` that --init or --update means, or None."""
         if self.former is None and self.init is None:

@@ -147,13 +147,12 @@ def _cache(problems):
 
 def _jit(problems):
     """Run the probe in two processes; the second should find the machine code of the first."""
-    import os
     import tempfile
     from pathlib import Path
 
-    from ..files.cachedir import cache_dir
+    from ..files.caches import path_of
 
-    parent = Path(os.environ.get("W2VNEG_JIT_CACHE") or cache_dir("jit"))
+    parent = path_of("jit")
     try:
         parent.mkdir(parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(prefix="doctor-", dir=parent)

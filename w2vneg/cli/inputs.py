@@ -76,7 +76,12 @@ def encode(source, config, quiet, **vocabularies):
 
 
 def refuse_overwriting(flag, place, files):
-    """Raise click.UsageError if writing to `place`, a file or folder, would overwrite one of the `files` read."""
+    """Raise click.UsageError if writing to `place`, a file or folder, would overwrite one of the `files` read.
+
+    place : str, or None if nothing is written
+    """
+    if place is None:
+        return
     written = os.path.realpath(place)
     for file in map(str, files):
         read = os.path.realpath(file)

@@ -71,8 +71,12 @@ class GroupedCommand(click.Command):
         return [option for option in made if option.name not in have]
 
     def parse_args(self, ctx, args):
+        from .runfile import take_run_options
+
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
+            take_run_options(ctx, parse_toml)
+            return rest
         except click.NoSuchOption as error:
             from ..config.synonyms import FLAGS, SYNONYMS
 
@@ -233,12 +237,16 @@ def readers_of(item):
 
 
 def read_config(path, given):
-    """Build a TrainConfig from a TOML file (or None) and the options given beside it, which win."""
+    """Build a TrainConfig from a TOML file (or None) and the options given beside it, which win.
+
+    What the file says of the run beside is taken when the command line is parsed (see `runfile`).
+    """
     from ..config import TrainConfig
+    from .runfile import of_run
 
     values = {}
     if path is not None:
-        values = parse_toml(read_text(path), path)
+        values = {name: value for name, value in parse_toml(read_text(path), path).items() if not of_run(name)}
         TrainConfig.from_mapping(values, path)  # its own mistakes are reported with its name
     values |= {name: value for name, value in given.items() if value is not None}
     return TrainConfig.from_mapping(values)

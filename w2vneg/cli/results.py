@@ -11,20 +11,46 @@ from ..errors import OutputError, W2vnegError
 from ..files.atomic import is_special
 
 
-def vectors_of(model, folder):
-    """Return where a run to be resumed was to write its vectors, by a short name if that is below the current folder.
+def vectors_of(given, checkpoints, model, note):
+    """Return where a run writes its vectors, or None: a run that keeps a model writes none unless it is asked to.
 
-    None if it was to write none, or if somebody else wrote the folder: that must not choose what is overwritten.
+    A run that is resumed writes them where it was to write them, by a short name if that is below the current folder.
+    If somebody else wrote its folder, it writes none: that must not choose what is overwritten.
+
+    given : str or None, what ``--output`` says; checkpoints : Checkpoints or None; model : Model or None, to be resumed
     """
-    output = model.origin.output
+    if given == "":
+        raise click.UsageError("--output needs the name of a file")
+    output = model.origin.output if model is not None and not given else None
     if output and not model.signed:
-        if os.path.lexists("vectors.txt"):
-            raise click.UsageError(
-                f"{folder} was not written by you on this machine, so its vectors do not go to {output}, and "
-                "vectors.txt exists; name a file with --output"
-            )
-        return None
-    return os.path.relpath(output) if output.startswith(os.getcwd() + os.sep) else output
+        note(
+            f"No vectors are written to {output}: the model folder, which names it, was not written by you on this "
+            "machine. Name a file with --output."
+        )
+        output = None
+    if output and output.startswith(os.getcwd() + os.sep):
+        output = os.path.relpath(output)
+    return given or output or (None if checkpoints is not None else "vectors.txt")
+
+
+def refuse_replacing(output, checkpoints, model, resume):
+    """Raise OutputError if vectors or a model would be replaced; what a resumed run has written is its own.
+
+    output : str or None; checkpoints : Checkpoints or None; model : Model to be resumed, from the folder `resume`
+    """
+    folder = checkpoints and str(checkpoints.folder)
+    if folder and not _same(folder, resume) and os.path.exists(os.path.join(folder, "config.json")):
+        raise OutputError(
+            f"{folder} holds a model; go on with it by --resume {folder}, replace it with --force, or name another "
+            "folder"
+        )
+    own = model is not None and _same(output, model.origin.output)
+    if output and not own and os.path.lexists(output) and not is_special(output):
+        raise OutputError(f"{output} exists; replace it with --force, or name another file with --output")
+
+
+def _same(path, other):
+    return bool(path and other) and os.path.realpath(path) == os.path.realpath(other)
 
 
 def write_results(word2vec, output, checkpoints, note):
@@ -33,7 +59,7 @@ def write_results(word2vec, output, checkpoints, note):
     Parameters
     ----------
     word2vec : Word2Vec, with its model
-    output : str, file of vectors
+    output : str, file of vectors, or None for none
     checkpoints : Checkpoints or None
     note : callable, called with sentences
 
@@ -44,13 +70,15 @@ def write_results(word2vec, output, checkpoints, note):
     """
     failures = []
     try:
-        word2vec.vectors.save(output, format="word2vec")
-        note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
+        if output:
+            word2vec.vectors.save(output, format="word2vec")
+            note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
     except W2vnegError as error:
         failures.append(str(error))
     folder = checkpoints.folder if checkpoints is not None else None
     if folder and checkpoints.save(word2vec.model, final=True):
-        note(f"Model kept in {folder}.")
+        hint = "" if output else f"; its vectors as a file: w2vneg export {folder} FILE"
+        note(f"Model kept in {folder}{hint}.")
         if failures:
             failures.append(f"the model folder has the vectors: w2vneg export {folder} FILE")
     elif folder:

@@ -11,16 +11,18 @@ from ..training.signals import first_signal
 from .beginning import beginning_of, beginning_options
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options
-from .progress import TrainingProgress, noter
-from .results import vectors_of, write_results
-from .valid import check_valid, valid_options, validation_of
+from .progress import TrainingProgress, compiling_told, noter
+from .results import refuse_replacing, vectors_of, write_results
+from .valid import check_valid, files_of, valid_options, validation_of
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 
 
 @click.command(cls=GroupedCommand, short_help="Train vectors on a corpus.")
 @input_options
 @click.option(
-    "--output", metavar="PATH", help="Vectors, as word2vec text; resuming, where they went.  [default: vectors.txt]"
+    "--output",
+    metavar="PATH",
+    help="Vectors, as word2vec text; resuming, where they went.  [default: vectors.txt; none with --save-model]",
 )
 @click.option("--save-model", metavar="DIR", help="Keep matrices, vocabulary, options, history; saved as it trains.")
 @click.option(
@@ -29,11 +31,12 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     metavar="MINUTES",
     help="Save the model so often within an epoch, at most 1 % of the time.  [with --save-model; default: 10]",
 )
+@click.option("--force", is_flag=True, help="Replace vectors or a model that are there.")
 @beginning_options
 @click.option("--cbow", is_flag=True, help="Let the words around predict: --inputs window, or window+subwords.")
 @click.option("--subwords", is_flag=True, help="Make vectors of n-grams, too: --inputs subwords, or window+subwords.")
 @vocabulary_options
-@click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
+@click.option("--config", "config_path", metavar="FILE.toml", help="Options of the run, its data too, from a file.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
 @click.option("--diagnose", is_flag=True, help="After each epoch, show what the draws are like (docs/diagnostics.md).")
 @click.option("--dry-run", is_flag=True, help="Say what memory, disk and time the run would take, and train nothing.")
@@ -45,6 +48,7 @@ def train(
     output,
     save_model,
     checkpoint_every,
+    force,
     cbow,
     subwords,
     config_path,
@@ -71,9 +75,7 @@ def train(
     checkpoints = _checkpoints(save_model or resume, checkpoint_every, dry_run, note)
     beginning = beginning_of(given, config_path, named)
     config, model, start = beginning.config, beginning.model, beginning.start()
-    if output == "":
-        raise click.UsageError("--output needs the name of a file")
-    output = output or (vectors_of(model, resume) if model is not None else None) or "vectors.txt"
+    output = vectors_of(output, checkpoints, model, note)
     from ..data.encoded.ranked import RANK
     from ..data.readers.sources import find_files
     from ..word2vec import Word2Vec
@@ -87,7 +89,12 @@ def train(
     located = beginning.with_phrases(read).located(mirror)
     names = [name for name in (*located.files, *located.names) if RANK not in name]
     files = [*(find_files(names) if names else ()), *fixed.values(), *filter(None, [config_path])]
+    files += files_of(held_out, model)
     refuse_overwriting("--output", output, files)
+    if not (force or dry_run):
+        refuse_replacing(output, checkpoints, model, resume)
+    if not quiet:
+        click.get_current_context().with_resource(compiling_told(note))
     known, own_vocab = beginning.vocabularies(fixed, word2vec, located, quiet)
     encoded = _encode(word2vec, located, quiet, known)
     note(encoded.report.line())
@@ -95,9 +102,9 @@ def train(
     _tell_of_raw_text(read, encoded, note)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note)
-    refuse_overwriting("--output", output, validation.files.values() if validation is not None else ())
     if dry_run:
         return _tell_estimate(word2vec, encoded, model, validation, as_json, note)
+    begun = beginning.kept()
     trainer = word2vec.trainer(
         encoded, model=model, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
     )
@@ -107,8 +114,8 @@ def train(
         remedy = f"; for more give --epochs {trainer.config.epochs + 1} or above" if validation is None else ""
         note(f"The run in {resume} is complete ({done}); nothing is left to train{remedy}.")
     trainer.model.origin.input = read.absolute().as_dict()
-    trainer.model.origin.output = os.path.abspath(output)
-    trainer.model.origin.own_vocab = own_vocab
+    trainer.model.origin.output = os.path.abspath(output) if output else ""
+    trainer.model.origin.own_vocab, trainer.model.origin.begun = own_vocab, begun
     if model is not None and given["epochs"] and not trainer.complete:
         note(f"Alpha goes on at {trainer.alpha:.3g}, as in a run of {trainer.config.epochs} epochs.")
     with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress:
@@ -128,7 +135,7 @@ def train(
     if not trainer.complete:
         hint = f"; go on with --resume {folder}" if folder else ""
         what = "those trained so far" if validation is None else "the best of those trained so far"
-        note(f"Interrupted: the vectors written are {what}{hint}.")
+        note(f"Interrupted: the vectors kept are {what}{hint}.")
         sys.exit(130)
 
 
@@ -205,9 +212,10 @@ def _check_places(output, checkpoints):
     """Complain about places that cannot be written now rather than after training."""
     from ..files.atomic import check_writable
 
-    check_writable(output)
+    if output:
+        check_writable(output)
     if checkpoints is not None:
-        if os.path.realpath(checkpoints.folder) == os.path.realpath(output):
+        if output and os.path.realpath(checkpoints.folder) == os.path.realpath(output):
             raise click.UsageError(f"the vectors and the model folder cannot both be {output}; name two places")
         from ..training.folder import check_place
 

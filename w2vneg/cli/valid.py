@@ -81,6 +81,13 @@ def check_valid(given, resume=None):
     return HeldOutFlags(valid, known, chosen)
 
 
+def files_of(flags, model):
+    """Return the files of held-out and known pairs that a run reads, or the run of a model to be resumed (list)."""
+    own = model.best.settings["files"] if model is not None and model.best is not None else {}
+    found = [flags.valid or own.get("valid"), flags.known or own.get("known")]
+    return [path for path in found if path]
+
+
 def validation_of(flags, encoded, config, model, note):
     """Return the `Validation` of a run, or None without held-out pairs; a resumed run knows its own."""
     best = None if model is None else model.best

@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 from numba.extending import overload as _overload
 from numba.extending import register_jitable as _register_jitable
 
-from ..files.cachedir import cache_dir
+from ..files.caches import path_of
 from .disk import keep_code
 from .syntax import digest_of_files, syntax_digest
 
@@ -90,7 +90,7 @@ def cache_folder():
     """
     global _folder
     if _folder is None:
-        parent = Path(os.environ.get("W2VNEG_JIT_CACHE") or cache_dir("jit"))
+        parent = path_of("jit")
         folder = parent / _package_digest(parent)
         try:
             fresh = not folder.exists()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..config import TrainConfig
+from ..config.toml import to_toml
 from ..errors import ConfigError, InputError, OutputError
 from ..files.atomic import atomic_file, check_folder_writable, is_hidden
 from ..files.bounded import decoded, parse_json, read_bytes, read_json
@@ -178,11 +179,9 @@ class TrialFolder:
         spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
         lines = [f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}"]
         values = config.as_dict()
-        for item in dataclasses.fields(TrainConfig):
-            value = values[item.name]
-            if item.metadata["group"] is not None and (value != item.default or item.name in best.options):
-                lines.append(f"{item.name} = {_toml_value(value)}")
-        return "\n".join(lines) + "\n"
+        items = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
+        chosen = [item.name for item in items if values[item.name] != item.default or item.name in best.options]
+        return "\n".join(lines) + "\n" + to_toml({name: values[name] for name in chosen})
 
     def _write(self, name, text):
         with atomic_file(self.path / name, "w", encoding="utf-8") as stream:
@@ -247,12 +246,6 @@ def _difference(former, now):
 
 
 _UNREADABLE = {"data": "other training data", "held": "other held-out pairs", "known": "other known pairs"}
-
-
-def _toml_value(value):
-    if isinstance(value, bool):
-        return str(value).lower()
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _table(rows, metric):

@@ -17,6 +17,7 @@ from ..files.bounded import parse_json, read_json, read_text
 from ..files.npy import read_mask, read_matrix
 from ..files.signature import is_signed, write_signature
 from ..inputs import INPUTS
+from .runfile import RUN_FILE, run_as_toml
 from .state import Best, Good, Origin, Position
 
 PHRASES = "phrases.tsv"
@@ -34,6 +35,7 @@ _FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs 
     "validation.json",
     "good.json",
     "signature.json",
+    RUN_FILE,
 }
 _MISSING = "missing; the folder is not a complete model"
 _TRIES = 5
@@ -45,9 +47,10 @@ def write_model(folder, model):
     vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
     contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
     vocab_out.tsv where targets are another kind of thing than centres,
-    config.json, position.json, corpus.json, history.jsonl, versions.json, signature.json, validation.json and,
-    until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and good_NAME.npy after an
-    interruption between two states that were checked; frozen_NAME.npy of matrices with rows that never move.
+    config.json, position.json, corpus.json, history.jsonl, versions.json, signature.json, run.toml (see `runfile`),
+    validation.json and, until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and
+    good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
+    never move.
 
     Raises
     ------
@@ -79,6 +82,7 @@ def write_model(folder, model):
         if model.vocab_out is not model.vocab:
             model.vocab_out.save(target / "vocab_out.tsv")
         _write_json(target / "config.json", model.config.as_dict())
+        (target / RUN_FILE).write_text(run_as_toml(model, folder), encoding="utf-8")
         _write_json(target / "position.json", vars(model.position))
         _write_json(target / "corpus.json", vars(model.origin))
         _write_json(target / "versions.json", _versions())
@@ -200,9 +204,9 @@ def _read_origin(path):
     if isinstance(values, dict) and isinstance(values.get("sources"), list):  # folders of text from before items
         files = values.pop("sources")
         values["input"] = {"kind": "corpus", "files": files} if files else {}
-    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool}
+    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
     if isinstance(values, dict):
-        values = {"output": "", "own_vocab": False} | values  # folders from before they were kept
+        values = {"output": "", "own_vocab": False, "begun": {}} | values  # folders from before they were kept
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     if not fits or any(type(values[name]) is not kind for name, kind in kinds.items()):
         raise InputError(f"{path}: not the origin of a run (expected {', '.join(kinds)})")

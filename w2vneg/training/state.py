@@ -30,6 +30,7 @@ class Origin:
     input : dict, the files and how they were read (`inputs.Input.as_dict`); empty if it was no file
     output : str, where the vectors were to be written; empty if nowhere
     own_vocab : bool, the vocabulary was chosen from these very data, by the options of the run
+    begun : dict, the options of the command line by which it began with rows of another: init, update, freeze
     fingerprint : int, of the first and last million numbers of each array
     """
 
@@ -38,6 +39,7 @@ class Origin:
     input: dict = field(default_factory=dict)
     output: str = ""
     own_vocab: bool = False
+    begun: dict = field(default_factory=dict)
 
     @classmethod
     def of(cls, data):

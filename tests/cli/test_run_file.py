@@ -1,0 +1,123 @@
+"""run.toml of a model folder repeats its run, and --config may name all of a run."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted import as_text, two_topics
+
+from w2vneg import Word2Vec
+from w2vneg.config import TrainConfig
+from w2vneg.config.presets import PRESETS
+from w2vneg.config.toml import to_toml
+from w2vneg.errors import W2vnegError
+from w2vneg.training.model import Model
+from w2vneg.training.runfile import run_as_toml
+
+SMALL = ["--loss=ns", "--dim=8", "--min-count=1", "--epochs=2", "--workers=1", "--quiet"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text(as_text(two_topics()))
+    (tmp_path / "valid.tsv").write_text("a1\ta2\t1\nb1\tb2\t2\n")
+    rows = (f"u{i % 7};i{i % 11};{1 + i % 3}\n" for i in range(200))
+    (tmp_path / "pairs.csv").write_text("user;item;n\n" + "".join(rows))
+    return tmp_path
+
+
+def train(run_cli, *arguments):
+    result = run_cli("train", *arguments)
+    assert result.code == 0, result.err
+    return result
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "--corpus corpus.txt --window=3 --subsample=0.01",
+        "--corpus corpus.txt --valid valid.tsv --metric nll --eval-every .5 --patience 2",
+        "--pairs pairs.csv --delimiter ; --header",
+    ],
+)
+def test_a_run_repeats_to_the_bit_from_another_folder(folder, run_cli, monkeypatch, flags):
+    train(run_cli, *SMALL, *flags.split(), "--save-model=one")
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    train(run_cli, "--config=../one/run.toml", "--save-model=two")
+    one, two = Model.load("../one"), Model.load("two")
+    assert all(np.array_equal(matrix, two.matrices()[name]) for name, matrix in one.matrices().items())
+    assert (one.config, one.origin) == (two.config, two.origin)
+    assert Path("../one/run.toml").read_text() == Path("two/run.toml").read_text()
+    train(run_cli, "--config=../one/run.toml", "--seed=2", "--save-model=three")
+    assert not np.array_equal(one.vectors_in, Model.load("three").vectors_in)  # the command line wins
+
+
+def test_rows_that_it_began_with_and_a_vocabulary_that_was_fixed_are_named(folder, run_cli):
+    train(run_cli, *SMALL, "--corpus=corpus.txt", "--save-model=first")
+    whole = ["--subsample=0", "--save-model=one"]
+    Path("words.tsv").write_text("a1\t3\na2\t2\nb1\t2\nunseen\t1\n")
+    train(run_cli, *SMALL, "--corpus=corpus.txt", "--init=first", "--freeze", "--vocab=words.tsv", *whole)
+    Path("words.tsv").unlink()  # the model folder has it
+    train(run_cli, "--config=one/run.toml", "--save-model=two")
+    one, two = Model.load("one"), Model.load("two")
+    assert two.vocab.words == one.vocab.words and np.array_equal(one.vectors_in, two.vectors_in)
+    assert two.origin.begun == {"init": str(folder / "first"), "freeze": True}
+
+
+def test_what_a_file_cannot_say_stands_in_it_as_a_sentence(folder):
+    word2vec = Word2Vec(loss="ns", dim=8, epochs=2, min_count=1, workers=1, subsample=0)
+    word2vec.fit([["a", "b", "c"], ["b", "c", "d"]] * 20)
+    text = run_as_toml(word2vec.model, "m")
+    assert "# Its data were no files; name them, as with --corpus." in text
+    word2vec.model.origin.begun = {"update": "/former"}
+    assert "It went on with /former" in run_as_toml(word2vec.model, "m") and "update =" not in text
+
+
+def test_a_file_may_name_all_of_a_run_and_the_command_line_wins(folder, run_cli):
+    run = {"corpus": "corpus.txt", "output": "mine.txt", "save-model": "m", "loss": "ns", "dim": 8, "epochs": 2}
+    Path("run.toml").write_text(to_toml(run | {"min-count": 1, "workers": 1}))
+    train(run_cli, "--config=run.toml", "--quiet")
+    assert Path("mine.txt").exists() and len(Model.load("m").vocab) == 40
+    train(run_cli, "--config=run.toml", "--quiet", "--output=other.txt", "--save-model=n")
+    train(run_cli, "--config=run.toml", "--quiet", "--pairs=pairs.csv", "--delimiter=;", "--force")
+    assert Model.load("m").origin.input["kind"] == "pairs"
+    assert run_cli("warmup", "--config=run.toml", "--quiet").code == 0  # takes what means something to it
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("corpus = 3", "corpus: 3 is not what --corpus takes"),
+        ("corpus = 'corpus.txt'\noutput = ['a']", "output: ['a'] is not what --output takes"),
+        ("corpus = 'corpus.txt'\nfreeze = 'yes'", "freeze: 'yes' is not what --freeze takes"),
+        ("corpus = 'corpus.txt'\neval-every = 'often'", "eval_every: 'often' is not what --eval-every takes"),
+        ("corpis = 'corpus.txt'", "unknown option 'corpis'"),
+    ],
+)
+def test_what_a_file_should_not_say_is_one_message_with_its_name(folder, run_cli, text, message):
+    Path("run.toml").write_text(text)
+    result = run_cli("train", "--config=run.toml", *SMALL)
+    assert (result.code, result.out) == (1, "")
+    assert f"run.toml: {message}" in result.err and "Traceback" not in result.err
+
+
+def test_the_options_of_every_preset_come_about_again_from_what_is_written():
+    """Of a resolved configuration: nothing of it is refused, and nothing else is chosen."""
+    tried = 0
+    for name in PRESETS:
+        for source in ("text", "baskets", "pairs"):
+            for inputs in ("row", "window", "subwords"):
+                try:
+                    resolved = TrainConfig(loss=name, inputs=inputs, source=source, workers=1).resolved()
+                except W2vnegError:
+                    continue  # the data or the loss have no such inputs
+                values = resolved.as_dict()
+                names = [item.name for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
+                given = {key: values[key] for key in names if values[key] is not None} | {"loss": resolved.preset}
+                again = dataclasses.replace(TrainConfig.from_mapping(given), source=source).resolved()
+                assert again == resolved, (name, source, inputs)
+                tried += 1
+    assert tried > 2 * len(PRESETS)

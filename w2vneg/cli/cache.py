@@ -1,0 +1,60 @@
+"""``w2vneg cache``: what is kept in the cache folder, and how to be rid of it."""
+
+import dataclasses
+import json
+
+import click
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+
+
+@click.group()
+def cache():
+    """Encoded data, compiled code and downloads: list them, clear them, tell where they are."""
+
+
+@cache.command("list")
+@_JSON
+def list_(as_json):
+    """List what is kept, by kind, with its size."""
+    from ..files.caches import cached
+
+    _show(cached(), as_json)
+
+
+@cache.command("clear")
+@click.argument("kinds", nargs=-1, metavar="[corpora|phrases|jit|data]…")
+@_JSON
+def clear(kinds, as_json):
+    """Remove what is kept of some kinds; without any, all that can be made again without a download.
+
+    The next run encodes or compiles again what it needs. Model folders and vectors are not in the cache.
+    """
+    from ..files.caches import MADE_AGAIN
+    from ..files.caches import clear as remove
+
+    found = remove(kinds or MADE_AGAIN)
+    _show(found, as_json)
+    if not as_json:
+        click.echo(f"Removed {sum(one.bytes for one in found) / 2**20:,.1f} MB.")
+
+
+@cache.command("path")
+@click.argument("kind", required=False, metavar="[corpora|phrases|jit|data]")
+def path(kind):
+    """Print the cache folder, or that of a kind."""
+    from ..files.cachedir import cache_dir
+    from ..files.caches import path_of
+
+    click.echo(str(path_of(kind) if kind else cache_dir()))
+
+
+def _show(found, as_json):
+    if as_json:
+        rows = [dataclasses.asdict(one) | {"path": str(one.path)} for one in found]
+        click.echo(json.dumps(rows, indent=2))
+        return
+    from .tables import table
+
+    rows = [[one.kind, f"{one.files:,}", f"{one.bytes / 2**20:,.1f} MB", one.what, str(one.path)] for one in found]
+    click.echo(table([["kind", "files", "size", "what", "where"], *rows]))

@@ -1,0 +1,69 @@
+"""What the cache folder holds, by kind: how much, where, and how to be rid of it. The secret of signatures stays."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import OutputError, did_you_mean
+from .cachedir import cache_dir
+
+KINDS = {  # kind -> what it is
+    "corpora": "encoded data, made again when they are read",
+    "phrases": "phrases found in corpora, made again when they are asked for",
+    "jit": "compiled code, compiled again when it is needed",
+    "data": "downloads and the built-in corpus",
+}
+MADE_AGAIN = ("corpora", "phrases", "jit")  # of what is on this machine
+
+
+@dataclass(frozen=True)
+class Cached:
+    """kind, what : str; path : Path, there or not; files : int; bytes : int"""
+
+    kind: str
+    what: str
+    path: Path
+    files: int
+    bytes: int
+
+
+def path_of(kind):
+    """Return the folder of a kind as a Path; OutputError if there is no such kind."""
+    if kind not in KINDS:
+        raise OutputError(f"unknown kind {kind!r}{did_you_mean(kind, KINDS)}")
+    named = os.environ.get("W2VNEG_JIT_CACHE") if kind == "jit" else None
+    return Path(named).expanduser() if named else cache_dir(kind)
+
+
+def cached(kinds=tuple(KINDS)):
+    """Return what is kept of these kinds, a list of `Cached`."""
+    found = []
+    for kind in kinds:
+        path = path_of(kind)
+        sizes = [_size(Path(folder) / name) for folder, _, names in os.walk(path) for name in names]
+        found.append(Cached(kind, KINDS[kind], path, len(sizes), sum(sizes)))
+    return found
+
+
+def clear(kinds=MADE_AGAIN):
+    """Remove all that is kept of these kinds; return what there was, a list of `Cached`.
+
+    A run that goes on has its files open, and they stay until it ends. OutputError if something cannot be removed.
+    """
+    found = cached(kinds)
+    for one in found:
+        try:
+            shutil.rmtree(one.path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise OutputError(f"cannot remove {error.filename or one.path}: {error.strerror}") from error
+    return found
+
+
+def _size(path):
+    try:
+        return path.lstat().st_size
+    except OSError:  # another process was faster
+        return 0
