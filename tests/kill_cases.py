@@ -29,7 +29,7 @@ from w2vneg.errors import W2vnegError
 from w2vneg.training.model import Model
 
 _SMALL = shlex.split("--dim 8 --window 3 --subsample 0 --min-count 1 --workers 1 --loss ns")
-_TRAIN = ["train", "--corpus", "corpus.txt", *_SMALL]
+_TRAIN = ["train", "--corpus", "corpus.txt", *_SMALL, "--output", "vectors.txt", "--force"]
 _FORMER = [*_TRAIN, "--epochs", "1", "--seed", "7"]
 _SAVED = [*_TRAIN, "--epochs", "1", "--save-model", "model"]
 _EVALUATED = ["--valid", "valid.tsv", "--metric", "nll"]

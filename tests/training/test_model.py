@@ -22,6 +22,7 @@ FILES = [
     "history.jsonl",
     "learned.npy",
     "position.json",
+    "run.toml",
     "signature.json",
     "validation.json",
     "vectors_in.npy",
@@ -30,7 +31,7 @@ FILES = [
     "vocab.tsv",
 ]
 
-_MAY_BE_MISSING = {"good.json", "signature.json", "validation.json", "versions.json"}
+_MAY_BE_MISSING = {"good.json", "run.toml", "signature.json", "validation.json", "versions.json"}
 
 
 @pytest.fixture

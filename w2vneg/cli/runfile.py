@@ -31,7 +31,7 @@ def take_run_options(context, parse):
         If a value is not what the option takes.
     """
     path = context.params.get("config_path")
-    if path is None:
+    if path is None or context.params.get("resume") or context.params.get("update"):  # these two refuse it
         return
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     other_data = any(kind in given for kind in SOURCES)

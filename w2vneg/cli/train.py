@@ -101,7 +101,7 @@ def train(
     _tell_of_phrases(encoded, note)
     _tell_of_raw_text(read, encoded, note)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
-    validation = validation_of(held_out, encoded, config, model, note)
+    validation = validation_of(held_out, encoded, config, model, note, mirror)
     if dry_run:
         return _tell_estimate(word2vec, encoded, model, validation, as_json, note)
     begun = beginning.kept()

@@ -50,16 +50,19 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json, **given):
     """Train combinations of options and rank them by held-out pairs.
 
-    All trials run in this process on data that are encoded once; --valid chooses, and no other file is read. A trial
+    All trials run in this process on data that are encoded once; --valid chooses, or a set
+    of words by --metric, and no other file is read. A trial
     that diverges, or whose options do not go together, is a row with the reason. Results are kept as they come: the
     same command goes on after an interruption, and more values or seeds add to the table.
 
     Writes DIR/trials.csv and DIR/trials.md, the best first, and DIR/best.toml for 'w2vneg train --config'.
     """
     note = noter(quiet)
-    if given["valid"] is None:
-        raise click.UsageError("a search evaluates its trials on held-out pairs; name them with --valid")
     held_out, read, fixed = check_valid(given), input_of(given), fixed_of(given)
+    if not held_out.there:
+        raise click.UsageError(
+            "a search evaluates its trials on held-out pairs; name them with --valid, or a set of words with --metric"
+        )
     config = dataclasses.replace(read_config(config_path, given), source=read.source, rectangular=read.rectangular)
     combinations = _combinations(grid, ranges, n_random, config.seed, given)
     from ..search.trials import check_folder
@@ -74,7 +77,7 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
     encoded = encode(read.located(mirror), config, quiet, **vocabularies(fixed))
     note(encoded.report.line())
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
-    validation = validation_of(held_out, encoded, config, None, note)
+    validation = validation_of(held_out, encoded, config, None, note, mirror)
     with nullcontext() if quiet else _progress(config.source) as progress:
         listeners = [] if progress is None else [progress]
         found = search(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)

@@ -17,7 +17,8 @@ _OPTIONS = (
     click.option(
         "--metric",
         metavar="NAME",
-        help="What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.  [default: mpr]",
+        help="What is best: of held-out pairs mpr, prec@K, recall@K, ndcg@K, nll or likelihood; of words, without "
+        "--valid, a set such as men-dev or google-dev.  [default: mpr]",
     ),
     click.option(
         "--patience",
@@ -47,6 +48,17 @@ class HeldOutFlags:
     known: str | None
     chosen: dict
 
+    @property
+    def there(self):
+        """Whether there is something to evaluate by: held-out pairs, or a set of words."""
+        return self.valid is not None or self.by_a_set
+
+    @property
+    def by_a_set(self):
+        from ..training.validation import set_names
+
+        return "metric" in self.chosen and self.chosen["metric"].strip().lower() in set_names()
+
 
 def valid_options(command):
     """Decorate `command` with the options; they reach it in its ``**given``, from which `check_valid` takes them."""
@@ -68,17 +80,31 @@ def check_valid(given, resume=None):
         raise click.UsageError(
             f"--resume takes its options from the model folder; leave {flags[next(iter(chosen))]} out"
         )
-    if not resume and valid is None and (chosen or known):
+    found = HeldOutFlags(valid, known, chosen)
+    if found.by_a_set and (valid or known):
+        raise click.UsageError(
+            f"{chosen['metric']} is a set of words, not a figure of held-out pairs; leave "
+            f"{'--valid' if valid else '--valid-exclude-known'} out"
+        )
+    if not resume and not found.there and (chosen or known):
         flag = flags[next(iter(chosen))] if chosen else "--valid-exclude-known"
+        if flag == "--metric":
+            _check_metric(chosen["metric"])
         raise click.UsageError(f"{flag} is about evaluation on held-out pairs; name them with --valid")
-    if valid is not None or known is not None:
+    if found.there or known is not None:
         from ..training.validation import check_options
 
         check_options(**chosen)
         for path in (valid, known):
             if path is not None and not os.path.exists(path):
                 raise InputError(f"{path}: no such file; name one of held-out pairs, as 'w2vneg split' writes them")
-    return HeldOutFlags(valid, known, chosen)
+    return found
+
+
+def _check_metric(text):
+    from ..training.validation import Metric
+
+    Metric.parse(text)
 
 
 def files_of(flags, model):
@@ -88,8 +114,8 @@ def files_of(flags, model):
     return [path for path in found if path]
 
 
-def validation_of(flags, encoded, config, model, note):
-    """Return the `Validation` of a run, or None without held-out pairs; a resumed run knows its own."""
+def validation_of(flags, encoded, config, model, note, mirror=None):
+    """Return the `Validation` of a run, or None if it has none; a resumed run knows its own."""
     best = None if model is None else model.best
     if model is not None and best is None and (flags.valid or flags.known):
         raise click.UsageError("the run to resume was not evaluated on held-out pairs; leave --valid out")
@@ -98,8 +124,12 @@ def validation_of(flags, encoded, config, model, note):
         files = best.settings["files"]
         valid, known = valid or files.get("valid"), known or files.get("known")
         chosen = {name: best.settings[name] for name in ("metric", "patience", "every")}
+        if HeldOutFlags(None, None, chosen).by_a_set:
+            return _on_a_set(encoded, mirror, chosen, lambda text: None)
         if valid is None or (known is None and best.settings["known"] is not None):
             raise click.UsageError("the run to resume was evaluated on pairs that came from no file; go on in Python")
+    if flags.by_a_set:
+        return _on_a_set(encoded, mirror, chosen, note)
     if valid is None:
         return None
     if model is None:
@@ -110,6 +140,24 @@ def validation_of(flags, encoded, config, model, note):
     held = validation.held
     unknown = f", {held.n_unknown:,} more have an item unknown to the training data" if held.n_unknown else ""
     note(f"{valid}: {len(held.centres):,} held-out pairs to evaluate the model on{unknown}.")
+    return validation
+
+
+def _on_a_set(encoded, mirror, chosen, note):
+    """Return the `SetValidation`; warn if it is of a set on which results are reported."""
+    from ..errors import ConfigError
+    from ..training.on_sets import SetValidation
+
+    if encoded.source != "text":
+        raise ConfigError(
+            f"{chosen['metric']} is a set of words, and these are items; choose by held-out pairs, --valid"
+        )
+    validation = SetValidation(encoded, mirror=mirror, **chosen)
+    if not validation.set.for_choices:
+        note(
+            f"Warning: {validation.metric.name} is a test set. What is chosen by it looks better on it than it is, so "
+            "do not report that figure; choose by men-dev or google-dev."
+        )
     return validation
 
 

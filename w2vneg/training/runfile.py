@@ -8,6 +8,7 @@ import os
 
 from ..config import TrainConfig
 from ..config.toml import to_toml
+from .validation import set_names
 
 RUN_FILE = "run.toml"
 _EVALUATION = {"metric": "metric", "patience": "patience", "every": "eval-every"}
@@ -31,7 +32,7 @@ def _missing(model):
         yield "Its data were no files; name them, as with --corpus."
     if "update" in origin.begun:
         yield f"It went on with {origin.begun['update']}, by --update, which takes no --config."
-    if model.best is not None and "valid" not in model.best.settings["files"]:
+    if model.best is not None and not _by_a_set(model.best) and "valid" not in model.best.settings["files"]:
         yield "Its held-out pairs were no file; name them with --valid."
 
 
@@ -54,6 +55,10 @@ def _options(config):
     values = config.as_dict()
     names = [item.name for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
     return {name: values[name] for name in names} | {"loss": config.preset or config.loss} | config.absent
+
+
+def _by_a_set(best):
+    return best.settings["metric"] in set_names()
 
 
 def _validation(best):

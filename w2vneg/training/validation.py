@@ -22,6 +22,7 @@ import scipy.sparse
 from ..data.encoded.heldout import HeldOut, read_pairs_file
 from ..errors import ConfigError, InputError, did_you_mean
 from ..evaluation import evaluate_ranking, scores_of
+from ..evaluation.analogy import HALVES
 from ..events import BestRestored, Validated
 from .state import Best
 
@@ -40,15 +41,21 @@ class Metric:
 
     @classmethod
     def parse(cls, text):
-        """Read ``mpr``, ``nll``, ``likelihood``, ``prec@15``, ``recall@15`` or ``ndcg@15``; ConfigError otherwise."""
+        """Read ``mpr``, ``nll``, ``likelihood``, ``prec@15``, ``recall@15``, ``ndcg@15`` or one of `set_names`.
+
+        ConfigError for anything else.
+        """
         text = str(text).strip().lower()
+        if text in set_names():
+            return cls(text)
         if text in ("mpr", "likelihood", "nll"):
             return cls(text, sign=-1 if text == "nll" else 1)
         found = re.fullmatch(r"(prec|recall|ndcg)@([1-9]\d{0,8})", text)
         if found is None:
             known = f"{', '.join(METRICS)} with a whole number above 0 for K"
-            example = f"; write {text}@15." if text in ("prec", "recall", "ndcg") else did_you_mean(text, METRICS, 0)
-            raise ConfigError(f"unknown metric {text!r}{example} Known: {known}")
+            names = (*METRICS, *set_names())
+            example = f"; write {text}@15." if text in ("prec", "recall", "ndcg") else did_you_mean(text, names, 0)
+            raise ConfigError(f"unknown metric {text!r}{example} Known: {known}; of words {', '.join(set_names())}")
         return cls(text, int(found[2]))
 
     def figures(self, result):
@@ -65,6 +72,14 @@ class Metric:
 
     def better(self, value, than):
         return self.sign * value > self.sign * than
+
+
+def set_names():
+    """Return the evaluation sets of words that a run can be evaluated by, instead of held-out pairs (list of str)."""
+    from ..data.catalog import names
+
+    analogies = [name for each in names("analogy") for name in (each, *(f"{each}-{half}" for half in HALVES))]
+    return [*names("similarity"), *analogies]
 
 
 class Validation:
