@@ -14,6 +14,7 @@ from .progress import BestEffort, note
 _COMMANDS = {  # command -> (module, attribute)
     "train": (".train", "train"),
     "tune": (".tune", "tune"),
+    "compare": (".compare", "compare"),
     "warmup": (".warmup", "warmup"),
     "eval": (".eval", "evaluate"),
     "nearest": (".nearest", "nearest"),

@@ -242,14 +242,20 @@ def read_config(path, given):
     What the file says of the run beside is taken when the command line is parsed (see `runfile`).
     """
     from ..config import TrainConfig
-    from .runfile import of_run
 
     values = {}
     if path is not None:
-        values = {name: value for name, value in parse_toml(read_text(path), path).items() if not of_run(name)}
+        values = options_in(path)
         TrainConfig.from_mapping(values, path)  # its own mistakes are reported with its name
     values |= {name: value for name, value in given.items() if value is not None}
     return TrainConfig.from_mapping(values)
+
+
+def options_in(path):
+    """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
+    from .runfile import of_run
+
+    return {name: value for name, value in parse_toml(read_text(path), path).items() if not of_run(name)}
 
 
 def parse_toml(text, where):

@@ -1,5 +1,7 @@
 """What a file of ``--config`` says of a run beside its options: data, held-out pairs, where it begins and goes."""
 
+import os
+
 import click
 from click.core import ParameterSource
 
@@ -18,10 +20,16 @@ def of_run(name):
     return name in _RUN or name in SOURCES or any(name in options_of(kind) for kind in SOURCES)
 
 
+def file_of_run(place):
+    """Return the path of a run's file: `place` itself, or that of a model folder (str)."""
+    return os.path.join(place, "run.toml") if os.path.isdir(place) else place
+
+
 def take_run_options(context, parse):
     """Let the options of a command have what the file of ``--config`` says of the run; the command line wins.
 
-    A command takes those that it has. If the command line names a source, the file's, with its options, is left out.
+    A command takes those that it has; one that compares runs, from the first of them. If the command line names a
+    source, the file's, with its options, is left out.
 
     parse : callable, called with a text and its place, returns a dict
 
@@ -30,7 +38,7 @@ def take_run_options(context, parse):
     ConfigError
         If a value is not what the option takes.
     """
-    path = context.params.get("config_path")
+    path = context.params.get("config_path") or next(map(file_of_run, context.params.get("runs", ())), None)
     if path is None or context.params.get("resume") or context.params.get("update"):  # these two refuse it
         return
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}

@@ -114,8 +114,11 @@ def files_of(flags, model):
     return [path for path in found if path]
 
 
-def validation_of(flags, encoded, config, model, note, mirror=None):
-    """Return the `Validation` of a run, or None if it has none; a resumed run knows its own."""
+def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True):
+    """Return the `Validation` of a run, or None if it has none; a resumed run knows its own.
+
+    chooses : bool, it decides on something, which a test set should not
+    """
     best = None if model is None else model.best
     if model is not None and best is None and (flags.valid or flags.known):
         raise click.UsageError("the run to resume was not evaluated on held-out pairs; leave --valid out")
@@ -125,11 +128,11 @@ def validation_of(flags, encoded, config, model, note, mirror=None):
         valid, known = valid or files.get("valid"), known or files.get("known")
         chosen = {name: best.settings[name] for name in ("metric", "patience", "every")}
         if HeldOutFlags(None, None, chosen).by_a_set:
-            return _on_a_set(encoded, mirror, chosen, lambda text: None)
+            return _on_a_set(encoded, mirror, chosen)
         if valid is None or (known is None and best.settings["known"] is not None):
             raise click.UsageError("the run to resume was evaluated on pairs that came from no file; go on in Python")
     if flags.by_a_set:
-        return _on_a_set(encoded, mirror, chosen, note)
+        return _on_a_set(encoded, mirror, chosen, note if chooses else None)
     if valid is None:
         return None
     if model is None:
@@ -143,8 +146,8 @@ def validation_of(flags, encoded, config, model, note, mirror=None):
     return validation
 
 
-def _on_a_set(encoded, mirror, chosen, note):
-    """Return the `SetValidation`; warn if it is of a set on which results are reported."""
+def _on_a_set(encoded, mirror, chosen, note=None):
+    """Return the `SetValidation`; `note`, if given, that it is of a set on which results are reported."""
     from ..errors import ConfigError
     from ..training.on_sets import SetValidation
 
@@ -153,7 +156,7 @@ def _on_a_set(encoded, mirror, chosen, note):
             f"{chosen['metric']} is a set of words, and these are items; choose by held-out pairs, --valid"
         )
     validation = SetValidation(encoded, mirror=mirror, **chosen)
-    if not validation.set.for_choices:
+    if note is not None and not validation.set.for_choices:
         note(
             f"Warning: {validation.metric.name} is a test set. What is chosen by it looks better on it than it is, so "
             "do not report that figure; choose by men-dev or google-dev."

@@ -169,7 +169,7 @@ class TrialFolder:
         table = _table(rows, self.metric)
         with atomic_file(self.path / "trials.csv", "w", encoding="utf-8") as stream:
             csv.writer(stream, lineterminator="\n").writerows(table)
-        self._write("trials.md", _markdown(table))
+        self._write("trials.md", as_markdown(table))
         if best is not None:
             self._write("best.toml", self._toml(best))
 
@@ -274,7 +274,8 @@ def _figure(value):
     return "" if value is None else f"{value:.6g}"
 
 
-def _markdown(table):
+def as_markdown(table):
+    """Return a heading and lines, of text, as a table of Markdown."""
     cells = [[cell.replace("|", "\\|") for cell in line] for line in table]
     lines = ["| " + " | ".join(line) + " |" for line in cells]
     return "\n".join([lines[0], "|" + "---|" * len(table[0]), *lines[1:]]) + "\n"

@@ -19,11 +19,16 @@ from .trials import Trial, TrialFolder, best_of, key_of, rows_of
 
 @dataclass(frozen=True)
 class Search:
-    """What was found. rows : list of Row, the best first; best : Row or None; complete : bool, not interrupted"""
+    """What was found.
+
+    rows : list of Row, the best first; best : Row or None; complete : bool, not interrupted
+    trials : list of Trial, as they were run, with those that the folder had
+    """
 
     rows: list
     best: object
     complete: bool
+    trials: list
 
 
 def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=()):
@@ -94,7 +99,7 @@ def _search(encoded, config, combinations, validation, seeds, folder, listeners)
     rows = rows_of(trials, metric)
     if kept is not None:
         kept.write_tables(rows, best_of(rows, seeds))
-    return Search(rows, best_of(rows, seeds), complete)
+    return Search(rows, best_of(rows, seeds), complete, trials)
 
 
 def check_combinations(config, combinations):

@@ -8,7 +8,6 @@ import os
 
 from ..config import TrainConfig
 from ..config.toml import to_toml
-from .validation import set_names
 
 RUN_FILE = "run.toml"
 _EVALUATION = {"metric": "metric", "patience": "patience", "every": "eval-every"}
@@ -58,6 +57,8 @@ def _options(config):
 
 
 def _by_a_set(best):
+    from .validation import set_names
+
     return best.settings["metric"] in set_names()
 
 

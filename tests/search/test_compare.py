@@ -1,0 +1,101 @@
+"""Runs side by side: the figures are those of the runs, the intervals SciPy's, the differences paired by seed."""
+
+import csv
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted import as_text, two_topics
+from scipy import stats
+
+from w2vneg.search.comparing import as_rows, compared, interval
+from w2vneg.search.trials import Trial
+
+SMALL = shlex.split("--dim 8 --window 3 --subsample 0 --min-count 1 --epochs 2 --workers 1 --loss ns")
+
+
+def trial(alpha, seed, value, reason=None):
+    return Trial({"alpha": alpha}, seed, {} if reason else {"nll": value}, None if reason else 1.0, 2.0, reason)
+
+
+def test_means_and_paired_differences_are_those_of_scipy():
+    rng = np.random.default_rng(3)
+    one = rng.normal(3, 1, 6)
+    two = one + rng.normal(0.5, 0.1, 6)  # a small difference within a large spread
+    trials = [trial(0.1, seed, value) for seed, value in enumerate(one)]
+    trials += [trial(0.2, seed, value) for seed, value in enumerate(two)][::-1]
+    first, second = compared(trials, [{"alpha": 0.1}, {"alpha": 0.2}], ["a", "b"], "nll")
+    expected = stats.ttest_1samp(one, 0).confidence_interval()
+    assert (first.mean, first.low, first.high) == pytest.approx((one.mean(), *expected))
+    expected = stats.ttest_rel(two, one).confidence_interval()
+    assert (second.difference, second.difference_low, second.difference_high) == pytest.approx(
+        (np.mean(two - one), *expected)
+    )
+    assert second.difference_low > 0 and first.high > second.low  # what only pairs can tell
+    assert first.difference is None and second.seconds == 2.0
+
+
+def test_one_seed_has_no_interval_and_a_run_that_failed_has_its_reason():
+    trials = [trial(0.1, 1, None, "diverged"), trial(0.2, 1, 4.0), trial(0.3, 1, 5.0), trial(0.3, 2, 7.0)]
+    names = ["a", "b", "c", "d"]
+    runs = compared(trials, [{"alpha": a} for a in (0.1, 0.2, 0.3, 0.4)], names, "nll")
+    assert [run.reason for run in runs] == ["diverged", None, None, "was not run"]
+    assert (runs[1].mean, runs[1].low, runs[2].mean) == (4.0, None, 6.0)
+    assert (runs[2].difference, runs[2].difference_low) == (1.0, None)  # over the one seed of both
+    rows = as_rows(runs, "nll")
+    assert [row[0] for row in rows[1:]] == names and rows[1][2] == "diverged"
+    assert interval([]) == (None, None, None)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text(as_text(two_topics()))
+    (tmp_path / "valid.tsv").write_text("".join(f"a{i}\ta{i + 1}\t1\nb{i}\tb{i + 2}\t1\n" for i in range(12)))
+    return tmp_path
+
+
+def figures(path):
+    with open(path, encoding="utf-8", newline="") as stream:
+        return {(row["run"], int(row["seed"])): float(row["nll"]) for row in csv.DictReader(stream)}
+
+
+def test_a_grid_and_runs_of_model_folders_give_the_same_figures(folder, run_cli):
+    pytest.importorskip("matplotlib")
+    data = ["--corpus=corpus.txt", "--valid=valid.tsv", "--metric=nll"]
+    result = run_cli("compare", *data, *SMALL, "--grid=alpha=0.02,0.1", "--seeds=2", "--out=grid")
+    assert result.code == 0, result.err
+    assert "alpha 0.02" in result.out and "difference" in result.out
+    images = ("compare-means.png", "compare-differences.png")
+    assert all(Path("grid", name).read_bytes().startswith(b"\x89PNG") for name in images)
+    by_grid = figures("grid/compare.csv")
+    assert len(by_grid) == 4
+    for name, alpha in (("slow", 0.02), ("fast", 0.1)):
+        result = run_cli("train", *data, *SMALL, f"--alpha={alpha}", f"--save-model={name}", "--eval-every=2", "--json")
+        assert result.code == 0, result.err
+        assert json.loads(result.out)["validation"]["figures"]["nll"] == by_grid[f"alpha {alpha}", 1]
+    result = run_cli("compare", "slow", "fast/run.toml", "--seeds=2", "--out=runs", "--json", "--quiet")
+    assert result.code == 0, result.err
+    of_runs = figures("runs/compare.csv")
+    assert list(by_grid.values()) == list(of_runs.values()) and {name for name, _ in of_runs} == {"slow", "fast"}
+    (_, run) = json.loads(result.out)["runs"]
+    differences = [by_grid["alpha 0.1", seed] - by_grid["alpha 0.02", seed] for seed in (1, 2)]
+    assert run["difference"] == pytest.approx(np.mean(differences))
+
+
+def test_what_does_not_go_together(folder, run_cli):
+    data = ["--corpus=corpus.txt", "--out=out", *SMALL]
+    result = run_cli("compare", *data, "--grid=alpha=0.1")
+    assert result.code == 2 and "--valid, or by a set of words, --metric" in result.err
+    result = run_cli("compare", *data, "--valid=valid.tsv")
+    assert result.code == 2 and "name runs, or values of options with --grid" in result.err
+    Path("one.toml").write_text("alpha = 0.1\nmin-count = 1\n")
+    Path("two.toml").write_text("alpha = 0.1\nmin-count = 2\n")
+    given = ["--corpus=corpus.txt", "--valid=valid.tsv", "--out=out"]
+    result = run_cli("compare", "one.toml", "two.toml", *given)
+    assert result.code == 1 and "min_count differs between one.toml and two.toml" in result.err
+    result = run_cli("compare", "one.toml", "two.toml", "--min-count=1", *given)
+    assert result.code == 1 and "two of the runs have the same options" in result.err
+    assert not Path("out").exists()
