@@ -10,6 +10,7 @@ _EXTRAS = {  # package -> extra that brings it
     "safetensors": "safetensors",
     "tokenizers": "tokenizers",
     "matplotlib": "plot",
+    "optuna": "optuna",
 }
 
 # Goes into a file of its own (Numba caches only what stands in one) and through the house's decorator.

@@ -34,6 +34,13 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     help="Draw N combinations from --grid and --range.  [default: every combination of --grid]",
 )
 @click.option(
+    "--search",
+    "way",
+    type=click.Choice(["random", "tpe"]),
+    default="random",
+    help="How --random draws: at random, or as Optuna's TPE proposes, which gives up runs that do badly.",
+)
+@click.option(
     "--seeds",
     type=click.IntRange(min=1),
     default=1,
@@ -47,7 +54,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 @valid_options
 @config_options
-def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json, **given):
+def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as_json, **given):
     """Train combinations of options and rank them by held-out pairs.
 
     All trials run in this process on data that are encoded once; --valid chooses, or a set
@@ -64,13 +71,14 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
             "a search evaluates its trials on held-out pairs; name them with --valid, or a set of words with --metric"
         )
     config = dataclasses.replace(read_config(config_path, given), source=read.source, rectangular=read.rectangular)
-    combinations = _combinations(grid, ranges, n_random, config.seed, given)
+    combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
     from ..search.trials import check_folder
     from ..search.tuning import check_combinations
     from ..search.tuning import tune as search
 
     check_folder(out)
-    check_combinations(config, combinations)
+    if isinstance(combinations, list):
+        check_combinations(config, combinations)
     check_fixed(fixed, read)
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
@@ -87,7 +95,7 @@ def tune(out, grid, ranges, n_random, seeds, config_path, mirror, quiet, as_json
         sys.exit(130)
 
 
-def _combinations(grid, ranges, n_random, seed, given):
+def _combinations(grid, ranges, n_random, way, seed, given):
     """Return what is to be tried; everything wrong with it is reported before data are read."""
     from ..search.space import combinations, draws, parse_grid, parse_ranges
 
@@ -95,12 +103,18 @@ def _combinations(grid, ranges, n_random, seed, given):
         raise click.UsageError("nothing to try; name options with --grid, or with --random and --range")
     if ranges and n_random is None:
         raise click.UsageError("--range is drawn from; say how often with --random N")
+    if way == "tpe" and n_random is None:
+        raise click.UsageError("--search tpe proposes as many combinations as --random N says")
     grid = parse_grid(grid)
     ranges = parse_ranges(ranges, grid)
     for name in [*grid, *ranges]:
         if given.get(name) is not None:
             flag = "--" + name.replace("_", "-")
             raise click.UsageError(f"{name} is searched, so {flag} has no effect; leave one of them out")
+    if way == "tpe":
+        from ..search.tpe import Tpe
+
+        return Tpe(grid, ranges, n_random, seed)
     return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)
 
 

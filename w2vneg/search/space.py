@@ -32,6 +32,10 @@ class Range:
         """Return a number: int if whole, else a float of four digits."""
         low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
         value = math.exp(rng.uniform(math.log(low), math.log(high))) if self.log else rng.uniform(low, high)
+        return self.rounded(value)
+
+    def rounded(self, value):
+        """Return a number of the range with the digits that are drawn: none behind the point if whole, else four."""
         value = round(value) if self.whole else float(f"{value:.4g}")
         return min(max(value, self.low), self.high)
 

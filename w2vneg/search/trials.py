@@ -18,6 +18,8 @@ from ..errors import ConfigError, InputError, OutputError
 from ..files.atomic import atomic_file, check_folder_writable, is_hidden
 from ..files.bounded import decoded, parse_json, read_bytes, read_json
 
+GIVEN_UP = "given up"
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -39,6 +41,11 @@ class Trial:
     @property
     def key(self):
         return key_of(self.options, self.seed)
+
+    @property
+    def given_up(self):
+        """Whether it was ended because others were better (see `tpe`)."""
+        return (self.reason or "").startswith(GIVEN_UP)
 
 
 def key_of(options, seed):

@@ -8,13 +8,14 @@ import dataclasses
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from ..errors import ConfigError, W2vnegError
 from ..events import TrialDone, TrialStarted
 from ..files.locks import owned
 from ..training.state import Origin
 from ..word2vec import Word2Vec
-from .trials import Trial, TrialFolder, best_of, key_of, rows_of
+from .trials import GIVEN_UP, Trial, TrialFolder, best_of, key_of, rows_of
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
         Encoded once, shared by all trials.
     config : TrainConfig
         The options that are not searched; trials use its seed and those after it.
-    combinations : list of dict of str -> value
-        Options of each trial (see `search.space.combinations` and `search.space.draws`).
+    combinations : list of dict of str -> value, or Tpe
+        Options of each trial (see `search.space.combinations` and `search.space.draws`), or what proposes them.
     validation : Validation
         Evaluates all trials, and ends each early if it has patience.
     seeds : int
@@ -63,7 +64,7 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     OutputError
         If another process searches in this folder, or it cannot be written.
     """
-    if not combinations or seeds < 1:
+    if not len(combinations) or seeds < 1:
         raise ConfigError("nothing to try: give at least one combination and one seed")
     with nullcontext() if folder is None else owned(folder):
         return _search(encoded, config, combinations, validation, seeds, folder, listeners)
@@ -76,30 +77,63 @@ def _search(encoded, config, combinations, validation, seeds, folder, listeners)
     common = _common(encoded, config, validation)
     kept = TrialFolder(folder, common, config, metric) if folder is not None else None
     trials = kept.trials if kept is not None else []
-    planned = [(options, config.seed + n) for options in combinations for n in range(seeds)]
-    known = {trial.key for trial in trials}
-    failed = {key_of(trial.options, 0) for trial in trials if trial.reason is not None}
-    complete = True
-    for number, (options, seed) in enumerate(planned, 1):
-        if key_of(options, seed) in known or key_of(options, 0) in failed:
-            continue  # what fails under one seed is not tried under the next
-        _tell(listeners, TrialStarted(number, len(planned), options, seed))
-        trial, stopped = _run(encoded, dataclasses.replace(config, seed=seed), options, validation, listeners)
-        if trial is not None:
-            (kept.add if kept is not None else trials.append)(trial)
-            if trial.reason is not None:
-                failed.add(key_of(options, 0))
-            _tell_done(listeners, number, len(planned), trial, trials, metric)
-            if kept is not None:
-                rows = rows_of(trials, metric)
-                kept.write_tables(rows, best_of(rows, seeds))
-        if stopped:
-            complete = False
+    proposals = Planned(combinations) if isinstance(combinations, list) else combinations
+    proposals.begin(trials, metric)
+    number, planned, complete = 0, seeds * len(proposals), True
+    for options in proposals:
+        for seed in range(config.seed, config.seed + seeds):
+            number += 1
+            own = [trial for trial in trials if key_of(trial.options, 0) == key_of(options, 0)]
+            if any(trial.seed == seed or trial.reason is not None for trial in own):
+                continue  # what fails under one seed is not tried under the next
+            _tell(listeners, TrialStarted(number, planned, options, seed))
+            gives_up = partial(proposals.gives_up, first=seed == config.seed)
+            seeded = dataclasses.replace(config, seed=seed)
+            trial, stopped = _run(encoded, seeded, options, validation, listeners, gives_up)
+            if trial is not None:
+                (kept.add if kept is not None else trials.append)(trial)
+                _tell_done(listeners, number, planned, trial, trials, metric)
+                if kept is not None:
+                    rows = rows_of(trials, metric)
+                    kept.write_tables(rows, best_of(rows, seeds))
+            if stopped:
+                complete = False
+                break
+        if not complete:
             break
+        proposals.tell([trial for trial in trials if key_of(trial.options, 0) == key_of(options, 0)], metric)
     rows = rows_of(trials, metric)
     if kept is not None:
         kept.write_tables(rows, best_of(rows, seeds))
     return Search(rows, best_of(rows, seeds), complete, trials)
+
+
+class Planned:
+    """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it.
+
+    Parameters
+    ----------
+    combinations : list of dict
+    """
+
+    def __init__(self, combinations):
+        self._combinations = combinations
+
+    def __len__(self):
+        return len(self._combinations)
+
+    def __iter__(self):
+        return iter(self._combinations)
+
+    def begin(self, trials, metric):
+        """Take note of the trials that there are already (list of Trial), and of the Metric."""
+
+    def tell(self, trials, metric):
+        """Take note of the trials of the combination that was proposed last (list of Trial)."""
+
+    def gives_up(self, event, first):
+        """Tell whether a run is to end after an event of its training; `first`: it is that of the first seed."""
+        return False
 
 
 def check_combinations(config, combinations):
@@ -115,17 +149,29 @@ def check_combinations(config, combinations):
         raise refusals[0]
 
 
-def _run(encoded, config, options, validation, listeners):
-    """Train one trial; return (Trial, or None if it was interrupted before its end; whether Ctrl-C was pressed)."""
-    begun = time.perf_counter()
+def _run(encoded, config, options, validation, listeners, gives_up):
+    """Train one trial; return (Trial, or None if it was interrupted before its end; whether Ctrl-C was pressed).
+
+    gives_up : callable, tells of an event whether the run is to end
+    """
+    begun, hopeless = time.perf_counter(), []
+
+    def look(event):
+        if not hopeless and gives_up(event):
+            hopeless.append(event)
+            trainer.stop()
+
     took = lambda: time.perf_counter() - begun  # noqa: E731
     try:
         word2vec = Word2Vec(dataclasses.replace(config, **options))
         word2vec.check()
-        trainer = word2vec.trainer(encoded, listeners, validation=validation)
+        trainer = word2vec.trainer(encoded, [*listeners, look], validation=validation)
         trainer.train()
     except (W2vnegError, MemoryError) as error:
         return Trial(options, config.seed, {}, None, took(), str(error) or "not enough memory"), False
+    if hopeless and not trainer.complete:
+        why = f"{GIVEN_UP} at epoch {hopeless[0].epoch:.4g} with {hopeless[0].metric} {hopeless[0].value:.4f}"
+        return Trial(options, config.seed, {}, None, took(), why), False
     if not trainer.complete:
         return None, True
     best = trainer.model.best
