@@ -28,7 +28,7 @@ LAYERS = (  # a room imports from its own row only itself, and from all rows abo
     {"formats"},
     {"evaluation"},
     {"plugins", "checks"},
-    {"training", "estimator", "follow"},
+    {"training", "estimator", "follow", "tracking"},
     {"word2vec"},
     {"search", "warmup"},
     {"reproduce"},

@@ -11,6 +11,9 @@ _EXTRAS = {  # package -> extra that brings it
     "tokenizers": "tokenizers",
     "matplotlib": "plot",
     "optuna": "optuna",
+    "tensorboardX": "tensorboard",
+    "wandb": "wandb",
+    "mlflow": "mlflow",
 }
 
 # Goes into a file of its own (Numba caches only what stands in one) and through the house's decorator.

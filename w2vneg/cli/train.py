@@ -39,6 +39,13 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options of the run, its data too, from a file.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
 @click.option("--diagnose", is_flag=True, help="After each epoch, show what the draws are like (docs/diagnostics.md).")
+@click.option(
+    "--track",
+    "trackers",
+    metavar="NAME=PLACE",
+    multiple=True,
+    help="Hand figures to a tracker: csv=FILE, tensorboard=DIR, wandb=DIR or mlflow=DIR; may be repeated.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what memory, disk and time the run would take, and train nothing.")
 @click.option("--quiet", is_flag=True, help="No progress, no report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -54,6 +61,7 @@ def train(
     config_path,
     mirror,
     diagnose,
+    trackers,
     dry_run,
     quiet,
     as_json,
@@ -78,12 +86,14 @@ def train(
     output = vectors_of(output, checkpoints, model, note)
     from ..data.encoded.ranked import RANK
     from ..data.readers.sources import find_files
+    from ..tracking import Tracking
     from ..word2vec import Word2Vec
 
     read = beginning.data(note)
     word2vec = Word2Vec(config)
     word2vec.reads(read)
     word2vec.check(diagnose, start)
+    tracking = Tracking(trackers, word2vec.config, note)
     check_fixed(fixed, read, beginning.way)
     _check_places(output, checkpoints)
     located = beginning.with_phrases(read).located(mirror)
@@ -118,11 +128,13 @@ def train(
     trainer.model.origin.own_vocab, trainer.model.origin.begun = own_vocab, begun
     if model is not None and given["epochs"] and not trainer.complete:
         note(f"Alpha goes on at {trainer.alpha:.3g}, as in a run of {trainer.config.epochs} epochs.")
-    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress:
-        if progress is not None:
-            trainer.listeners.append(progress)
-        trainer.train()
     word2vec.model = trainer.model
+    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress, tracking:
+        trainer.listeners += [listener for listener in (progress, tracking) if listener is not None]
+        trainer.train()
+        if trackers:
+            vectors = word2vec.vectors
+            tracking.keep_vectors(vectors.words, vectors.matrix, word2vec.model.vocab.counts)
     with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
         write_results(word2vec, output, checkpoints, note)
     folder = checkpoints and checkpoints.folder
