@@ -129,14 +129,12 @@ def train(
     if model is not None and given["epochs"] and not trainer.complete:
         note(f"Alpha goes on at {trainer.alpha:.3g}, as in a run of {trainer.config.epochs} epochs.")
     word2vec.model = trainer.model
-    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress, tracking:
-        trainer.listeners += [listener for listener in (progress, tracking) if listener is not None]
-        trainer.train()
+    with tracking:
+        _train(trainer, tracking, quiet)
+        with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
+            write_results(word2vec, output, checkpoints, note)
         if trackers:
-            vectors = word2vec.vectors
-            tracking.keep_vectors(vectors.words, vectors.matrix, word2vec.model.vocab.counts)
-    with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
-        write_results(word2vec, output, checkpoints, note)
+            tracking.keep_vectors(word2vec.vectors, trainer.model.vocab.counts)
     folder = checkpoints and checkpoints.folder
     from ..config.compatibility import about_cosines
 
@@ -149,6 +147,13 @@ def train(
         what = "those trained so far" if validation is None else "the best of those trained so far"
         note(f"Interrupted: the vectors kept are {what}{hint}.")
         sys.exit(130)
+
+
+def _train(trainer, tracking, quiet):
+    """Train, with progress unless `quiet`, and hand the figures to the trackers."""
+    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress:
+        trainer.listeners += [listener for listener in (progress, tracking) if listener is not None]
+        trainer.train()
 
 
 def _encode(word2vec, located, quiet, known):

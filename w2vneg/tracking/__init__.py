@@ -37,8 +37,8 @@ class Tracker:
     def log(self, epoch, figures):
         """Keep figures (dict of str -> float) of a moment, `epoch` epochs (float) into the run."""
 
-    def keep_vectors(self, words, vectors, counts):
-        """Keep the vectors of the run, if the tracker shows such."""
+    def keep_vectors(self, vectors, counts):
+        """Keep the vectors of the run (Vectors, with int64 counts of their words), if the tracker shows such."""
 
     def end(self):
         """Close it; also after an error or Ctrl-C."""
@@ -109,9 +109,9 @@ class Tracking:
         if figures and epoch is not None:
             self._tell_all("log", float(epoch), figures)
 
-    def keep_vectors(self, words, vectors, counts):
-        """Hand over the vectors: words : sequence of str; vectors : float32 (n, dim); counts : int64 (n,)"""
-        self._tell_all("keep_vectors", words, vectors, counts)
+    def keep_vectors(self, vectors, counts):
+        """Hand over the vectors. vectors : Vectors, by falling count; counts : int64 (n,), of their words"""
+        self._tell_all("keep_vectors", vectors, counts)
 
     def _tell_all(self, name, *arguments):
         for tracker in list(self.trackers):

@@ -26,9 +26,9 @@ class TensorBoard(Tracker):
         for name, value in figures.items():
             self._writer.add_scalar(name, value, step_of(epoch))
 
-    def keep_vectors(self, words, vectors, counts):
+    def keep_vectors(self, vectors, counts):
         shown = slice(0, _SHOWN)
-        Vectors(list(words[shown]), vectors[shown], counts[shown]).save(self.place, format="projector")
+        Vectors(list(vectors.words[shown]), vectors.matrix[shown], counts[shown]).save(self.place, format="projector")
 
     def end(self):
         self._writer.close()
