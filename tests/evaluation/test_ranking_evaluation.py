@@ -5,35 +5,17 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse
+from item_models import LOGITS, model_of
 
 from w2vneg import Word2Vec
-from w2vneg.config import TrainConfig
-from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.evaluation import history_scores
 from w2vneg.evaluation import ranking as ranking_module
 from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, Coverage, evaluate_with_baselines
 from w2vneg.training.model import Model
 
-ITEMS = "abcde"
-LOGITS = [  # row: centre; a's best is b
-    [0, 4, 3, 2, 1],
-    [1, 0, 2, 3, 4],
-    [0, 0, 0, 0, 0],
-    [0, 0, 0, 0, 0],
-    [0, 0, 0, 0, 0],
-]
 TRAIN = [("a", "b", 5), ("a", "c", 1), ("b", "c", 3), ("c", "a", 2), ("d", "e", 1)]
 TEST = [("a", "d", 1), ("a", "e", 1), ("b", "a", 2), ("nobody", "a", 3), ("a", "nothing", 1)]
-
-
-def model_of(logits, words=ITEMS, words_out=None, **options):
-    """A model whose raw dot products are `logits`."""
-    logits = np.asarray(logits, np.float32)
-    config = TrainConfig(dim=len(words), source="pairs", rectangular=words_out is not None, **options).resolved()
-    vocab = Vocabulary(list(words), np.arange(len(words), 0, -1))
-    vocab_out = words_out and Vocabulary(list(words_out), np.arange(len(words_out), 0, -1))
-    return Model(vocab, config, np.eye(len(words), dtype=np.float32), logits.T.copy(), vocab_out=vocab_out)
 
 
 def write(path, rows):

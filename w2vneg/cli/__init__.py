@@ -20,6 +20,8 @@ _COMMANDS = {  # command -> (module, attribute)
     "nearest": (".nearest", "nearest"),
     "analogy": (".analogy", "analogy"),
     "recommend": (".recommend", "recommend"),
+    "report": (".report", "report"),
+    "explore": (".explore", "explore"),
     "export": (".export", "export"),
     "split": (".split", "split"),
     "phrases": (".phrases", "phrases"),

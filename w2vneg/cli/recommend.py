@@ -8,6 +8,7 @@ from ..errors import UnknownNameError
 from .inputs import refuse_overwriting
 from .progress import byte_progress, note
 from .scores import score_option
+from .titles import titles_of, titles_options
 
 
 @click.command()
@@ -17,16 +18,7 @@ from .scores import score_option
 @click.option("--queries", metavar="FILE", help="For each name in this file, one a line, by itself; with --out.")
 @click.option("--out", metavar="FILE", help="Write the lists to FILE.csv, FILE.jsonl or FILE.parquet.")
 @click.option("-k", "--k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
-@click.option(
-    "--titles",
-    metavar="FILE|NAME",
-    help="Table of what items are called, UTF-8 or Latin-1; or a name of 'w2vneg data list'.",
-)
-@click.option(
-    "--titles-cols",
-    metavar="ID,NAME",
-    help="Its columns, by number from 1 on or by name in its header.  [default: 1,2]",
-)
+@titles_options
 @click.option(
     "--exclude-known",
     metavar="FILE",
@@ -95,14 +87,8 @@ def _list_one(model, items, k, exclude_known, score, *, titles, titles_cols, mir
     from ..evaluation.recommend import recommend as best
     from ..training.model import Model
 
-    columns = _columns(titles, titles_cols)
     loaded = Model.load(model)
-    names = {}
-    if titles:
-        from ..data.inputs import locate
-        from ..data.readers.titles import read_titles
-
-        names = read_titles(locate(titles, mirror, "items"), columns, loaded.config.lowercase)
+    names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase)
     known = read_known(exclude_known, loaded)
     seeds_named = names if loaded.vocab_out is loaded.vocab else {}  # else seeds are users: titles are not theirs
     words = [as_word(item, loaded.config.lowercase) for item in items]
@@ -123,17 +109,6 @@ def _list_one(model, items, k, exclude_known, score, *, titles, titles_cols, mir
     width = max((len(item) for item, _ in found), default=0)
     for item, score in found:
         click.echo(f"  {item.ljust(width)}  {score:8.3f}  {names.get(item, '')}".rstrip())
-
-
-def _columns(titles, asked):
-    if asked is None:
-        return 1, 2
-    if not titles:
-        raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
-    columns = [int(one) if one.isdecimal() else one for one in asked.split(",")]
-    if len(columns) != 2 or "" in columns:
-        raise click.UsageError(f"--titles-cols takes two columns with a comma between, not {asked!r}")
-    return columns
 
 
 def _entry(item, names):

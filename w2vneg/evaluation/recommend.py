@@ -139,7 +139,7 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw"):
     """
     vocab = model.vocab
     asked = list(vocab.words) if queries is None else list(map(str, queries))
-    centres = np.arange(len(vocab)) if queries is None else np.array([_id(model, name) for name in asked], np.int64)
+    centres = np.arange(len(vocab)) if queries is None else ids_of(model, asked)
     blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
     if not blocks:
         raise ConfigError("recommending needs a name or more; got none")
@@ -175,7 +175,7 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     seeds = [seeds] if isinstance(seeds, str | Integral) else list(seeds)
     if not seeds or k < 1:
         raise ConfigError(f"recommending needs an item or a user or more, and k at least 1; got {len(seeds)}, k {k}")
-    ids = np.array([_id(model, seed) for seed in seeds])
+    ids = ids_of(model, seeds)
     scores = scores_of(model, score)(ids).mean(axis=0, dtype=np.float64)
     if model.vocab_out is model.vocab:
         scores[ids] = -np.inf
@@ -183,6 +183,11 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
         scores[known[np.unique(ids)].indices] = -np.inf
     rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
     return [(model.vocab_out.words[row], float(scores[row])) for row in rows]
+
+
+def ids_of(model, seeds):
+    """Return the rows of seeds by their names, int64 (m,); UnknownNameError with near spellings."""
+    return np.array([_id(model, seed) for seed in seeds], np.int64)
 
 
 def _id(model, name):

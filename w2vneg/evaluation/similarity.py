@@ -10,6 +10,7 @@ import math
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,28 +90,8 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
         If the file is missing or has a bad row, fewer than three pairs can be scored, or all scores or all
         cosines are equal.
     """
-    pairs = read_pairs(path)
-    if tags is None:
-        tags = all(_TAG.search(word) for pair in pairs for word in pair[:2])
-    lookup = Lookup(vectors, case)
-    if vectors.spellings is not None:
-        bare = [_TAG.sub("", word) if tags else word for pair in pairs for word in pair[:2]]
-        vectors = vectors.with_words(word for word in bare if lookup(word) < 0)
-        lookup = Lookup(vectors, case)
-    first, second, human = [], [], []
-    for a, b, score in pairs:
-        rows = [lookup(_TAG.sub("", word) if tags else word) for word in (a, b)]
-        if min(rows) >= 0:
-            first.append(rows[0])
-            second.append(rows[1])
-            human.append(score)
-    if len(human) < _FEWEST:
-        raise InputError(
-            f"{path}: only {len(human)} of {len(pairs)} pairs have vectors for both words, at least "
-            f"{_FEWEST} are needed for a correlation; train on more text or with a larger vocabulary"
-        )
-    cosines = vectors.cosines(first, second)
-    human = np.array(human)
+    found = scored_pairs(vectors, path, tags, case)
+    human, cosines = found.human, found.cosines
     for values, what, gap in ((human, "human scores", 0.0), (cosines, "cosines", _ROUNDING)):
         if np.ptp(values) <= gap:
             raise InputError(f"{path}: all {what} of the {len(human)} scored pairs are equal: no correlation exists")
@@ -126,11 +107,53 @@ def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
         pearson=float(pearson.statistic),
         pearson_interval=tuple(map(float, pearson.confidence_interval())),
         scored=len(human),
-        total=len(pairs),
-        unknown=len(lookup.unknown),
-        lowered=len(lookup.lowered),
-        tags_stripped=tags,
+        total=found.total,
+        unknown=len(found.lookup.unknown),
+        lowered=len(found.lookup.lowered),
+        tags_stripped=found.tags,
     )
+
+
+class ScoredPairs(NamedTuple):
+    """words : list of (str, str), the pairs with two vectors; human, cosines : float64, of each; total : int, all pairs
+    lookup : Lookup, what was found how; tags : bool, whether lemma tags were taken off
+    """
+
+    words: list
+    human: np.ndarray
+    cosines: np.ndarray
+    total: int
+    lookup: Lookup
+    tags: bool
+
+
+def scored_pairs(vectors, path, tags=None, case="lower"):
+    """Return the `ScoredPairs` of a file: what people said of each pair, and its cosine.
+
+    Parameters and errors are those of `evaluate_similarity`.
+    """
+    pairs = read_pairs(path)
+    if tags is None:
+        tags = all(_TAG.search(word) for pair in pairs for word in pair[:2])
+    lookup = Lookup(vectors, case)
+    if vectors.spellings is not None:
+        bare = [_TAG.sub("", word) if tags else word for pair in pairs for word in pair[:2]]
+        vectors = vectors.with_words(word for word in bare if lookup(word) < 0)
+        lookup = Lookup(vectors, case)
+    words, first, second, human = [], [], [], []
+    for a, b, score in pairs:
+        rows = [lookup(_TAG.sub("", word) if tags else word) for word in (a, b)]
+        if min(rows) >= 0:
+            words.append((a, b))
+            first.append(rows[0])
+            second.append(rows[1])
+            human.append(score)
+    if len(human) < _FEWEST:
+        raise InputError(
+            f"{path}: only {len(human)} of {len(pairs)} pairs have vectors for both words, at least "
+            f"{_FEWEST} are needed for a correlation; train on more text or with a larger vocabulary"
+        )
+    return ScoredPairs(words, np.array(human), vectors.cosines(first, second), len(pairs), lookup, tags)
 
 
 def read_pairs(path):

@@ -1,0 +1,198 @@
+"""The explorer: what it answers, and whom."""
+
+import asyncio
+import json
+
+import numpy as np
+import pytest
+from item_models import LOGITS, model_of
+
+from w2vneg import Vectors
+from w2vneg.errors import ConfigError, UnknownNameError
+from w2vneg.evaluation.recommend import recommend
+from w2vneg.explore import Answers, make_app
+from w2vneg.explore.answers import parsed
+from w2vneg.report.subjects import Subject
+
+WORDS = ["king", "queen", "man", "woman", "well-known", "-", "kings", "King", "<script>alert(1)</script>"]
+TOKEN = "the-token"
+
+
+def subject(name="one", seed=1, model=None, titles=None):
+    vectors = Vectors(WORDS, np.random.default_rng(seed).normal(size=(len(WORDS), 5)))
+    return Subject(name, name, vectors, model, titles=titles or {})
+
+
+def items():
+    model = model_of(LOGITS)
+    vectors = Vectors(model.vocab.words, model.vectors_in)
+    return Subject("items", "items", vectors, model, titles={"a": "Amélie", "b": "Brazil"})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("king", (["king"], [])),
+        ("king - man + woman", (["king", "woman"], ["man"])),
+        ("man : king :: woman", (["king", "woman"], ["man"])),
+        ("well-known + queen", (["well-known", "queen"], [])),
+        ("-", (["-"], [])),
+        ("- + king", (["-", "king"], [])),
+        ("king − queen", (["king"], ["queen"])),
+    ],
+)
+def test_expressions(text, expected):
+    assert parsed(text, subject().vectors) == expected
+
+
+@pytest.mark.parametrize("text", ["", "king queen", "king +", "+ king", "man : king"])
+def test_what_is_no_expression_is_told(text):
+    with pytest.raises(ConfigError):
+        parsed(text, subject().vectors)
+
+
+def test_the_nearest_are_those_of_the_vectors_and_differences_are_marked():
+    one, two = subject(), subject("two", 2)
+    first, second = Answers([one, two]).near("king - man + woman", "3")["columns"]
+    found = [(entry["word"], entry["score"]) for entry in first["near"]]
+    assert found == one.vectors.analogy("man", "king", "woman", k=3)
+    shared = {entry["word"] for entry in first["near"]} & {entry["word"] for entry in second["near"]}
+    assert [entry["only"] for entry in first["near"]] == [entry["word"] not in shared for entry in first["near"]]
+    assert all(not entry["only"] for entry in Answers([one]).near("king")["columns"][0]["near"])
+
+
+def test_a_word_that_one_of_two_knows_is_answered_by_that_one():
+    other = Subject("two", "two", Vectors("xy", np.eye(2)))
+    first, second = Answers([subject(), other]).near("king")["columns"]
+    assert first["near"] and "no vector for the word 'king'" in second["error"]
+    with pytest.raises(ConfigError, match="no vector for the word 'nobody'"):
+        Answers([subject(), other]).near("nobody")
+
+
+def test_completions_are_the_most_frequent_first_in_any_case():
+    words = lambda q: [entry["word"] for entry in Answers([subject()]).complete(q)["words"]]  # noqa: E731
+    assert words("KIN") == ["king", "kings", "King"]
+    assert words("<") == ["<script>alert(1)</script>"]
+    assert words("") == words("zzz") == []
+    assert Answers([items()]).complete("mél")["words"] == [{"word": "a", "title": "Amélie"}]
+
+
+def test_two_words_compared():
+    one = subject()
+    found = Answers([one]).compare("king", "queen", "4")["columns"][0]
+    order = [word for word, _ in one.vectors.most_similar("king", k=8)]
+    assert found["places"][0] == 1 + order.index("queen")
+    assert found["cosine"] == one.vectors.similarity("king", "queen")
+    least = {w: min(one.vectors.similarity(w, "king"), one.vectors.similarity(w, "queen")) for w in WORDS}
+    best = sorted(set(WORDS) - {"king", "queen"}, key=lambda word: -least[word])[:4]
+    assert [entry["word"] for entry in found["near"]] == best
+
+
+def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up():
+    one = items()
+    found = Answers([one, subject()]).next("b\nd", "3")
+    column = found["columns"][0]
+    assert [(entry["word"], pytest.approx(entry["score"])) for entry in column["near"]] == recommend(one.model, ["b", "d"], 3)
+    for entry in column["near"]:
+        assert sum(part["score"] for part in entry["why"]) == pytest.approx(entry["score"])
+        assert entry["why"] == sorted(entry["why"], key=lambda part: -part["score"])
+    assert found["items"][0] == {"word": "b", "title": "Brazil"}
+    with pytest.raises(UnknownNameError):
+        Answers([one]).next("nobody")
+    with pytest.raises(ConfigError, match="trained on items"):
+        Answers([subject()]).next("king")
+
+
+def test_questions_that_are_none_are_told():
+    answers = Answers([subject()])
+    for kind, asked in (("titles", {}), ("near", {"q": "x" * 501}), ("near", {"q": "king", "k": "-1"})):
+        with pytest.raises(ConfigError):
+            answers.answer(kind, **asked)
+
+
+def get(path, host="127.0.0.1:1234", subjects=None):
+    """Return (status, headers, body) of one request to the application."""
+    app = make_app(Answers(subjects or [subject()]), TOKEN)
+    path, _, query = path.partition("?")
+    scope = {"type": "http", "method": "GET", "http_version": "1.1", "scheme": "http", "root_path": ""}
+    scope |= {"path": path, "raw_path": path.encode(), "query_string": query.encode()}
+    scope |= {"headers": [(b"host", host.encode())]}
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(part.get("body", b"") for part in sent[1:]).decode()
+
+
+@pytest.mark.parametrize("path", ["/", "/wrong/", f"/{TOKEN}x/", f"/{TOKEN[:-1]}/api/about", "/wrong/page.js", "/é/"])
+def test_without_the_token_nothing_is_answered(path):
+    status, _, body = get(path)
+    assert status in (403, 404) and "king" not in body and "<html" not in body
+    assert status == 403 or path == "/"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:1234", "127.0.0.1.evil.example", "0.0.0.0", ""])
+def test_another_host_is_refused_even_with_the_token(host):
+    status, _, body = get(f"/{TOKEN}/api/near?q=king", host)
+    assert status == 400 and "queen" not in body
+
+
+def test_page_and_answers_are_served_and_may_load_nothing_else():
+    status, headers, body = get(f"/{TOKEN}/")
+    assert status == 200 and headers["content-type"].startswith("text/html") and "page.js" in body
+    assert "http" not in body.replace("http-equiv", "")
+    policy = headers["content-security-policy"]
+    assert (
+        policy.startswith("default-src 'none'")
+        and "unsafe" not in policy
+        and headers["referrer-policy"] == "no-referrer"
+    )
+    status, headers, body = get(f"/{TOKEN}/api/near?q=king&k=2")
+    assert (status, headers["content-type"]) == (200, "application/json") and len(
+        json.loads(body)["columns"][0]["near"]
+    ) == 2
+    assert headers["x-content-type-options"] == "nosniff"
+    assert get(f"/{TOKEN}/page.js")[1]["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "message"),
+    [
+        ("api/near?q=nobody", 200, "no vector for the word"),
+        ("api/other", 200, "no question is called"),
+        ("api/near?a=king", 400, "asked otherwise"),
+        ("api/near?q=king&k=%3Cscript%3E", 200, "expected a number"),
+    ],
+)
+def test_mistakes_in_questions_are_answers(path, status, message):
+    found, _, body = get(f"/{TOKEN}/{path}")
+    assert found == status and message in json.loads(body)["error"]
+
+
+def test_the_page_writes_words_as_text_only():
+    script = get(f"/{TOKEN}/page.js")[2]
+    assert not [
+        name for name in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(") if name in script
+    ]
+
+
+def test_a_port_that_is_taken_and_a_missing_package_are_told(tmp_path, run_cli, monkeypatch):
+    import socket
+    import sys
+
+    monkeypatch.chdir(tmp_path)
+    subject().vectors.save("vectors.txt", format="word2vec")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        result = run_cli("explore", "vectors.txt", "--port", taken.getsockname()[1])
+    assert result.code == 1 and "name another with --port" in result.err
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    result = run_cli("explore", "vectors.txt")
+    assert result.code == 1 and 'pip install "w2vneg[explore]"' in result.err

@@ -1,0 +1,220 @@
+"""The report: its page holds what it is told, as text, and nothing from elsewhere."""
+
+import base64
+import json
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from item_models import LOGITS, model_of
+from scipy.stats import binomtest
+
+from w2vneg import Vectors
+from w2vneg.report import geometry, interactive, make_report, sections
+from w2vneg.report.charts import Chart, Series
+from w2vneg.report.subjects import Subject, load_subjects, short_names
+
+EVIL = ["<script>alert(1)</script>", "</script><img/src=x/onerror=alert(2)>", "{{7*7}}", "a&amp;b", "$x^2$"]
+
+
+def vectors_of(words, dim=6, seed=1):
+    return Vectors(words, np.random.default_rng(seed).normal(size=(len(words), dim)))
+
+
+def told(epochs, resumed_at=None):
+    """Return the history of a run whose epochs take two seconds each."""
+    first = 0 if resumed_at is None else resumed_at
+    seconds = [2.0 * (i + 1 - (first if i >= first else 0)) for i in range(epochs)]
+    common = {"event": "EpochDone", "epochs": epochs, "tokens": 10, "alpha": 0.1, "untrained": 4.0, "temperature": None}
+    return [common | {"epoch": i + 1, "pairs": 100, "loss": 3.0 - i, "seconds": seconds[i]} for i in range(epochs)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, with two files of vectors, of which one has a stranger's words, and a model."""
+    monkeypatch.chdir(tmp_path)
+    words = [*EVIL, *(f"word{i}" for i in range(40))]
+    vectors_of(words).save("one.txt", format="word2vec")
+    vectors_of(words, seed=2).save("two.txt", format="word2vec")
+    model = model_of(LOGITS)
+    model.history += told(2)
+    model.save("model")
+    return tmp_path
+
+
+class Page(HTMLParser):
+    """Elements by name, with the addresses that they load from and the text of scripts and cells."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.scripts, self.cells, self.tags, self.loaded, self._into = [], [], [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        given = dict(attributes)
+        self.loaded += [given[name] for name in ("src", "href", "data", "srcset") if name in given]
+        self._into = {"script": self.scripts, "td": self.cells}.get(tag)
+        if self._into is not None:
+            self._into.append("")
+
+    def handle_endtag(self, tag):
+        self._into = None
+
+    def handle_data(self, data):
+        if self._into is not None:
+            self._into[-1] += data
+
+
+@pytest.fixture
+def without_bundle(monkeypatch):
+    """Plotly's own four megabytes are not looked at."""
+    monkeypatch.setattr("w2vneg.report.bundle", lambda: "/* plotly */")
+
+
+def test_a_page_has_every_word_on_its_map_and_loads_nothing(folder, without_bundle):
+    report = make_report(["one.txt", "two.txt"], words=[EVIL[0]])
+    page = Page(report.html())
+    assert all(address.startswith("#") for address in page.loaded)
+    figures = [json.loads(script) for script in page.scripts[:-2]]
+    assert len(figures) == len(report.charts)
+    maps = [figure for figure, chart in zip(figures, report.charts, strict=True) if chart.kind == "map"]
+    assert [len(figure["data"][0]["text"]) for figure in maps] == [45, 45]
+    assert maps[0]["data"][0]["text"][3] == "a&amp;amp;b"
+
+
+def test_words_of_strangers_are_text(folder, without_bundle):
+    html = make_report(["one.txt"], words=EVIL).html()
+    page = Page(html)
+    assert "img" not in page.tags and page.tags.count("script") == len(page.scripts)
+    assert not any("alert(" in script and "<" in script for script in page.scripts[:-2])
+    assert any(EVIL[0] in cell for cell in page.cells)  # as text
+    assert "<script>alert" not in html and "49" not in [cell.split("  ")[0] for cell in page.cells]
+
+
+def test_json_in_a_page_ends_no_script():
+    text = interactive.safe_json(json.dumps({"a": "</script><!--\u2028&"}, ensure_ascii=False))
+    assert not set("<>&\u2028") & set(text)
+    assert json.loads(text) == {"a": "</script><!--\u2028&"}
+
+
+def test_curves_are_those_of_the_history(folder):
+    section = sections.learning(load_subjects(["model", "one.txt"]))
+    loss, alpha, speed = section.charts
+    assert [(series.name, list(series.y)) for series in loss.series] == [
+        ("model", [3, 2]),
+        ("model, untrained", [4, 4]),
+    ]
+    assert list(alpha.series[0].x) == [1, 2] and loss.whole_x
+    np.testing.assert_allclose(speed.series[0].y, 50e-6)
+    assert not sections.learning(load_subjects(["one.txt"])) and not sections.draws(load_subjects(["model"]))
+
+
+def test_speed_of_a_resumed_run_begins_anew():
+    np.testing.assert_allclose(sections._rates(told(4, resumed_at=2)), 50.0)
+
+
+def test_an_epoch_that_was_run_again_counts_once():
+    model = model_of(LOGITS)
+    model.history += [*told(2), *told(3)]
+    assert [record["epoch"] for record in Subject("a", "a", vectors_of("ab"), model).told("EpochDone")] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 7), (3, 10), (10, 10)])
+def test_intervals_are_wilson_s(right, n):
+    expected = binomtest(right, n).proportion_ci(method="wilson")
+    np.testing.assert_allclose(sections.wilson(right / n, n), expected, atol=1e-7)
+
+
+def test_outliers_are_the_pairs_that_people_and_cosines_put_furthest_apart(tmp_path):
+    angles = np.radians([0, 1, 10, 20, 80])
+    vectors = Vectors("abcde", np.column_stack([np.cos(angles), np.sin(angles)]))
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("a\tb\t1\na\tc\t8\na\td\t7\na\te\t5\n")
+    from w2vneg.evaluation.similarity import scored_pairs
+
+    rows = sections._outliers("set", "one", scored_pairs(vectors, pairs))
+    assert rows[0] == ["set", "one", "a – b", "4", "1"]
+
+
+def test_hubs_are_counted_among_the_ten_nearest():
+    vectors = vectors_of([f"w{i}" for i in range(60)])
+    seen, asked = geometry.hubness(vectors)
+    expected = np.zeros(60, int)
+    for word in vectors.words:
+        expected[[vectors.id(other) for other, _ in vectors.most_similar(word, k=10)]] += 1
+    assert asked == 60 and seen.tolist() == expected.tolist()
+    assert geometry.hubness(vectors_of("ab"))[0].tolist() == [1, 1]
+    assert geometry.hubness(vectors_of("a"))[0].tolist() == [0]
+
+
+def test_effective_rank_of_equal_axes_and_of_a_line():
+    cross = np.vstack([np.eye(4), -np.eye(4)])
+    shares = geometry.spectrum(Vectors([f"w{i}" for i in range(8)], cross))
+    np.testing.assert_allclose(shares, 0.25, rtol=1e-6)
+    assert geometry.effective_rank(shares) == pytest.approx(4)
+    line = geometry.spectrum(Vectors("abc", [[1, 1], [2, 2], [5, 5]]))
+    assert geometry.effective_rank(line) == pytest.approx(1, abs=1e-5)
+    assert np.isfinite(geometry.effective_rank(geometry.spectrum(Vectors("a", [[0.0, 0.0]]))))
+
+
+def test_a_map_by_principal_axes_keeps_distances_within_a_plane():
+    rng = np.random.default_rng(3)
+    angles = rng.uniform(0, 2 * np.pi, 30)
+    plane = np.linalg.qr(rng.normal(size=(5, 2)))[0].T
+    vectors = Vectors([f"w{i}" for i in range(30)], np.column_stack([np.cos(angles), np.sin(angles)]) @ plane)
+    at = geometry.places(vectors)
+    apart = lambda points: np.linalg.norm(points[:, None] - points[None], axis=2)  # noqa: E731
+    np.testing.assert_allclose(apart(at), apart(vectors.unit), atol=1e-5)
+
+
+def test_names_are_as_short_as_tells_them_apart():
+    assert short_names(["a/one", "b/two"]) == ["one", "two"]
+    assert short_names(["a/one/", "b/one"]) == ["a/one", "b/one"]
+    assert short_names(["x", "x"]) == ["x (1)", "x (2)"]
+
+
+def test_the_command_writes_page_and_figures(folder, run_cli):
+    result = run_cli("report", "model", "one.txt", "--out", "page.html", "--figures", "drawn")
+    assert (result.code, result.out) == (0, ""), result.err
+    assert "Wrote page.html" in result.err
+    assert 4e6 < (folder / "page.html").stat().st_size < 15e6  # with Plotly in it
+    pngs, svgs = sorted((folder / "drawn").glob("*.png")), sorted((folder / "drawn").glob("*.svg"))
+    assert [path.stem for path in pngs] == [path.stem for path in svgs]
+    assert {"loss", "norms", "hubs", "spectrum", "map-1", "map-2"} <= {path.stem for path in pngs}
+    assert pngs[0].read_bytes().startswith(b"\x89PNG") and b"<svg" in svgs[0].read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing"], "missing: no such file"),
+        (["one.txt", "--map", "tsne"], "no map is called 'tsne'"),
+        (["one.txt", "--figures", "one.txt"], "cannot write figures to one.txt"),
+        (["one.txt", "--out", "no/where.html"], "no/where.html"),
+    ],
+)
+def test_mistakes(folder, run_cli, arguments, message):
+    result = run_cli("report", *arguments)
+    assert result.code == 1 and message in result.err and "Traceback" not in result.err
+    assert not list(folder.glob("*.html"))
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "extra"),
+    [("plotly.offline", [], "report"), ("jinja2", [], "report"), ("umap", ["--map", "umap"], "umap")],
+)
+def test_a_missing_package_is_told_with_its_extra(folder, run_cli, monkeypatch, module, arguments, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    result = run_cli("report", "one.txt", *arguments)
+    assert result.code == 1 and f'pip install "w2vneg[{extra}]"' in result.err
+    assert not list(folder.glob("*.html"))
+
+
+def test_bars_have_intervals_around_them():
+    y, low, high = np.array([[5.0, 6.0], [4.0, 4.0], [7.0, 9.0]])
+    bars = Chart("a", "a", "", "%", [Series("one", ["p", "q"], y, None, low, high)], "bars")
+    error = json.loads(interactive.figure_json(bars))["data"][0]["error_y"]
+    decoded = [np.frombuffer(base64.b64decode(error[key]["bdata"])) for key in ("array", "arrayminus")]
+    assert [list(one) for one in decoded] == [[2, 3], [1, 2]]

@@ -1,0 +1,54 @@
+"""`w2vneg explore`: a page of this machine's own on which vectors answer as one types."""
+
+import socket
+
+import click
+
+from .progress import note
+from .titles import titles_of, titles_options
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS...")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of 127.0.0.1.  [default: a free one]")
+@click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+@click.option("--readout", metavar="NAME", help="How vectors are made of model folders.  [default: as trained]")
+@titles_options
+@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
+def explore(runs, port, opened, readout, titles, titles_cols, mirror):
+    """Look things up in a browser: neighbours, sums and analogies as you type; of items, what comes next and why.
+
+    The page is for this machine only: it is served at 127.0.0.1, at an address that nobody can guess, and loads
+    nothing from elsewhere. Several models answer side by side. Ctrl-C ends it.
+    """
+    from ..explore import Answers, make_app
+    from ..explore.app import new_token, serve
+    from ..report.subjects import load_subjects
+
+    token = new_token()
+    subjects = load_subjects(runs, readout, titles_of(titles, titles_cols, mirror), any_spelling=True)
+    app = make_app(Answers(subjects), token)
+    with _listening(port) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/{token}/"
+        click.echo(address)
+        note("Open this address in a browser of this machine; Ctrl-C ends it.")
+        if opened:
+            click.launch(address)
+        try:
+            serve(app, listening)
+        except KeyboardInterrupt:
+            note("Ended.")
+
+
+def _listening(port):
+    """Return a socket bound to a port of this machine only."""
+    from ..errors import ConfigError
+
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(("127.0.0.1", port))
+    except OSError as error:
+        listening.close()
+        raise ConfigError(f"port {port} cannot be used ({error.strerror}); name another with --port") from None
+    return listening

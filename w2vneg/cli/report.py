@@ -1,0 +1,46 @@
+"""`w2vneg report`: a page to look at, of one run or several."""
+
+import click
+
+from .progress import note
+from .titles import titles_of, titles_options
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS...")
+@click.option("--out", metavar="FILE", default="report.html", show_default=True, help="The page.")
+@click.option("--figures", metavar="DIR", help="Write each chart as PNG and SVG, too.")
+@click.option("--map", "way", metavar="NAME", default="pca", show_default=True, help="Of all words: pca, umap or none.")
+@click.option("--word", "words", metavar="WORD", multiple=True, help="Show its neighbours; may be repeated.")
+@click.option("--readout", metavar="NAME", help="How vectors are made of model folders.  [default: as trained]")
+@titles_options
+@click.option("--mirror", metavar="DIR", help="Folder in which named evaluation sets are looked for, too.")
+def report(runs, out, figures, way, words, readout, titles, titles_cols, mirror):
+    """Write one page about runs and their vectors, side by side: curves, evaluation, neighbours, a map.
+
+    It opens from disk and loads nothing. Evaluation sets that are not on this machine are left out
+    (w2vneg data fetch).
+    """
+    from ..files.atomic import check_writable
+    from ..report import make_report
+
+    check_writable(out)
+    if figures:
+        _folder(figures)
+    made = make_report(runs, readout, words, way, mirror, titles_of(titles, titles_cols, mirror))
+    made.write(out)
+    note(f"Wrote {out}; open it in a browser.")
+    if figures:
+        note(f"Wrote {len(made.write_figures(figures))} figures to {figures}.")
+
+
+def _folder(path):
+    """Make a folder for figures now; one clear error if it cannot be."""
+    import os
+
+    from ..errors import OutputError
+
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write figures to {path}: {error.strerror}; name a folder") from error

@@ -1,0 +1,41 @@
+"""Flags of the commands that show what items are called."""
+
+import click
+
+_TITLES = click.option(
+    "--titles",
+    metavar="FILE|NAME",
+    help="Table of what items are called, UTF-8 or Latin-1; or a name of 'w2vneg data list'.",
+)
+_COLUMNS = click.option(
+    "--titles-cols",
+    metavar="ID,NAME",
+    help="Its columns, by number from 1 on or by name in its header.  [default: 1,2]",
+)
+
+
+def titles_options(command):
+    """Give a command the flags ``--titles`` and ``--titles-cols``, parameters of these names."""
+    return _TITLES(_COLUMNS(command))
+
+
+def titles_of(titles, asked, mirror, lowercase=False):
+    """Return what items are called, dict of str -> str; empty without ``--titles``."""
+    columns = _columns(titles, asked)
+    if not titles:
+        return {}
+    from ..data.inputs import locate
+    from ..data.readers.titles import read_titles
+
+    return read_titles(locate(titles, mirror, "items"), columns, lowercase)
+
+
+def _columns(titles, asked):
+    if asked is None:
+        return 1, 2
+    if not titles:
+        raise click.UsageError("--titles-cols says which columns of --titles to read; give --titles FILE too")
+    columns = [int(one) if one.isdecimal() else one for one in asked.split(",")]
+    if len(columns) != 2 or "" in columns:
+        raise click.UsageError(f"--titles-cols takes two columns with a comma between, not {asked!r}")
+    return columns

@@ -1,0 +1,191 @@
+"""What the explorer answers: dicts that `json` can write, made of vectors and models side by side.
+
+An expression is a word, a sum as ``king - man + woman``, or an analogy as ``man : king :: woman``. Signs stand between
+blanks, so that words may hold them.
+"""
+
+from bisect import bisect_left
+from heapq import nsmallest
+from operator import itemgetter
+
+import numpy as np
+
+from ..embeddings import top_rows
+from ..errors import ConfigError, W2vnegError, did_you_mean
+from ..evaluation import scores_of
+from ..evaluation.recommend import ids_of
+
+LONGEST = 500  # characters of a question
+MOST = 100  # answers to one
+_COMPLETIONS = 12
+_SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
+_KINDS = ("complete", "near", "compare", "next")
+
+
+class Answers:
+    """Parameters: subjects : list of report.subjects.Subject, at least one; titles are those of the first."""
+
+    def __init__(self, subjects):
+        self.subjects = subjects
+        self.titles = subjects[0].titles
+        words = subjects[0].vectors.words
+        self._sorted = sorted((word.lower(), row) for row, word in enumerate(words))
+        self._called = [(title.lower(), word) for word, title in self.titles.items() if word in words]
+        self._scores = {}  # name -> scoring function, made at first use
+
+    def about(self):
+        """Return what the page says of the vectors, and which questions it can ask."""
+        told = [
+            {
+                "name": one.name,
+                "words": len(one.vectors),
+                "dim": one.vectors.dim,
+                "any_spelling": one.vectors.spellings is not None,
+                "next": self._recommends(one),
+            }
+            for one in self.subjects
+        ]
+        return {"subjects": told, "next": any(one["next"] for one in told)}
+
+    def answer(self, kind, **asked):
+        """Answer a question of one of the kinds ``complete``, ``near``, ``compare``, ``next``.
+
+        Raises
+        ------
+        ConfigError
+            For another kind, or a question that is too long. UnknownNameError for unknown words.
+        """
+        if kind not in _KINDS:
+            raise ConfigError(f"no question is called {kind!r}{did_you_mean(kind, _KINDS)}")
+        if sum(map(len, map(str, asked.values()))) > LONGEST:
+            raise ConfigError(f"a question has at most {LONGEST} characters")
+        return getattr(self, kind)(**asked)
+
+    def complete(self, q=""):
+        """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it."""
+        begun = q.lower()
+        first = bisect_left(self._sorted, (begun,))
+        last = bisect_left(self._sorted, (begun + "\U0010ffff",))
+        rows = nsmallest(_COMPLETIONS, map(itemgetter(1), self._sorted[first:last]))
+        found = [self.subjects[0].vectors.words[row] for row in rows]
+        found += [word for title, word in self._called if begun in title and word not in found]
+        return {"words": [self._entry(word) for word in found[:_COMPLETIONS]]} if begun else {"words": []}
+
+    def near(self, q="", k="12"):
+        """Return the nearest of an expression, in each of the vectors; `only` tells what no other has."""
+        columns = []
+        for one in self.subjects:
+            try:
+                positive, negative = parsed(q, one.vectors)
+                found = one.vectors.most_similar(positive, negative, k=_number(k))
+            except W2vnegError as error:
+                columns.append({"name": one.name, "error": str(error)})
+                continue
+            near = [self._entry(word) | {"score": score} for word, score in found]
+            columns.append({"name": one.name, "near": near})
+        if all("error" in column for column in columns):
+            raise ConfigError(columns[0]["error"])
+        _mark_differences(columns)
+        return {"columns": columns}
+
+    def compare(self, a="", b="", k="12"):
+        """Return the cosine of two words, the place of each among the other's nearest, and who is near to both."""
+        columns = []
+        for one in self.subjects:
+            vectors = one.vectors
+            cosine = vectors.similarity(a, b)
+            places = [_place(vectors, first, second) for first, second in ((a, b), (b, a))]
+            both = np.minimum(vectors.most_similar(a, k=None), vectors.most_similar(b, k=None))
+            both[[row for row in map(vectors.words.find, (a, b)) if row >= 0]] = -2.0
+            rows = top_rows(both, min(_number(k), max(len(both) - 2, 0)))
+            near = [self._entry(vectors.words[row]) | {"score": float(both[row])} for row in rows.tolist()]
+            columns.append({"name": one.name, "cosine": cosine, "places": places, "near": near})
+        return {"a": self._entry(a), "b": self._entry(b), "columns": columns}
+
+    def next(self, items="", k="12"):
+        """Return what comes next after items, one a line of `items`, and how much each of them contributes."""
+        names = [item for item in items.split("\n") if item]
+        columns = []
+        for one in self.subjects:
+            if self._recommends(one):
+                columns.append({"name": one.name, "near": self._next(one, names, _number(k))})
+        if not columns:
+            raise ConfigError("none of these was trained on items; train with --baskets, --ratings or --pairs")
+        return {"items": [self._entry(name) for name in names], "columns": columns}
+
+    def _next(self, subject, names, k):
+        model = subject.model
+        ids = ids_of(model, names)
+        if subject.name not in self._scores:
+            self._scores[subject.name] = scores_of(model)
+        each = self._scores[subject.name](ids).astype(np.float64) / len(ids)
+        scores = each.sum(axis=0)
+        if model.vocab_out is model.vocab:
+            scores[ids] = -np.inf
+        rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
+        found = []
+        for row in rows.tolist():
+            order = np.argsort(-each[:, row], kind="stable").tolist()
+            why = [self._entry(names[i]) | {"score": float(each[i, row])} for i in order]
+            found.append(self._entry(model.vocab_out.words[row]) | {"score": float(scores[row]), "why": why})
+        return found
+
+    def _recommends(self, subject):
+        return subject.model is not None and subject.model.config.source != "text"
+
+    def _entry(self, word):
+        return {"word": word} | ({"title": self.titles[word]} if word in self.titles else {})
+
+
+def parsed(text, vectors):
+    """Return the positive and the negative words of an expression (two lists of str).
+
+    Raises
+    ------
+    ConfigError
+        If it is no word, sum or analogy.
+    """
+    words = text.split()
+    if len(words) == 5 and words[1] == ":" and words[3] == "::":
+        a, _, b, _, c = words
+        return [b, c], [a]
+    if len(words) == 1:
+        return words, []
+    positive, negative, sign = [], [], 1.0
+    for word in words:
+        if sign is not None:
+            if word in _SIGNS and word not in vectors:
+                raise ConfigError(f"expected a word before {word!r}")
+            (positive if sign > 0 else negative).append(word)
+            sign = None
+        elif word in _SIGNS:
+            sign = _SIGNS[word]
+        else:
+            raise ConfigError(f"expected + or - before {word!r}; an analogy is written man : king :: woman")
+    if not words or sign is not None:
+        raise ConfigError("type a word, a sum as king - man + woman, or man : king :: woman")
+    return positive, negative
+
+
+def _number(k):
+    """Return how many answers are asked for, at most `MOST` (int)."""
+    if not str(k).isdecimal() or int(k) < 1:
+        raise ConfigError(f"expected a number of answers, not {k!r}")
+    return min(int(k), MOST)
+
+
+def _place(vectors, word, other):
+    """Return which of the nearest of `word` the `other` is, from 1 (int)."""
+    cosines = vectors.most_similar(word, k=None)
+    own = vectors.words.find(word)
+    better = cosines > vectors.similarity(word, other) + 1e-12
+    return 1 + int(better.sum()) - int(own >= 0 and better[own])
+
+
+def _mark_differences(columns):
+    """Say of each answer whether no other column has it."""
+    words = [{entry["word"] for entry in column.get("near", ())} for column in columns]
+    for number, column in enumerate(columns):
+        others = [own for i, own in enumerate(words) if i != number and own]
+        for entry in column.get("near", ()):
+            entry["only"] = bool(others) and not any(entry["word"] in own for own in others)

@@ -1,0 +1,79 @@
+"""The server of the explorer: for this machine alone, behind a token, and with nothing from anywhere else.
+
+Words come from strangers' corpora, and a page of a stranger's may send requests to this machine. So the page writes
+words as text and may load and ask nothing but its own server; requests need the token, which is in the address; and the
+Host header must be this machine's, as otherwise a name that a stranger lets point here (DNS rebinding) would do.
+"""
+
+import secrets
+from importlib.resources import files
+from threading import Lock
+
+from ..errors import W2vnegError, require
+
+HOST = "127.0.0.1"
+_PAGES = {"": "page.html", "page.js": "page.js", "page.css": "page.css"}  # what is asked for -> file beside this one
+_KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
+_ASKED = ("q", "a", "b", "k", "items")
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+_PURPOSE = "explore", "w2vneg explore"
+
+
+def new_token():
+    """Return what must stand in the address (str)."""
+    return secrets.token_urlsafe(24)
+
+
+def make_app(answers, token):
+    """Return the ASGI application that answers under ``/token/``; MissingExtraError without Starlette.
+
+    Parameters
+    ----------
+    answers : Answers
+    token : str
+    """
+    applications = require("starlette.applications", *_PURPOSE)
+    responses = require("starlette.responses", *_PURPOSE)
+    routing = require("starlette.routing", *_PURPOSE)
+    hosts = require("starlette.middleware.trustedhost", *_PURPOSE).TrustedHostMiddleware
+    middleware = require("starlette.middleware", *_PURPOSE).Middleware
+    pages = {name: files(__package__).joinpath(file).read_text("utf-8") for name, file in _PAGES.items()}
+    one_at_a_time = Lock()  # scoring functions write into arrays of their own
+
+    def respond(request):
+        given = request.path_params["token"]
+        if not secrets.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode()):
+            return responses.PlainTextResponse("Wrong address; w2vneg explore prints the right one.\n", 403, _HEADERS)
+        what = request.path_params["what"]
+        if what in pages:
+            kind = _KINDS[_PAGES[what].rpartition(".")[2]]
+            return responses.Response(pages[what], media_type=kind, headers=_HEADERS)
+        kind = what.removeprefix("api/")
+        asked = {name: value for name, value in request.query_params.items() if name in _ASKED}
+        try:
+            with one_at_a_time:
+                found = answers.about() if kind == "about" else answers.answer(kind, **asked)
+        except W2vnegError as error:  # half a word is unknown, too: that is an answer
+            found = {"error": str(error)}
+        except TypeError:
+            return responses.JSONResponse({"error": f"{kind} is asked otherwise"}, 400, _HEADERS)
+        return responses.JSONResponse(found, headers=_HEADERS)
+
+    return applications.Starlette(
+        routes=[routing.Route("/{token}/{what:path}", respond)],
+        middleware=[middleware(hosts, allowed_hosts=[HOST, "localhost"], www_redirect=False)],
+    )
+
+
+def serve(app, listening):
+    """Answer on a socket that is bound, until Ctrl-C; MissingExtraError without uvicorn."""
+    uvicorn = require("uvicorn", *_PURPOSE)
+    config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off", ws="none", server_header=False)
+    uvicorn.Server(config).run(sockets=[listening])

@@ -1,0 +1,163 @@
+"use strict";
+// Words are strangers': they are only ever written as text (textContent), never as markup.
+const byId = (id) => document.getElementById(id);
+
+function make(tag, text, className) {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  if (className) element.className = className;
+  return element;
+}
+
+const shown = (entry) => (entry.title ? `${entry.title} (${entry.word})` : entry.word);
+
+async function ask(kind, asked) {
+  const response = await fetch(`api/${kind}?${new URLSearchParams(asked)}`);
+  return response.json();
+}
+
+// Ask when typing has paused for a moment; an answer that another question has overtaken is dropped.
+function asker(answer) {
+  let timer, latest = 0;
+  return (question, show) => {
+    const number = ++latest;
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const found = await question().catch(() => ({ error: "The server does not answer; is w2vneg explore still running?" }));
+      if (number === latest) show(found);
+    }, 80);
+  };
+}
+
+function showColumns(place, found, whenClicked, head) {
+  place.replaceChildren();
+  if (!found) return;
+  if (found.error) { place.append(make("p", found.error, "error")); return; }
+  for (const column of found.columns) {
+    const box = make("div", undefined, "column"), list = make("ol");
+    if (found.columns.length > 1) box.append(make("h3", column.name));
+    if (head) box.append(make("p", head(column)));
+    if (column.error) box.append(make("p", column.error, "error"));
+    for (const entry of column.near || []) {
+      const item = make("li", undefined, entry.why ? "entry explained" : "entry");
+      const button = make("button", shown(entry), entry.only ? "only" : "");
+      button.type = "button";
+      button.addEventListener("click", () => whenClicked(entry.word));
+      item.append(button, make("span", entry.score.toFixed(3), "score"));
+      if (entry.why) {
+        item.append(make("span", "because of " + entry.why.slice(0, 3).map((one) => `${shown(one)} ${one.score.toFixed(2)}`).join(", "), "why"));
+      }
+      list.append(item);
+    }
+    box.append(list);
+    place.append(box);
+  }
+}
+
+// An input with a list of completions of the word being typed. `whole`: the text is one word, taken by Enter.
+function completing(input, whole, changed, taken) {
+  const list = byId(`${input.id}-list`), later = asker();
+  let active = -1;
+  const begun = () => (whole ? input.value.trim() : input.value.slice(0, input.selectionStart).match(/\S*$/)[0]);
+  const close = () => { list.hidden = true; active = -1; input.setAttribute("aria-expanded", "false"); input.removeAttribute("aria-activedescendant"); };
+  const mark = (number) => {
+    const options = [...list.children];
+    active = (number + options.length) % options.length;
+    options.forEach((option, i) => option.setAttribute("aria-selected", String(i === active)));
+    options[active].scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", options[active].id);
+  };
+  const take = (word) => {
+    later(async () => ({ words: [] }), () => {});
+    if (whole) input.value = word;
+    else {
+      const end = input.selectionStart, start = end - begun().length;
+      input.setRangeText(word, start, end, "end");
+    }
+    close();
+    changed();
+    if (taken) taken(word);
+    input.focus();
+  };
+  input.addEventListener("input", () => {
+    changed();
+    const word = begun();
+    if (!word) { later(async () => ({ words: [] }), close); return; }
+    later(() => ask("complete", { q: word }), (found) => {
+      list.replaceChildren(...(found.words || []).map((entry, i) => {
+        const option = make("li", shown(entry));
+        option.id = `${list.id}-${i}`;
+        option.setAttribute("role", "option");
+        option.setAttribute("aria-selected", "false");
+        option.addEventListener("mousedown", (event) => { event.preventDefault(); take(entry.word); });
+        option.word = entry.word;
+        return option;
+      }));
+      active = -1;
+      const only = list.children.length === 1 && list.children[0].word === word && !taken;
+      list.hidden = !list.children.length || only || document.activeElement !== input;
+      input.setAttribute("aria-expanded", String(!list.hidden));
+    });
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+    else if (!list.hidden && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      event.preventDefault();
+      mark(event.key === "ArrowDown" ? active + 1 : active < 0 ? -1 : active - 1);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      if (!list.hidden && active >= 0) take(list.children[active].word);
+      else if (taken && input.value.trim()) taken(input.value.trim());
+      else close();
+    }
+  });
+  input.addEventListener("blur", close);
+}
+
+const near = byId("near"), nearLater = asker();
+function showNear() {
+  const q = near.value.trim();
+  nearLater(async () => (q ? ask("near", { q }) : null), (found) => showColumns(byId("near-answer"), found, (word) => {
+    near.value = word;
+    showNear();
+    near.focus();
+  }));
+}
+completing(near, false, showNear);
+
+const [a, b] = [byId("a"), byId("b")], compareLater = asker();
+function showCompared() {
+  const asked = { a: a.value.trim(), b: b.value.trim() };
+  compareLater(async () => (asked.a && asked.b ? ask("compare", asked) : null), (found) => {
+    const told = (column) => `Cosine ${column.cosine.toFixed(3)}. ${asked.b} is number ${column.places[0].toLocaleString("en")} of the nearest of ${asked.a}, ` +
+      `${asked.a} number ${column.places[1].toLocaleString("en")} of those of ${asked.b}. Near to both:`;
+    showColumns(byId("compare-answer"), found, (word) => { b.value = word; showCompared(); }, told);
+  });
+}
+completing(a, true, showCompared);
+completing(b, true, showCompared);
+
+const item = byId("item"), basket = [], nextLater = asker();
+function showNext() {
+  byId("chosen").replaceChildren(...basket.map((name, i) => {
+    const button = make("button", `${name} ×`);
+    button.type = "button";
+    button.setAttribute("aria-label", `Take ${name} out of the basket`);
+    button.addEventListener("click", () => { basket.splice(i, 1); showNext(); item.focus(); });
+    return button;
+  }));
+  nextLater(async () => (basket.length ? ask("next", { items: basket.join("\n") }) : null),
+    (found) => showColumns(byId("next-answer"), found, add));
+}
+function add(name) {
+  if (!basket.includes(name)) basket.push(name);
+  item.value = "";
+  showNext();
+}
+completing(item, true, () => {}, add);
+
+ask("about", {}).then((about) => {
+  byId("about").textContent = about.subjects.map((one) =>
+    `${one.name}: ${one.words.toLocaleString("en")} words, ${one.dim} dimensions${one.any_spelling ? ", any spelling" : ""}`).join(" · ");
+  byId("basket").hidden = !about.next;
+});

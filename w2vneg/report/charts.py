@@ -1,0 +1,81 @@
+"""A chart as it is meant, whoever draws it: `interactive` for the page, `still` for papers."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")  # Okabe and Ito 2008
+DASHES = ("solid", "dash", "dot", "dashdot")  # a second sign, for print in grey
+
+
+@dataclass(frozen=True)
+class Series:
+    """name : str; x, y : array-like, (n,); text : sequence of str (n,), or None, what each point is called
+    low, high : array-like, (n,), or None, ends of intervals; reference : bool, drawn thinly behind what it is for
+    like : int, or None, the number of the series that it has its colour of
+    """
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    text: list | None = None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    reference: bool = False
+    like: int | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """key : str, its name among files; x, y : str, labels of the axes with units
+    kind : {"lines", "points", "bars", "map"}; colour, colour_label : of each point of a map, and what it means
+    """
+
+    key: str
+    title: str
+    x: str
+    y: str
+    series: list
+    kind: str = "lines"
+    log_x: bool = False
+    log_y: bool = False
+    colour: np.ndarray | None = None
+    colour_label: str = ""
+
+    @property
+    def whole_x(self):
+        """Whether x are few whole numbers, each of which has its place on the axis."""
+        return self.x == "epoch" and max(np.ptp(series.x) for series in self.series) <= 12
+
+
+@dataclass(frozen=True)
+class Table:
+    """title : str; head : list of str; rows : list of lists of str, the first one names the row"""
+
+    title: str
+    head: list
+    rows: list
+    folded: bool = False
+
+
+@dataclass
+class Section:
+    """A part of a report: title, text : str; charts : list of Chart; tables : list of Table"""
+
+    title: str
+    text: str
+    charts: list = field(default_factory=list)
+    tables: list = field(default_factory=list)
+
+    def __bool__(self):
+        return bool(self.charts or self.tables)
+
+
+def colour_of(series, number):
+    """Return the colour of a series by its number, or by that of the one it is like."""
+    return COLOURS[(number if series.like is None else series.like) % len(COLOURS)]
+
+
+def dash_of(series, number):
+    """Return how the line of a series is drawn, one of `DASHES`."""
+    return "dot" if series.reference else DASHES[(number if series.like is None else series.like) % len(DASHES)]

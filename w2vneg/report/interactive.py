@@ -1,0 +1,110 @@
+"""Charts for the page: Plotly figures as JSON that is safe within HTML."""
+
+from html import escape
+
+import numpy as np
+
+from ..errors import require
+from .charts import colour_of, dash_of
+
+_EXTRA = "report", "a report"
+
+
+def bundle():
+    """Return Plotly's JavaScript, which the page carries (str)."""
+    return require("plotly.offline", *_EXTRA).get_plotlyjs()
+
+
+def figure_json(chart):
+    """Return a chart as a Plotly figure in JSON (str), to stand in a script element."""
+    objects = require("plotly.graph_objects", *_EXTRA)
+    figure = objects.Figure()
+    for number, series in enumerate(chart.series):
+        figure.add_trace(_TRACES[chart.kind](objects, chart, series, number))
+    labelled = {"showgrid": True, "gridcolor": "#e6e6e6", "zeroline": False, "linecolor": "#999"}
+    figure.update_layout(
+        template="none",
+        title={"text": escape(chart.title), "font": {"size": 15}, "x": 0.01, "xanchor": "left"},
+        font={"family": "system-ui, sans-serif", "size": 12},
+        margin={"l": 60, "r": 16, "t": 40, "b": 120 if chart.kind == "bars" else 50},
+        height=640 if chart.kind == "map" else 380,
+        hovermode="closest",
+        barmode="group",
+        dragmode="pan" if chart.kind == "map" else "zoom",
+        showlegend=len(chart.series) > 1,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        xaxis={"title": {"text": escape(chart.x)}, "type": _axis(chart, "x"), **labelled},
+        yaxis={"title": {"text": escape(chart.y)}, "type": _axis(chart, "y"), **labelled},
+    )
+    if chart.whole_x:
+        figure.update_xaxes(dtick=1)
+    return safe_json(figure.to_json())
+
+
+def safe_json(text):
+    """Return JSON that neither ends a script element nor begins a comment in one: its signs are escaped."""
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _axis(chart, name):
+    if chart.kind == "bars" and name == "x":
+        return "category"
+    return "log" if getattr(chart, f"log_{name}") else "linear"
+
+
+def _texts(series):
+    """Return what points are called, as text: Plotly takes some tags for its own."""
+    return None if series.text is None else [escape(word) for word in series.text]
+
+
+def _lines(objects, chart, series, number):
+    line = {"color": colour_of(series, number), "dash": dash_of(series, number), "width": 1 if series.reference else 2}
+    mode = "lines" if series.reference or len(series.x) > 40 else "lines+markers"
+    return objects.Scatter(x=series.x, y=series.y, name=escape(series.name), mode=mode, line=line)
+
+
+def _points(objects, chart, series, number):
+    marker = {"color": colour_of(series, number), "size": 5, "opacity": 0.5}
+    return objects.Scattergl(
+        x=series.x,
+        y=series.y,
+        text=_texts(series),
+        name=escape(series.name),
+        mode="markers",
+        marker=marker,
+        hovertemplate="%{text}<br>%{x:.4g}, %{y:.3f}<extra></extra>",
+    )
+
+
+def _bars(objects, chart, series, number):
+    error = None
+    if series.low is not None:
+        error = {"type": "data", "array": series.high - series.y, "arrayminus": series.y - series.low, "thickness": 1}
+    names = [escape(name) for name in series.x]
+    return objects.Bar(
+        x=names, y=series.y, name=escape(series.name), error_y=error, marker={"color": colour_of(series, number)}
+    )
+
+
+def _map(objects, chart, series, number):
+    marker = {
+        "color": chart.colour,
+        "colorscale": "Cividis",
+        "reversescale": True,
+        "size": 4 if len(series.x) > 5000 else 6,
+        "opacity": 0.7,
+        "colorbar": {"title": {"text": escape(chart.colour_label), "side": "right"}, "thickness": 12},
+    }
+    return objects.Scattergl(
+        x=np.asarray(series.x, np.float32),
+        y=np.asarray(series.y, np.float32),
+        text=_texts(series),
+        mode="markers",
+        marker=marker,
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+_TRACES = {"lines": _lines, "points": _points, "bars": _bars, "map": _map}

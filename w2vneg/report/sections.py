@@ -1,0 +1,292 @@
+"""What is told of runs and vectors: each function makes one section, empty where there is nothing to tell."""
+
+import numpy as np
+
+from ..errors import W2vnegError
+from ..evaluation import evaluate_analogy, evaluate_similarity
+from . import geometry
+from .charts import Chart, Section, Series, Table
+from .subjects import ANALOGY, SIMILARITY, sets_at_hand
+
+_OUTLIERS = 10
+_DOTS = 5000  # points of a chart that shows a trend
+_WORDS = 8  # whose neighbours are shown unless some are asked for
+_NEIGHBOURS = 8
+_DIAGNOSES = {  # figure -> label of its axis
+    "total_variation": "total variation of draws from their target",
+    "effective_size": "effective number of negatives",
+    "true_positives": "share of negatives that are positives",
+    "cosine": "cosine of expected and full gradient",
+    "relative_error": "relative error of the expected gradient",
+    "noise": "noise of one gradient, relative",
+}
+
+
+def runs(subjects):
+    """What was trained on what, with which options, on what machine."""
+    head = ["", *(one.name for one in subjects)]
+    facts = [_facts(one) for one in subjects]
+    rows = [[name, *(own.get(name, "–") for own in facts)] for name in dict.fromkeys(k for own in facts for k in own)]
+    section = Section("What was run", "", tables=[Table("", head, rows)])
+    options = [{} if one.model is None else one.model.config.as_dict() for one in subjects]
+    names = dict.fromkeys(name for own in options for name in own)
+    table = [[name, *(_shown(own.get(name)) for own in options)] for name in names]
+    different = [row for row in table if len(set(row[1:])) > 1]
+    if len(subjects) > 1 and different:
+        section.tables.append(Table("Options that differ", head, different))
+    if table:
+        section.tables.append(Table("All options", head, table, folded=True))
+    return section
+
+
+def _facts(subject):
+    facts = {
+        "file or folder": subject.path,
+        "words": f"{len(subject.vectors):,}",
+        "dimensions": f"{subject.vectors.dim}",
+    }
+    model = subject.model
+    if model is None:
+        return facts
+    read = model.origin.input
+    facts["objective"] = f"{model.config.loss}, sampler {model.config.sampler}, {model.config.negatives} negatives"
+    facts["data"] = ", ".join(map(str, read.get("files") or read.get("names") or [read.get("kind", "in memory")]))
+    facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
+    epochs = subject.told("EpochDone")
+    facts["epochs"] = f"{len(epochs)} of {model.config.epochs}"
+    if epochs:
+        facts["pairs trained"] = f"{sum(record['pairs'] for record in epochs):,}"
+        facts["seconds of training"] = f"{epochs[-1]['seconds']:.1f}"
+        facts["last loss"] = f"{epochs[-1]['loss']:.4f} (untrained {epochs[-1]['untrained']:.4f})"
+    return facts | {name: str(value) for name, value in subject.versions.items()}
+
+
+def _shown(value):
+    return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def learning(subjects):
+    """Curves of what the runs told, epoch by epoch."""
+    section = Section("Learning", "Losses of different objectives or samplers do not compare.")
+    loss, alpha, rate, temperature, held = [], [], [], [], {}
+    for number, one in enumerate(subjects):
+        records = one.told("EpochDone")
+        if records:
+            column = lambda name, records=records: np.array([record[name] for record in records], float)  # noqa: E731
+            epoch = column("epoch")
+            loss.append(Series(one.name, epoch, column("loss"), like=number))
+            loss.append(Series(f"{one.name}, untrained", epoch, column("untrained"), reference=True, like=number))
+            alpha.append(Series(one.name, epoch, column("alpha"), like=number))
+            rate.append(Series(one.name, epoch, _rates(records) / 1e6, like=number))
+            if all(record.get("temperature") is not None for record in records):
+                temperature.append(Series(one.name, epoch, column("temperature"), like=number))
+        for record in one.told("Validated"):
+            held.setdefault(record["metric"], {}).setdefault(number, []).append((record["epoch"], record["value"]))
+    plans = [("loss", "Loss", "mean loss of a pair, nats", loss), ("alpha", "Learning rate", "alpha", alpha)]
+    plans += [("temperature", "Temperature of draws", "T", temperature)]
+    plans += [("speed", "Speed", "million pairs a second", rate)]
+    section.charts += [Chart(key, title, "epoch", y, series) for key, title, y, series in plans if series]
+    for metric, runs_of in held.items():
+        series = [
+            Series(subjects[n].name, *map(np.array, zip(*points, strict=True)), like=n) for n, points in runs_of.items()
+        ]
+        section.charts.append(Chart(f"held-out-{metric}", "Held-out pairs", "epoch", metric, series))
+    return section
+
+
+def _through(subject, number, points):
+    """Return a `Series` through points, a list of (x, y)."""
+    x, y = map(np.array, zip(*points, strict=True))
+    return Series(subject.name, x, y, like=number)
+
+
+def _rates(records):
+    """Return pairs a second of each epoch, float64; seconds begin anew where a run was resumed."""
+    ends = np.array([record["seconds"] for record in records])
+    spent = np.diff(ends, prepend=0.0)
+    spent = np.where(spent > 0, spent, ends)
+    return np.array([record["pairs"] for record in records]) / np.maximum(spent, 1e-9)
+
+
+def draws(subjects):
+    """What the draws of negatives were like, of runs with ``--diagnose``."""
+    section = Section("Draws", "On a fixed sample of pairs, against the full softmax: docs/diagnostics.md.")
+    for figure, label in _DIAGNOSES.items():
+        series = []
+        for number, one in enumerate(subjects):
+            points = [(r["epoch"], r[figure]) for r in one.told("Diagnosis") if r.get(figure) is not None]
+            if points:
+                series.append(_through(one, number, points))
+        if series:
+            section.charts.append(Chart(f"draws-{figure}", label.capitalize(), "epoch", label, series))
+    return section
+
+
+def similarity(subjects, mirror=None):
+    """Cosines against what people said of pairs of words, on the sets that are on this machine."""
+    from ..evaluation.similarity import scored_pairs
+
+    section = Section("Similarity", "Spearman's correlation with its 95 % interval, and the pairs that were scored.")
+    rows, outliers = [], []
+    for one_set in sets_at_hand(SIMILARITY, mirror):
+        cells, series = [], []
+        for number, one in enumerate(subjects):
+            try:
+                result = evaluate_similarity(one.vectors, one_set.path, tags=one_set.tags)
+            except W2vnegError:
+                cells.append("–")
+                continue
+            low, high = result.spearman_interval
+            cells.append(f"{result.spearman:.3f} ({low:.3f} … {high:.3f}), {result.scored}/{result.total}")
+            found = scored_pairs(one.vectors, one_set.path, one_set.tags)
+            names = [f"{a} – {b}" for a, b in found.words]
+            series.append(Series(one.name, found.human, found.cosines, names, like=number))
+            outliers += _outliers(one_set.name, one.name, found)
+        if series:
+            rows.append([one_set.name, *cells])
+            chart = Chart(f"similarity-{one_set.name}", one_set.name, "people's score", "cosine", series, "points")
+            section.charts.append(chart)
+    if rows:
+        section.tables.append(Table("", ["set", *(one.name for one in subjects)], rows))
+        head = ["set", "vectors", "pair", "people's rank", "rank by cosine"]
+        section.tables.append(Table("Furthest apart, by rank from the most similar", head, outliers, folded=True))
+    return section
+
+
+def _outliers(name, subject, found):
+    """Return rows of the pairs whose places by people and by cosine differ most."""
+    from scipy.stats import rankdata
+
+    people, ours = rankdata(-found.human), rankdata(-found.cosines)
+    worst = np.argsort(-np.abs(people - ours), kind="stable")[:_OUTLIERS]
+    return [[name, subject, " – ".join(found.words[i]), f"{people[i]:.0f}", f"{ours[i]:.0f}"] for i in worst.tolist()]
+
+
+def analogies(subjects, mirror=None):
+    """Shares of analogy questions answered rightly, by category, with Wilson's 95 % intervals."""
+    section = Section("Analogies", "Per cent right at the first answer (3CosAdd); bars show 95 % intervals.")
+    for one_set in sets_at_hand(ANALOGY, mirror):
+        series, totals = [], []
+        for number, one in enumerate(subjects):
+            try:
+                result = evaluate_analogy(one.vectors, one_set.path)
+            except W2vnegError:
+                continue
+            scores = [score for score in result.sections if score.precision is not None]
+            share, low, high = np.array([_right(score) for score in scores]).T
+            series.append(Series(one.name, [score.name for score in scores], share, None, low, high, like=number))
+            for score in (result.semantic, result.syntactic, result.overall):
+                if score is not None and score.precision is not None:
+                    shown = "{:.1f} ({:.1f} … {:.1f})".format(*_right(score))
+                    totals.append([one.name, score.name, shown, f"{score.scored}/{score.total}"])
+        if series:
+            label = "questions answered rightly, %"
+            section.tables.append(Table(one_set.name, ["vectors", "part", "% right", "questions"], totals))
+            section.charts.append(Chart(f"analogies-{one_set.name}", one_set.name, "", label, series, "bars"))
+    return section
+
+
+def _right(score):
+    """Return per cent of the first answers of a `SectionScore` that are right, and its interval (three floats)."""
+    share = score.precision[1]
+    return tuple(100 * float(part) for part in (share, *wilson(share, score.scored)))
+
+
+def wilson(share, n):
+    """Return both ends of Wilson's 95 % interval (1927) of a share of `n` trials."""
+    z2 = 1.959964**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
+
+
+def neighbours(subjects, words=()):
+    """The nearest of some words, in columns."""
+    section = Section("Neighbours", "The nearest by cosine.")
+    for word in words or chosen_words(subjects):
+        columns = [_nearest(one, word) for one in subjects]
+        if any(columns):
+            rows = [[column[i] if i < len(column) else "" for column in columns] for i in range(max(map(len, columns)))]
+            section.tables.append(Table(subjects[0].title(word), [one.name for one in subjects], rows))
+    return section
+
+
+def _nearest(subject, word):
+    try:
+        found = subject.vectors.most_similar(word, k=_NEIGHBOURS)
+    except W2vnegError:
+        return []
+    return [f"{subject.title(other)}  {cosine:.3f}" for other, cosine in found]
+
+
+def chosen_words(subjects):
+    """Return words that all know (list of str): longer ones, frequent but not the most frequent."""
+    first, others = subjects[0].vectors, [one.vectors for one in subjects[1:]]
+    n = len(first)
+    found = []
+    for row in np.unique(np.geomspace(min(100, n // 4 + 1), max(n // 3, 2), 4 * _WORDS).astype(int)).tolist():
+        word = first.words[min(row, n - 1)]
+        if (len(word) > 3 or n < 400 or subjects[0].titles) and all(word in other for other in others):
+            found.append(word)
+    return found[:: max(1, len(found) // _WORDS)][:_WORDS]
+
+
+def shape(subjects):
+    """Norms, hubs and spectrum."""
+    section = Section(
+        "Shape",
+        "Hubs are words that are near many others. An effective rank far below the dimensions says that few directions "
+        "carry the variance.",
+    )
+    norms, hubs, axes, rows = [], [], [], []
+    for number, one in enumerate(subjects):
+        vectors, words = one.vectors, one.vectors.words
+        sizes, shares = geometry.lengths(vectors), geometry.spectrum(vectors)
+        seen, asked = geometry.hubness(vectors)
+        some = _spread(len(sizes), _DOTS)
+        at = some + 1 if vectors.counts is None else np.maximum(vectors.counts[some], 1)
+        norms.append(Series(one.name, at, sizes[some], [one.title(words[i]) for i in some.tolist()], like=number))
+        falling = np.sort(seen[seen > 0])[::-1]
+        steps = _spread(len(falling), 200)
+        hubs.append(Series(one.name, steps + 1, falling[steps], like=number))
+        axes.append(Series(one.name, np.arange(1, len(shares) + 1), 100 * np.cumsum(shares), like=number))
+        top = ", ".join(one.title(words[i]) for i in np.argsort(-seen, kind="stable")[:6].tolist())
+        rank = f"{geometry.effective_rank(shares):.1f} of {vectors.dim}"
+        rows.append([one.name, rank, f"{np.median(sizes):.2f}", f"{seen.max()} of {asked:,}", top])
+    head = ["vectors", "effective rank", "median norm", "largest hub, near", "largest hubs"]
+    section.tables.append(Table("", head, rows))
+    known = all(one.vectors.counts is not None for one in subjects)
+    label = "count in the training data" if known else "rank by frequency or place in the file"
+    largest, near = "words that are near any, the largest hubs first", "times among the ten nearest"
+    section.charts += [
+        Chart("norms", "Norm against frequency", label, "length of the vector", norms, "points", log_x=True),
+        Chart("hubs", "Hubs", largest, near, hubs, log_x=True, log_y=True),
+        Chart("spectrum", "Spectrum", "principal axes", "variance along them, %, summed", axes),
+    ]
+    return section
+
+
+def _spread(n, most):
+    """Return at most so many of the numbers below n, the low ones dense and the high ones sparse, int64."""
+    return np.unique(np.geomspace(1, n, min(most, n)).astype(np.int64)) - 1 if n else np.empty(0, np.int64)
+
+
+def maps(subjects, way):
+    """All words on maps of two dimensions, coloured by frequency."""
+    section = Section("Map", "")
+    if way == "none":
+        return section
+    section.text = {
+        "pca": "The two principal axes of the vectors at length one. Near points need not be near: it is a shadow.",
+        "umap": "UMAP of the cosines. Near points are near; distances between groups mean little.",
+    }[way]
+    for number, one in enumerate(subjects):
+        at, counts = geometry.places(one.vectors, way), one.vectors.counts
+        names = [one.title(word) for word in one.vectors.words]
+        frequency = -np.log10(np.arange(1, len(names) + 1)) if counts is None else np.log10(np.maximum(counts, 1))
+        series = [Series(one.name, at[:, 0], at[:, 1], names, like=number)]
+        colour, label = frequency.astype(np.float32), "place in the file, log10" if counts is None else "count, log10"
+        axes = f"{way.upper()} 1", f"{way.upper()} 2"
+        chart = Chart(f"map-{number + 1}", one.name, *axes, series, "map", colour=colour, colour_label=label)
+        section.charts.append(chart)
+    return section
