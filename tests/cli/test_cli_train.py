@@ -112,7 +112,8 @@ def test_vectors_txt_is_word2vec_text_that_gensim_reads(train, folder):
     assert lines[1] == "compiling or loading the kernels"
     assert lines[3].startswith("epoch 2/2: ")
     assert lines[4] == "Wrote 40 vectors of 8 numbers to vectors.txt."
-    assert len(lines) == 5
+    assert re.fullmatch(r"Next: w2vneg nearest [ab]\d+, or in a browser w2vneg explore vectors.txt", lines[5])
+    assert len(lines) == 6
 
 
 def test_the_words_of_the_issue(folder, run_cli):
@@ -165,7 +166,7 @@ def test_quiet_says_nothing(train):
 def test_the_model_folder(train, folder):
     result = train("--save-model", "deep/model", "--private-rows", "3")
     assert result.code == 0
-    assert result.err.splitlines()[-1] == "Model kept in deep/model."
+    assert result.err.splitlines()[-2] == "Model kept in deep/model."
     plain = {"config.json", "corpus.json", "extra.json", "history.jsonl", "position.json", "versions.json", "vocab.tsv"}
     plain |= {"validation.json", "good.json", "signature.json", "run.toml"}
     assert set(os.listdir("deep/model")) == plain | {"vectors_in.npy", "vectors_out.npy"}

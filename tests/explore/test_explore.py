@@ -92,7 +92,8 @@ def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up():
     one = items()
     found = Answers([one, subject()]).next("b\nd", "3")
     column = found["columns"][0]
-    assert [(entry["word"], pytest.approx(entry["score"])) for entry in column["near"]] == recommend(one.model, ["b", "d"], 3)
+    scored = [(entry["word"], pytest.approx(entry["score"])) for entry in column["near"]]
+    assert scored == recommend(one.model, ["b", "d"], 3)
     for entry in column["near"]:
         assert sum(part["score"] for part in entry["why"]) == pytest.approx(entry["score"])
         assert entry["why"] == sorted(entry["why"], key=lambda part: -part["score"])

@@ -1,5 +1,6 @@
 """The only place that writes progress: one tqdm line on a terminal, plain lines elsewhere, always on stderr."""
 
+import os
 import sys
 import time
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from ..events import (
     Validated,
 )
 
+_WIDE = 200  # columns of a terminal that does not say
+_BESIDE = 30  # columns of the line that figures leave for the share, the bar and the times
 _LINE_EVERY = 10.0  # seconds between plain lines
 _WORTH_A_LINE = 1.0  # seconds of compiling
 _BEFORE = "compiling or loading the kernels"
@@ -81,15 +84,36 @@ def noter(quiet):
     return (lambda text: None) if quiet else note
 
 
-def _figures(event, unit):
+def _parts(event, unit):
+    """Return what is told of a round, a list of str."""
     seconds = max(event.seconds, 1e-9)
-    gone_through = f"{event.tokens / seconds / 1e3:,.0f}k {unit}/s, " if unit else ""
+    gone_through = [f"{event.tokens / seconds / 1e3:,.0f}k {unit}/s"] if unit else []
     rate = event.pairs / seconds
     pairs = f"{rate / 1e6:.2f}M" if rate >= 1e5 else f"{rate / 1e3:.1f}k"
-    return (
-        f"{gone_through}{pairs} pairs/s, "
-        f"alpha {event.alpha:.5f}, loss {event.loss:.4f} (untrained {event.untrained:.4f})"
-    )
+    loss = f"loss {event.loss:.4f} (untrained {event.untrained:.4f})"
+    return [*gone_through, f"{pairs} pairs/s", f"alpha {event.alpha:.5f}", loss]
+
+
+def _figures(event, unit):
+    return ", ".join(_parts(event, unit))
+
+
+def _short(event, unit, room):
+    """Return as many figures as there is room for, the loss first, each of them whole."""
+    *others, loss = _parts(event, unit)
+    text = loss
+    for part in others:
+        if len(text) + 2 + len(part) <= room:
+            text += f", {part}"
+    return text
+
+
+def _columns(stream):
+    """Return how wide a terminal is, in characters (int)."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _WIDE
+    except (OSError, ValueError):
+        return _WIDE
 
 
 def _duration(seconds):
@@ -169,7 +193,7 @@ class TrainingProgress:
         if self.stream.isatty():
             from tqdm import tqdm
 
-            layout = "{percentage:5.1f}%|{bar:20}| {desc} [{elapsed}<{remaining}]"
+            layout = "{percentage:5.1f}%|{bar:6}|{elapsed}<{remaining} {desc}"
             self.bar = tqdm(total=1.0, file=self.stream, bar_format=layout, dynamic_ncols=True)
             self.bar.set_description_str(_BEFORE)
         else:
@@ -220,7 +244,8 @@ class TrainingProgress:
         if first:
             self.origin = event.fraction, event.seconds
         if self.bar is not None:
-            self.bar.set_description_str(_figures(event, self.unit), refresh=False)
+            figures = _short(event, self.unit, _columns(self.stream) - _BESIDE)
+            self.bar.set_description_str(figures, refresh=False)
             if first:
                 self.bar.initial = self.bar.n = self.bar.last_print_n = event.fraction
                 self.bar.refresh()

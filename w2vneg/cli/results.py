@@ -71,7 +71,7 @@ def write_results(word2vec, output, checkpoints, note):
     failures = []
     try:
         if output:
-            word2vec.vectors.save(output, format="word2vec")
+            word2vec.wv.save(output, format="word2vec")
             note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
     except W2vnegError as error:
         failures.append(str(error))
@@ -86,7 +86,7 @@ def write_results(word2vec, output, checkpoints, note):
         failures += _kept_before(folder)
         failures.append(_saved_elsewhere("model", folder, output, word2vec.save))
     elif failures and not is_special(output):
-        failures.append(_saved_elsewhere("vectors", output, None, lambda path: word2vec.vectors.save(path, "word2vec")))
+        failures.append(_saved_elsewhere("vectors", output, None, lambda path: word2vec.wv.save(path, "word2vec")))
     if failures:
         raise OutputError("; ".join(failures))
 

@@ -9,6 +9,7 @@ import click
 
 from ..training.signals import first_signal
 from .beginning import beginning_of, beginning_options
+from .closing import check_page, tell_of_results, write_page
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options
 from .progress import TrainingProgress, compiling_told, noter
@@ -47,6 +48,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     help="Hand figures to a tracker: csv=FILE, tensorboard=DIR, wandb=DIR or mlflow=DIR; may be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what memory, disk and time the run would take, and train nothing.")
+@click.option("--report", "page", metavar="FILE.html", help="Write a page to look at, too (docs/looking.md).")
 @click.option("--quiet", is_flag=True, help="No progress, no report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @valid_options
@@ -63,6 +65,7 @@ def train(
     diagnose,
     trackers,
     dry_run,
+    page,
     quiet,
     as_json,
     **given,
@@ -105,6 +108,8 @@ def train(
         refuse_replacing(output, checkpoints, model, resume)
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
+    if page:
+        check_page(page, output, files)
     known, own_vocab = beginning.vocabularies(fixed, word2vec, located, quiet)
     encoded = _encode(word2vec, located, quiet, known)
     note(encoded.report.line())
@@ -136,10 +141,10 @@ def train(
         if trackers:
             tracking.keep_vectors(word2vec.vectors, trainer.model.vocab.counts)
     folder = checkpoints and checkpoints.folder
-    from ..config.compatibility import about_cosines
-
-    if caution := about_cosines(trainer.config):
-        note(f"Note: {caution}.")
+    if not quiet:
+        tell_of_results(word2vec, trainer.complete, output, folder, mirror, note)
+    if page:
+        write_page(page, folder or output, mirror, note)
     if as_json:
         click.echo(json.dumps(_report(trainer, encoded, output, folder), indent=2, allow_nan=False))
     if not trainer.complete:

@@ -12,7 +12,7 @@ from ..errors import ConfigError, did_you_mean, require
 from ..files.atomic import atomic_file
 from . import sections
 from .geometry import MAPS
-from .interactive import bundle, figure_json
+from .interactive import bundle, check_installed, figure_json
 from .still import write_figures
 from .subjects import load_subjects
 
@@ -77,6 +77,7 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
         raise ConfigError(f"no map is called {way!r}{did_you_mean(way, MAPS)}")
     if not paths:
         raise ConfigError("a report needs a model folder or a file of vectors")
+    check_installed()
     subjects = load_subjects(paths, readout, titles)
     made = [
         sections.runs(subjects),

@@ -10,6 +10,12 @@ from .charts import colour_of, dash_of
 _EXTRA = "report", "a report"
 
 
+def check_installed():
+    """Raise MissingExtraError if a page could not be made."""
+    for module in ("plotly.graph_objects", "jinja2"):
+        require(module, *_EXTRA)
+
+
 def bundle():
     """Return Plotly's JavaScript, which the page carries (str)."""
     return require("plotly.offline", *_EXTRA).get_plotlyjs()
@@ -36,6 +42,8 @@ def figure_json(chart):
         xaxis={"title": {"text": escape(chart.x)}, "type": _axis(chart, "x"), **labelled},
         yaxis={"title": {"text": escape(chart.y)}, "type": _axis(chart, "y"), **labelled},
     )
+    if chart.kind == "bars":
+        figure.update_xaxes(tickangle=-40)
     if chart.whole_x:
         figure.update_xaxes(dtick=1)
     return safe_json(figure.to_json())
@@ -92,7 +100,6 @@ def _map(objects, chart, series, number):
     marker = {
         "color": chart.colour,
         "colorscale": "Cividis",
-        "reversescale": True,
         "size": 4 if len(series.x) > 5000 else 6,
         "opacity": 0.7,
         "colorbar": {"title": {"text": escape(chart.colour_label), "side": "right"}, "thickness": 12},

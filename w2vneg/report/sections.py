@@ -277,7 +277,7 @@ def maps(subjects, way):
     if way == "none":
         return section
     section.text = {
-        "pca": "The two principal axes of the vectors at length one. Near points need not be near: it is a shadow.",
+        "pca": "The two principal axes of the vectors at length one; what is near on them need not be near on others.",
         "umap": "UMAP of the cosines. Near points are near; distances between groups mean little.",
     }[way]
     for number, one in enumerate(subjects):

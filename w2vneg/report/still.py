@@ -98,7 +98,7 @@ def _bars(chart, axes):
 
 def _map(chart, axes):
     series = chart.series[0]
-    found = axes.scatter(series.x, series.y, s=2, c=chart.colour, cmap="cividis_r", alpha=0.7, rasterized=True)
+    found = axes.scatter(series.x, series.y, s=2, c=chart.colour, cmap="cividis", alpha=0.7, rasterized=True)
     axes.figure.colorbar(found, ax=axes, label=chart.colour_label)
 
 

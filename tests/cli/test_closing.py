@@ -1,0 +1,94 @@
+"""What is said when a run is over, tables and lines within the width of a terminal, the page of a run."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from planted import as_text, two_topics
+
+from w2vneg import Vectors
+from w2vneg.cli import progress
+from w2vneg.cli.closing import tell_how_good, tell_what_next
+from w2vneg.cli.progress import TrainingProgress
+from w2vneg.cli.tables import table
+from w2vneg.events import RoundDone
+from w2vneg.report.subjects import EvaluationSet
+
+
+def said(tell, *arguments):
+    lines = []
+    tell(*arguments, lines.append)
+    return lines
+
+
+@pytest.fixture
+def pairs(tmp_path, monkeypatch):
+    """The one set at hand: five pairs."""
+    path = tmp_path / "pairs.tsv"
+    path.write_text("a\tb\t5\na\tc\t4\na\td\t3\na\te\t2\na\tnobody\t1\n")
+    monkeypatch.setattr("w2vneg.report.subjects.sets_at_hand", lambda *_: [EvaluationSet("ws353", path, False)])
+
+
+def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):
+    angles = np.radians([0, 5, 10, 20, 80])
+    line = said(tell_how_good, Vectors("abcde", np.column_stack([np.cos(angles), np.sin(angles)])), None)[0]
+    assert line.startswith("How good: cosines follow people's scores at 1.00 of 1") and "4 of 5 pairs" in line
+    assert said(tell_how_good, Vectors("xyz", np.eye(3)), None) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "output", "folder", "items", "command", "looked_at"),
+    [
+        (["of", "paris"], "vectors.txt", None, False, "nearest paris", "vectors.txt"),
+        (["paris"], "a b.txt", "m", False, "nearest paris --vectors 'a b.txt'", "m"),
+        (["39", "48"], "vectors.txt", "m", True, "recommend m 39", "m"),
+        (["$(rm)", "\x1b[2J", "--help", "ok"], "v", None, True, "nearest ok --vectors v", "v"),
+    ],
+)
+def test_what_to_type_next(words, output, folder, items, command, looked_at):
+    vectors = Vectors(words, np.eye(len(words)))
+    found = said(tell_what_next, vectors, output, folder, items)
+    assert found == [f"Next: w2vneg {command}, or in a browser w2vneg explore {looked_at}"]
+
+
+def test_words_that_a_shell_would_not_take_are_not_shown():
+    assert said(tell_what_next, Vectors(["`rm`", "-x"], np.eye(2)), "v", None, False) == []
+
+
+def test_a_table_that_is_too_wide_is_a_list():
+    rows = [("set", "Spearman", "pairs"), ("ws353", "0.700", "3/4"), None, ("men", "0.6", "5/5")]
+    assert len(table(rows).splitlines()) == 5 and table(rows, width=22) == table(rows)
+    assert table(rows, width=21).splitlines() == [
+        "ws353", "  Spearman  0.700", "  pairs     3/4", "men", "  Spearman  0.6", "  pairs     5/5",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_line_of_progress_fits_the_terminal(monkeypatch, columns):
+    monkeypatch.setattr(progress, "_columns", lambda stream: columns)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    with TrainingProgress(stream) as listener:
+        for k in range(1, 11):
+            listener(RoundDone(1, k / 10, k * 100_000, k * 400_000, 0.02, 1.5, 4.1589, k / 2))
+    lines = [line for line in re.split("[\r\n]", stream.getvalue()) if "loss" in line]
+    assert lines and max(map(len, lines)) <= columns
+    assert all("loss 1.5000 (untrained 4.1589)" in line for line in lines)
+    assert all(("alpha 0.02000" in line) == (columns == 120) for line in lines)
+
+
+def test_a_run_writes_its_page(tmp_path, monkeypatch, run_cli):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text(as_text(two_topics()))
+    small = "--loss=ns --dim=8 --window=3 --subsample=0 --min-count=1 --epochs=2 --workers=1 --save-model=model"
+    monkeypatch.setattr("w2vneg.report.bundle", lambda: "/* plotly */")
+    result = run_cli("train", "--corpus", "corpus.txt", *small.split(), "--report", "page.html")
+    assert result.code == 0 and result.err.splitlines()[-1] == "Wrote page.html; open it in a browser."
+    page = (tmp_path / "page.html").read_text()
+    assert "Loss" in page and "What was run" in page and page.count("application/json") >= 6
+    for place in ("corpus.txt", "vectors.txt"):
+        result = run_cli("train", "--corpus", "corpus.txt", *small.split(), "--report", place)
+        assert result.code == 2 and "name" in result.err.splitlines()[-1]
+    assert (tmp_path / "corpus.txt").read_text() == as_text(two_topics())

@@ -1,0 +1,191 @@
+"""Report and explorer in a real browser: headless Chromium, which Playwright drives."""
+
+import shutil
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+from item_models import LOGITS, model_of
+
+from w2vneg import Vectors
+from w2vneg.explore import Answers, make_app
+from w2vneg.report import make_report
+from w2vneg.report.subjects import Subject
+
+pytestmark = pytest.mark.slow
+EVIL = [
+    "<script>window.hacked=1</script>",
+    "<img/src=x/onerror=window.hacked=2>",
+    "</script><script>window.hacked=3</script>",
+]
+WHERE = """() => {
+  const plot = document.querySelector(".map .plot"), { xaxis, yaxis } = plot._fullLayout, [trace] = plot._fullData;
+  const box = plot.querySelector(".nsewdrag").getBoundingClientRect();
+  return { x: box.x + xaxis.d2p(trace.x[0]), y: box.y + yaxis.d2p(trace.y[0]) };
+}"""
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--enable-unsafe-swiftshader"]
+
+
+def vectors():
+    words = ["king", "queen", "kings", *EVIL, *(f"word{i}" for i in range(200))]
+    return Vectors(words, np.random.default_rng(1).normal(size=(len(words), 6)))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason='no Playwright: pip install "w2vneg[browser]"')
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+class Watched:
+    """A page, what its console complained of, and what it asked of a network."""
+
+    def __init__(self, page):
+        self.page, self.errors, self.asked = page, [], []
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self.asked.append(request.url))
+
+
+@pytest.fixture
+def watched(browser):
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    page.set_default_timeout(20_000)
+    yield Watched(page)
+    page.close()
+
+
+@pytest.fixture
+def explorer():
+    """The address of an explorer of words and items, served on a thread."""
+    import uvicorn
+
+    model = model_of(LOGITS)
+    items = Subject("items", "items", Vectors(model.vocab.words, model.vectors_in), model)
+    answers = Answers([Subject("words", "words", vectors()), items])
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(make_app(answers, "token"), log_level="error", lifespan="off", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started and thread.is_alive():
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/token/"
+    server.should_exit = True
+    thread.join()
+    listening.close()
+
+
+def test_a_report_opens_from_disk_and_its_map_answers(watched, tmp_path):
+    vectors().save(tmp_path / "one.txt", format="word2vec")
+    path = tmp_path / "report.html"
+    make_report([tmp_path / "one.txt"], words=EVIL).write(path)
+    page = watched.page
+    page.goto(path.as_uri())
+    page.wait_for_selector(".chart.map .plot .gl-canvas")
+    drawn = page.locator(".chart .plot.js-plotly-plot")
+    assert drawn.count() == page.locator(".chart").count() >= 4
+    n_points = page.evaluate("document.querySelector('.map .plot')._fullData[0].x.length")
+    assert n_points == 206
+    before = page.evaluate("document.querySelector('.map .plot')._fullLayout.xaxis.range[0]")
+    page.locator(".map .search").fill("Queen")
+    page.wait_for_selector(".map .annotation-text")
+    assert page.locator(".map .annotation-text").text_content() == "queen"
+    assert page.evaluate("document.querySelector('.map .plot')._fullLayout.xaxis.range[0]") != before
+    page.locator(".map .search").fill(EVIL[0])
+    page.wait_for_function("document.querySelector('.map .annotation-text')?.textContent.includes('script')")
+    assert page.locator(".map .annotation-text").text_content() == EVIL[0]
+    page.locator(".map .search").fill("nobody")
+    page.wait_for_function("!document.querySelector('.map .annotation-text')")
+    assert page.locator(".map .found").text_content() == "not on the map"
+    assert page.evaluate("window.hacked") is None
+    assert watched.errors == [] and all(url.startswith(("file:", "data:", "blob:")) for url in watched.asked)
+
+
+def test_a_map_answers_a_hover(watched, tmp_path):
+    Vectors(["<b>only</b>", "other"], np.eye(2)).save(tmp_path / "two.txt", format="word2vec")
+    path = tmp_path / "report.html"
+    make_report([tmp_path / "two.txt"]).write(path)
+    watched.page.goto(path.as_uri())
+    watched.page.wait_for_selector(".chart.map .plot .gl-canvas")
+    watched.page.locator(".map .plot").scroll_into_view_if_needed()
+    at = watched.page.evaluate(WHERE)
+    watched.page.mouse.move(at["x"] - 30, at["y"])
+    watched.page.mouse.move(at["x"], at["y"], steps=4)
+    watched.page.wait_for_selector(".map .hovertext")
+    assert watched.page.locator(".map .hovertext").text_content() == "<b>only</b>"
+
+
+def test_the_explorer_answers_the_keyboard(watched, explorer):
+    page = watched.page
+    page.goto(explorer)
+    assert page.evaluate("document.activeElement.id") == "near"
+    page.keyboard.type("king - word1 + que")
+    page.wait_for_selector("#near-list [role=option]")
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#near").get_attribute("aria-activedescendant") == "near-list-0"
+    page.keyboard.press("Enter")
+    assert page.locator("#near").input_value() == "king - word1 + queen"
+    page.wait_for_selector("#near-answer .entry")
+    first = page.locator("#near-answer .entry button").first
+    assert first.text_content() == vectors().analogy("word1", "king", "queen", k=1)[0][0]
+    first.click()
+    assert page.locator("#near").input_value() == first.text_content()
+    page.locator("#a").fill("king")
+    page.locator("#b").fill("queen")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#compare-answer .error, #compare-answer .entry")
+    assert watched.errors == [] and all(url.startswith(explorer) for url in watched.asked)
+
+
+def test_a_basket_is_filled_and_emptied_by_the_keyboard(watched, explorer):
+    page = watched.page
+    page.goto(explorer)
+    page.wait_for_selector("#item")
+    page.locator("#item").focus()
+    page.keyboard.type("b")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#next-answer .entry")
+    assert page.locator("#next-answer .entry button").first.text_content() == "e"
+    assert "because of b 4.00" in page.locator("#next-answer .why").first.text_content()
+    page.locator("#chosen button").press("Enter")
+    page.locator("#next-answer .entry").first.wait_for(state="detached")
+    assert page.locator("#chosen button").count() == 0 and watched.errors == []
+
+
+def test_words_of_strangers_do_not_run(watched, explorer):
+    page = watched.page
+    page.goto(explorer)
+    for word in EVIL:
+        page.locator("#near").fill(word)
+        page.wait_for_selector("#near-list [role=option]", state="attached")
+        page.wait_for_selector("#near-answer .entry")
+    page.locator("#near").fill("<")
+    page.wait_for_selector("#near-list-2")
+    assert sorted(page.locator("#near-list [role=option]").all_text_contents()) == sorted(EVIL)
+    assert page.evaluate("window.hacked") is None and page.locator("main img, main script").count() == 0
+
+
+def test_a_wrong_token_is_refused(watched, explorer):
+    response = watched.page.goto(explorer.replace("/token/", "/tokem/"))
+    assert response.status == 403 and watched.page.locator("input").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_explorer_fits_a_phone_in_light_and_dark(browser, explorer, scheme):
+    page = browser.new_page(viewport={"width": 360, "height": 640}, color_scheme=scheme)
+    page.goto(explorer)
+    page.locator("#near").fill("king")
+    page.wait_for_selector("#near-answer .entry")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, paper[4:-1].split(","))) > 380) == (scheme == "light")
+    page.close()

@@ -1,0 +1,96 @@
+"""How a run ends: how good the vectors are where that can be told, and what to type next; the page of a run."""
+
+import os
+import shlex
+
+import click
+
+from ..errors import W2vnegError
+from .inputs import refuse_overwriting
+
+_SET = "ws353"  # the set that most copies of gensim carry
+_COMMON = 100  # words before this are too frequent to have telling neighbours
+
+
+def tell_of_results(word2vec, complete, output, folder, mirror, note):
+    """Say how good the vectors of a run that is over are and what to do with them; or what they are not good for."""
+    from ..config.compatibility import about_cosines
+
+    config = word2vec.model.config
+    if caution := about_cosines(config):
+        note(f"Note: {caution}.")
+    if caution or not complete:
+        return
+    vectors = word2vec.wv
+    if config.source == "text":
+        tell_how_good(vectors, mirror, note)
+    tell_what_next(vectors, output, folder, config.source != "text", note)
+
+
+def tell_how_good(vectors, mirror, note):
+    """Say how cosines agree with people, if a set of word pairs is on this machine and the vectors know its words."""
+    from ..evaluation import evaluate_similarity
+    from ..report.subjects import sets_at_hand
+
+    for one in sets_at_hand([_SET], mirror):
+        try:
+            result = evaluate_similarity(vectors, one.path, one.name, one.tags)
+        except W2vnegError:
+            return
+        low, high = result.spearman_interval
+        note(
+            f"How good: cosines follow people's scores at {result.spearman:.2f} of 1 (Spearman, WordSim-353, "
+            f"{result.scored} of {result.total} pairs; 95 % from {low:.2f} to {high:.2f})."
+        )
+
+
+def tell_what_next(vectors, output, folder, items, note):
+    """Say what to type next, a command that works here.
+
+    Parameters
+    ----------
+    vectors : Vectors
+    output : str, file of the vectors
+    folder : str or None, of the model
+    items : bool, whether it was trained on items rather than text
+    note : callable
+    """
+    word = _telling(vectors)
+    if word is None:
+        return
+    if items and folder:
+        command = f"w2vneg recommend {shlex.quote(folder)} {word}"
+    else:
+        command = f"w2vneg nearest {word}" + (f" --vectors {shlex.quote(output)}" if output != "vectors.txt" else "")
+    look = f"w2vneg explore {shlex.quote(folder or output)}"
+    note(f"Next: {command}, or in a browser {look}")
+
+
+def _telling(vectors):
+    """Return a frequent word that a shell and a terminal take as it is, None if there is none.
+
+    Words are a stranger's: what holds signs might be more than a word to either of them.
+    """
+    start = min(_COMMON, len(vectors) // 4)
+    some = vectors.words[start : start + 1000]
+    plain = [word for word in some if word.isascii() and word.isalnum()]
+    return next((word for word in plain if len(word) > 4 and word.isalpha()), plain[0] if plain else None)
+
+
+def check_page(page, output, files):
+    """Complain now about a page that could not be written, or drawn, after training, or would take a file's place."""
+    from ..files.atomic import check_writable
+    from ..report.interactive import check_installed
+
+    refuse_overwriting("--report", page, files)
+    if os.path.realpath(page) == os.path.realpath(output):
+        raise click.UsageError(f"vectors and page cannot both be {page}; name two places")
+    check_installed()
+    check_writable(page)
+
+
+def write_page(page, path, mirror, note):
+    from ..report import make_report
+
+    make_report([path], mirror=mirror).write(page)
+    note(f"Wrote {page}; open it in a browser.")
