@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-all test-nojit lint format docs bench clean
+.PHONY: help install demo test test-all test-nojit lint format docs docs-site test-browser bench clean
 
 help:  ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -57,6 +57,12 @@ format: $(VENV)/.installed-lint  ## Put imports and code in order
 
 docs: $(VENV)/.installed-zstd  ## Write the generated pages: docs/options.md and docs/api.md
 	$(PY) docs/generate.py
+
+docs-site: $(VENV)/.installed-docs  ## Build the pages as a site in build/site (nothing is loaded from elsewhere)
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
+
+test-browser: $(VENV)/.installed-test $(VENV)/.installed-browser  ## Test report and explorer in headless Chromium
+	$(PY) -m pytest tests/test_browser.py $(ARGS)
 
 bench: $(VENV)/.installed-bench  ## Measure speed beside gensim, fastText, itembed (builds fastText: needs a C++ compiler)
 	$(PY) -m benchmarks suite $(ARGS)

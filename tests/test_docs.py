@@ -48,6 +48,14 @@ def test_every_page_stands_in_the_list_of_pages():
     assert pages <= listed, f"docs/README.md should have a line for {', '.join(sorted(pages - listed))}"
 
 
+def test_every_page_stands_in_the_navigation_of_the_site():
+    """The journal's days apart, which its first page lists."""
+    text = (HOME / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = set(re.findall(r"[\w/-]+\.md", text.split("nav:")[1]))
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert listed == {page for page in pages if not page.startswith("journal/2")}
+
+
 def test_the_journal_is_not_linked_from_the_readme():
     assert "journal" not in prose(HOME / "README.md")
 

@@ -8,6 +8,7 @@ from ..errors import require
 from .charts import colour_of, dash_of
 
 _EXTRA = "report", "a report"
+_MARGINS = {"bars": {"l": 130, "r": 16, "t": 40, "b": 120}}  # pixels: names of bars are long, and slanted
 
 
 def check_installed():
@@ -32,7 +33,7 @@ def figure_json(chart):
         template="none",
         title={"text": escape(chart.title), "font": {"size": 15}, "x": 0.01, "xanchor": "left"},
         font={"family": "system-ui, sans-serif", "size": 12},
-        margin={"l": 60, "r": 16, "t": 40, "b": 120 if chart.kind == "bars" else 50},
+        margin=_MARGINS.get(chart.kind, {"l": 60, "r": 16, "t": 40, "b": 50}),
         height=640 if chart.kind == "map" else 380,
         hovermode="closest",
         barmode="group",
