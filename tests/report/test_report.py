@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from item_models import LOGITS, model_of
-from scipy.stats import binomtest
+from scipy.stats import binomtest, spearmanr
 
 from w2vneg import Vectors
-from w2vneg.report import geometry, interactive, make_report, sections
+from w2vneg.report import geometry, interactive, intervals, make_report, sections
 from w2vneg.report.charts import Chart, Series
 from w2vneg.report.subjects import Subject, load_subjects, short_names
 
@@ -23,11 +23,15 @@ def vectors_of(words, dim=6, seed=1):
 
 
 def told(epochs, resumed_at=None):
-    """Return the history of a run whose epochs take two seconds each."""
-    first = 0 if resumed_at is None else resumed_at
-    seconds = [2.0 * (i + 1 - (first if i >= first else 0)) for i in range(epochs)]
-    common = {"event": "EpochDone", "epochs": epochs, "tokens": 10, "alpha": 0.1, "untrained": 4.0, "temperature": None}
-    return [common | {"epoch": i + 1, "pairs": 100, "loss": 3.0 - i, "seconds": seconds[i]} for i in range(epochs)]
+    """Return the history of a run whose epochs of 10 tokens take 2 seconds each, and 7 after it was resumed."""
+    first = epochs if resumed_at is None else resumed_at
+    common = {"event": "EpochDone", "epochs": epochs, "alpha": 0.1, "untrained": 4.0, "temperature": None}
+    records = []
+    for i in range(epochs):
+        done, took = (i + 1, 2.0) if i < first else (i + 1 - first, 7.0)
+        counted = {"tokens": 10 * done, "seconds": took * done}
+        records.append(common | counted | {"epoch": i + 1, "pairs": 100, "loss": 3.0 - i})
+    return records
 
 
 @pytest.fixture
@@ -107,12 +111,14 @@ def test_curves_are_those_of_the_history(folder):
         ("model, untrained", [4, 4]),
     ]
     assert list(alpha.series[0].x) == [1, 2] and loss.whole_x
-    np.testing.assert_allclose(speed.series[0].y, 50e-6)
+    np.testing.assert_allclose(speed.series[0].y, 5e-6)
     assert not sections.learning(load_subjects(["one.txt"])) and not sections.draws(load_subjects(["model"]))
 
 
-def test_speed_of_a_resumed_run_begins_anew():
-    np.testing.assert_allclose(sections._rates(told(4, resumed_at=2)), 50.0)
+@pytest.mark.parametrize("resumed_at", [1, 2, 3])
+def test_time_of_a_resumed_run_is_that_of_its_parts(resumed_at):
+    tokens, seconds = sections._spent(told(4, resumed_at))
+    assert list(tokens) == [10] * 4 and list(seconds) == [2] * resumed_at + [7] * (4 - resumed_at)
 
 
 def test_an_epoch_that_was_run_again_counts_once():
@@ -124,7 +130,35 @@ def test_an_epoch_that_was_run_again_counts_once():
 @pytest.mark.parametrize(("right", "n"), [(0, 7), (3, 10), (10, 10)])
 def test_intervals_are_wilson_s(right, n):
     expected = binomtest(right, n).proportion_ci(method="wilson")
-    np.testing.assert_allclose(sections.wilson(right / n, n), expected, atol=1e-7)
+    np.testing.assert_allclose(intervals.wilson(right / n, n), expected, atol=1e-7)
+
+
+def test_differences_are_paired():
+    rng = np.random.default_rng(1)
+    human = rng.normal(size=300)
+    noise, other = rng.normal(size=(2, 300))
+    first, second = human + 2 * noise, human + 1.6 * noise + 0.1 * other
+    difference, low, high = intervals.paired_difference(human, first, second)
+    expected = spearmanr(human, second).statistic - spearmanr(human, first).statistic
+    assert difference == pytest.approx(expected)
+    resampled = []
+    for _ in range(500):
+        rows = rng.integers(0, 300, 300)
+        resampled.append(spearmanr(human[rows], second[rows])[0] - spearmanr(human[rows], first[rows])[0])
+    np.testing.assert_allclose((low, high), np.percentile(resampled, (2.5, 97.5)), atol=0.015)
+    assert low > 0 and intervals.paired_difference(human, first, first) == (0.0, 0.0, 0.0)
+
+
+def test_differences_are_of_the_pairs_that_both_have_scored(tmp_path):
+    from w2vneg.evaluation.similarity import scored_pairs
+
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("a\tb\t1\na\tc\t3\na\td\t2\nb\td\t4\na\te\t9\n")
+    angles = np.radians([0, 1, 10, 20, 80])
+    all_words = Vectors("abcde", np.column_stack([np.cos(angles), np.sin(angles)]))
+    fewer = Vectors("abcd", all_words.matrix[[0, 3, 2, 1]])
+    shown = sections._difference(*(scored_pairs(vectors, pairs) for vectors in (all_words, fewer)))
+    assert shown.endswith("), 4") and sections._difference(None, scored_pairs(fewer, pairs)) == "–"
 
 
 def test_outliers_are_the_pairs_that_people_and_cosines_put_furthest_apart(tmp_path):

@@ -6,6 +6,7 @@ from ..errors import W2vnegError
 from ..evaluation import evaluate_analogy, evaluate_similarity
 from . import geometry
 from .charts import Chart, Section, Series, Table
+from .intervals import paired_difference, wilson
 from .subjects import ANALOGY, SIMILARITY, sets_at_hand
 
 _OUTLIERS = 10
@@ -56,7 +57,7 @@ def _facts(subject):
     facts["epochs"] = f"{len(epochs)} of {model.config.epochs}"
     if epochs:
         facts["pairs trained"] = f"{sum(record['pairs'] for record in epochs):,}"
-        facts["seconds of training"] = f"{epochs[-1]['seconds']:.1f}"
+        facts["seconds of training"] = f"{_spent(epochs)[1].sum():.1f}"
         facts["last loss"] = f"{epochs[-1]['loss']:.4f} (untrained {epochs[-1]['untrained']:.4f})"
     return facts | {name: str(value) for name, value in subject.versions.items()}
 
@@ -77,14 +78,15 @@ def learning(subjects):
             loss.append(Series(one.name, epoch, column("loss"), like=number))
             loss.append(Series(f"{one.name}, untrained", epoch, column("untrained"), reference=True, like=number))
             alpha.append(Series(one.name, epoch, column("alpha"), like=number))
-            rate.append(Series(one.name, epoch, _rates(records) / 1e6, like=number))
+            tokens, seconds = _spent(records)
+            rate.append(Series(one.name, epoch, tokens / seconds / 1e6, like=number))
             if all(record.get("temperature") is not None for record in records):
                 temperature.append(Series(one.name, epoch, column("temperature"), like=number))
         for record in one.told("Validated"):
             held.setdefault(record["metric"], {}).setdefault(number, []).append((record["epoch"], record["value"]))
     plans = [("loss", "Loss", "mean loss of a pair, nats", loss), ("alpha", "Learning rate", "alpha", alpha)]
     plans += [("temperature", "Temperature of draws", "T", temperature)]
-    plans += [("speed", "Speed", "million pairs a second", rate)]
+    plans += [("speed", "Speed", "million tokens or pairs of data a second", rate)]
     section.charts += [Chart(key, title, "epoch", y, series) for key, title, y, series in plans if series]
     for metric, runs_of in held.items():
         series = [
@@ -100,12 +102,15 @@ def _through(subject, number, points):
     return Series(subject.name, x, y, like=number)
 
 
-def _rates(records):
-    """Return pairs a second of each epoch, float64; seconds begin anew where a run was resumed."""
-    ends = np.array([record["seconds"] for record in records])
-    spent = np.diff(ends, prepend=0.0)
-    spent = np.where(spent > 0, spent, ends)
-    return np.array([record["pairs"] for record in records]) / np.maximum(spent, 1e-9)
+def _spent(records):
+    """Return tokens and seconds of each epoch, two float64 (n,).
+
+    Both are counted from where a run began or was resumed. Where it was, tokens are no more than before.
+    """
+    tokens, seconds = (np.array([record[name] for record in records], float) for name in ("tokens", "seconds"))
+    resumed = np.diff(tokens, prepend=0.0) <= 0
+    own = [np.where(resumed, ends, np.diff(ends, prepend=0.0)) for ends in (tokens, seconds)]
+    return own[0], np.maximum(own[1], 1e-9)
 
 
 def draws(subjects):
@@ -127,9 +132,9 @@ def similarity(subjects, mirror=None):
     from ..evaluation.similarity import scored_pairs
 
     section = Section("Similarity", "Spearman's correlation with its 95 % interval, and the pairs that were scored.")
-    rows, outliers = [], []
+    rows, outliers, differences = [], [], []
     for one_set in sets_at_hand(SIMILARITY, mirror):
-        cells, series = [], []
+        cells, scored = [], {}
         for number, one in enumerate(subjects):
             try:
                 result = evaluate_similarity(one.vectors, one_set.path, tags=one_set.tags)
@@ -138,19 +143,40 @@ def similarity(subjects, mirror=None):
                 continue
             low, high = result.spearman_interval
             cells.append(f"{result.spearman:.3f} ({low:.3f} … {high:.3f}), {result.scored}/{result.total}")
-            found = scored_pairs(one.vectors, one_set.path, one_set.tags)
-            names = [f"{a} – {b}" for a, b in found.words]
-            series.append(Series(one.name, found.human, found.cosines, names, like=number))
-            outliers += _outliers(one_set.name, one.name, found)
-        if series:
+            scored[number] = scored_pairs(one.vectors, one_set.path, one_set.tags)
+            outliers += _outliers(one_set.name, one.name, scored[number])
+        if scored:
             rows.append([one_set.name, *cells])
+            series = [_dots(subjects[number], number, found) for number, found in scored.items()]
             chart = Chart(f"similarity-{one_set.name}", one_set.name, "people's score", "cosine", series, "points")
             section.charts.append(chart)
+            others = [_difference(scored.get(0), scored.get(number)) for number in range(1, len(subjects))]
+            differences.append([one_set.name, *others])
     if rows:
         section.tables.append(Table("", ["set", *(one.name for one in subjects)], rows))
+        if len(subjects) > 1:
+            head = ["set", *(one.name for one in subjects[1:])]
+            section.tables.append(Table(f"Above {subjects[0].name}, on the same pairs", head, differences))
         head = ["set", "vectors", "pair", "people's rank", "rank by cosine"]
         section.tables.append(Table("Furthest apart, by rank from the most similar", head, outliers, folded=True))
     return section
+
+
+def _dots(subject, number, found):
+    names = [f"{a} – {b}" for a, b in found.words]
+    return Series(subject.name, found.human, found.cosines, names, like=number)
+
+
+def _difference(first, second):
+    """Return by how much the second of two `ScoredPairs` is above the first, with its interval (str)."""
+    if first is None or second is None:
+        return "–"
+    both = set(first.words) & set(second.words)
+    if len(both) < 3:
+        return "–"
+    keep = [np.array([words in both for words in found.words]) for found in (first, second)]
+    human, one, two = first.human[keep[0]], first.cosines[keep[0]], second.cosines[keep[1]]
+    return "{:+.3f} ({:+.3f} … {:+.3f}), {}".format(*paired_difference(human, one, two), len(human))
 
 
 def _outliers(name, subject, found):
@@ -190,14 +216,6 @@ def _right(score):
     """Return per cent of the first answers of a `SectionScore` that are right, and its interval (three floats)."""
     share = score.precision[1]
     return tuple(100 * float(part) for part in (share, *wilson(share, score.scored)))
-
-
-def wilson(share, n):
-    """Return both ends of Wilson's 95 % interval (1927) of a share of `n` trials."""
-    z2 = 1.959964**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
 
 
 def neighbours(subjects, words=()):
