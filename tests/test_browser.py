@@ -70,7 +70,8 @@ def explorer():
 
     model = model_of(LOGITS)
     items = Subject("items", "items", Vectors(model.vocab.words, model.vectors_in), model)
-    answers = Answers([Subject("words", "words", vectors()), items])
+    words = Subject("words", "words", vectors(), titles={"b": "Brazil <b>"})
+    answers = Answers([words, items])
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(make_app(answers, "token"), log_level="error", lifespan="off", ws="none"))
@@ -155,7 +156,8 @@ def test_a_basket_is_filled_and_emptied_by_the_keyboard(watched, explorer):
     page.keyboard.press("Enter")
     page.wait_for_selector("#next-answer .entry")
     assert page.locator("#next-answer .entry button").first.text_content() == "e"
-    assert "because of b 4.00" in page.locator("#next-answer .why").first.text_content()
+    assert page.locator("#chosen button").text_content() == "Brazil <b> (b) ×"
+    assert "because of Brazil <b> (b) 4.00" in page.locator("#next-answer .why").first.text_content()
     page.locator("#chosen button").press("Enter")
     page.locator("#next-answer .entry").first.wait_for(state="detached")
     assert page.locator("#chosen button").count() == 0 and watched.errors == []

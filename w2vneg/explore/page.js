@@ -138,16 +138,21 @@ completing(a, true, showCompared);
 completing(b, true, showCompared);
 
 const item = byId("item"), basket = [], nextLater = asker();
-function showNext() {
+function showChosen(called) {
   byId("chosen").replaceChildren(...basket.map((name, i) => {
-    const button = make("button", `${name} ×`);
+    const button = make("button", `${called[i] || name} ×`);
     button.type = "button";
-    button.setAttribute("aria-label", `Take ${name} out of the basket`);
+    button.setAttribute("aria-label", `Take ${called[i] || name} out of the basket`);
     button.addEventListener("click", () => { basket.splice(i, 1); showNext(); item.focus(); });
     return button;
   }));
-  nextLater(async () => (basket.length ? ask("next", { items: basket.join("\n") }) : null),
-    (found) => showColumns(byId("next-answer"), found, add));
+}
+function showNext() {
+  showChosen([]);
+  nextLater(async () => (basket.length ? ask("next", { items: basket.join("\n") }) : null), (found) => {
+    if (found && found.items) showChosen(found.items.map(shown));
+    showColumns(byId("next-answer"), found, add);
+  });
 }
 function add(name) {
   if (!basket.includes(name)) basket.push(name);
@@ -158,6 +163,6 @@ completing(item, true, () => {}, add);
 
 ask("about", {}).then((about) => {
   byId("about").textContent = about.subjects.map((one) =>
-    `${one.name}: ${one.words.toLocaleString("en")} words, ${one.dim} dimensions${one.any_spelling ? ", any spelling" : ""}`).join(" · ");
+    `${one.name}: ${one.words.toLocaleString("en")} vectors, ${one.dim} dimensions${one.any_spelling ? ", any spelling" : ""}`).join(" · ");
   byId("basket").hidden = !about.next;
 });
