@@ -9,7 +9,7 @@ from ..errors import W2vnegError
 from .inputs import refuse_overwriting
 
 _SET = "ws353"  # the set that most copies of gensim carry
-_COMMON = 100  # words before this are too frequent to have telling neighbours
+_COMMON = 500  # words before this are too frequent to have telling neighbours
 
 
 def tell_of_results(word2vec, complete, output, folder, mirror, note):

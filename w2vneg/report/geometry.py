@@ -7,7 +7,7 @@ from ..errors import ConfigError, require
 MAPS = ("pca", "umap", "none")
 _NEAREST = 10
 _ASKED = 2000  # words whose nearest are looked up for hubs
-_BLOCK = 256
+_COSINES = 1 << 24  # held at a time
 
 
 def lengths(vectors):
@@ -25,8 +25,9 @@ def hubness(vectors, seed=1):
     unit, n = vectors.unit, len(vectors)
     asked = np.arange(n) if n <= _ASKED else np.sort(np.random.default_rng(seed).choice(n, _ASKED, replace=False))
     k, seen = min(_NEAREST, n - 1), np.zeros(n, np.int64)
-    for start in range(0, len(asked) if k else 0, _BLOCK):
-        rows = asked[start : start + _BLOCK]
+    together = max(1, _COSINES // n)
+    for start in range(0, len(asked) if k else 0, together):
+        rows = asked[start : start + together]
         cosines = unit[rows] @ unit.T
         cosines[np.arange(len(rows)), rows] = -np.inf
         np.add.at(seen, np.argpartition(cosines, n - k, axis=1)[:, n - k :].ravel(), 1)
