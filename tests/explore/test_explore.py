@@ -104,6 +104,17 @@ def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up():
         Answers([subject()]).next("king")
 
 
+def test_titles_are_of_items_not_of_users():
+    model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="uyz")  # an item called as a user is
+    titles = {"u": "Item u", "z": "Item z"}
+    answers = Answers([Subject("one", "one", Vectors(model.vocab.words, model.vectors_in), model, titles=titles)])
+    assert answers.complete("u")["words"] == [{"word": "u"}]
+    found = answers.next("u", "3")
+    assert found["items"] == [{"word": "u"}]
+    assert [entry.get("title") for entry in found["columns"][0]["near"]] == ["Item z", None, "Item u"]
+    assert found["columns"][0]["near"][0]["why"][0].get("title") is None
+
+
 def test_questions_that_are_none_are_told():
     answers = Answers([subject()])
     for kind, asked in (("titles", {}), ("near", {"q": "x" * 501}), ("near", {"q": "king", "k": "-1"})):

@@ -23,11 +23,14 @@ _KINDS = ("complete", "near", "compare", "next")
 
 
 class Answers:
-    """Parameters: subjects : list of report.subjects.Subject, at least one; titles are those of the first."""
+    """Parameters: subjects : list of report.subjects.Subject, at least one; titles are those of the first.
+
+    Where rows and columns are of two kinds, users and items, only what comes next has titles.
+    """
 
     def __init__(self, subjects):
         self.subjects = subjects
-        self.titles = subjects[0].titles
+        self.titles = subjects[0].own_titles
         words = subjects[0].vectors.words
         self._sorted = sorted((word.lower(), row) for row, word in enumerate(words))
         self._called = [(title.lower(), word) for word, title in self.titles.items() if word in words]
@@ -127,14 +130,19 @@ class Answers:
         for row in rows.tolist():
             order = np.argsort(-each[:, row], kind="stable").tolist()
             why = [self._entry(names[i]) | {"score": float(each[i, row])} for i in order]
-            found.append(self._entry(model.vocab_out.words[row]) | {"score": float(scores[row]), "why": why})
+            item = _entry(model.vocab_out.words[row], subject.titles)
+            found.append(item | {"score": float(scores[row]), "why": why})
         return found
 
     def _recommends(self, subject):
         return subject.model is not None and subject.model.config.source != "text"
 
     def _entry(self, word):
-        return {"word": word} | ({"title": self.titles[word]} if word in self.titles else {})
+        return _entry(word, self.titles)
+
+
+def _entry(word, titles):
+    return {"word": word} | ({"title": titles[word]} if word in titles else {})
 
 
 def parsed(text, vectors):

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,9 +40,15 @@ class Subject:
         found = [record for record in self.history if record.get("event") == event]
         return [found[-1]] if event == "BestRestored" and found else list(_latest(found).values())
 
+    @cached_property
+    def own_titles(self):
+        """What the words of the vectors are called: titles are of items, and vectors may be those of users."""
+        model = self.model
+        return self.titles if model is None or self.vectors.words == model.vocab_out.words else {}
+
     def title(self, word):
-        """Return what a word is shown as."""
-        return self.titles.get(word, word)
+        """Return what a word of the vectors is shown as."""
+        return self.own_titles.get(word, word)
 
 
 def _latest(records):
