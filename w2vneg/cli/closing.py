@@ -50,7 +50,7 @@ def tell_what_next(vectors, output, folder, items, note):
     Parameters
     ----------
     vectors : Vectors
-    output : str, file of the vectors
+    output : str or None, file of the vectors
     folder : str or None, of the model
     items : bool, whether it was trained on items rather than text
     note : callable
@@ -61,7 +61,8 @@ def tell_what_next(vectors, output, folder, items, note):
     if items and folder:
         command = f"w2vneg recommend {shlex.quote(folder)} {word}"
     else:
-        command = f"w2vneg nearest {word}" + (f" --vectors {shlex.quote(output)}" if output != "vectors.txt" else "")
+        of = "" if output == "vectors.txt" else f" --vectors {shlex.quote(output or folder)}"
+        command = f"w2vneg nearest {word}{of}"
     look = f"w2vneg explore {shlex.quote(folder or output)}"
     note(f"Next: {command}, or in a browser {look}")
 
