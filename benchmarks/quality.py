@@ -38,7 +38,7 @@ OBJECTIVES = {  # name -> options beside alpha, for what is no preset of its own
     "pbs-1": {"loss": "pbs", "temp": 1.0},
     "pbs-3": {"loss": "pbs", "temp": 3.0},
     "pbs-1-exact": {"loss": "pbs", "temp": 1.0, "method": "exact"},
-    "best": {"loss": "best", "epochs": 5},
+    "best": {"loss": "best", "epochs": 6},
     "ns-cbow": {"loss": "ns", "inputs": "window"},
     "ns-subwords": {"loss": "ns", "inputs": "subwords"},
     "ns-cbow-subwords": {"loss": "ns", "inputs": "window+subwords"},
