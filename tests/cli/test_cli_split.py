@@ -248,14 +248,14 @@ class TestWarnings:
     """Held-out parts of a split by pair, ranked among the pairs trained on."""
 
     SMALL = ("--dim=4", "--epochs=1", "--workers=1", "--loss=ns")
-    WARNED = "Warning: out/{0}.tsv is of a split by pair: no pair of out/train.tsv is held out, yet all compete with "
+    WARNED = "Warning: out/{0}.tsv is of a split that holds no pair of out/train.tsv out, yet all compete with "
 
     @pytest.fixture
     def warnings_of(self, run_cli):
         def run(*arguments):
             result = run_cli(*arguments)
             assert result.code == 0, result.err
-            return [line for line in result.err.splitlines() if "split by pair" in line]
+            return [line for line in result.err.splitlines() if "yet all compete" in line]
 
         return run
 

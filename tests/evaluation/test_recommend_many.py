@@ -15,6 +15,7 @@ from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.evaluation import recommend as module
 from w2vneg.evaluation import scores_of
 from w2vneg.evaluation.recommend import recommend, recommend_many
+from w2vneg.kernels.evaluation.best import LeftOut, best_of_rows
 from w2vneg.training.model import Model
 
 RNG = np.random.default_rng(6)
@@ -205,3 +206,20 @@ def test_ranking_and_recommending_by_corrected_scores(tmp_path, monkeypatch, run
     shown = run_cli("eval", "ranking", "model", "test.tsv", "--score", "corrected", "--no-baselines", "--json")
     nll = json.loads(shown.out)["results"]["model"]["nll"]
     assert nll == pytest.approx(-(np.log(shares[0, 3]) + np.log(shares[0, 4]) + 2 * np.log(shares[1, 0])) / 4, abs=1e-5)
+
+
+def test_the_best_of_long_rows():
+    """Rows of many chunks, with equal scores, gaps and NaN."""
+    scores = RNG.integers(-50, 50, (6, 1000)).astype(np.float32)
+    scores[1] = np.sort(scores[1])  # every chunk has something for the list
+    scores[2, :990] = -np.inf
+    scores[3, 700] = np.nan
+    expected = [np.argsort(-row, kind="stable")[:20] for row in scores]
+    nothing = LeftOut(np.full(6, -1), np.zeros(7, np.int64), np.empty(0, np.int32))
+    ids, best, sound = best_of_rows(scores.copy(), nothing, 20)
+    assert sound.tolist() == [True, True, True, False, True, True]
+    for r in (0, 1, 4, 5):
+        assert np.array_equal(ids[r], expected[r])
+        assert np.array_equal(best[r], scores[r, expected[r]])
+    assert ids[2, :10].tolist() == expected[2][:10].tolist()
+    assert set(ids[2, 10:]) == {-1}

@@ -165,7 +165,7 @@ def _on_a_set(encoded, mirror, chosen, note=None):
 
 
 def warn_of_known(held, known, flag):
-    """Warn where pairs trained on compete with those of a split by pair, which cannot be among them.
+    """Warn where pairs trained on compete with those of a split by pair, or of users and items, which are never them.
 
     Parameters
     ----------
@@ -181,6 +181,6 @@ def warn_of_known(held, known, flag):
     train = None if known else known_beside(held)
     if train is not None:
         note(
-            f"Warning: {held} is of a split by pair: no pair of {train} is held out, yet all compete with those that "
-            f"are; leave them out with {flag} {train}."
+            f"Warning: {held} is of a split that holds no pair of {train} out, yet all compete with those that are; "
+            f"leave them out with {flag} {train}."
         )

@@ -224,9 +224,8 @@ class _Lists:
         """Return the novelty of each centre's lists: dict of name -> float64 (b,); and remember what they hold."""
         b, n_targets = scores.shape
         k = min(max(self._ks), n_targets)
-        ids, best = np.full((b, k), -1, np.int32), np.full((b, k), -np.inf, np.float32)
         nothing = LeftOut(np.full(b, -1), np.zeros(b + 1, np.int64), np.empty(0, np.int32))
-        best_of_rows(scores.astype(np.float32, copy=False), nothing, ids, best)
+        ids, _, _ = best_of_rows(scores.astype(np.float32, copy=False), nothing, k)
         listed = ids >= 0
         np.minimum.at(self._best_place, ids[listed], np.broadcast_to(np.arange(k), ids.shape)[listed])
         if self._bits is None:

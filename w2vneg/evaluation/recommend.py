@@ -75,15 +75,14 @@ def recommend_blocks(model, centres, k, known=None, score="raw"):
     for start in range(0, len(centres), max(1, _SCORES // n_targets)):
         part = centres[start : start + max(1, _SCORES // n_targets)]
         scores = np.ascontiguousarray(score(part), np.float32)
-        if np.isnan(scores.max()):
-            raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
         starts, seen = np.zeros(len(part) + 1, np.int64), np.empty(0, np.int32)
         if known is not None:
             rows = known[part]
             starts, seen = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
         own = part.astype(np.int64) if one_kind else np.full(len(part), -1)
-        ids, best = np.full((len(part), k), -1, np.int32), np.full((len(part), k), -np.inf, np.float32)
-        best_of_rows(scores, LeftOut(own, starts, seen), ids, best)
+        ids, best, sound = best_of_rows(scores, LeftOut(own, starts, seen), k)
+        if not sound.all():
+            raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
         yield part, ids, best
 
 

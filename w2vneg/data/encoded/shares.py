@@ -60,4 +60,4 @@ def _rows(pairs, slot, n_ranks):
     indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
     own = csr_matrix((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
     weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
-    return replace(pairs, matrix=own, row_weights=weights)
+    return replace(pairs, matrix=own, row_weights=weights, order=None, times=None)
