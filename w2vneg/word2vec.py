@@ -179,7 +179,7 @@ class Word2Vec(Estimator):
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
         listeners = [*listeners, followers]
-        with followers, watched(*listeners), nullcontext() if checkpoints is None else checkpoints.owning():
+        with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():
             trainer = self.trainer(
                 encoded, listeners, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
             )

@@ -508,7 +508,7 @@ def test_the_command_reports_both(folder, run_cli):
     result = run_cli(*COMMAND, "--valid=valid.tsv", "--metric=nll", "--json", "--save-model=model", "--patience=1")
     assert result.code == 0, result.err
     assert "valid.tsv: 60 held-out pairs to evaluate the model on, 1 more have an item unknown" in result.err
-    assert "epoch 1 on held-out pairs: nll " in result.err
+    assert "epoch 1 evaluated: nll " in result.err
     report = json.loads(result.out)
     best = report["validation"]
     assert best["finished"] and best["figures"]["nll"] <= best["last_figures"]["nll"]

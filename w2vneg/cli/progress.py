@@ -213,7 +213,7 @@ class TrainingProgress:
                 figures += f", T {event.temperature:.4g}"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
         elif isinstance(event, Validated):
-            self._say(f"epoch {_epochs(event.epoch)} on held-out pairs: {_evaluation(event)}")
+            self._say(f"epoch {_epochs(event.epoch)} evaluated: {_evaluation(event)}")
         elif isinstance(event, BestRestored):
             why = "stopped early" if event.early else "done"
             self._say(
