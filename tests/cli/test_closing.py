@@ -88,7 +88,10 @@ def test_a_run_writes_its_page(tmp_path, monkeypatch, run_cli):
     assert result.code == 0 and result.err.splitlines()[-1] == "Wrote page.html; open it in a browser."
     page = (tmp_path / "page.html").read_text()
     assert "Loss" in page and "What was run" in page and page.count("application/json") >= 6
+    again = ["train", "--corpus", "corpus.txt", *small.split(), "--output", "vectors.txt"]
     for place in ("corpus.txt", "vectors.txt"):
-        result = run_cli("train", "--corpus", "corpus.txt", *small.split(), "--report", place)
+        result = run_cli(*again, "--force", "--report", place)
         assert result.code == 2 and "name" in result.err.splitlines()[-1]
+    result = run_cli(*again[:-3], "--save-model=other", "--report", "page.html")
+    assert result.code == 1 and "page.html exists; replace it with --force" in result.err
     assert (tmp_path / "corpus.txt").read_text() == as_text(two_topics())

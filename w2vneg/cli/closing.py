@@ -5,7 +5,7 @@ import shlex
 
 import click
 
-from ..errors import W2vnegError
+from ..errors import OutputError, W2vnegError
 from .inputs import refuse_overwriting
 
 _SET = "ws353"  # the set that most copies of gensim carry
@@ -78,14 +78,20 @@ def _telling(vectors):
     return next((word for word in plain if len(word) > 4 and word.isalpha()), plain[0] if plain else None)
 
 
-def check_page(page, output, files):
-    """Complain now about a page that could not be written, or drawn, after training, or would take a file's place."""
+def check_page(page, output, files, replace):
+    """Complain now about a page that could not be written, or drawn, after training, or would take a file's place.
+
+    output : str or None, where vectors go; files : list of str, what is read; replace : bool, whether a page that is
+    there may go
+    """
     from ..files.atomic import check_writable
     from ..report.interactive import check_installed
 
     refuse_overwriting("--report", page, files)
-    if os.path.realpath(page) == os.path.realpath(output):
+    if output and os.path.realpath(page) == os.path.realpath(output):
         raise click.UsageError(f"vectors and page cannot both be {page}; name two places")
+    if os.path.lexists(page) and not replace:
+        raise OutputError(f"{page} exists; replace it with --force, or name another file with --report")
     check_installed()
     check_writable(page)
 

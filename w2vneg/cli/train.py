@@ -109,7 +109,7 @@ def train(
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
     if page:
-        check_page(page, output, files)
+        check_page(page, output, files, replace=force or dry_run or bool(resume))
     known, own_vocab = beginning.vocabularies(fixed, word2vec, located, quiet)
     encoded = _encode(word2vec, located, quiet, known)
     note(encoded.report.line())
