@@ -146,7 +146,7 @@ def test_the_optimum_of_the_loss_ranks_by_the_conditional_once_noise_is_added(op
 
 
 def test_an_interrupted_search_is_no_choice(task, monkeypatch):
-    monkeypatch.setattr(next_item, "tune", lambda *args: Search([], None, False))
+    monkeypatch.setattr(next_item, "tune", lambda *args: Search([], None, False, []))
     with pytest.raises(KeyboardInterrupt):
         next_item.measure(task, SCALE, 1, lambda line: None)
 
