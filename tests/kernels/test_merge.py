@@ -10,12 +10,12 @@ from w2vneg.kernels.schedule import block_size, even_block
 from w2vneg.training.engines.local import private_rows
 
 
-def merged(shared, copies, chunks=3, pulls=1e9):
+def merged(shared, copies, chunks=3, pulls=1e9, undamped=2):
     """Return (shared rows, copies) after a merge; shared (n_vocab, dim), copies (workers, n_private, dim)."""
     shared, copies = np.asarray(shared, np.float32), np.asarray(copies, np.float32)
     workers, n_private, dim = copies.shape
     replicated = np.concatenate([shared, copies.reshape(-1, dim)])
-    merge_round(replicated, n_private, workers, chunks, np.broadcast_to(np.float64(pulls), n_private).copy())
+    merge_round(replicated, n_private, workers, chunks, np.broadcast_to(np.float64(pulls), n_private).copy(), undamped)
     return replicated[: len(shared)], replicated[len(shared) :].reshape(copies.shape)
 
 
@@ -30,6 +30,15 @@ def test_two_workers_by_hand():
     shared, copies = merged([[1], [4], [7]], [[[3], [4]], [[0], [4.5]]])
     assert shared.tolist() == [[2], [4.5], [7]]
     assert copies.tolist() == [[[2], [4.5]]] * 2
+
+
+def test_two_workers_by_hand_where_rows_settle_at_once():
+    # row 0: both go the same way, and half of their sum is where each of them went; row 1: at right angles, the sum;
+    # row 2: one alone; row 3: hardly pulled, the sum
+    given = [[0, 0]] * 5, [[[2, 0], [3, 0], [1, 1], [4, 0]], [[4, 0], [0, 4], [0, 0], [4, 0]]]
+    shared, copies = merged(*given, pulls=[1e9, 1e9, 1e9, 0], undamped=1)
+    np.testing.assert_allclose(shared, [[6 * 20 / 36, 0], [3, 4], [1, 1], [8, 0], [0, 0]], rtol=1e-6)
+    assert (copies == shared[:4]).all()
 
 
 def test_three_workers_by_hand():

@@ -17,7 +17,7 @@ from .linalg import dot
 from .round import combine_row
 
 
-def merge_changes(changes, pulls, merged, chunks=1):
+def merge_changes(changes, pulls, merged, chunks=1, undamped=2):
     """Merge the changes of all ranks, in the ranks' order.
 
     Parameters
@@ -28,15 +28,17 @@ def merge_changes(changes, pulls, merged, chunks=1):
     merged : float32, (n_rows, dim), written
     chunks : int
         Parts of the rows that are merged side by side.
+    undamped : int
+        So many ranks' changes are summed; 2, or 1 for rows that settle at once.
     """
     n_rows, dim = merged.shape
     bounds = [chunk * n_rows // chunks for chunk in range(chunks + 1)]
     deltas = np.empty((chunks, dim), np.float32)
-    launch(lambda k: _merge(changes, pulls, merged, deltas[k], bounds[k], bounds[k + 1]), chunks)
+    launch(lambda k: _merge(changes, pulls, merged, deltas[k], bounds[k], bounds[k + 1], undamped), chunks)
 
 
 @njit(loop=True)
-def _merge(changes, pulls, merged, delta, begin, end):
+def _merge(changes, pulls, merged, delta, begin, end, undamped):
     n_ranks = changes.shape[0]
     for row in range(begin, end):
         delta[:] = np.float32(0.0)
@@ -54,4 +56,4 @@ def _merge(changes, pulls, merged, delta, begin, end):
             continue
         together = dot(delta, delta)
         agreement = min(1.0, apart / together) if together > 0.0 else 1.0
-        combine_row(merged[row], delta, touched, pulls[row], agreement)
+        combine_row(merged[row], delta, touched, pulls[row], agreement, undamped)

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..jit import launch, njit
 from .contracts import fill
+from .linalg import dot
 from .shard import run_shard
 
 
@@ -50,7 +51,7 @@ def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rn
     return sum(losses), sum(pairs)
 
 
-def merge_round(replicated, n_private, workers, chunks, pulls):
+def merge_round(replicated, n_private, workers, chunks, pulls, undamped=2):
     """Bring the workers' copies of the first `n_private` rows together.
 
     shared += damping · Σ_t (copy_t − shared), and every copy becomes the new shared row. One or two workers that
@@ -60,47 +61,58 @@ def merge_round(replicated, n_private, workers, chunks, pulls):
         damping = (1 − ρ^k) / (k (1 − ρ))
 
     nearly 1 for a row that has hardly moved, 1 / k for one that each of them has settled, which else would overshoot.
+    Where two workers are damped as well, it is no less than how far their changes go different ways (see
+    `kernels.exchange`): for rows that settle within a round, as those near the root of a tree do.
 
     chunks : int, parts of the rows that are merged side by side
     pulls : float64, (n_private,), at least 0
+    undamped : int, so many workers' changes are summed; 2, or 1
     """
     shared = replicated.shape[0] - workers * n_private
     bounds = [chunk * n_private // chunks for chunk in range(chunks + 1)]
-    launch(lambda k: _merge_rows(replicated, shared, n_private, workers, bounds[k], bounds[k + 1], pulls), chunks)
+
+    def merge(chunk):
+        _merge_rows(replicated, shared, n_private, workers, bounds[chunk], bounds[chunk + 1], pulls, undamped)
+
+    launch(merge, chunks)
 
 
 @njit(borrows=True)
-def combine_row(row, delta, touched, pull, agreement):
+def combine_row(row, delta, touched, pull, agreement, undamped):
     """Add to a row, float32 (dim,), the changes of `touched` trainers of it, whose sum is `delta`, damped as above.
 
     agreement : float, in [0, 1], the least damping (see `kernels.exchange`)
+    undamped : int, so many trainers' changes are summed
     """
     damping = np.float32(1.0)
     left = np.exp(-pull)
-    if touched > 2 and left <= 0.999999:
+    if touched > undamped and left <= 0.999999:
         damping = np.float32(max((1.0 - left**touched) / (touched * (1.0 - left)), agreement))
     for i in range(row.shape[0]):
         row[i] += damping * delta[i]
 
 
 @njit
-def _merge_rows(replicated, shared, n_private, workers, begin, end, pulls):
+def _merge_rows(replicated, shared, n_private, workers, begin, end, pulls, undamped):
     dim = replicated.shape[1]
     delta = np.empty(dim, np.float32)
     for row in range(begin, end):
         delta[:] = np.float32(0.0)
-        touched = 0
+        touched, apart = 0, 0.0  # apart: Σ ‖change‖²
         for worker in range(workers):
             copy = shared + worker * n_private + row
             moved = False
             for i in range(dim):
                 change = replicated[copy, i] - replicated[row, i]
                 delta[i] += change
+                apart += change * change
                 moved |= change != np.float32(0.0)
             touched += moved
         if touched == 0:
             continue
-        combine_row(replicated[row], delta, touched, pulls[row], 0.0)
+        together = dot(delta, delta) if undamped < 2 else np.float32(0.0)
+        agreement = min(1.0, apart / together) if together > np.float32(0.0) else 0.0
+        combine_row(replicated[row], delta, touched, pulls[row], agreement, undamped)
         for worker in range(workers):
             copy = shared + worker * n_private + row
             for i in range(dim):

@@ -149,7 +149,9 @@ def _assemble_paths(data, config, model, start, walk, periods):
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
     shape = Shape(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
     started = _begin(model, [inputs], start)
-    n_private = config.private_rows or 0  # copies of the root, summed, would go twice as far as it settles
+    n_private = config.private_rows
+    if n_private is None:
+        n_private = private_rows(max(len(data.vocab), len(counts)), config.workers)
     targets = walk.centre_weights if data.vocab_out is data.vocab else counts
     nodes = float(loss.touched(targets).sum())
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)

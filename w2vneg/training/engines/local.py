@@ -81,6 +81,11 @@ class LocalEngine(InMemoryEngine):
         return plug._replace(**{name: self.replicated[name] for name in names}) if names else plug
 
     @property
+    def undamped(self):
+        """How many workers may change a row before it is damped (int): near the root of a tree rows settle at once."""
+        return 1 if self.plugs.loss.paths else 2
+
+    @property
     def temperature(self):
         inverse_temperature = self.plugs.sampler.inverse_temperature
         return 1 / inverse_temperature if inverse_temperature else None
@@ -145,4 +150,4 @@ class LocalEngine(InMemoryEngine):
         if self.n_private:
             for name in self.trained:
                 pulls = self.pulls(name, work)[: self.n_private]
-                merge_round(self.replicated[name], self.n_private, self.workers, self.workers, pulls)
+                merge_round(self.replicated[name], self.n_private, self.workers, self.workers, pulls, self.undamped)

@@ -145,7 +145,7 @@ class Rank:
                 unpack(part[name], out)
             together = np.empty(own.shape, np.float32)
             pulls = self.engine.pulls(name, work)[self.slot :: self.n_ranks]
-            merge_changes(changes, np.ascontiguousarray(pulls), together, self.engine.workers)
+            merge_changes(changes, np.ascontiguousarray(pulls), together, self.engine.workers, self.engine.undamped)
             merged[name] = pack(together, self.dtype)
         return merged
 
