@@ -28,7 +28,7 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
 
 
 def tell_how_good(vectors, mirror, note):
-    """Say how cosines agree with people, if a set of word pairs is on this machine and the vectors know its words."""
+    """Say how cosines agree with people, if a set of word pairs is here and the vectors know enough of its words."""
     from ..evaluation import evaluate_similarity
     from ..report.subjects import sets_at_hand
 
@@ -36,6 +36,8 @@ def tell_how_good(vectors, mirror, note):
         try:
             result = evaluate_similarity(vectors, one.path, one.name, one.tags)
         except W2vnegError:
+            return
+        if 2 * result.scored < result.total:  # of a few pairs it would say next to nothing
             return
         low, high = result.spearman_interval
         note(
