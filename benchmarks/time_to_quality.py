@@ -27,7 +27,7 @@ COLUMNS = {  # part -> names of the scores: analogies are the mean of the first 
 
 @dataclass(frozen=True)
 class Plan:
-    """contenders : tuple of str, as `bench.quality` knows them; alphas : dict of str -> float, where not their own
+    """contenders : tuple of str, as `benchmarks.quality` knows them; alphas : dict of str -> float, where not their own
     budgets : dict of str -> tuple of int, the epochs to try each contender with, rising
     reference_epochs : int, gensim's; seeds : tuple of int
     """

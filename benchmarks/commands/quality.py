@@ -27,7 +27,7 @@ def pinned(text):
     "--objective",
     "objectives",
     multiple=True,
-    help="A preset or a name of w2vneg/bench/quality.py; gensim and fasttext too. Repeatable.",
+    help="A preset or a name of benchmarks/quality.py; gensim and fasttext too. Repeatable.",
 )
 @click.option("--alpha", "alphas", type=float, multiple=True, help="Learning rates to try; repeatable.")
 @click.option("--at", "places", multiple=True, metavar="OBJECTIVE=ALPHA", help="An objective at its own alpha.")
