@@ -10,6 +10,7 @@ import dataclasses
 import json
 import statistics
 from dataclasses import dataclass
+from itertools import cycle
 
 from w2vneg.errors import ConfigError
 
@@ -202,14 +203,15 @@ def picture(points, reference_epochs):
         figure.set_size_inches(10, 4.5)
         target = points[REFERENCE, reference_epochs]
         ticks = _ticks([statistics.median(point.seconds.values()) for point in points.values()])
+        names = list(dict.fromkeys(contender for contender, _ in points))
         panels = figure.subplots(1, 2)
         for panel, title, of in zip(panels, ("analogies, P@1", "MEN, Spearman"), ("analogies", "men"), strict=True):
-            for name in dict.fromkeys(contender for contender, _ in points):
+            for name, marker in zip(names, cycle("o^sDvPX"), strict=False):
                 own = [point for (contender, _), point in points.items() if contender == name]
                 seconds = [statistics.median(point.seconds.values()) for point in own]
-                panel.plot(seconds, [statistics.mean(getattr(point, of)) for point in own], marker="o", label=name)
-            panel.axhline(statistics.mean(getattr(target, of)), color="grey", linestyle="--", linewidth=1)
-            panel.set(xscale="log", xlabel="seconds of training", title=title)
+                panel.plot(seconds, [statistics.mean(getattr(point, of)) for point in own], marker=marker, label=name)
+            panel.axhline(statistics.mean(getattr(target, of)), color="0.5", linestyle="--", linewidth=1)
+            panel.set(xscale="log", xlabel="seconds of training", ylabel=title)
             panel.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
             panel.minorticks_off()
         panels[0].legend()

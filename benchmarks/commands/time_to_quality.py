@@ -78,7 +78,7 @@ def time_to_quality(
     click.echo(f"{t.table(points)}\n")
     click.echo(t.reached_table(t.reached(points, target_epochs, tolerance), target_epochs))
     if plot:
-        from w2vneg.cli.figures import drawn
+        from w2vneg.figures.still import as_bytes, drawn
 
         with atomic_file(plot) as stream:
-            stream.write(drawn({"": t.picture(points, target_epochs)})[""])
+            stream.write(as_bytes(drawn(t.picture(points, target_epochs))))

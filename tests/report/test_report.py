@@ -11,8 +11,9 @@ from item_models import LOGITS, model_of
 from scipy.stats import binomtest, spearmanr
 
 from w2vneg import Vectors
-from w2vneg.report import geometry, interactive, intervals, make_report, sections
-from w2vneg.report.charts import Chart, Series
+from w2vneg.figures import interactive
+from w2vneg.figures.charts import Chart, Series
+from w2vneg.report import geometry, intervals, make_report, sections
 from w2vneg.report.subjects import Subject, load_subjects, short_names
 
 EVIL = ["<script>alert(1)</script>", "</script><img/src=x/onerror=alert(2)>", "{{7*7}}", "a&amp;b", "$x^2$"]

@@ -86,8 +86,8 @@ def check_page(page, output, files, replace):
     output : str or None, where vectors go; files : list of str, what is read; replace : bool, whether a page that is
     there may go
     """
+    from ..figures.interactive import check_installed
     from ..files.atomic import check_writable
-    from ..report.interactive import check_installed
 
     refuse_overwriting("--report", page, files)
     if output and os.path.realpath(page) == os.path.realpath(output):

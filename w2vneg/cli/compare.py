@@ -120,20 +120,20 @@ def _of_runs(runs, given):
 
 def _write(found, metric, out, note, as_json):
     from ..errors import MissingExtraError
+    from ..figures.still import as_bytes, drawn
     from ..files.atomic import atomic_file
-    from ..search.comparing import as_csv, as_rows, figures_of
+    from ..search.comparing import as_csv, as_rows, charts_of
     from ..search.trials import as_markdown
-    from .figures import drawn
     from .tables import table
 
     rows = as_rows(found, metric)
     content = {"compare.md": as_markdown(rows).encode(), "compare.csv": as_csv(found, metric).encode()}
     try:
-        images = drawn(figures_of(found, metric))
+        images = {f"compare-{chart.key}.png": as_bytes(drawn(chart)) for chart in charts_of(found, metric)}
     except MissingExtraError as error:
         note(f"No plots: {error}")
     else:
-        content |= {f"compare-{name}.png": image for name, image in images.items()}
+        content |= images
     for name, data in content.items():
         with atomic_file(out / name) as stream:
             stream.write(data)

@@ -95,11 +95,11 @@ def _cell(value):
 def _write(out, name, done, text):
     """Write a study's files, each atomically; return their paths."""
     from ..errors import MissingExtraError
+    from ..figures.still import as_bytes, drawn
     from ..files.atomic import atomic_file
-    from .figures import drawn
 
     try:
-        figures = drawn(done.figures)
+        figures = {title: as_bytes(drawn(draw)) for title, draw in done.figures.items()}
     except MissingExtraError as error:
         click.echo(f"No figures, only tables: {error}", err=True)
         figures = {}

@@ -9,11 +9,11 @@ from importlib.resources import files
 
 from .. import __version__
 from ..errors import ConfigError, did_you_mean, require
+from ..figures.interactive import bundle, check_installed, figure_json
+from ..figures.still import write_figures
 from ..files.atomic import atomic_file
 from . import sections
 from .geometry import MAPS
-from .interactive import bundle, check_installed, figure_json
-from .still import write_figures
 from .subjects import load_subjects
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from ..errors import W2vnegError
 from ..evaluation import evaluate_analogy, evaluate_similarity
+from ..figures.charts import Chart, Section, Series, Table
 from . import geometry
-from .charts import Chart, Section, Series, Table
 from .intervals import paired_difference, wilson
 from .subjects import ANALOGY, SIMILARITY, sets_at_hand
 

@@ -242,10 +242,13 @@ def _heat_maps(task, learned):
         top = 2 * np.quantile(task.conditional[task.conditional > 0], 0.9)
         for place, (name, shown) in enumerate(panels.items(), 1):
             axes = figure.add_subplot(1, len(panels), place)
-            axes.imshow(shown.T, origin="lower", vmin=0, vmax=top, cmap="magma")
+            cells = axes.imshow(shown.T, origin="lower", vmin=0, vmax=top)
             axes.set_title(name)
             axes.set_xticks([])
             axes.set_yticks([])
+        figure.supxlabel("column i (centre)", fontsize="small")
+        figure.supylabel("row j (target)", fontsize="small")
+        figure.colorbar(cells, ax=figure.axes, label="g(j | i)")
 
     return draw_on
 

@@ -224,11 +224,11 @@ def draw_estimates(figure, estimates, name):
     """Draw one panel of the paper's figure on a matplotlib Figure: estimate by exact p, a colour for each S."""
     axes = figure.subplots()
     part = estimates[estimates.estimator == name]
-    for n_samples in SAMPLES:
+    for n_samples, marker in zip(SAMPLES, "os^Dv", strict=False):
         points = part[n_samples == part.S].iloc[:1000]
-        axes.plot(points.exact, points.estimate, ".", markersize=3, label=f"S = {n_samples}")
+        axes.plot(points.exact, points.estimate, marker, markersize=3, label=f"S = {n_samples}")
     right = np.linspace(0.001, 1, 200)
-    axes.plot(right, right, color="black", linewidth=0.7, label="exact")
+    axes.plot(right, right, color="0.5", linestyle="-", linewidth=0.8, label="exact")
     axes.set(xlabel="exact p(c = 1 | x)", ylabel="estimate", title=name, xlim=(0, 1))
     if name == "plain IS":
         axes.set(yscale="log")

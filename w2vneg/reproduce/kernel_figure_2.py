@@ -34,7 +34,6 @@ _SAMPLERS = {
     "quartic": {"sampler": "kernel", "kernel": "quartic", "absolute_softmax": True},
     "softmax": {"sampler": "boltzmann", "method": "exact", "degeneracy": "uniform", "temp": 1.0},
 }
-_COLOURS = dict(zip(_SAMPLERS, ("C0", "C1", "C2", "C3", "C4", "C5"), strict=True))
 
 
 @dataclass(frozen=True)
@@ -292,10 +291,10 @@ def _draw(table):
     def draw(figure):
         axes = figure.add_subplot()
         for name, part in table[table["m"] > 0].groupby("sampler", sort=False):
-            axes.plot(part["m"], part["test loss"], "o-", color=_COLOURS[name], label=name)
+            axes.plot(part["m"], part["test loss"], marker="o", label=name)
         for kind, style in (("common", "--"), ("absolute", ":")):
             loss = table.loc[(table["m"] == 0) & (table["softmax"] == kind), "test loss"].iloc[0]
-            axes.axhline(loss, color="black", linestyle=style, label=f"full softmax, {kind}")
+            axes.axhline(loss, color="0.5", linestyle=style, label=f"full softmax, {kind}")
         axes.set_xscale("log")
         axes.set_xlabel("samples m")
         axes.set_ylabel("full-softmax loss on held-out text, nats")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..figures.charts import Chart, Series
 from .trials import key_of
 
 
@@ -114,30 +115,24 @@ def _span(low, high, layout):
     return "–" if low is None else f"{low:{layout}} … {high:{layout}}"
 
 
-def figures_of(runs, metric):
-    """Return figures by name: dict of str -> function that draws it on a matplotlib Figure."""
-    return {
-        "means": lambda figure: _draw(figure, runs, metric, "mean low high"),
-        "differences": lambda figure: _draw(
-            figure, runs[1:], f"{metric}, difference from {runs[0].name}", "difference difference_low difference_high"
-        ),
-    }
+def charts_of(runs, metric):
+    """Return charts of means with the seeds of each, and of differences from the first run (list of Chart)."""
+    shown = [run for run in runs if run.mean is not None]
+    others = [run for run in shown if run.difference is not None]
+    charts = []
+    if shown:
+        seeds = [(run.name, value) for run in shown for value in run.values.values()]
+        names, values = zip(*seeds, strict=True)
+        means = [_dots(shown, "mean", "low", "high"), Series("seeds", names, np.array(values), reference=True)]
+        charts.append(Chart("means", "Means and seeds", "", metric, means, "dots"))
+    if others:
+        label = f"{metric}, difference from {runs[0].name}"
+        dots = [_dots(others, "difference", "difference_low", "difference_high")]
+        charts.append(Chart("differences", "Differences, seed by seed", "", label, dots, "dots", level=0.0))
+    return charts
 
 
-def _draw(figure, runs, title, fields):
-    """Draw a dot with its interval for each run, under each other, and a faint dot for each seed of a mean."""
-    middle, low, high = fields.split()
-    shown = [run for run in runs if getattr(run, middle) is not None]
-    axes = figure.subplots()
-    for place, run in enumerate(shown):
-        value = getattr(run, middle)
-        if getattr(run, low) is not None:
-            axes.plot([getattr(run, low), getattr(run, high)], [place, place], color="tab:blue")
-        axes.plot(value, place, "o", color="tab:blue")
-        if middle == "mean":
-            axes.plot(list(run.values.values()), [place] * len(run.values), ".", color="grey", alpha=0.5)
-    if middle == "difference":
-        axes.axvline(0, color="grey", linewidth=0.8)
-    axes.set_yticks(range(len(shown)), [run.name for run in shown])
-    axes.invert_yaxis()
-    axes.set_xlabel(title)
+def _dots(runs, middle, low, high):
+    """Return a `Series` of figures with their intervals, which are NaN where there is one seed."""
+    columns = np.array([[getattr(run, name) for name in (middle, low, high)] for run in runs], np.float64)
+    return Series("mean", [run.name for run in runs], columns[:, 0], None, columns[:, 1], columns[:, 2])

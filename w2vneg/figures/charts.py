@@ -28,7 +28,8 @@ class Series:
 @dataclass(frozen=True)
 class Chart:
     """key : str, its name among files; x, y : str, labels of the axes with units
-    kind : {"lines", "points", "bars", "map"}; colour, colour_label : of each point of a map, and what it means
+    kind : {"lines", "points", "bars", "dots", "map"}; bars and dots have names as x, and dots lie on their side
+    level : float or None, of y, to compare with; colour, colour_label : of each point of a map, and what it means
     """
 
     key: str
@@ -39,6 +40,7 @@ class Chart:
     kind: str = "lines"
     log_x: bool = False
     log_y: bool = False
+    level: float | None = None
     colour: np.ndarray | None = None
     colour_label: str = ""
 
