@@ -18,7 +18,6 @@ def reproduce(name, out, quick, seed):
     """
     from ..reproduce import STUDIES
 
-    _find_studies()
     if name is None:
         click.echo(_list(STUDIES))
         return
@@ -31,17 +30,6 @@ def reproduce(name, out, quick, seed):
     if out is not None:
         for path in _write(out, name, done, text):
             click.echo(f"Wrote {path}.", err=True)
-
-
-def _find_studies():
-    """Import every module of the studies' folder, so that they are registered."""
-    from importlib import import_module
-    from pkgutil import iter_modules
-
-    from .. import reproduce as folder
-
-    for module in iter_modules(folder.__path__, f"{folder.__name__}."):
-        import_module(module.name)
 
 
 def _list(studies):

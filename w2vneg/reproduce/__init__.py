@@ -6,6 +6,9 @@ A study is a function registered in `STUDIES` under its name:
 
 `tell` is a callable for lines of progress; `quick` asks for the same in small, within seconds, as the tests do it;
 `seed` is a whole number. Studies that need named data look them up as `w2vneg.data.inputs.locate` does.
+
+`declare` says of which paper a study is, what it shows, and whether it keeps its parts: then it takes a fourth
+argument, a `memo.Memo`.
 """
 
 from collections.abc import Callable
@@ -13,7 +16,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from ..registry import Registry
+from ..registry import Registry, import_all
 
 STUDIES = Registry("study")
 
@@ -22,11 +25,53 @@ STUDIES = Registry("study")
 class Study:
     """tables : dict of name -> DataFrame; figures : dict of name -> function that draws it on a matplotlib Figure
     text : str, what was done and what it shows beside the paper's figures, in Markdown
+    verdicts : list of verdicts.Verdict, what became of the paper's claims
     """
 
     tables: dict[str, pd.DataFrame]
     text: str
     figures: dict[str, Callable] = field(default_factory=dict)
+    verdicts: list = field(default_factory=list)
 
 
-from . import cis_shapes, css_figure_1, css_figure_2, kernel_figure_2  # noqa: E402, F401  (they enter themselves)
+@dataclass(frozen=True)
+class Declared:
+    """paper : str, one of `PAPERS`; shows : str, table or figure; resumes : bool, it takes a `memo.Memo`"""
+
+    paper: str
+    shows: str
+    resumes: bool = False
+
+
+PAPERS = {
+    "RS": "Tanielian and Vasile, *Relaxed Softmax for learning from Positive and Unlabeled data*, 2019",
+    "CIS": "*Partially Mutual Exclusive Softmax for Positive and Unlabeled Data*",
+    "CSS": "Botev, Zheng and Barber, *Complementary Sum Sampling*, 2017",
+    "kernel": "Blanc and Rendle, *Adaptive Sampled Softmax with Kernel Based Sampling*, 2018",
+    "notes": "notes on noise contrastive estimation and negative sampling",
+    "ours": "what the papers do not have",
+}
+
+
+def declare(paper, shows, *, resumes=False):
+    """Return a decorator that says what a study is of; the innermost one of a study."""
+
+    def enter(study):
+        study.declared = Declared(paper, shows, resumes)
+        return study
+
+    return enter
+
+
+def declared(name):
+    """Return the `Declared` of a study; of one that says nothing, its own name."""
+    return getattr(STUDIES[name], "declared", Declared("ours", name))
+
+
+def run_study(name, tell, quick, seed, memo=None):
+    """Run a study; return its Study."""
+    kept = {"memo": memo} if declared(name).resumes else {}
+    return STUDIES[name](tell, quick, seed, **kept)
+
+
+import_all(__path__, __name__)  # studies enter themselves

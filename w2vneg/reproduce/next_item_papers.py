@@ -4,7 +4,10 @@ Their data are larger (MovieLens of 17,128 films) or others (text8), and how the
 do not compare, orders of methods may. In percent; likelihood in 1e-4.
 """
 
+import numpy as np
 import pandas as pd
+
+from .verdicts import Claim, Unit
 
 _RS = ("FS (MLE)", "SS", "US (UniS)", "UBS", "PS", "PBS")
 _CIS = ("FS (MLE)", "US (UniS)", "PopS", "SP", "CIS")
@@ -45,13 +48,51 @@ PAPERS = {  # name of the data -> column -> method -> figure
 }
 
 
-def beside_papers(name, table):
+SHOWN = {  # name of the data -> (paper, what it shows there)
+    "belgian": ("CIS", "table 7"),
+    "uk": ("CIS", "table 7"),
+    "ml-100k": ("RS", "table 2"),
+    "ml-1m": ("CIS", "table 7"),
+    "text-12k": ("CIS", "table 2"),
+    "text-15k": ("RS", "table 2"),
+    "text-30k": ("CIS", "table 2"),
+}
+
+_FS, _US, _LL = "FS (MLE)", "US (UniS)", "log-likelihood, fitted"
+CLAIMS = (
+    Claim("RS table 2", "Boltzmann noise over popularity ranks better than the full softmax", "PBS", _FS, "P@15"),
+    Claim("RS table 2", "Boltzmann noise over uniform ranks better than the full softmax", "UBS", _FS, "P@15"),
+    Claim("RS table 2", "popularity noise has the better MPR than uniform noise", "PS", _US, "MPR"),
+    Claim("RS table 2", "Boltzmann noise improves on uniform noise", "UBS", _US, "P@15"),
+    Claim("RS table 2", "Boltzmann noise improves on popularity noise", "PBS", "PS", "P@15"),
+    Claim("RS table 2", "relaxed softmax is likelier than the full softmax", _US, _FS, "eq. 9, trained"),
+    Claim("CIS tables 2, 7", "CIS ranks better than self-play", "CIS", "SP", "P@1"),
+    Claim("CIS tables 2, 7", "CIS ranks better than the full softmax", "CIS", _FS, "P@1"),
+    Claim("CIS tables 2, 7", "self-play ranks better than uniform noise", "SP", _US, "P@1"),
+    Claim("corrected", "popularity noise + log Q beats uniform noise", "PS + log Q", _US, "P@15"),
+    Claim("corrected", "popularity noise + log Q beats the full softmax", "PS + log Q", _FS, "P@15"),
+    Claim("corrected", "Boltzmann noise improves on popularity noise", "PBS + log Q", "PS + log Q", "P@15"),
+    Claim("corrected", "Boltzmann noise + log Q beats the full softmax", "PBS + log Q", _FS, "P@15"),
+    Claim("corrected", "popularity noise + log Q is likelier than the full softmax", "PS + log Q", _FS, _LL),
+    Claim("corrected", "Boltzmann noise over uniform is likelier than uniform noise", "UBS", _US, _LL),
+    Claim("corrected", "CIS is likelier than self-play", "CIS", "SP", _LL),
+)
+_POINTS = Unit(100.0, "points")
+UNITS = {f"P@{k}": _POINTS for k in (1, 5, 15, 50)} | {
+    "MPR": _POINTS,
+    "eq. 9, trained": Unit(1e4, "1e-4"),
+    _LL: Unit(1.0, "nats", 0.005),
+}
+_OURS = {"likelihood": ("eq. 9, trained", 1e4)}  # the papers' figures that have another name here
+
+
+def beside_papers(name, measured):
     """Return the papers' figures of these data beside the means of ours.
 
     Parameters
     ----------
     name : str, of `item_tasks.INPUTS`
-    table : DataFrame, as `next_item.measure` returns it
+    measured : next_item.Measured
 
     Returns
     -------
@@ -61,12 +102,14 @@ def beside_papers(name, table):
     papers = PAPERS[name]
     methods = {method for column in papers.values() for method in column}
     rows = []
-    for _, ours in table[table["method"].str.removesuffix(" + log Q").isin(methods)].iterrows():
-        row = {"method": ours["method"]}
+    for ours in measured.rows:
+        if ours.removesuffix(" + log Q") not in methods:
+            continue
+        row = {"method": ours}
         for column, figures in papers.items():
             figure = column.split(",")[0]
-            scale = 1e4 if figure == "likelihood" else 100
-            row[column] = f"{figures[ours['method']]:g}" if ours["method"] in figures else "–"
-            row[f"{figure}, here"] = f"{scale * ours[figure][0]:.2f}"
+            own, factor = _OURS.get(figure, (figure, 100.0))
+            row[column] = f"{figures[ours]:g}" if ours in figures else "–"
+            row[f"{figure}, here"] = f"{factor * np.mean(measured.runs[ours, own]):.2f}"
         rows.append(row)
     return pd.DataFrame(rows)

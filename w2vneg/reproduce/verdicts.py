@@ -1,0 +1,108 @@
+"""What becomes of a claim: it holds, it does not, or the runs are too few to tell.
+
+A claim says that one row of a table exceeds another. The rows' runs have the same seeds, so the differences are paired.
+The interval is Student's, at 95 % over all the claims of a study together (Bonferroni): with m claims each has
+1 − .05 / m. A lead that is too small to matter does not count as one.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.stats
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "inconclusive"
+MATTERS = 0.01  # of the other row's figure: a smaller lead is none
+
+
+class Unit(NamedTuple):
+    """factor : float, by what a figure is multiplied to be in unit `name`
+    least : float, the smallest lead that matters; a hundredth of the other row's figure if None
+    """
+
+    factor: float = 1.0
+    name: str = ""
+    least: float | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """paper : str, where it stands; text : str; better, worse : str, rows; figure : str, column"""
+
+    paper: str
+    text: str
+    better: str
+    worse: str
+    figure: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """claim : str; paper : str; verdict : str; difference, low, high : float, in `unit`; runs, comparisons : int"""
+
+    paper: str
+    claim: str
+    verdict: str
+    difference: float
+    low: float
+    high: float
+    unit: str
+    runs: int
+    comparisons: int
+
+
+def verdict(claim, differences, least=0.0, comparisons=1, unit=""):
+    """Judge a claim by paired differences that it says are above 0.
+
+    Parameters
+    ----------
+    claim : Claim
+    differences : sequence of float, two or more
+    least : float, at least 0
+        The smallest lead that matters: if all of the interval is below, the claim does not hold.
+    comparisons : int
+        How many claims are judged together.
+    unit : str
+
+    Returns
+    -------
+    Verdict
+    """
+    values = np.asarray(differences, np.float64)
+    mean, low, high = interval(values, comparisons)
+    found = FAILS if high < least else HOLDS if low > 0 else OPEN
+    return Verdict(claim.paper, claim.text, found, mean, low, high, unit, len(values), comparisons)
+
+
+def interval(values, comparisons=1):
+    """Return (mean, low, high) of Student's interval at 1 − .05 / comparisons; infinite with a single value."""
+    values = np.asarray(values, np.float64)
+    mean = float(values.mean())
+    if len(values) < 2:
+        return mean, -np.inf, np.inf
+    half = scipy.stats.sem(values) * scipy.stats.t.ppf(1 - 0.025 / comparisons, len(values) - 1)
+    return mean, float(mean - half), float(mean + half)
+
+
+def judged(claims, runs, units):
+    """Judge claims by tables of runs.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    runs : dict of (row, figure) -> sequence of float, one a seed
+    units : dict of figure -> Unit
+
+    Returns
+    -------
+    list of Verdict
+        Of the claims whose rows are there.
+    """
+    there = [claim for claim in claims if {(claim.better, claim.figure), (claim.worse, claim.figure)} <= runs.keys()]
+    found = []
+    for claim in there:
+        unit = units.get(claim.figure, Unit())
+        better, worse = (unit.factor * np.array(runs[row, claim.figure]) for row in (claim.better, claim.worse))
+        least = MATTERS * abs(worse.mean()) if unit.least is None else unit.least
+        found.append(verdict(claim, better - worse, least, len(there), unit.name))
+    return found
