@@ -1,8 +1,10 @@
 """`w2vneg reproduce`: tables and figures of the papers, made again."""
 
-import os
+import time
 
 import click
+
+ALL = "all"
 
 
 @click.command()
@@ -15,96 +17,89 @@ def reproduce(name, out, quick, seed):
 
     Prints what was done and what came out, beside the paper's figures, as Markdown. Figures need matplotlib (the extra
     'plot'); without it there are the tables alone.
+
+    NAME all makes what is missing in --out DIR, one study after the other, and a summary of all: DIR/index.md. What is
+    there of the same version, seed and size is left as it is, and a study that was interrupted goes on.
     """
     from ..reproduce import STUDIES
+    from ..reproduce.results import Results, markdown
+    from ..reproduce.site import listing
 
+    results = None if out is None else Results(out, seed, quick)
     if name is None:
-        click.echo(_list(STUDIES))
+        click.echo(_list(listing(results)))
         return
-    study = STUDIES[name]
-    if out is not None:
-        _check_place(out, name)
-    done = study(lambda text: click.echo(text, err=True), quick, seed)
-    text = _markdown(name, done)
-    click.echo(text)
-    if out is not None:
-        for path in _write(out, name, done, text):
-            click.echo(f"Wrote {path}.", err=True)
+    if name == ALL:
+        _make_all(results)
+        return
+    STUDIES[name]  # a name that is none is refused before anything is written
+    if results is not None:
+        results.prepare()
+    done, seconds = _made(name, quick, seed, None if results is None else results.memo(name))
+    click.echo(markdown(name, done))
+    if results is not None:
+        _keep(results, name, done, seconds)
 
 
-def _list(studies):
-    width = max((len(name) for name in studies), default=0) + 2
-    lines = [f"{name.ljust(width)}{_first_line(studies[name])}" for name in sorted(studies)]
-    return "\n".join(lines or ["No study is there yet."])
+def _made(name, quick, seed, memo):
+    """Run a study; return (Study, seconds)."""
+    from ..reproduce import run_study
+
+    begun = time.perf_counter()
+    done = run_study(name, lambda text: click.echo(text, err=True), quick, seed, memo)
+    return done, time.perf_counter() - begun
 
 
-def _first_line(study):
-    lines = (study.__doc__ or "").strip().splitlines()
-    return lines[0].rstrip(".") if lines else ""
-
-
-def _check_place(out, name):
-    from ..errors import OutputError
-    from ..files.atomic import check_writable
-
-    try:
-        os.makedirs(out, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot write {out}: {error.strerror}; choose another place") from error
-    check_writable(os.path.join(out, f"{name}.md"))
-
-
-def _markdown(name, done):
-    """Return a study's text and tables as one document."""
-    blocks = [f"# {name}", done.text.strip()]
-    for title, table in done.tables.items():
-        blocks += [f"## {title}", markdown_table(table)]
-    return "\n\n".join(blocks)
-
-
-def markdown_table(table):
-    """Return a DataFrame as a table of Markdown; an index without a name is left out."""
-    named = any(name is not None for name in table.index.names)
-    table = table.reset_index() if named else table
-    rows = [[_cell(column) for column in table.columns]]
-    rows.append(["---:" if kind.kind in "iuf" else "---" for kind in table.dtypes])
-    rows += [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
-def _cell(value):
-    if isinstance(value, tuple):
-        return " ".join(_cell(part) for part in value)
-    if isinstance(value, float):
-        return "–" if value != value else f"{value:.4g}"
-    return str(value).replace("|", "\\|").replace("\n", " ")
-
-
-def _write(out, name, done, text):
-    """Write a study's files, each atomically; return their paths."""
+def _keep(results, name, done, seconds):
+    """Write a study's files."""
     from ..errors import MissingExtraError
     from ..figures.still import as_bytes, drawn
-    from ..files.atomic import atomic_file
 
     try:
-        figures = {title: as_bytes(drawn(draw)) for title, draw in done.figures.items()}
+        images = {title: as_bytes(drawn(draw)) for title, draw in done.figures.items()}
     except MissingExtraError as error:
         click.echo(f"No figures, only tables: {error}", err=True)
-        figures = {}
-    pictures = [f"![{title}]({_file_name(name, title, 'png')})" for title in figures]
-    files = {f"{name}.md": ("\n\n".join([text, *pictures]) + "\n").encode("utf-8")}
-    for title, table in done.tables.items():
-        named = any(level is not None for level in table.index.names)
-        files[_file_name(name, title, "csv")] = table.to_csv(index=named).encode("utf-8")
-    files |= {_file_name(name, title, "png"): image for title, image in figures.items()}
-    paths = []
-    for file, content in files.items():
-        paths.append(os.path.join(out, file))
-        with atomic_file(paths[-1]) as stream:
-            stream.write(content)
-    return paths
+        images = {}
+    for path in results.write(name, done, images, seconds):
+        click.echo(f"Wrote {path}.", err=True)
 
 
-def _file_name(name, title, ending):
-    plain = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in title)
-    return f"{name}-{plain}.{ending}"
+def _make_all(results):
+    """Run every study that is not done, and write the summary after each."""
+    from ..errors import ConfigError, W2vnegError
+    from ..reproduce.results import DONE
+    from ..reproduce.site import names_in_order, write_summary
+
+    if results is None:
+        raise ConfigError("reproduce all keeps what it makes; add --out DIR")
+    results.prepare()
+    failures = {}
+    for name in names_in_order():
+        if results.status(name) == DONE:
+            continue
+        click.echo(f"{name} …", err=True)
+        try:
+            done, seconds = _made(name, results.quick, results.seed, results.memo(name))
+            _keep(results, name, done, seconds)
+        except W2vnegError as error:
+            failures[name] = str(error)
+            click.echo(f"{name}: {error}", err=True)
+        write_summary(results, failures)
+    click.echo(f"Wrote {write_summary(results, failures)}.", err=True)
+    if failures:
+        raise W2vnegError(f"{len(failures)} studies could not be run: {', '.join(failures)}")
+
+
+def _list(rows):
+    """Return the list of studies, grouped by paper."""
+    from ..reproduce import PAPERS
+
+    widths = [max((len(row[place]) for row in rows), default=0) for place in range(5)]
+    lines = []
+    for paper, title in PAPERS.items():
+        own = [row for row in rows if row[0] == paper]
+        lines += [f"{paper}: {title}"] if own else []
+        for _, shows, name, status, seconds, line in own:
+            cells = [name.ljust(widths[2]), shows.ljust(widths[1]), status.ljust(widths[3]), seconds.rjust(widths[4])]
+            lines.append("  " + "  ".join([*(cell for cell in cells if cell), line]))
+    return "\n".join(lines or ["No study is there yet."])

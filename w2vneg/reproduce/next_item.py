@@ -64,7 +64,7 @@ class Scale:
     shares: tuple = (0.0, 0.5, 1.0)
     dim: int = 100
     epochs: int = 5
-    most: int = 2_000_000
+    most: int = 1_000_000
     seeds: int = 5
 
     def pairs_of(self, task):
@@ -111,7 +111,7 @@ def measure(task, scale, seed, tell, memo=None, methods=METHODS):
     -------
     Measured
     """
-    memo, setting = memo or Memo(), _setting(task, scale, seed)
+    memo, setting = Memo() if memo is None else memo, _setting(task, scale, seed)
     measured = Measured({}, {}, {})
     for name, options in methods.items():
         shares = scale.shares if options["loss"] in _BY_POPULARITY else (0.0,)

@@ -303,77 +303,78 @@ def failure_rows(bench, tell):
     return rows
 
 
-def _tasks(quick, seed):
-    """Yield the tasks: of items and of text; the first one is that of the failures."""
+def _task(name, quick, seed):
     if quick:
-        yield make_task("made-up baskets", communities(seed), "user", seed, "baskets")
-        return
-    yield load_task("ml-100k", "user", seed)
+        return make_task("made-up baskets", communities(seed), "user", seed, "baskets")
+    if name != "text":
+        return load_task(name, "user", seed)
     text = encode_input(Input("corpus", "enwiki2015-head").located(), max_vocab=2000)
-    yield make_task("text, 2,000 words", text, "user", seed, "corpus", 2)
-    yield load_task("belgian", "user", seed)
+    return make_task("text, 2,000 words", text, "user", seed, "corpus", 2)
 
 
 def _draw_law(bins):
     def draw(figure):
-        names = list(dict.fromkeys(data for data, *_ in bins))
-        for axes, name in zip(np.atleast_1d(figure.subplots(1, len(names), sharey=True)), names, strict=True):
-            for objective in dict.fromkeys(row[1] for row in bins):
-                points = np.array([row[2:] for row in bins if row[:2] == (name, objective)])
-                axes.plot(*points.T, ".-", linewidth=0.8, label=objective)
-            low, high = (edge([row[2] for row in bins if row[0] == name]) for edge in (min, max))
-            axes.plot([low, high], [low, high], color="black", linewidth=0.8)
-            axes.set_title(name)
-            axes.set_xlabel("predicted s, centred")
-        axes.legend(fontsize=5)
+        axes = figure.subplots()
+        for objective in dict.fromkeys(row[1] for row in bins):
+            points = np.array([row[2:] for row in bins if row[1] == objective])
+            axes.plot(*points.T, ".-", linewidth=0.8, label=objective)
+        ends = [edge(row[2] for row in bins) for edge in (min, max)]
+        axes.plot(ends, ends, color="black", linewidth=0.8)
+        axes.set_xlabel("predicted s, centred")
+        axes.set_ylabel("learned s, centred")
+        axes.legend(fontsize=6)
 
     return draw
 
 
-def _draw_shares(along, figure_name):
+def _draw_shares(along):
     def draw(figure):
-        names = list(dict.fromkeys(along["data"]))
-        for axes, name in zip(np.atleast_1d(figure.subplots(1, len(names))), names, strict=True):
-            for objective, part in along[along["data"] == name].groupby("objective", sort=False):
-                axes.plot(part["λ"], part[figure_name], ".-", linewidth=0.8, label=objective)
-            axes.set_title(name)
+        for axes, name in zip(figure.subplots(1, len(_UNITS)), _UNITS, strict=True):
+            for objective, part in along.groupby("objective", sort=False):
+                axes.plot(part["λ"], part[name], ".-", linewidth=0.8, label=objective)
+            axes.set_title(name, fontsize=8)
             axes.set_xlabel("λ")
-        axes.legend(fontsize=5)
+        axes.legend(fontsize=4)
 
     return draw
 
 
-@STUDIES.register("one-law")
-@declare("ours", "the law of the family", resumes=True)
-def one_law(tell, quick, seed, memo=None):
-    """Where the family's scores settle: predicted and learned, raw and corrected, and where the law fails."""
-    scale, memo = QUICK if quick else FULL, memo or Memo()
-    tables, verdicts, bins = {key: [] for key in ("law", "along λ", "differences", "cooperation", "failures")}, [], []
-    for number, task in enumerate(_tasks(quick, seed)):
-        bench = Laboratory(task, scale, seed, memo)
-        laws, along, more, looked = law_tables(bench, tell)
-        rows, found = differences(task.name, looked)
-        bins, verdicts = bins + more, verdicts + found
-        for key, value in (("law", laws), ("along λ", along), ("differences", rows)):
-            tables[key] += value
-        if number == 0:
-            tables["failures"] += failure_rows(bench, tell)
-            sparse = make_task("sparse support", communities(seed, other=0.0), "user", seed, "baskets")
-            for each in (bench, Laboratory(sparse, scale, seed, memo)):
-                rows, found = cooperation_table(each, tell)
-                tables["cooperation"] += rows
-                verdicts += found
+def _study(name, given):
+    tell, quick, seed, memo = given
+    scale, task, memo = QUICK if quick else FULL, _task(name, quick, seed), Memo() if memo is None else memo
+    tell(task.line())
+    bench = Laboratory(task, scale, seed, memo)
+    laws, along, bins, looked = law_tables(bench, tell)
+    rows, verdicts = differences(task.name, looked)
+    tables = {"law": laws, "differences": rows, "along λ": along, "cooperation": []}
+    sparse = make_task("sparse support", communities(seed, other=0.0), "user", seed, "baskets")
+    for each in (bench, Laboratory(sparse, scale, seed, memo)):
+        rows, found = cooperation_table(each, tell)
+        tables["cooperation"] += rows
+        verdicts += found
+    tables["failures"] = failure_rows(bench, tell)
     tables = {key: pd.DataFrame(rows) for key, rows in tables.items()}
     tables["improper"] = pd.DataFrame(
         [(c, *pair) for c, pair in improper().items()], columns=["c", "log-likelihood", "RS eq. 9"]
     )
     tables["bins"] = pd.DataFrame(bins, columns=["data", "objective", "predicted", "learned"])
     text = (
-        f"d = {scale.dim}, {scale.epochs} epochs of at most {scale.most:,} pairs, {scale.seeds} seeds; alpha chosen by "
-        f"the log-likelihood of validation pairs. Slope and R² of learned on predicted scores, of pairs that occur "
-        f"{scale.least} times or more. Differences are to the full softmax, paired by seed: log-likelihood in nats, "
-        "P@15 in points. Intervals in tables are of 95 %; verdicts allow for the number of comparisons.\n"
+        f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {bench.setting.common.pairs_per_epoch:,} pairs, "
+        f"{scale.seeds} seeds; alpha chosen by the log-likelihood of validation pairs. Slope and R² of learned on "
+        f"predicted scores, of {len(bench.pairs.log_p):,} pairs that occur {scale.least} times or more. Differences "
+        "are to the full softmax, paired by seed: log-likelihood in nats, P@15 in points. Intervals in tables are of "
+        "95 %; verdicts allow for the number of comparisons.\n"
     )
-    figures = {"law": _draw_law(bins)}
-    figures |= {name: _draw_shares(tables["along λ"], name) for name in ("log-likelihood", "P@15", "MPR")}
-    return Study(tables, text, figures, verdicts)
+    return Study(tables, text, {"law": _draw_law(bins), "along": _draw_shares(tables["along λ"])}, verdicts)
+
+
+def _register(name):
+    def study(tell, quick, seed, memo=None):
+        return _study(name, (tell, quick, seed, memo))
+
+    study.__doc__ = f"One law: where scores settle, predicted and learned, raw and corrected, on {name}."
+    STUDIES.register(f"one-law-{name}")(declare("ours", "one law", resumes=True)(study))
+
+
+for _name in ("ml-100k", "text", "belgian", "ml-1m", "uk"):
+    _register(_name)
