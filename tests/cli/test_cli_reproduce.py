@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from w2vneg.cli.reproduce import markdown_table
 from w2vneg.reproduce import STUDIES, Study
+from w2vneg.reproduce.results import markdown_table
 
 
 @pytest.fixture
@@ -43,10 +43,12 @@ def study(tmp_path, monkeypatch):
 def test_the_list_has_every_study_with_its_first_line(run_cli, study):
     result = run_cli("reproduce")
     assert result.code == 0
-    lines = {line.split()[0]: line.split(None, 1)[1] for line in result.out.splitlines()}
-    assert lines["toy-study"] == "Figure 0: two numbers and a line"
+    lines = {line.split()[0]: line.split(None, 1)[1] for line in result.out.splitlines() if line.startswith("  ")}
+    assert lines["toy-study"].endswith("  Figure 0: two numbers and a line")
     assert set(lines) == set(STUDIES)
     assert all(len(line) > 10 for line in lines.values())
+    heads = [line.split(":")[0] for line in result.out.splitlines() if not line.startswith("  ")]
+    assert heads == ["RS", "CIS", "CSS", "kernel", "ours"]
     folder = os.path.dirname(importlib.import_module("w2vneg.reproduce").__file__)
     modules = {name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py")} - {"__init__"}
     assert all(f"w2vneg.reproduce.{name}" in sys.modules for name in modules)
@@ -68,10 +70,17 @@ def test_files_are_written(run_cli, study):
     pytest.importorskip("matplotlib")
     result = run_cli("reproduce", "toy-study", "--out", "deep/out")
     assert result.code == 0 and study == [(False, 1)]
-    names = ["toy-study-by-p-q.csv", "toy-study-line.png", "toy-study-scores.csv", "toy-study.md"]
+    names = [
+        "parts",
+        "toy-study-by-p-q.csv",
+        "toy-study-line.png",
+        "toy-study-scores.csv",
+        "toy-study.json",
+        "toy-study.md",
+    ]
     assert sorted(os.listdir("deep/out")) == names
     assert sorted(line for line in result.err.splitlines() if line.startswith("Wrote ")) == [
-        f"Wrote {os.path.join('deep/out', name)}." for name in names
+        f"Wrote {os.path.join('deep/out', name)}." for name in names[1:]
     ]
     text = Path("deep/out/toy-study.md").read_text(encoding="utf-8")
     assert text.startswith(result.out.rstrip("\n")) and text.endswith("\n\n![line](toy-study-line.png)\n")
@@ -87,7 +96,13 @@ def test_without_matplotlib_there_are_the_tables_and_a_word_about_it(run_cli, st
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run_cli("reproduce", "toy-study", "--out", "out")
     assert result.code == 0
-    assert sorted(os.listdir("out")) == ["toy-study-by-p-q.csv", "toy-study-scores.csv", "toy-study.md"]
+    assert sorted(os.listdir("out")) == [
+        "parts",
+        "toy-study-by-p-q.csv",
+        "toy-study-scores.csv",
+        "toy-study.json",
+        "toy-study.md",
+    ]
     (line,) = [line for line in result.err.splitlines() if "figures" in line]
     assert line.startswith("No figures, only tables: ") and 'pip install "w2vneg[plot]"' in line
 
@@ -109,7 +124,7 @@ def test_a_figure_that_fails_leaves_nothing(run_cli, study):
 
         with pytest.raises(ZeroDivisionError):
             main(["reproduce", "toy-failing", "--out", "out"])
-        assert os.listdir("out") == []
+        assert os.listdir("out") == ["parts"]
     finally:
         STUDIES.unregister("toy-failing")
 

@@ -111,6 +111,9 @@ def test_quick_runs_and_learns_the_support(quick):
     trivial = 100 * (conditional > 0)[conditional.any(axis=1)].mean()
     assert (table[list(MEASURES)] > trivial + 5).all(axis=None)
     assert list(quick.tables["differences"]["difference"]) == ["Selfplay − UniS", "CIS − Selfplay"]
+    shown = quick.tables["differences"]["sizes known"]
+    assert [one.difference for one in quick.verdicts] == pytest.approx(shown)
+    assert {one.comparisons for one in quick.verdicts} == {2}
     assert "table 1" in quick.text
     assert len(quick.figures) == 1
 

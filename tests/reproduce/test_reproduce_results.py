@@ -25,7 +25,7 @@ def study_of(calls, fails=()):
         value = memo("part", lambda: len(calls))
         if fails:
             raise DataError("no data; fetch them")
-        verdicts = [verdict(CLAIM, [1.0 + value, 1.1]), verdict(CLAIM, [1.0])]
+        verdicts = [verdict(CLAIM, [1.0, 1.1]), verdict(CLAIM, [1.0])]
         return Study({"t": pd.DataFrame({"x": [value]})}, "Text.", verdicts=verdicts)
 
     return toy
@@ -106,4 +106,5 @@ def test_every_study_says_what_it_is_of():
     assert sorted(order) == sorted(STUDIES)
     assert all(len(code_of(STUDIES[name])) == 12 for name in order)
     assert {declared(name).paper for name in order if name.startswith("next-")} == {"RS", "CIS"}
-    assert not [name for name in order if "declared" not in vars(STUDIES[name])]
+    assert (declared("css-figure-1").paper, declared("css-figure-1").shows) == ("CSS", "figure 1")
+    assert not [name for name in order if declared(name).paper == "ours" and not name.startswith("one-law")]

@@ -64,8 +64,11 @@ def declare(paper, shows, *, resumes=False):
 
 
 def declared(name):
-    """Return the `Declared` of a study; of one that says nothing, its own name."""
-    return getattr(STUDIES[name], "declared", Declared("ours", name))
+    """Return the `Declared` of a study; one that says nothing is named for its paper, as css-figure-1."""
+    first, _, rest = name.partition("-")
+    papers = {paper.lower(): paper for paper in PAPERS}
+    plain = Declared(papers.get(first, "ours"), rest.replace("-", " ") if first in papers else name)
+    return getattr(STUDIES[name], "declared", plain)
 
 
 def run_study(name, tell, quick, seed, memo=None):

@@ -27,7 +27,8 @@ from ..training.engines.engine import Round
 from ..training.engines.local import LocalEngine
 from ..training.model import Model
 from ..weighers import WEIGHERS
-from . import STUDIES, Study
+from . import STUDIES, Study, declare
+from .verdicts import Claim, verdict
 
 GRID = 100
 BLOBS = {"blobs r=0.25": 0.25, "blobs r=0.60": 0.60, "blobs r=0.75": 0.75}
@@ -159,6 +160,8 @@ def log_softmax(scores):
 
 
 MEASURES = ("sizes known", "one cut of s", "one cut of g")
+_LINKS = (("Selfplay", "UniS"), ("CIS", "Selfplay"))  # the paper's order, link by link
+_MATTERS = 0.5  # points: a smaller lead is none
 
 
 class Task(NamedTuple):
@@ -219,12 +222,16 @@ def _means(runs):
     return pd.DataFrame(rows)
 
 
+def _tasks(runs):
+    return runs.groupby(["shape", "negatives"], sort=False)
+
+
 def _differences(runs):
     """Selfplay − UniS and CIS − Selfplay in points, paired by draw: mean and interval for each measure."""
     rows = []
-    for (shape, negatives), part in runs.groupby(["shape", "negatives"], sort=False):
+    for (shape, negatives), part in _tasks(runs):
         by_seed = part.pivot(index="seed", columns="method", values=list(MEASURES))
-        for better, worse in (("Selfplay", "UniS"), ("CIS", "Selfplay")):
+        for better, worse in _LINKS:
             row = {"shape": shape, "negatives": negatives, "difference": f"{better} − {worse}"}
             for measure in MEASURES:
                 gap = 100 * (by_seed[measure, better] - by_seed[measure, worse])
@@ -288,7 +295,22 @@ def _verdict(differences):
     return "\n".join(lines) + "\n"
 
 
+def _verdicts(runs):
+    """Judge each link of CIS ≥ Selfplay ≥ UniS on each shape, by the first measure."""
+    shares = {key: part.pivot(index="seed", columns="method", values=MEASURES[0]) for key, part in _tasks(runs)}
+    found = []
+    for (shape, negatives), by_seed in shares.items():
+        for better, worse in _LINKS:
+            claim = Claim(
+                "CIS table 1", f"{shape}, n = {negatives}: {better} exceeds {worse}", better, worse, MEASURES[0]
+            )
+            gap = 100 * (by_seed[better] - by_seed[worse])
+            found.append(verdict(claim, gap, _MATTERS, len(_LINKS) * len(shares), "points"))
+    return found
+
+
 @STUDIES.register("cis-shapes")
+@declare("CIS", "table 1")
 def cis_shapes(tell, quick, seed):
     """Accuracy of the learned support by method, and heat maps."""
     shapes = ("blobs r=0.60",) if quick else (*BLOBS, *CURVES)
@@ -312,4 +334,4 @@ def cis_shapes(tell, quick, seed):
     runs = pd.DataFrame(records)
     differences = _differences(runs)
     text = _TEXT.format(grid=GRID, pairs=n_pairs, seeds=n_seeds) + _verdict(differences)
-    return Study({"accuracy": _means(runs), "differences": differences}, text, figures)
+    return Study({"accuracy": _means(runs), "differences": differences}, text, figures, _verdicts(runs))

@@ -57,7 +57,7 @@ def summary(results, failures):
     size = "in small, which proves nothing" if results.quick else "in full"
     blocks = [
         "# Five papers, made again",
-        f"{len(made)} of {len(STUDIES)} studies, {size}, seed {results.seed}: of {len(verdicts)} claims "
+        f"{len(made)} of {len(names_in_order())} studies, {size}, seed {results.seed}: of {len(verdicts)} claims "
         f"{counts[HOLDS]} hold, {counts[FAILS]} do not, {counts[OPEN]} are open. A claim holds if the whole interval "
         "of the difference that it names is above 0; it does not if all of it is below what matters, a hundredth of "
         "the figure or .005 nats. Intervals are of 95 % over all claims of a study together.",
