@@ -24,6 +24,8 @@ have moved on since: log q is exactly what was drawn from.
 `none`
     No tree: all α s² + 1 come from a matrix product, for a batch of centres ahead of their training. V products a
     centre, at the rate of BLAS: half the tree's time at 15,000 classes and 20 negatives a pair.
+    log q of the draws is exactly what was drawn from. That of a positive is its kernel as the rows are now over
+    the sum Σ K as it was when the batch was drawn, up to 128 centres ago. The quartic kernel has it so, too.
 
 The quartic kernel's features are d⁴/24 numbers a node; the paper, which says nothing of how it drew them, uses it in a
 figure only. Here all s⁴ + 1 come from a matrix product, too.
