@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .config import DEGENERACIES
-from .data.encoded import encode_baskets, encode_corpus, encode_pairs
+from .data.encoded import encode_baskets, encode_corpus, encode_edges, encode_pairs
 from .errors import ConfigError
 from .jit import cache_folder, compilations
 from .word2vec import Word2Vec
@@ -38,7 +38,7 @@ def warm_up(config, source="text"):
     config : TrainConfig
         As for `Word2Vec`; dim and the plugs matter, the number of workers beyond two and of epochs does not.
     source : str
-        "text", "baskets" or "pairs", what the run will read.
+        "text", "baskets", "pairs" or "graph", what the run will read.
 
     Returns
     -------
@@ -84,10 +84,10 @@ def check_cache():
 def _encoded(path, source):
     rng = random.Random(1)
     names = [f"item{number}" for number in range(_ITEMS)]
-    if source == "pairs":
+    if source in ("pairs", "graph"):
         rows = (f"{a}\t{b}\t{rng.randint(1, 3)}" for a in names for b in rng.sample(names, 5))
         path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-        return encode_pairs([str(path)])
+        return (encode_pairs if source == "pairs" else encode_edges)([str(path)])
     lines = (" ".join(rng.sample(names, _LENGTH)) for _ in range(_LINES))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     encode = encode_corpus if source == "text" else encode_baskets

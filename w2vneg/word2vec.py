@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .config import TrainConfig
 from .config.compatibility import about_cosines, check_diagnose, check_plugs
 from .config.ranks import without_ranks
-from .data.encoded import EncodedCorpus, EncodedPairs, encode_corpus
+from .data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
 from .data.encoded.ranked import RankedCorpus
 from .data.inputs import Input, as_input, encode_input
 from .data.readers.sentences import check_sentences
@@ -51,8 +51,9 @@ if TYPE_CHECKING:
     from .evaluation.recommend import Recommendations
     from .training.validation import Validate, Validation
 
-    Encoded = EncodedCorpus | EncodedPairs | RankedCorpus
     Corpus = str | Path | Input | Encoded | Iterable[Sequence[str]]
+
+Encoded = EncodedCorpus | EncodedPairs | EncodedGraph | RankedCorpus
 
 
 class Word2Vec(Estimator):
@@ -111,8 +112,8 @@ class Word2Vec(Estimator):
         Parameters
         ----------
         corpus : str, Path, Input, iterable of token lists, DataFrame, EncodedCorpus or EncodedPairs
-            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs or counts, in files or in
-            memory; or sentences as lists of str. A DataFrame with columns called user and item, or item and target,
+            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs, counts or the edges of a graph,
+            in files or in memory; or sentences as lists of str. A DataFrame with columns called user and item, or item and target,
             and a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
         vocab : Vocabulary, optional
             Use this one rather than the corpus's own; of rectangular data that of the rows.
@@ -200,7 +201,7 @@ class Word2Vec(Estimator):
         """Let the configuration know what is read: an `Input` or encoded data; sentences leave it as it is."""
         if isinstance(data, Input):
             rectangular = data.rectangular
-        elif isinstance(data, EncodedCorpus | EncodedPairs | RankedCorpus):
+        elif isinstance(data, Encoded):
             rectangular = data.vocab_out is not data.vocab
         else:
             return
@@ -256,7 +257,7 @@ class Word2Vec(Estimator):
         A RankedCorpus where each rank reads files of its own (docs/scaling.md).
         """
         config = self._resolved()
-        if isinstance(corpus, EncodedCorpus | EncodedPairs | RankedCorpus):
+        if isinstance(corpus, Encoded):
             if vocab is not None or vocab_out is not None:
                 raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
             return corpus
@@ -281,7 +282,7 @@ class Word2Vec(Estimator):
         ConfigError
             If the corpus can be read only once.
         """
-        once = isinstance(corpus, EncodedCorpus | EncodedPairs | RankedCorpus | Iterator)
+        once = isinstance(corpus, Encoded | Iterator)
         if once or (isinstance(corpus, Input) and not corpus.in_memory and STDIN in corpus.files):
             raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
         model, config = self._trained(), self._resolved()

@@ -13,7 +13,7 @@ from .options import GroupedCommand, config_options, read_config
 @click.option(
     "--for",
     "sources",
-    metavar="text|baskets|pairs",
+    metavar="text|baskets|pairs|graph",
     multiple=True,
     default=("text",),
     show_default=True,

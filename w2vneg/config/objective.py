@@ -33,7 +33,7 @@ class ObjectiveOptions:
         None,
         "Loss or preset by name; 'w2vneg objectives' lists them.",
         group="objective",
-        shown="text: relaxed, items: us",
+        shown="text: relaxed, graphs: ns, items: us",
     )
     sampler: str | None = option(
         None,

@@ -116,8 +116,8 @@ def settle_ranks(config, given):
     if config.rank_shares is not None and len(shares_in(config.rank_shares)) != config.ranks:
         given, flag = len(shares_in(config.rank_shares)), f"--rank-shares {config.rank_shares}"
         raise ConfigError(f"{flag} has {given} numbers for {config.ranks} ranks; give one for each")
-    if config.rank_shares is not None and config.source == "pairs":
-        raise ConfigError("--rank-shares is for text and baskets: rows of pairs go round; leave it out")
+    if config.rank_shares is not None and config.source in ("pairs", "graph"):
+        raise ConfigError("--rank-shares is for text and baskets: rows of pairs and nodes go round; leave it out")
     _check_sharing(config)
     return {name: value for name, value in _OF_RANKS.items() if getattr(config, name) is None}
 

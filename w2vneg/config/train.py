@@ -20,6 +20,7 @@ from .ranks import RanksOptions, settle_ranks, workers_of
 from .run import RunOptions
 from .synonyms import hint_for
 from .table import KINDS, gather
+from .walks import WALKS
 
 if TYPE_CHECKING:
     import os
@@ -159,7 +160,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         known = PRESETS.get(self.preset)
         if known is not None and self.loss in (None, known.loss):
             return self.preset
-        return self.loss or ("relaxed" if self.source == "text" else "us")
+        return self.loss or WALKS[self.source].loss
 
 
 _OWN = dict(TrainConfig.__dataclass_fields__)  # the options of every run

@@ -1,10 +1,11 @@
-"""Options of the ways in which data are walked: text, baskets and histories, pairs."""
+"""Options of the ways in which data are walked: text, baskets and histories, pairs, graphs."""
 
 from ..option import option
 from ..registry import Registry
 
 WALKS = Registry("walk")
-"""Name, as ``TrainConfig.source`` -> a class with ``Options`` and `data`, the flags that name such data."""
+"""Name, as ``TrainConfig.source`` -> a class with ``Options``; `data`, the flags that name such data; and `loss`, the
+objective where none is named."""
 
 PAIR_WEIGHTS = ("enumerate", "sample")
 
@@ -16,6 +17,22 @@ def _subsample(default):
         at_least=0,
         below=1,
     )
+
+
+def _window(default):
+    return option(default, "Positives reach this many tokens to each side.", at_least=1, at_most=1000)
+
+
+def _dynamic_window():
+    return option(
+        True,
+        "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
+        off="fixed-window",
+    )
+
+
+def _bias(help):
+    return option(1.0, help, at_least=0.001, at_most=1000)
 
 
 def _ordered():
@@ -31,16 +48,31 @@ class Text:
     """Sentences: a word and the words near it."""
 
     data = "text (--corpus)"
+    loss = "relaxed"
 
     class Options:
-        window: int = option(5, "Positives reach this many tokens to each side.", at_least=1, at_most=1000)
-        dynamic_window: bool = option(
-            True,
-            "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
-            off="fixed-window",
-        )
+        window: int = _window(5)
+        dynamic_window: bool = _dynamic_window()
         subsample: float = _subsample(1e-4)
         ordered: bool = _ordered()
+
+
+@WALKS.register("graph")
+class Graph:
+    """Random walks on a graph: a node and the nodes near it in a walk."""
+
+    data = "graphs (--edges)"
+    loss = "ns"
+
+    class Options:
+        window: int = _window(10)
+        dynamic_window: bool = _dynamic_window()
+        subsample: float = _subsample(0.0)
+        ordered: bool = _ordered()
+        walks_per_node: int = option(10, "Random walks from each node in an epoch.", at_least=1)
+        walk_length: int = option(80, "Nodes of a random walk.", at_least=2, at_most=10_000)
+        p: float = _bias("Steps of a random walk: above 1 it seldom goes straight back, below 1 often.")
+        q: float = _bias("Steps of a random walk: above 1 it stays near the node before, below 1 it goes on.")
 
 
 @WALKS.register("baskets")
@@ -48,6 +80,7 @@ class Baskets:
     """Baskets and histories: an item and the others of its basket."""
 
     data = "--baskets and --ratings without --rectangular"
+    loss = "us"
 
     class Options:
         subsample: float = _subsample(0.0)
@@ -65,6 +98,7 @@ class Pairs:
     """Pairs with weights: a row and its columns."""
 
     data = "--pairs and --cooccurrence"
+    loss = "us"
 
     class Options:
         pair_weights: str | None = option(

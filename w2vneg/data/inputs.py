@@ -55,9 +55,10 @@ class Input:
     Parameters
     ----------
     kind : str
-        A source of `data.sources.SOURCES`: "corpus" for text, "pairs", "cooccurrence", "baskets", "ratings".
+        A source of `data.sources.SOURCES`: "corpus" for text, "pairs", "cooccurrence", "baskets", "ratings",
+        "edges" for a graph.
     files : path or list of paths, or a table
-        As for `data.readers.sources.find_files`. Of pairs, ratings and cooccurrence it may be a table in memory: a
+        As for `data.readers.sources.find_files`. Of pairs, ratings, cooccurrence and edges it may be a table in memory: a
         pandas or polars DataFrame, a scipy.sparse matrix, a NumPy array or a list of rows. It is read as the same
         table in a file would be; columns without names have numbers, from 1 on.
     **options
@@ -168,7 +169,7 @@ class Input:
 
     @property
     def source(self) -> str:
-        """How what is read is walked: "text", "baskets" or "pairs", as `TrainConfig.source`."""
+        """How what is read is walked: "text", "baskets", "pairs" or "graph", as `TrainConfig.source`."""
         return SOURCES[self.kind].walk(self)
 
 
@@ -280,7 +281,7 @@ def encode_input(
 
     Returns
     -------
-    EncodedCorpus or EncodedPairs
+    EncodedCorpus, EncodedPairs or EncodedGraph
         By `given.source`.
 
     Raises

@@ -87,7 +87,12 @@ def alias_rows(starts, weights):
 @njit(borrows=True)
 def alias_place(table, first, n, rng):
     """Draw an index (int64) below n from the table that is the stretch of n slots from `first` on."""
-    bits = next_bits(rng)
+    return place_of(table, first, n, next_bits(rng))
+
+
+@njit(borrows=True)
+def place_of(table, first, n, bits):
+    """Make 64 random bits the index that `alias_place` draws."""
     slot = np.int64(((bits >> _S32) * np.uint64(n)) >> _S32)
     word = table[first + slot]
     return slot if (bits & _LOW) < (word & _LOW) else np.int64(word >> _S32)

@@ -45,18 +45,64 @@ def next_unit(rng):
 
 
 @njit(borrows=True)
+def unit_of(bits):
+    """Make 64 random bits a float64 uniform on [0, 1)."""
+    return np.float64(bits >> _S11) * _TO_DOUBLE
+
+
+@njit(borrows=True)
 def next_double(rng):
     """Return a float64 uniform on [0, 1), of 53 bits: for distributions whose tails 24 bits do not reach."""
-    return np.float64(next_bits(rng) >> _S11) * _TO_DOUBLE
+    return unit_of(next_bits(rng))
+
+
+@njit(borrows=True)
+def below(bits, n):
+    """Make 64 random bits an int64 uniform on 0 … n − 1, for n < 2^31 (bias below n / 2^32)."""
+    return np.int64(((bits >> _S32) * np.uint64(n)) >> _S32)
 
 
 @njit(borrows=True)
 def next_below(rng, n):
     """Return an int64 uniform on 0 … n − 1, for n < 2^31 (bias below n / 2^32)."""
-    return np.int64(((next_bits(rng) >> _S32) * np.uint64(n)) >> _S32)
+    return below(next_bits(rng), n)
+
+
+@njit(borrows=True)
+def step_bits(state):
+    """Return (next state, 64 random bits) of a stream that is a number and no array; both uint64."""
+    state = state + _GOLDEN
+    return state, mix(state)
+
+
+@njit(borrows=True)
+def bits_at(key, place):
+    """Return 64 random bits (uint64) that depend on a key and a place alone."""
+    return mix(key + np.uint64(place) * _GOLDEN)
+
+
+@njit(borrows=True)
+def shuffled(key, place, n):
+    """Return where a shuffle of 0 … n − 1 puts `place` (int64); one shuffle for each key, and no memory for it.
+
+    A Feistel network of four rounds over the next power of 4 from n on, gone through again until it lands below n
+    (Black and Rogaway, 2002).
+    """
+    half = np.uint64(1)
+    while (np.uint64(1) << (half + half)) < np.uint64(n):
+        half += np.uint64(1)
+    mask = (np.uint64(1) << half) - np.uint64(1)
+    value = np.uint64(place)
+    while True:
+        left, right = value >> half, value & mask
+        for turn in range(4):
+            left, right = right, left ^ (mix(bits_at(key, turn) ^ right) & mask)
+        value = (left << half) | right
+        if value < np.uint64(n):
+            return np.int64(value)
 
 
 @njit(borrows=True)
 def kept_at(key, position, threshold):
     """Tell whether the token at `position` survives: probability threshold / 2^32, the same answer at every call."""
-    return (mix(key + np.uint64(position) * _GOLDEN) & _LOW) < threshold
+    return (bits_at(key, position) & _LOW) < threshold

@@ -45,9 +45,9 @@ def read_out(model, readout=None, spell=False, progress=None):
 
 
 def look_at_contexts(model, corpus):
-    """Fill in the model's contexts from its data, an EncodedCorpus, if its read-out looks at them."""
+    """Fill in the model's contexts from its data, an EncodedCorpus or EncodedGraph, if its read-out looks at them."""
     config = model.config
     if not parse(config.readout or DEFAULT).needs_contexts:
         return
     keep = keep_thresholds(model.vocab.counts, config.subsample or 0).astype(np.float64) / 2**32
-    model.contexts = context_means(corpus.ids, corpus.offsets, keep, model.best_matrix("vectors_out"), WINDOW)
+    model.contexts = context_means(*corpus.written(config), keep, model.best_matrix("vectors_out"), WINDOW)

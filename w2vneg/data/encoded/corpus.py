@@ -60,6 +60,10 @@ class EncodedCorpus:
         """Return the `Walk` that ``config.source`` means; InputError if there is no pair to train on."""
         return (walk_text if config.source == "text" else walk_baskets)(self, config)
 
+    def written(self, config):
+        """Return the sentences: int32 ids, and int64 offsets; see `EncodedGraph.written`."""
+        return self.ids, self.offsets
+
     def counts(self, config, window=None):
         """Return how often each pair occurs, csr_matrix (n_vocab, n_vocab): within the window, or in a basket.
 

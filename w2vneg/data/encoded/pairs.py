@@ -132,7 +132,7 @@ class RawPairs:
         matrix = coo_matrix(
             (self.weights[known], (rows[known], columns[known])), (len(vocab), len(vocab_out))
         ).tocsr()  # sums what is there twice
-        single = _single(matrix)
+        single = single_precision(matrix)
         left_out["pairs whose weight is below what float32 holds"] = matrix.nnz - single.nnz
         report = replace(
             report,
@@ -167,7 +167,7 @@ class RawPairs:
         return vocab, vocab_out, ids, ids_out, int(n_out)
 
 
-def _single(matrix):
+def single_precision(matrix):
     """Return a matrix of float32 of which no entry has become 0 or infinite."""
     with np.errstate(over="ignore"):
         single = matrix.astype(np.float32)

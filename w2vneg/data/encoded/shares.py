@@ -1,7 +1,8 @@
 """Encoded data dealt out to ranks: parts that together are the whole, with the vocabulary and counts of the whole.
 
 A text is cut into stretches, if need be within a sentence, whose windows then end there. Baskets stay
-whole. Of pairs each rank has every N-th row, so that nobody else trains that centre.
+whole. Of pairs each rank has every N-th row, so that nobody else trains that centre. A graph is whole at every rank,
+whose walks begin at every N-th node.
 """
 
 from dataclasses import replace
@@ -10,6 +11,7 @@ import numpy as np
 
 from ...errors import ConfigError
 from .corpus import EncodedCorpus
+from .graphs import EncodedGraph
 
 
 def share_of(data, slot, borders):
@@ -17,13 +19,13 @@ def share_of(data, slot, borders):
 
     Parameters
     ----------
-    data : EncodedCorpus or EncodedPairs
+    data : EncodedCorpus, EncodedPairs or EncodedGraph
     slot : int, which share
     borders : list of float, (n_ranks + 1,), where shares of a text or of baskets begin and end, 0 … 1 of the whole
 
     Returns
     -------
-    EncodedCorpus or EncodedPairs
+    EncodedCorpus, EncodedPairs or EncodedGraph
         A text's arrays are views.
 
     Raises
@@ -34,7 +36,9 @@ def share_of(data, slot, borders):
     n_ranks = len(borders) - 1
     if n_ranks == 1:
         return data
-    return _rows(data, slot, n_ranks) if not isinstance(data, EncodedCorpus) else _stretch(data, slot, borders)
+    if isinstance(data, EncodedCorpus):
+        return _stretch(data, slot, borders)
+    return (_origins if isinstance(data, EncodedGraph) else _rows)(data, slot, n_ranks)
 
 
 def _stretch(corpus, slot, borders):
@@ -47,6 +51,13 @@ def _stretch(corpus, slot, borders):
     last = np.searchsorted(corpus.offsets, end, "left")
     offsets = np.concatenate([[begin], corpus.offsets[first:last], [end]]) - begin
     return replace(corpus, ids=corpus.ids[begin:end], offsets=offsets.astype(np.int64))
+
+
+def _origins(graph, slot, n_ranks):
+    own = np.flatnonzero(np.diff(graph.matrix.indptr))[slot::n_ranks].astype(np.int32)
+    if not len(own):
+        raise ConfigError(f"{len(graph.vocab):,} nodes are too few for {n_ranks} ranks; lower --ranks")
+    return replace(graph, origins=own)
 
 
 def _rows(pairs, slot, n_ranks):

@@ -7,7 +7,9 @@ import numpy as np
 from ...errors import ConfigError, InputError
 from ...kernels.alias import alias_rows
 from ...kernels.baskets import Baskets
+from ...kernels.graph import GraphWalks
 from ...kernels.pairs import DrawnPairs, ListedPairs, list_pairs
+from ...kernels.round import fill_block
 from ...kernels.schedule import keep_thresholds, stream_key
 from ...kernels.walk import TextWindows
 
@@ -15,7 +17,7 @@ _VISIT = 8  # pairs of one visit of a row: they share a copy of the centre's vec
 _DENSE_VISIT = 64  # where a centre costs as much as all targets, however many pairs it has
 _MOST = 1 << 31  # pairs of an epoch; their visits are listed in memory
 _LISTED = 1 << 26  # pairs an epoch may hold to be listed without being asked for: 270 MB
-_ORDER = 11  # first word of a random stream's name
+_ORDER, _WRITTEN = 11, 12  # first word of a random stream's name
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Walk:
     """A source of groups and what the engine must know of it.
 
     source : NamedTuple that answers `fill` and `group` (see `kernels.contracts`)
-    n_positions : int, what an epoch's blocks divide: tokens of a text or of baskets, visits of rows
+    n_positions : int, what an epoch's blocks divide: tokens of a text, of baskets or of random walks, visits of rows
     largest_group : int, positives; mean_group : float, of a centre, about
     places : int, of scratch for each position of a block; margin : int, of scratch beside these
     centre_weights : float64, (n_in,), how often each id is the centre in an epoch, on average
@@ -131,6 +133,50 @@ def _drawn(matrix, n_pairs, visit, seed):
     table = alias_rows(starts, matrix.data)
     source = DrawnPairs(centres, means, starts, matrix.indices.astype(np.int32), table)
     return Walk(source, len(centres), visit, float(n_pairs / len(centres)), 1, 0, visits.astype(np.float64))
+
+
+def walk_graph(graph, config):
+    """Return the `Walk` over windows of random walks on a graph."""
+    matrix = graph.matrix
+    starts, back, away = matrix.indptr.astype(np.int64), 1 / config.p, 1 / config.q
+    leads_on = np.diff(starts) > 0
+    origins = np.flatnonzero(leads_on).astype(np.int32) if graph.origins is None else graph.origins
+    alike = matrix.data.min() == matrix.data.max()
+    table, chances = np.empty(0, np.uint64), np.empty(0, np.float32)
+    if not alike:
+        table = alias_rows(starts, matrix.data)
+    if not alike and back > max(1.0, away):
+        sums = np.add.reduceat(matrix.data, starts[:-1][leads_on], dtype=np.float64)
+        chances = (matrix.data / np.repeat(sums, np.diff(starts)[leads_on])).astype(np.float32)
+    keep = keep_thresholds(graph.vocab.counts, config.subsample)
+    source = GraphWalks(
+        *(starts, matrix.indices.astype(np.int32), table, chances, origins, config.walks_per_node, config.walk_length),
+        *(back, away, keep, config.window, config.dynamic_window, config.ordered),
+    )
+    n_positions = len(origins) * config.walks_per_node * config.walk_length
+    sides = 1 if config.ordered else 2
+    weights = graph.vocab.counts * (n_positions / graph.vocab.counts.sum()) * (keep / 2.0**32)
+    mean = min(config.window, config.walk_length - 1) * sides * (0.5 if config.dynamic_window else 1.0)
+    return Walk(source, n_positions, sides * config.window, mean, 2, 2 * config.walk_length, weights)
+
+
+def written_walks(graph, config, most):
+    """Write random walks out: those of an epoch or, if they are longer than `most` nodes, a part of them.
+
+    Returns
+    -------
+    ids : ndarray, int32, (n_tokens,); offsets : ndarray, int64, (n_walks + 1,)
+    """
+    walk = walk_graph(graph, config)
+    source = walk.source._replace(keep=np.full(len(graph.vocab), 2**32, np.uint64))
+    n_walks = max(1, min(walk.n_positions, most) // config.walk_length)
+    n_positions = n_walks * config.walk_length
+    tokens = np.empty(walk.room(n_positions), np.int32)
+    first, last = fill_block(source, 0, n_positions, stream_key(_WRITTEN, config.seed), tokens)
+    tokens = tokens[first:last]
+    ends = np.flatnonzero(tokens < 0)
+    offsets = np.concatenate([[0], ends - np.arange(len(ends))])
+    return tokens[tokens >= 0], offsets.astype(np.int64)
 
 
 def _check_sentences(offsets, what, remedy):

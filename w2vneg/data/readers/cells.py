@@ -46,13 +46,13 @@ def as_names(cells, column, label, where):
 
 
 def as_numbers(cells, column, label, where):
-    """Return cells, text or numbers, as finite float64, not below 0 for a weight; InputError for the first other."""
+    """Return cells, text or numbers, as finite float64, not below 0 for a weight (nor 0 for some); InputError for the first other."""
     import pandas as pd
 
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
     allowed = np.isfinite(numbers)
     if column.kind == "weight":
-        allowed &= numbers >= 0
+        allowed &= numbers > 0 if column.above_zero else numbers >= 0
     if not allowed.all():
         row = int(np.argmin(allowed))
         raise InputError(f"{where(row)}: in {label} ({column.option}) {_complaint(column, cells[row], numbers[row])}")
@@ -62,6 +62,8 @@ def as_numbers(cells, column, label, where):
 def _complaint(column, cell, number):
     if isinstance(cell, str) and not cell.strip():
         return "a cell is empty where a number should be"
+    if column.above_zero and number <= 0:
+        return f"the weight {number:g} is not above 0, as that of an edge is: leave such rows out"
     if number < 0:
         return f"the weight {number:g} is below 0; weights tell how often a pair was seen: leave such rows out"
     if np.isinf(number) or str(cell).strip().lower() == "nan":

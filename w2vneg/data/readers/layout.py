@@ -20,7 +20,7 @@ _USER, _ITEM, _TARGET = (
     re.compile(rf"({names})[ _-]?(id|name)?", re.IGNORECASE) for names in (_USERS, _ITEMS, "target")
 )
 _USUAL = re.compile(
-    rf"(({_USERS}|{_ITEMS}|target)[ _-]?(id|name|[ij12])?)|ratings?|timestamp|{_WEIGHT.pattern}", re.IGNORECASE
+    rf"(({_USERS}|{_ITEMS}|target|source|src|dst|node|from[ _-]?node|to[ _-]?node)[ _-]?(id|name|[ij12])?)|ratings?|timestamp|{_WEIGHT.pattern}", re.IGNORECASE
 )
 
 
@@ -34,6 +34,7 @@ class Column:
     default : int, a number from 1 on, or None for a column that need not be there
     if_number : bool, `default` holds only if there is such a column and numbers stand in it
     may_be_empty : bool, whether a name may be empty
+    above_zero : bool, whether a weight of 0 is a mistake
     """
 
     key: str
@@ -43,6 +44,7 @@ class Column:
     default: int | None = None
     if_number: bool = False
     may_be_empty: bool = False
+    above_zero: bool = False
 
 
 @dataclass(frozen=True)

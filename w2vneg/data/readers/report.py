@@ -43,9 +43,9 @@ class CorpusReport:
 class ItemsReport:
     """What was found in files of items and what became of it.
 
-    `kind` is "pairs", "cooccurrence", "baskets" or "ratings". `rows` are those of the files (entries of a matrix,
+    `kind` is "pairs", "cooccurrence", "baskets", "ratings" or "edges". `rows` are those of the files (entries of a matrix,
     lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one kind of
-    things). `kept` counts distinct pairs, or items in histories and baskets; `groups` are these, 0 for pairs.
+    things). `kept` counts distinct pairs or edges, or items in histories and baskets; `groups` are these, 0 for pairs.
     `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
     `columns` are the columns of a table that were read. `damage` is as in `CorpusReport`.
     """
@@ -70,10 +70,10 @@ class ItemsReport:
         columns = f" ({', '.join(self.columns)})" if self.columns else ""
         if len(self.columns) == 2 and self.kind != "ratings":
             columns = f" ({', '.join(self.columns)}; no weights)"
-        things = f"{self.items:,} items"
+        things = f"{self.items:,} {'nodes' if self.kind == 'edges' else 'items'}"
         if self.rectangular:
             things = f"{self.items:,} centres and {self.targets:,} targets"
-        what = {"baskets": "items in {:,} baskets", "ratings": "items in {:,} histories"}.get(self.kind, "pairs")
+        what = _KEPT.get(self.kind, "pairs")
         if self.kind == "ratings" and self.rectangular:
             what = "pairs"
         out = "; ".join(f"{number:,} {why}" for why, number in self.left_out.items() if number)
@@ -91,4 +91,5 @@ def _how(report):
     return f"in {report.seconds:.1f} s{again}"
 
 
-_ROWS = {"pairs": "rows", "cooccurrence": "entries", "baskets": "lines", "ratings": "rows"}
+_KEPT = {"baskets": "items in {:,} baskets", "ratings": "items in {:,} histories", "edges": "edges"}
+_ROWS = {"pairs": "rows", "cooccurrence": "entries", "baskets": "lines", "ratings": "rows", "edges": "rows"}

@@ -6,6 +6,7 @@ parser takes the columns that are asked for out of each block. Parquet files are
 
 import csv
 import io
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ _BLOCK = 1 << 23  # bytes of text parsed at a time
 _SAMPLE = 1 << 16  # bytes that settle the layout
 _LONGEST_ROW = 1 << 26
 _ALL = np.iinfo(np.int64).max
+_COMMENT = re.compile(rb"(?m)^[#%].*")
 
 
 class Batch(NamedTuple):
@@ -54,10 +56,12 @@ class Tables:
     encoding : str
     progress : callable, optional
         Called with (stored bytes read, stored bytes in all or None) after each batch.
+    comments : bool
+        Lines of text that begin with # or % are none of the table.
 
     Attributes
     ----------
-    n_files, bytes, n_rows : int
+    n_files, bytes, n_rows, n_comments : int
         What has been read so far; bytes are those of the text, unpacked.
     labels : dict, key -> str
         What the columns that are read are called in the first file.
@@ -69,15 +73,15 @@ class Tables:
         many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0.
     """
 
-    def __init__(self, source, columns, *, delimiter=None, header=None, encoding="utf-8", progress=None):
+    def __init__(self, source, columns, *, delimiter=None, header=None, encoding="utf-8", progress=None, comments=False):
         self.files = find_files(source)
         stamps = [_stamp(path) for path in self.files]
         self._total = None if None in stamps else sum(stamp[0] for stamp in stamps)
         self._columns, self._delimiter, self._header = columns, delimiter, header
-        self._encoding = encoding
+        self._encoding, self._comments = encoding, comments
         self._progress = progress or (lambda done, total: None)
         self._times = Times()
-        self.n_files = self.bytes = self.n_rows = 0
+        self.n_files = self.bytes = self.n_rows = self.n_comments = 0
         self.labels = {}
 
     def __iter__(self):
@@ -111,6 +115,8 @@ class Tables:
                 yield Batch(*batch)
             return
         blocks = _whole_lines(source.name, read_text(begun, encoding=self._encoding))
+        if self._comments:
+            blocks = self._without_comments(source.name, blocks)
         first = next(blocks, b"")
         if not first.strip():
             raise InputError(f"{source.name}: the file holds no row, only blank lines; name a file with rows")
@@ -118,6 +124,24 @@ class Tables:
         layout = find_layout(source.name, sample, self._columns, self._delimiter, self._header)
         for block in _whole_rows(source.name, _chain(first, blocks), layout):
             yield Batch(block.where, block.n_rows, block.read(self._columns, self._times), layout.labels)
+
+    def _without_comments(self, name, blocks):
+        """Yield blocks of whole lines with blank ones in place of comments, each with a row in it but for the last."""
+        held = b""
+        for text in blocks:
+            if b"#" in text or b"%" in text:
+                if text.startswith(b"%%MatrixMarket"):
+                    raise InputError(
+                        f"{name}: a matrix in Matrix Market format, whose first row is no edge; read it with "
+                        "scipy.io.mmread and write it with scipy.sparse.save_npz"
+                    )
+                text, n_comments = _COMMENT.subn(b"", text)
+                self.n_comments += n_comments
+            held += text
+            if held.strip():
+                yield held
+                held = b""
+        yield held
 
 
 def _stamp(path):

@@ -11,7 +11,7 @@ from ...registry import Registry, import_all
 
 SOURCES = Registry("source")
 
-MIN_COUNT = {"text": 5, "baskets": 1, "pairs": 1}
+MIN_COUNT = {"text": 5, "baskets": 1, "pairs": 1, "graph": 1}
 """By how data are walked, how often a word or an item must be seen to be known, where nothing else is asked for."""
 
 
@@ -48,7 +48,7 @@ class Source:
 
     @classmethod
     def walk(cls, given):
-        """Return how the data are walked (str): "text", "baskets" or "pairs", as ``TrainConfig.source``.
+        """Return how the data are walked (str): "text", "baskets", "pairs" or "graph", as ``TrainConfig.source``.
 
         A subclass may write ``walk = "baskets"`` instead.
 
@@ -58,7 +58,8 @@ class Source:
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read the files of an `Input`; returns an EncodedCorpus or EncodedPairs, as `walk` has it.
+        """Read the files of an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, as
+        `walk` has it.
 
         Parameters
         ----------

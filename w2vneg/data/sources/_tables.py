@@ -23,6 +23,14 @@ def delimiter():
     return option(None, "tab, comma, semicolon, pipe, blank, :: or any sign.", shown="detected", metavar="SIGN")
 
 
+def target_column():
+    return column("Column of what was seen with the item, or of the node that an edge leads to.", "2")
+
+
+def weight_column():
+    return column("Column of how often a pair was seen, or of the weight of an edge.", "3, if there is a number in it")
+
+
 def rectangular():
     """Return the option that makes rows and columns two kinds of things."""
     return option(False, "Centres and targets are two kinds of things, as users and items.", off="")
@@ -41,6 +49,6 @@ class PairOptions(TableOptions):
     """Of tables of pairs."""
 
     item_col: str | None = column("Column of the items, by name or number.", "1, in --ratings 2")
-    target_col: str | None = column("Column of what was seen with the item.", "2")
-    weight_col: str | None = column("Column of how often a pair was seen.", "3, if there is a number in it")
+    target_col: str | None = target_column()
+    weight_col: str | None = weight_column()
     rectangular: bool = rectangular()

@@ -1,0 +1,255 @@
+"""Graphs: edges with weights, on which training walks at random.
+
+The count of a node is how often walks visit it: ten walks of 80 nodes from each node that has an edge to follow, each
+step by the weights alone. It is worked out, not drawn, and does not change with the options of the run. So noise by
+popularity follows visits, as it does where walks are written out and counted as a text.
+"""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...errors import InputError
+from ...kernels.cooccurrence import occurring, pair_counts
+from ..readers.frames import Frame
+from ..readers.layout import Column, delimiter_of
+from ..readers.names import Names
+from ..readers.report import ItemsReport
+from ..readers.tables import Tables
+from ..readers.sources import find_files
+from ..vocab import Vocabulary
+from .choice import Shaping, choose_items
+from .matrices import is_matrix_file, load_matrix
+from .pairs import single_precision
+from .walks import walk_graph, written_walks
+
+_WALKS, _LENGTH = 10, 80  # of the visits that are counted
+_SETTLED = 1e-4  # share of the visits that moves in a step, from which on the steps to come are taken to be alike
+_WRITTEN = 1 << 24  # nodes of walks that are written out at most
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedGraph:
+    """A graph as a sparse matrix.
+
+    Attributes
+    ----------
+    matrix : scipy.sparse.csr_matrix, float32, (n_nodes, n_nodes)
+        Row i has the weights of the edges that lead on from node i, above 0; columns sorted, none twice, none on the
+        diagonal. Symmetric unless the graph is directed.
+    vocab : Vocabulary
+        Names of the nodes, with visits as counts.
+    report : ItemsReport
+    directed : bool
+    origins : ndarray, int32, (n_origins,), or None
+        Where walks begin; None: at every node with an edge to follow. Of a rank's share a part of them.
+    """
+
+    matrix: object
+    vocab: Vocabulary
+    report: ItemsReport = None
+    directed: bool = False
+    origins: np.ndarray | None = None
+    source = "graph"  # as `TrainConfig.source`
+    stored = 0  # bytes on disk
+    phrases = ()  # joined while reading
+    times = None
+
+    def __len__(self):
+        return self.matrix.nnz
+
+    @property
+    def arrays(self):
+        """The arrays by which a run knows its data again (tuple of ndarray)."""
+        return self.matrix.indices, self.matrix.indptr, self.matrix.data
+
+    @property
+    def vocab_out(self):
+        """Vocabulary: of the targets, which are of one kind with the centres."""
+        return self.vocab
+
+    def check(self):
+        """Do nothing: all of it is in memory, where no other program writes (see `EncodedCorpus.check`)."""
+
+    def walk(self, config):
+        """Return the `Walk` over windows of random walks."""
+        return walk_graph(self, config)
+
+    def written(self, config):
+        """Return walks as a text: int32 ids, and int64 offsets of the walks; an epoch of them, if it is no longer than
+        17 million nodes.
+        """
+        return written_walks(self, config, _WRITTEN)
+
+    def counts(self, config, window=None):
+        """Return how often each pair occurs within the window in an epoch's walks, csr_matrix (n_nodes, n_nodes);
+        see `written`.
+
+        window : int, optional, another one than the configuration's
+        """
+        return pair_counts(*self.written(config), len(self.vocab), window or config.window, ordered=config.ordered)
+
+    def beside(self, config, centres):
+        """Return which nodes occur with each of `centres`, bool (n_centres, n_nodes), in the walks of `written`."""
+        return occurring(*self.written(config), centres, config.window, len(self.vocab))
+
+
+def encode_edges(
+    source, *, source_col=None, target_col=None, weight_col=None, delimiter=None, header=None, directed=False, **shaping
+):
+    """Read the edges of a graph: two nodes and perhaps a weight a row. The weights of equal edges are summed.
+
+    Parameters
+    ----------
+    source : path, frames.Frame, or list of them
+        As for `data.readers.sources.find_files`; delimited text, packed or not, where lines that begin with # or % are
+        comments; Parquet; a file of `scipy.sparse.save_npz`; or a table in memory.
+    source_col, target_col, weight_col : str or int, optional
+        Names of columns, or numbers from 1 on. By default 1 and 2, and for the weight 3 if its header says so or half
+        of its first cells or more are numbers; without a weight each row counts 1.
+    delimiter : str, optional
+        A sign, or one of the words of `data.readers.layout.DELIMITERS`; detected from the first lines if None.
+    header : bool, optional
+        Whether the first line names the columns; detected if None.
+    directed : bool
+        Edges lead from the first node to the second only.
+    shaping
+        Fields of `Shaping`: how names become a vocabulary and ids.
+
+    Returns
+    -------
+    EncodedGraph
+        Edges of a node with itself are left out.
+
+    Raises
+    ------
+    InputError
+        As `data.readers.tables.Tables`; if a weight is not above 0; or if two names become one word, or too few nodes
+        or no edge are left.
+    ConfigError
+        If an option is out of range.
+    """
+    started = time.perf_counter()
+    shaping = Shaping(**shaping)
+    choice = shaping.choice(rectangular=False)
+    columns = [
+        Column("source", "--source-col", "name", source_col, 1),
+        Column("target", "--target-col", "name", target_col, 2),
+        Column("weight", "--weight-col", "weight", weight_col, 3, if_number=True, above_zero=True),
+    ]
+    tables = Tables(
+        [_as_table(file) for file in find_files(source)],
+        columns,
+        delimiter=delimiter_of(delimiter),
+        header=header,
+        encoding=shaping.encoding,
+        progress=shaping.progress,
+        comments=True,
+    )
+    names = Names(shaping.lowercase)
+    parts = []
+    for batch in tables:
+        ends = [names.number(batch.columns[key], batch.where) for key in ("source", "target")]
+        weight = batch.columns["weight"]
+        parts.append((*ends, np.ones(batch.n_rows, np.float32) if weight is None else weight))
+    heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+    parts.clear()
+    left_out = {"comment lines": tables.n_comments}
+    edges = _Edges(heads, tails, weights, names.words, directed, left_out)
+    graph = edges.encoded(choice)
+    labels = tuple(tables.labels.values())
+    report = ItemsReport(
+        *("edges", tables.n_files, tables.bytes, tables.n_rows, len(graph.vocab), len(graph.vocab)),
+        *(edges.count(graph.matrix), 0, time.perf_counter() - started, left_out),
+        columns=labels,
+    )
+    return replace(graph, report=report)
+
+
+def _as_table(file):
+    """Return the sparse matrix that a file holds as a Frame; any other file as it is."""
+    if isinstance(file, Frame) or not is_matrix_file(file):
+        return file
+    matrix = load_matrix(file, rectangular=False, named=False)
+    return Frame(file, [matrix.row, matrix.col, matrix.data.astype(np.float64)], ["row", "column", "value"], matrix)
+
+
+@dataclass
+class _Edges:
+    """Edges as they were read, with their names numbered.
+
+    heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0
+    words : list of str; directed : bool
+    left_out : dict of str -> int, added to: what was not kept, and how many
+    """
+
+    heads: np.ndarray
+    tails: np.ndarray
+    weights: np.ndarray
+    words: list
+    directed: bool
+    left_out: dict
+
+    def encoded(self, choice):
+        """Sum equal edges, choose the nodes, and number them by visits; return an EncodedGraph without a report."""
+        if not 2 * self.weights.sum(dtype=np.longdouble) <= np.finfo(np.float32).max:
+            raise InputError("the weights sum to more than can be counted; scale them down")
+        proper = self.heads != self.tails
+        self.left_out["edges of a node with itself"] = int(len(proper) - proper.sum())
+        if not proper.any():
+            raise InputError("no edge is left: all are of a node with itself; name other files or columns")
+        alone = len(self.words) - len(np.union1d(self.heads[proper], self.tails[proper]))
+        self.left_out["nodes without an edge to another"] = alone
+        matrix = self._matrix(self.heads[proper], self.tails[proper], self.weights[proper])
+        self.left_out["rows of an edge that was there, whose weight was added"] = int(proper.sum()) - self.count(matrix)
+        del self.heads, self.tails, self.weights
+        visits = expected_visits(matrix)
+        vocab, ids = choose_items(self.words, visits, choice, choice.vocab, "node")
+        matrix = matrix.tocoo()
+        rows, columns = ids[matrix.row], ids[matrix.col]
+        known = (rows >= 0) & (columns >= 0)
+        which = "rare nodes" if choice.vocab is None else "unknown nodes"
+        self.left_out[which] = int(((ids < 0) & (visits > 0)).sum())
+        self.left_out[f"edges of {which}"] = self.count(matrix) - int(known.sum()) // (1 if self.directed else 2)
+        if not known.any():
+            raise InputError(f"no edge is left: every one has one of {self.left_out[which]:,} {which}; keep more of them")
+        matrix = _csr(rows[known], columns[known], matrix.data[known], len(vocab))
+        return EncodedGraph(matrix, vocab, directed=self.directed)
+
+    def count(self, matrix):
+        """Return how many edges a matrix stands for (int)."""
+        return matrix.nnz if self.directed else matrix.nnz // 2
+
+    def _matrix(self, heads, tails, weights):
+        if not self.directed:
+            heads, tails = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+            weights = np.concatenate([weights, weights])
+        return single_precision(_csr(heads, tails, weights, len(self.words)))
+
+
+def _csr(rows, columns, data, n):
+    from scipy.sparse import coo_matrix  # a quarter of a second, and no text needs it
+
+    return coo_matrix((data, (rows, columns)), (n, n)).tocsr()  # sums what is there twice
+
+
+def expected_visits(matrix):
+    """Return how often each node is visited, float64, (n_nodes,).
+
+    matrix : csr_matrix, float32, (n_nodes, n_nodes), weights of edges
+
+    Walks are those that the counts of a graph's vocabulary are of. With P the chances of a step, they are at their k-th
+    node i with chance (start P^k)_i, so visits are the sum of that over the steps of all walks.
+    """
+    weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+    here = (weights > 0).astype(np.float32)
+    inverse = np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 0).astype(np.float32)
+    transposed = matrix.T
+    visits = here.astype(np.float64)
+    for step in range(1, _LENGTH):
+        before, here = here, transposed @ (here * inverse)
+        if np.abs(here - before).sum(dtype=np.float64) <= _SETTLED * here.sum(dtype=np.float64):
+            return _WALKS * (visits + (_LENGTH - step) * here)
+        visits += here
+    return _WALKS * visits

@@ -1,0 +1,142 @@
+"""Random walks on a graph as groups: a node of a walk is the centre, the nodes near it in the walk are its positives.
+
+Walks are made where they are needed and kept nowhere: which nodes walk k of an epoch goes through depends on the key of
+the epoch and on k alone, so a block that begins within a walk makes it again from its start. Windows are those of a
+text whose sentences are the walks (`walk.TextWindows`).
+
+A step from v, with t the node before (Grover and Leskovec 2016, "node2vec", equation 2 and figure 2):
+
+    P(x | t, v) ∝ w_vx α(t, x),   α = 1/p if x = t;  1 if t has an edge to x;  1/q else
+
+The first step of a walk, and every step where p = q = 1, is drawn from w alone, by alias tables. Else it is drawn by
+rejection (Yang et al. 2019, "KnightKing"): x by w, kept with the chance α / max(1, 1/q). What α(t, t) has above that
+maximum is an area of its own, so that a small p costs no rejections. No table of pairs of edges is ever made.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import njit
+from .alias import place_of
+from .contracts import implement_fill, implement_group, implement_prefetch_hint
+from .rng import below, bits_at, kept_at, mix, shuffled, step_bits, unit_of
+from .walk import SEPARATOR, group, prefetch_hint
+
+_OF_WALKS = np.uint64(0xA5A3564E8B5FA1D3)  # keeps the bits of walks apart from those of subsampling
+
+
+class GraphWalks(NamedTuple):
+    """starts : int64, (n_nodes + 1,), where the edges of a node begin; targets : int32, (n_edges,), rising in a node
+    table : uint64, (n_edges,), alias tables of the nodes' edges; empty if all weights are alike
+    chances : float32, (n_edges,), of each edge at a first step; empty if all weights are alike or p does not ask for it
+    origins : int32, (n_origins,), where walks begin, each `per_node` times; length : int, nodes of a walk
+    back, away : float, 1/p and 1/q
+    keep, window, dynamic, ordered : as in `walk.TextWindows`
+    """
+
+    starts: np.ndarray
+    targets: np.ndarray
+    table: np.ndarray
+    chances: np.ndarray
+    origins: np.ndarray
+    per_node: int
+    length: int
+    back: float
+    away: float
+    keep: np.ndarray
+    window: int
+    dynamic: bool
+    ordered: bool
+
+
+@njit(borrows=True)
+def _any_edge(source, node, bits):
+    """Return the place of an edge of `node`, drawn by weight; it has one."""
+    first = source.starts[node]
+    n = source.starts[node + 1] - first
+    if source.table.shape[0] == 0:
+        return first + below(bits, n)
+    return first + place_of(source.table, first, n, bits)
+
+
+@njit(borrows=True)
+def _edge_to(source, node, other):
+    """Return the place of the edge from `node` to `other`, -1 if there is none."""
+    low, high = source.starts[node], source.starts[node + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if source.targets[middle] < other:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < source.starts[node + 1] and source.targets[low] == other else np.int64(-1)
+
+
+@njit(borrows=True)
+def _next_node(source, before, node, state):
+    """Return (the node after `node`, which was reached from `before`, -1 at the start; next state of the stream)."""
+    state, bits = step_bits(state)
+    if before < 0 or (source.back == 1.0 and source.away == 1.0):
+        return source.targets[_any_edge(source, node, bits)], state
+    highest, lowest = max(1.0, source.away), min(1.0, source.away)
+    beyond = 0.0  # area of the way back above `highest`
+    if source.back > highest:
+        place = _edge_to(source, node, before)
+        if place >= 0:
+            alike = source.chances.shape[0] == 0
+            chance = 1.0 / (source.starts[node + 1] - source.starts[node]) if alike else source.chances[place]
+            beyond = chance * (source.back - highest)
+    while True:
+        height = unit_of(bits) * (highest + beyond)
+        if height >= highest:
+            return before, state
+        state, bits = step_bits(state)
+        other = source.targets[_any_edge(source, node, bits)]
+        if other == before:
+            taken = height < source.back
+        elif height < lowest:
+            taken = True
+        else:  # below the higher one of 1 and 1/q
+            taken = (_edge_to(source, before, other) >= 0) == (source.away < 1.0)
+        if taken:
+            return other, state
+        state, bits = step_bits(state)
+
+
+@implement_fill(GraphWalks)
+def fill(source, lo, hi, epoch_key, tokens):
+    """Write the kept nodes of the walks that [lo, hi) touches, `SEPARATOR` after each; see `contracts`.
+
+    Positions are those of walks of full length; one that ends early, where no edge leads on, leaves the rest empty.
+    """
+    length, n_origins = source.length, source.origins.shape[0]
+    n_walks = n_origins * source.per_node
+    key = mix(epoch_key ^ _OF_WALKS)
+    n, first, last = 0, -1, -1
+    for walk in range(lo // length, (hi - 1) // length + 1):
+        node = source.origins[shuffled(key, walk, n_walks) % n_origins]
+        before = np.int32(-1)
+        state = mix(bits_at(key, walk))
+        for position in range(walk * length, (walk + 1) * length):
+            if position == lo:
+                first = n
+            if position == hi:
+                last = n
+            if kept_at(epoch_key, position, source.keep[node]):
+                tokens[n] = node
+                n += 1
+            if source.starts[node] == source.starts[node + 1]:
+                break
+            following, state = _next_node(source, before, node, state)
+            before, node = node, following
+        first = n if first < 0 else first
+        last = n if last < 0 and hi < (walk + 1) * length else last
+        tokens[n] = SEPARATOR
+        n += 1
+    tokens[n] = SEPARATOR
+    return first, n if last < 0 else last
+
+
+implement_group(GraphWalks)(group)
+implement_prefetch_hint(GraphWalks)(prefetch_hint)
