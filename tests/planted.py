@@ -10,6 +10,15 @@ def two_topics(n_sentences=800, words=20, length=8, seed=0):
     return [[topics[s % 2][i] for i in rng.integers(0, words, length)] for s in range(n_sentences)]
 
 
+def two_blocks(nodes=20, inside=0.4, between=0.02, seed=0):
+    """Return the edges (list of (str, str)) of a graph of two blocks of nodes, dense within and sparse between them."""
+    rng = np.random.default_rng(seed)
+    names = [f"{block}{i}" for block in "ab" for i in range(nodes)]
+    pairs = [(one, other) for k, one in enumerate(names) for other in names[:k]]
+    kept = [rng.random() < (inside if one[0] == other[0] else between) for one, other in pairs]
+    return [pair for pair, keep in zip(pairs, kept, strict=True) if keep]
+
+
 def random_words(n_sentences=800, words=20, length=8, seed=0):
     """Return sentences of the same words in which nothing goes with anything."""
     rng = np.random.default_rng(seed)

@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from .evaluation.recommend import Recommendations
     from .training.validation import Validate, Validation
 
-    Corpus = str | Path | Input | Encoded | Iterable[Sequence[str]]
-
 Encoded = EncodedCorpus | EncodedPairs | EncodedGraph | RankedCorpus
+if TYPE_CHECKING:
+    Corpus = str | Path | Input | Encoded | Iterable[Sequence[str]]
 
 
 class Word2Vec(Estimator):
@@ -112,9 +112,9 @@ class Word2Vec(Estimator):
         Parameters
         ----------
         corpus : str, Path, Input, iterable of token lists, DataFrame, EncodedCorpus or EncodedPairs
-            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs, counts or the edges of a graph,
-            in files or in memory; or sentences as lists of str. A DataFrame with columns called user and item, or item and target,
-            and a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
+            A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs, counts or edges of a graph,
+            in files or in memory; or sentences as lists of str. A DataFrame with columns called user and item, or item
+            and target, and a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
         vocab : Vocabulary, optional
             Use this one rather than the corpus's own; of rectangular data that of the rows.
         vocab_out : Vocabulary, optional

@@ -52,10 +52,7 @@ def written_by_hand(graph, p, q, per_node, length, seed):
         for _ in range(per_node if matrix[start].any() else 0):
             walk = [start]
             while len(walk) < length and matrix[walk[-1]].any():
-                if len(walk) == 1:
-                    weights = matrix[start]
-                else:
-                    weights = chances(graph, p, q, walk[-2], walk[-1])
+                weights = matrix[start] if len(walk) == 1 else chances(graph, p, q, walk[-2], walk[-1])
                 walk.append(rng.choices(nodes, weights)[0])
             walks.append(walk)
     return walks
@@ -112,8 +109,10 @@ def test_blocks_together_are_the_whole(block):
     graph = graph_of({**EDGES, (4, 6): 1}, directed=True)  # 5 and 6 have edges in and out, 2 leads to 3 only
     config = config_of(p=0.5, q=2, walks_per_node=3, walk_length=20)
     whole, n_positions = walks_of(graph, config), graph.walk(config).n_positions
-    parts = [walks_of(graph, config, lo, min(lo + block, n_positions)) for lo in range(0, n_positions, block)]
-    assert sum(parts, []) == whole
+    parts = []
+    for lo in range(0, n_positions, block):
+        parts += walks_of(graph, config, lo, min(lo + block, n_positions))
+    assert parts == whole
 
 
 def test_a_walk_ends_where_no_edge_leads_on():

@@ -26,7 +26,8 @@ _BESIDE = 30  # columns of the line that figures leave for the share, the bar an
 _LINE_EVERY = 10.0  # seconds between plain lines
 _WORTH_A_LINE = 1.0  # seconds of compiling
 _BEFORE = "compiling or loading the kernels"
-_UNITS = {"text": "words", "baskets": "items", "graph": "nodes"}  # source -> what training goes through; pairs are told in any case
+_UNITS = {"text": "words", "baskets": "items", "graph": "nodes"}
+"""By source what training goes through; pairs are told in any case."""
 
 
 class BestEffort:

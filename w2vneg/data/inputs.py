@@ -58,8 +58,8 @@ class Input:
         A source of `data.sources.SOURCES`: "corpus" for text, "pairs", "cooccurrence", "baskets", "ratings",
         "edges" for a graph.
     files : path or list of paths, or a table
-        As for `data.readers.sources.find_files`. Of pairs, ratings, cooccurrence and edges it may be a table in memory: a
-        pandas or polars DataFrame, a scipy.sparse matrix, a NumPy array or a list of rows. It is read as the same
+        As for `data.readers.sources.find_files`. Of pairs, ratings, cooccurrence and edges it may be a table in memory:
+        a pandas or polars DataFrame, a scipy.sparse matrix, a NumPy array or a list of rows. It is read as the same
         table in a file would be; columns without names have numbers, from 1 on.
     **options
         Those of the source, such as delimiter, header, user_col, item_col, rating_col, min_rating, time_col,

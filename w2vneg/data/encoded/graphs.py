@@ -16,8 +16,8 @@ from ..readers.frames import Frame
 from ..readers.layout import Column, delimiter_of
 from ..readers.names import Names
 from ..readers.report import ItemsReport
-from ..readers.tables import Tables
 from ..readers.sources import find_files
+from ..readers.tables import Tables
 from ..vocab import Vocabulary
 from .choice import Shaping, choose_items
 from .matrices import is_matrix_file, load_matrix
@@ -213,7 +213,9 @@ class _Edges:
         self.left_out[which] = int(((ids < 0) & (visits > 0)).sum())
         self.left_out[f"edges of {which}"] = self.count(matrix) - int(known.sum()) // (1 if self.directed else 2)
         if not known.any():
-            raise InputError(f"no edge is left: every one has one of {self.left_out[which]:,} {which}; keep more of them")
+            raise InputError(
+                f"no edge is left: every one has one of {self.left_out[which]:,} {which}; keep more of them"
+            )
         matrix = _csr(rows[known], columns[known], matrix.data[known], len(vocab))
         return EncodedGraph(matrix, vocab, directed=self.directed)
 

@@ -46,7 +46,9 @@ def as_names(cells, column, label, where):
 
 
 def as_numbers(cells, column, label, where):
-    """Return cells, text or numbers, as finite float64, not below 0 for a weight (nor 0 for some); InputError for the first other."""
+    """Return cells, text or numbers, as finite float64, of a weight 0 or more, or above 0; InputError for the first
+    other.
+    """
     import pandas as pd
 
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)

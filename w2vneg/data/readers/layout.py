@@ -19,8 +19,9 @@ _USERS, _ITEMS = "user|customer|query|session", "item|movie|film|product|track|s
 _USER, _ITEM, _TARGET = (
     re.compile(rf"({names})[ _-]?(id|name)?", re.IGNORECASE) for names in (_USERS, _ITEMS, "target")
 )
+_NODE = "source|src|dst|node|(from|to)[ _-]?node"
 _USUAL = re.compile(
-    rf"(({_USERS}|{_ITEMS}|target|source|src|dst|node|from[ _-]?node|to[ _-]?node)[ _-]?(id|name|[ij12])?)|ratings?|timestamp|{_WEIGHT.pattern}", re.IGNORECASE
+    rf"(({_USERS}|{_ITEMS}|target|{_NODE})[ _-]?(id|name|[ij12])?)|ratings?|timestamp|{_WEIGHT.pattern}", re.IGNORECASE
 )
 
 

@@ -43,10 +43,10 @@ class CorpusReport:
 class ItemsReport:
     """What was found in files of items and what became of it.
 
-    `kind` is "pairs", "cooccurrence", "baskets", "ratings" or "edges". `rows` are those of the files (entries of a matrix,
-    lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one kind of
-    things). `kept` counts distinct pairs or edges, or items in histories and baskets; `groups` are these, 0 for pairs.
-    `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
+    `kind` is "pairs", "cooccurrence", "baskets", "ratings" or "edges". `rows` are those of the files (entries of a
+    matrix, lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one
+    kind of things). `kept` counts distinct pairs or edges, or items in histories and baskets; `groups` are these, 0 for
+    pairs. `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
     `columns` are the columns of a table that were read. `damage` is as in `CorpusReport`.
     """
 

@@ -73,7 +73,9 @@ class Tables:
         many or too few fields, an empty name, a number that is none, is not finite or, for a weight, below 0.
     """
 
-    def __init__(self, source, columns, *, delimiter=None, header=None, encoding="utf-8", progress=None, comments=False):
+    def __init__(
+        self, source, columns, *, delimiter=None, header=None, encoding="utf-8", progress=None, comments=False
+    ):
         self.files = find_files(source)
         stamps = [_stamp(path) for path in self.files]
         self._total = None if None in stamps else sum(stamp[0] for stamp in stamps)

@@ -1,0 +1,124 @@
+"""Training on the edges of a graph: every objective, the same as on walks written out, resuming, two workers."""
+
+import numpy as np
+import pytest
+from plain import in_plain_python
+from planted import same_topic, two_blocks
+
+from w2vneg import Input, Word2Vec
+from w2vneg.config.presets import PRESETS
+from w2vneg.data.encoded import EncodedCorpus
+from w2vneg.kernels.round import fill_block
+from w2vneg.kernels.schedule import stream_key
+from w2vneg.training.engines.inmemory import _KEPT
+from w2vneg.training.model import Model
+
+SMALL = {"loss": "ns", "dim": 8, "window": 4, "walk_length": 20, "walks_per_node": 5, "epochs": 3, "workers": 1}
+
+
+def graph(**options):
+    return Input("edges", two_blocks(), **options)
+
+
+def trained(data=None, **options):
+    word2vec = Word2Vec(**SMALL | options)
+    word2vec.fit(data or graph())
+    return word2vec
+
+
+def encoded_for(word2vec):
+    word2vec.reads(graph())
+    return word2vec.encode(graph())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nodes_of_a_block_are_near_one_another(workers):
+    assert same_topic(trained(workers=workers, p=0.5, q=2.0).vectors) > 0.9
+
+
+def test_an_epoch_is_one_over_the_same_walks_as_a_text():
+    """Bit for bit: the walks of the first epoch, written out, and trained on as sentences."""
+    word2vec = trained(epochs=1, dynamic_window=True, subsample=0.0)
+    config = word2vec.model.config
+    encoded = encoded_for(word2vec)
+    walk = encoded.walk(config)
+    tokens = np.empty(walk.room(walk.n_positions), np.int32)
+    first, last = fill_block(walk.source, 0, walk.n_positions, stream_key(_KEPT, config.seed, 0), tokens)
+    ids = tokens[first:last][tokens[first:last] >= 0]
+    assert len(ids) == walk.n_positions == 40 * 5 * 20
+    text = EncodedCorpus(ids, np.arange(0, len(ids) + 1, 20), encoded.vocab)
+    shared = {name: value for name, value in SMALL.items() if not name.startswith("walk")}
+    # a text of its own would choose another alpha and read-out
+    same = Word2Vec(**shared | {"epochs": 1, "subsample": 0.0, "alpha": config.alpha, "readout": config.readout})
+    np.testing.assert_array_equal(word2vec.vectors.matrix, same.fit(text).matrix)
+
+
+def test_epochs_make_new_walks():
+    word2vec = Word2Vec(**SMALL)
+    walk = encoded_for(word2vec).walk(word2vec.config.resolved())
+    tokens = np.empty((2, walk.room(walk.n_positions)), np.int32)
+    for epoch in range(2):
+        fill_block(walk.source, 0, walk.n_positions, stream_key(_KEPT, 1, epoch), tokens[epoch])
+    assert (tokens[0, :4000] != tokens[1, :4000]).mean() > 0.8
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_resumed_run_equals_one_in_a_piece(tmp_path, workers):
+    whole = trained(epochs=4, workers=workers)
+    half = Word2Vec(**SMALL | {"epochs": 4, "workers": workers})
+    encoded = encoded_for(half)
+    trainer = half.trainer(encoded)
+    trainer.listeners.append(lambda event: trainer.stop() if type(event).__name__ == "EpochDone" else None)
+    half.model = trainer.train()
+    assert half.model.position.epoch == 1
+    half.save(tmp_path / "model")
+    model = Model.load(tmp_path / "model")
+    resumed = Word2Vec(model.config_to_run("model")).trainer(encoded, model=model).train()
+    np.testing.assert_array_equal(resumed.vectors_in, whole.model.vectors_in)
+
+
+def test_held_out_edges_are_ranked_while_it_trains(tmp_path):
+    edges = two_blocks()
+    (tmp_path / "valid.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in edges[::10]))
+    left = [edge for k, edge in enumerate(edges) if k % 10]
+    word2vec = Word2Vec(**SMALL)
+    word2vec.fit(Input("edges", left), valid=tmp_path / "valid.tsv")
+    assert word2vec.model.best.figures["mpr"] > 0.65  # .5 by chance
+
+
+EVERY = """
+import json
+import numpy as np
+from planted import same_topic, two_blocks
+from w2vneg import Input, Word2Vec
+from w2vneg.config.presets import PRESETS
+
+np.seterr(over="ignore")
+SMALL = {"dim": 8, "window": 3, "walk_length": 10, "walks_per_node": 6, "epochs": 2, "workers": 1}
+for objective in PRESETS:
+    word2vec = Word2Vec(loss=objective, **SMALL)
+    vectors = word2vec.fit(Input("edges", two_blocks(10, 0.6)))
+    print(json.dumps([objective, same_topic(vectors)]))
+"""
+
+
+@pytest.mark.slow
+def test_every_objective_trains_on_a_graph():
+    records = in_plain_python(EVERY)
+    assert [objective for objective, _ in records] == list(PRESETS)
+    assert not [record for record in records if not record[1] > 0.6]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"inputs": "window"},
+        {"loss": "us", "exclude": "known"},
+        {"sampler": "bigram"},
+        {"readout": "context"},
+        {"engine": "virtual", "ranks": 2},
+    ],
+)
+def test_what_looks_at_the_data_beside_the_loop_goes_with_a_graph(options):
+    assert same_topic(trained(**options).vectors) > 0.9
