@@ -1,0 +1,175 @@
+"""Files of edges as graphs: what is read, what is left out and told, what is refused."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+from w2vneg import Input, Vocabulary
+from w2vneg.config import TrainConfig
+from w2vneg.data.encoded import EncodedGraph, share_of
+from w2vneg.data.inputs import encode_input
+from w2vneg.errors import ConfigError, InputError
+
+
+def read(data, **options):
+    of_graph = {name: options.pop(name) for name in list(options) if name in ("min_count", "max_vocab", "vocab")}
+    return encode_input(Input("edges", data, **options), **of_graph)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A function that writes text to a file and returns its path."""
+
+    def write(text, name="graph.txt"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def as_dict(graph):
+    """Return {(name of a node, name of the next): weight}."""
+    matrix, words = graph.matrix.tocoo(), graph.vocab.words
+    return {(words[i], words[j]): float(w) for i, j, w in zip(matrix.row, matrix.col, matrix.data, strict=True)}
+
+
+def left_out(graph):
+    return {why: number for why, number in graph.report.left_out.items() if number}
+
+
+WEIGHTED = {("a", "b"): 2, ("b", "a"): 2, ("b", "c"): 1, ("c", "b"): 1}
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "a,b,2\nb,c,1\n",
+            "a\tb\t2\r\nb\tc\t1\r\n",
+            "a b 2\nb c 1\n",
+            "a   b  2.0\nb c 1.0\n",
+            "source,target,weight\na,b,2\nb,c,1\n",
+            "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\na\tb\t2\nb\tc\t1\n",
+            "% sym weighted\n% 2 3 3\na b 2\n# in between\nb c 1\n",
+            "a,b,1\na,b,1\nb,c,1\n",
+            "a,b,1\nb,a,1\nb,c,1\n",
+        ],
+    )
+    def test_are_delimited_tables_with_or_without_header_and_comments(self, file, text):
+        graph = read(file(text))
+        assert isinstance(graph, EncodedGraph) and not graph.directed
+        assert as_dict(graph) == WEIGHTED
+        assert graph.matrix.has_sorted_indices and graph.matrix.data.dtype == np.float32
+
+    def test_without_weights_count_each_row_once(self, file):
+        graph = read(file("source target\na b\nb c\na b\n"))
+        assert as_dict(graph) == WEIGHTED
+        assert left_out(graph) == {"rows of an edge that was there, whose weight was added": 1}
+        assert "no weights" in graph.report.line() and "2 edges of 3 nodes" in graph.report.line()
+
+    def test_directed_edges_lead_one_way(self, file):
+        graph = read(file("a b 2\nb c 1\nc b 3\n"), directed=True)
+        assert as_dict(graph) == {("a", "b"): 2, ("b", "c"): 1, ("c", "b"): 3}
+
+    def test_loops_nodes_alone_and_comments_are_told(self, file):
+        graph = read(file("# one\na a 1\na b 2\nz z 1\nb c 1\n"))
+        assert as_dict(graph) == WEIGHTED
+        told = {"comment lines": 1, "edges of a node with itself": 2, "nodes without an edge to another": 1}
+        assert left_out(graph) == told
+
+    def test_columns_may_be_named(self, file):
+        text = "when,from,to,strength\n7,a,b,2\n8,b,c,1\n"
+        graph = read(file(text), source_col="from", target_col="to", weight_col="strength")
+        assert as_dict(graph) == WEIGHTED
+
+    def test_may_be_packed(self, file, tmp_path):
+        with gzip.open(tmp_path / "graph.gz", "wt") as stream:
+            stream.write("# packed\na b 2\nb c 1\n")
+        assert as_dict(read(str(tmp_path / "graph.gz"))) == WEIGHTED
+
+    def test_names_that_begin_with_a_sign_stand_in_quotes(self, file):
+        assert as_dict(read(file('"#a","#b"\n"#b",c\n'))).keys() == {("#a", "#b"), ("#b", "#a"), ("#b", "c"), ("c", "#b")}
+
+
+class TestInMemory:
+    MATRIX = scipy.sparse.csr_matrix(np.array([[0, 2.0, 0], [0, 0, 1], [0, 0, 0]]))
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            [("a", "b", 2), ("b", "c", 1)],
+            pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [2, 1]}),
+            np.array([["a", "b"], ["a", "b"], ["b", "c"]]),
+        ],
+    )
+    def test_is_what_a_file_of_it_would_be(self, data):
+        assert as_dict(read(data)) == WEIGHTED
+
+    def test_a_sparse_matrix_has_numbers_for_names(self, tmp_path):
+        expected = {(str("abc".index(i)), str("abc".index(j))): w for (i, j), w in WEIGHTED.items()}
+        assert as_dict(read(self.MATRIX)) == expected
+        scipy.sparse.save_npz(tmp_path / "graph.npz", self.MATRIX)
+        assert as_dict(read(str(tmp_path / "graph.npz"))) == expected
+
+    def test_both_halves_of_a_symmetric_matrix_weigh_alike(self):
+        one, both = read(self.MATRIX), read(self.MATRIX + self.MATRIX.T)
+        np.testing.assert_array_equal(one.matrix.toarray() * 2, both.matrix.toarray())
+        np.testing.assert_array_equal(one.vocab.counts, both.vocab.counts)
+
+
+class TestNodes:
+    def test_are_counted_by_visits_and_sorted(self, file):
+        graph = read(file("a b\na c\na d\nx y\n"))
+        assert list(graph.vocab.words) == ["a", "x", "y", "b", "c", "d"]
+        # a star: at every other step in the middle; ten walks of 80 from each node
+        assert graph.vocab.counts.tolist() == [1600, 800, 800, 534, 534, 534]
+
+    def test_rare_ones_go_with_their_edges(self, file):
+        graph = read(file("a b\na c\na d\nx y\n"), min_count=600)
+        assert list(graph.vocab.words) == ["a", "x", "y"]
+        assert left_out(graph) == {"rare nodes": 3, "edges of rare nodes": 3}
+        assert as_dict(graph) == {("x", "y"): 1, ("y", "x"): 1}
+        # nothing begins at a, which has no edge any more
+        assert graph.walk(TrainConfig(source="graph", walks_per_node=1).resolved()).n_positions == 160
+
+    def test_may_be_those_of_a_vocabulary(self, file):
+        graph = read(file("a b\nb c\n"), vocab=Vocabulary(["b", "a", "q"], [5, 3, 1]))
+        assert as_dict(graph) == {("a", "b"): 1, ("b", "a"): 1}
+        assert left_out(graph) == {"unknown nodes": 1, "edges of unknown nodes": 1}
+
+    def test_are_shared_by_ranks(self, file):
+        graph = read(file("a b\nb c\nc a\n"))
+        shares = [share_of(graph, slot, [0, 0.5, 1]) for slot in range(2)]
+        assert sorted(np.concatenate([share.origins for share in shares]).tolist()) == [0, 1, 2]
+        with pytest.raises(ConfigError, match="3 nodes are too few for 4 ranks"):
+            share_of(graph, 3, [0, 0.25, 0.5, 0.75, 1])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# c\na b 1\nb c 0\n", r"graph.txt:3: in column 3 \(--weight-col\) the weight 0 is not above 0"),
+        ("a b 1\nb c -2\n", r"graph.txt:2: .* the weight -2 is not above 0"),
+        ("a b 1\nb c nan\n", r"graph.txt:2: .* nan is no finite number"),
+        ("a b 1\nb c inf\n", r"graph.txt:2: .* inf is no finite number"),
+        ("a b 1\n# x\nb c\n", r"graph.txt:3: 2 fields where the first row has 3"),
+        ("a,b\n,c\n", r"graph.txt:2: the cell in column 1 \(--source-col\) is empty"),
+        ("a a\nb b\n", "no edge is left: all are of a node with itself"),
+        ("# nothing\n% at all\n", "no row"),
+        ("%%MatrixMarket matrix\n3 3 1\n1 2 3\n", "Matrix Market format.*scipy.sparse.save_npz"),
+        ("a b 1e38\na b 1e38\nb c 2e38\n", "sum to more than can be counted"),
+    ],
+)
+def test_what_is_no_graph_is_refused(file, text, message):
+    with pytest.raises(InputError, match=message):
+        read(file(text))
+
+
+def test_zeros_of_a_matrix_are_refused(tmp_path):
+    matrix = scipy.sparse.coo_matrix(([1.0, 0.0], ([0, 1], [1, 2])), (3, 3))
+    with pytest.raises(InputError, match=r"coo_matrix: row 1 \(from 0 on\).*the weight 0 is not above 0"):
+        read(matrix)
