@@ -10,6 +10,7 @@ from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options
 
 _CONFIG = ("window", "ordered", "min_count", "max_vocab", "encoding", "lowercase", "seed")
+_PAIRED = ("pairs", "graph")  # sources that are pairs already
 _MANY = 2 * 10**9  # pairs, about a minute
 
 
@@ -43,7 +44,8 @@ def split(out, by, mirror, quiet, as_json, **given):
     A pair of a text is two words within --window, of a basket or a history any two of its items; it counts both ways,
     with --ordered only from the first to the later. Pairs are weighted by how often they occur. By pair, a held-out
     pair (item, target) is not trained on in that direction; so no pair of train.tsv is an answer, and rankings should
-    leave them out: 'eval ranking --exclude-known', 'train --valid-exclude-known'. By user, no user, basket or line is
+    leave them out: 'eval ranking --exclude-known', 'train --valid-exclude-known'. An edge of a graph falls to one part
+    both ways, unless it is --directed. By user, no user, basket or line is
     in two parts. By time, the end of each user's history is held out, or the end of the file for baskets and text;
     --last and --until say which end, in the place of shares.
     """
@@ -63,12 +65,12 @@ def split(out, by, mirror, quiet, as_json, **given):
     note = progress.noter(quiet)
     data = encode(source, config, quiet)
     note(data.report.line())
-    if source.source != "pairs":
+    if source.source not in _PAIRED:
         _tell_of_many(data, config.window, note)
     ordered = bool(config.ordered)
     parts = split_data(data, by, ends, config.seed, kind=source.kind, window=config.window, ordered=ordered)
     about = _about(data, source, config, by, ends) | {"sources": source_facts(files)}
-    manifest = write_split(out, parts, data.vocab, data.vocab_out if source.source == "pairs" else data.vocab, about)
+    manifest = write_split(out, parts, data.vocab, data.vocab_out, about)
     _warn_of_new(manifest)
     if as_json:
         click.echo(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False))
@@ -121,7 +123,7 @@ def _about(data, source, config, by, ends):
     options = {"by": by, **ends.as_dict()}
     options |= {name: getattr(config, name) for name in ("seed", *_CONFIG[:-1])}
     facts = {"items": len(data.vocab)}
-    if source.source == "pairs":
+    if source.source in _PAIRED:
         facts |= {} if data.vocab_out is data.vocab else {"targets": len(data.vocab_out)}
     else:
         facts |= {"users": data.n_sentences, "occurrences": len(data)}

@@ -2,7 +2,8 @@
 
 What "not seen" means is the user's choice (docs/splits.md defines each to the letter):
 
-    by pair   each distinct directed pair (i, j) falls to one part, with all its weight
+    by pair   each distinct directed pair (i, j) falls to one part, with all its weight; an edge of an undirected graph
+              does so as one, and stands in its part both ways
     by user   each user (history, basket, line) falls to one part, with all pairs it makes
     by time   the end is held out: of each user's history; of the baskets or the text in the order of the file
 
@@ -22,10 +23,18 @@ import scipy.sparse
 from ..errors import ConfigError, InputError, did_you_mean
 from ..kernels.cooccurrence import count_pairs, pair_counts
 from .cuts import PARTS, Shares, Until
-from .encoded import EncodedPairs
+from .encoded import EncodedGraph, EncodedPairs
 
 WAYS = ("pair", "user", "time")
-UNITS = {"corpus": "lines", "baskets": "baskets", "ratings": "users", "pairs": "rows", "cooccurrence": "rows"}
+UNITS = {
+    "corpus": "lines",
+    "baskets": "baskets",
+    "ratings": "users",
+    "pairs": "rows",
+    "cooccurrence": "rows",
+    "edges": "edges",
+}
+_PAIRED = ("pairs", "cooccurrence", "edges")
 _BLOCK = 1 << 22  # pairs dealt at a time
 _MOST = 10**12  # pairs to go through: half a day
 _HALVES = Shares(0.5, 0.0, 0.5)
@@ -70,12 +79,12 @@ def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
             "a model of users and items has no vectors of users that were held out, so that none of their pairs could "
             "be ranked; take --by time, with --ratings and --time-col, or --by pair, or leave --rectangular out"
         )
-    if by == "user" and kind in ("pairs", "cooccurrence"):
+    if by == "user" and kind in _PAIRED:
         raise ConfigError(
-            "pairs of items do not tell whose they are, so they cannot be split by user; take --by pair, or give "
-            "--ratings or --baskets"
+            "pairs do not tell whose they are, so they cannot be split by user; take --by pair, or give --ratings or "
+            "--baskets"
         )
-    if by == "time" and kind in ("pairs", "cooccurrence"):
+    if by == "time" and kind in _PAIRED:
         raise ConfigError(
             "pairs do not tell when they were made, so they cannot be split by time; take --by pair, or give "
             "--ratings with --time-col, or --baskets in the order of time"
@@ -91,7 +100,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
 
     Parameters
     ----------
-    data : EncodedCorpus or EncodedPairs
+    data : EncodedCorpus, EncodedPairs or EncodedGraph
     by : str, one of `WAYS`
     shares : tuple of float, (train, valid, test), or cuts.Last or Until
     seed : int
@@ -123,6 +132,8 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     rng = np.random.default_rng(seed)
     if pairs:
         matrices, users = _pairs_by_time(data, ends, rng) if by == "time" else (_of_pairs(data.matrix, ends, rng), {})
+    elif isinstance(data, EncodedGraph):
+        matrices, users = _of_edges(data, ends, rng), {}
     else:
         _check_number(data, window)
         count = _Counter(len(data.vocab), window, ordered, memory)
@@ -176,6 +187,13 @@ def _of_pairs(matrix, ends, rng):
     dealt = [_dealt(sizes[start:stop], ends, rng) for start, stop in blocks]
     part = np.concatenate([*dealt, np.empty(0, np.int8)])
     return {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}
+
+
+def _of_edges(graph, ends, rng):
+    if graph.directed:
+        return _of_pairs(graph.matrix, ends, rng)
+    dealt = _of_pairs(scipy.sparse.triu(graph.matrix, 1, "csr"), ends, rng)
+    return {name: (part + part.T).tocsr() for name, part in dealt.items()}
 
 
 def _pairs_by_time(data, ends, rng):

@@ -138,7 +138,8 @@ def _drawn(matrix, n_pairs, visit, seed):
 def walk_graph(graph, config):
     """Return the `Walk` over windows of random walks on a graph."""
     matrix = graph.matrix
-    starts, back, away = matrix.indptr.astype(np.int64), 1 / config.p, 1 / config.q
+    back, away = 1 / config.p, 1 / config.q
+    starts, targets = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
     leads_on = np.diff(starts) > 0
     origins = np.flatnonzero(leads_on).astype(np.int32) if graph.origins is None else graph.origins
     alike = matrix.data.min() == matrix.data.max()
@@ -150,7 +151,7 @@ def walk_graph(graph, config):
         chances = (matrix.data / np.repeat(sums, np.diff(starts)[leads_on])).astype(np.float32)
     keep = keep_thresholds(graph.vocab.counts, config.subsample)
     source = GraphWalks(
-        *(starts, matrix.indices.astype(np.int32), table, chances, origins, config.walks_per_node, config.walk_length),
+        *(starts, targets, table, chances, origins, config.walks_per_node, config.walk_length),
         *(back, away, keep, config.window, config.dynamic_window, config.ordered),
     )
     n_positions = len(origins) * config.walks_per_node * config.walk_length
