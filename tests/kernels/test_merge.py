@@ -98,11 +98,11 @@ def test_workers_have_copies_of_the_hottest_rows_only_and_more_than_two_short_ro
     assert block_size(100_000_000, 4, 100.0) == 400_000
 
 
-def exchanged(changes, pulls, chunks=2):
+def exchanged(changes, pulls):
     """Return what the changes of ranks, (n_ranks, n_rows, dim), come to."""
     changes = np.asarray(changes, np.float32)
     merged = np.full(changes.shape[1:], np.nan, np.float32)
-    merge_changes(changes, np.broadcast_to(np.float64(pulls), changes.shape[1]).copy(), merged, chunks)
+    merge_changes(changes, np.broadcast_to(np.float64(pulls), changes.shape[1]).copy(), merged)
     return merged
 
 
@@ -124,13 +124,12 @@ def test_changes_that_cancel_come_to_nothing():
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 9])
-@pytest.mark.parametrize("chunks", [1, 3])
-def test_changes_of_ranks_equal_the_oracle(ranks, chunks):
+def test_changes_of_ranks_equal_the_oracle(ranks):
     rng = np.random.default_rng(ranks)
     changes = rng.normal(size=(ranks, 20, 6)) + rng.normal(size=(20, 6)) * rng.choice([0, 3], (20, 1))
     changes[rng.random((ranks, 20)) < 0.3] = 0
     pulls = rng.choice([0.0, 1e-8, 0.1, 2.0, 1e4], 20)
-    merged = exchanged(changes, pulls, chunks)
+    merged = exchanged(changes, pulls)
     np.testing.assert_allclose(merged, naive.merge_changes(changes.astype(np.float32), pulls), rtol=2e-5, atol=1e-6)
 
 

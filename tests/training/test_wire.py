@@ -4,13 +4,21 @@ import numpy as np
 import pytest
 
 from w2vneg.config.ranks import DTYPES
-from w2vneg.training.engines.wire import pack, unpack
+from w2vneg.training.engines.wire import Packer, unpack
 
 
-def there(rows, dtype):
-    """Return (what was sent, what arrived)."""
+def pack(rows, dtype, block=13):
+    packer = Packer(*rows.shape, dtype)
+    for begin in range(0, len(rows), block):
+        packer.add(begin, rows[begin : begin + block])
+    return packer.packed()
+
+
+def there(rows, dtype, block=9):
+    """Return (what was sent, what arrived), packed and unpacked in blocks."""
     packed, out = pack(rows, dtype), np.full(rows.shape, np.nan, np.float32)
-    unpack(packed, out)
+    for begin in range(0, len(rows), block):
+        unpack(packed, begin, out[begin : begin + block])
     return packed, out
 
 

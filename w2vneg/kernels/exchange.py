@@ -12,12 +12,13 @@ up. f_a alone would halve what two ranks agree about, although it may have far t
 
 import numpy as np
 
-from ..jit import launch, njit
+from ..jit import njit
 from .linalg import dot
 from .round import combine_row
 
 
-def merge_changes(changes, pulls, merged, chunks=1, undamped=2):
+@njit
+def merge_changes(changes, pulls, merged, undamped=2):
     """Merge the changes of all ranks, in the ranks' order.
 
     Parameters
@@ -26,21 +27,12 @@ def merge_changes(changes, pulls, merged, chunks=1, undamped=2):
     pulls : float64, (n_rows,), at least 0
         How far one rank's work took a row to where it would settle.
     merged : float32, (n_rows, dim), written
-    chunks : int
-        Parts of the rows that are merged side by side.
     undamped : int
         So many ranks' changes are summed; 2, or 1 for rows that settle at once.
     """
-    n_rows, dim = merged.shape
-    bounds = [chunk * n_rows // chunks for chunk in range(chunks + 1)]
-    deltas = np.empty((chunks, dim), np.float32)
-    launch(lambda k: _merge(changes, pulls, merged, deltas[k], bounds[k], bounds[k + 1], undamped), chunks)
-
-
-@njit(loop=True)
-def _merge(changes, pulls, merged, delta, begin, end, undamped):
-    n_ranks = changes.shape[0]
-    for row in range(begin, end):
+    n_ranks, dim = changes.shape[0], merged.shape[1]
+    delta = np.empty(dim, np.float32)
+    for row in range(merged.shape[0]):
         delta[:] = np.float32(0.0)
         merged[row, :] = np.float32(0.0)
         touched, apart = 0, 0.0  # apart: Σ ‖Δ_r‖²

@@ -70,6 +70,10 @@ class Matrices:
     def set_rows(self, name, rows):
         """Write all rows of a matrix, float32, and every worker's copies of them."""
         self.shared(name)[:] = rows
+        self.rows_were_set(name)
+
+    def rows_were_set(self, name):
+        """Let everything follow that depends on a matrix's shared rows, which somebody has written."""
         self._spread(self.replicated[name], self.n_rows[name])
         self._composed = False
 

@@ -12,6 +12,8 @@ bits. All three steps are functions of the version and of what they are given. S
 but the rows of a version from any other, and its share of the data.
 """
 
+import functools
+import math
 import time
 from typing import NamedTuple
 
@@ -20,7 +22,9 @@ import numpy as np
 from ...jit import launch
 from ...kernels.exchange import merge_changes
 from ...kernels.schedule import linear
-from .wire import pack, unpack
+from .wire import Packer, unpack
+
+_ROOM = 1 << 17  # float32 numbers of a block: half a megabyte, which stays in a core's cache
 
 
 class Task(NamedTuple):
@@ -102,25 +106,50 @@ class Rank:
     def changes(self, made_up=None):
         """Return what training changed, a part for each owner: list of dict of matrix -> Packed.
 
+        They are good until they are asked for again.
+
         made_up : float, optional, a change of every number, to see what an exchange takes
         """
-        n, parts = self.n_ranks, [{} for _ in range(self.n_ranks)]
-        for name, rows in self.rows().items():
-            change = rows - self._base[name] if made_up is None else np.full_like(rows, made_up)
+        n, live, base = self.n_ranks, self.rows(), self._base
 
-            def pack_for(owner, name=name, change=change):
-                parts[owner][name] = pack(change[owner::n], self.dtype)
+        def pack(name, owner, block, room):
+            if made_up is None:
+                np.subtract(live[name][owner::n][block], base[name][owner::n][block], out=room[0])
+            else:
+                room[:] = made_up
+            self._packers[name][owner].add(block.start, room[0])
 
-            self._for_all(pack_for)
-        return parts
+        self._in_blocks(range(n), 1, pack)
+        return [{name: packers[owner].packed() for name, packers in self._packers.items()} for owner in range(n)]
 
-    def _for_all(self, work):
-        """Call ``work(owner)`` for all owners, on as many threads as this rank has workers."""
-        n, workers = self.n_ranks, min(self.engine.workers, self.n_ranks)
+    @functools.cached_property
+    def _packers(self):
+        """Where changes are packed: dict of matrix -> list of Packer, of each owner's rows; last, of what it merges."""
+        n, packers = self.n_ranks, {}
+        for name, base in self._base.items():
+            sizes = [len(base[owner::n]) for owner in (*range(n), self.slot)]
+            packers[name] = [Packer(size, base.shape[1], self.dtype) for size in sizes]
+        return packers
+
+    def _in_blocks(self, owners, n_rooms, work):
+        """Call ``work(name, owner, block, room)`` for all rows of some owners, on as many threads as there are workers.
+
+        block : slice, some of the rows of `owner`, few enough that what is done with them stays in a core's cache
+        room : float32, (n_rooms, rows of the block, dim), to be used
+        """
+        todo = []
+        for name, base in self._base.items():
+            size = max(1, _ROOM // (n_rooms * base.shape[1]))
+            for owner in owners:
+                n_rows = len(base[owner :: self.n_ranks])
+                todo += [(name, owner, slice(k, min(k + size, n_rows))) for k in range(0, n_rows, size)]
+        workers = self.engine.workers
 
         def some(worker):
-            for owner in range(worker, n, workers):
-                work(owner)
+            room = np.empty(max(_ROOM, n_rooms * max(base.shape[1] for base in self._base.values())), np.float32)
+            for name, owner, block in todo[worker::workers]:
+                shape = n_rooms, block.stop - block.start, self._base[name].shape[1]
+                work(name, owner, block, room[: math.prod(shape)].reshape(shape))
 
         launch(some, workers)
 
@@ -136,35 +165,41 @@ class Rank:
         Returns
         -------
         dict of matrix -> Packed
+            Good until the next merge.
         """
-        work, merged = task.alphas[0] * sum(one.pairs for one in works) / self.n_ranks, {}
-        for name, base in self._base.items():
-            own = base[self.slot :: self.n_ranks]
-            changes = np.empty((len(parts), *own.shape), np.float32)
-            for part, out in zip(parts, changes, strict=True):
-                unpack(part[name], out)
-            together = np.empty(own.shape, np.float32)
-            pulls = self.engine.pulls(name, work)[self.slot :: self.n_ranks]
-            merge_changes(changes, np.ascontiguousarray(pulls), together, self.engine.workers, self.engine.undamped)
-            merged[name] = pack(together, self.dtype)
-        return merged
+        work = task.alphas[0] * sum(one.pairs for one in works) / self.n_ranks
+        pulls = {
+            name: np.ascontiguousarray(self.engine.pulls(name, work)[self.slot :: self.n_ranks]) for name in self._base
+        }
+
+        def unite(name, _, block, room):
+            changes, together = room[:-1], room[-1]
+            for part, change in zip(parts, changes, strict=True):
+                unpack(part[name], block.start, change)
+            merge_changes(changes, pulls[name][block], together, self.engine.undamped)
+            self._packers[name][-1].add(block.start, together)
+
+        self._in_blocks([self.slot], len(parts) + 1, unite)
+        return {name: packers[-1].packed() for name, packers in self._packers.items()}
 
     def apply(self, merged):
         """Go on to the next version: merged changes of all owners, list of dict of matrix -> Packed, in order.
 
         None of a rank that is alone: what it has trained is the next version.
         """
+        n, live, base = self.n_ranks, self.rows(), self._base
 
-        def add(owner):
-            for name, base in self._base.items():
-                own = base[owner :: self.n_ranks]
-                change = np.empty(own.shape, np.float32)
-                unpack(merged[owner][name], change)
-                own += change
+        def add(name, owner, block, room):
+            unpack(merged[owner][name], block.start, room[0])
+            own = base[name][owner::n][block]
+            own += room[0]
+            live[name][owner::n][block] = own
 
         if merged:
-            self._for_all(add)
-        self._set(self._base)
+            self._in_blocks(range(n), 1, add)
+            for name in base:
+                self.engine.rows_were_set(name)
+        self._moved = False
         self.version += 1
 
     def state(self):

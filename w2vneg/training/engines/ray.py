@@ -71,17 +71,24 @@ class RankActor:
         """Train a period; return the `Work`, then, unless there is one rank only, a part for each owner."""
         with _told_by(self._slot):
             work = self._rank.train(task)
-            return work if self._rank.n_ranks == 1 else (work, *self._rank.changes())
+            return work if self._rank.n_ranks == 1 else (work, *self._parts())
 
     def rehearse(self):
         """Return what `train` would if it had changed every row, without training."""
-        return Work(0.0, 0, 0.0), *self._rank.changes(made_up=1e-6)
+        return Work(0.0, 0, 0.0), *self._parts(made_up=1e-6)
+
+    def _parts(self, **changes):
+        """Return the parts for all owners, and keep the one for this rank here: None stands in its place."""
+        parts = self._rank.changes(**changes)
+        self._own, parts[self._slot] = parts[self._slot], None
+        return parts
 
     def merge(self, task, *works_and_parts):
         """Merge the parts of this owner's rows: first every rank's `Work`, then every rank's part."""
         with _told_by(self._slot):
             n = self._rank.n_ranks
-            return self._rank.merge(task, works_and_parts[:n], works_and_parts[n:])
+            parts = [self._own if part is None else part for part in works_and_parts[n:]]
+            return self._rank.merge(task, works_and_parts[:n], parts)
 
     def apply(self, *merged):
         """Go on to the next version with what all owners have merged."""

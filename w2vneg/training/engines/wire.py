@@ -32,40 +32,59 @@ class Packed(NamedTuple):
         return sum(array.nbytes for array in self if array is not None)
 
 
-def pack(rows, dtype):
-    """Return `Packed` rows.
+class Packer:
+    """Packs rows block by block, into room that the next ones take again.
 
     Parameters
     ----------
-    rows : float32, (n_rows, dim)
+    n_rows, dim : int
     dtype : str, of `config.ranks.DTYPES`
     """
-    values, scales = np.empty(rows.shape, dtype), None
-    moved = np.empty(len(rows), np.bool_)
-    if dtype == "float16":
-        to_halves(rows, values.view(np.uint16), moved)
-    elif dtype == "int8":
-        scales = np.empty(len(rows), np.float32)
-        to_octets(rows, values, scales, moved)
-    else:
-        values[:] = rows
-        np.any(rows, axis=1, out=moved)
-    width = values.itemsize * values.shape[1]
-    if np.count_nonzero(moved) * (width + 4) >= len(rows) * width:
-        return Packed(None, values, scales)
-    ids = np.flatnonzero(moved).astype(np.int32)
-    return Packed(ids, values[ids], None if scales is None else scales[ids])
+
+    def __init__(self, n_rows, dim, dtype):
+        self._values, self._moved = np.empty((n_rows, dim), dtype), np.empty(n_rows, np.bool_)
+        self._scales = np.empty(n_rows, np.float32) if dtype == "int8" else None
+
+    def add(self, begin, rows):
+        """Pack rows, float32 (n, dim), whose first has the place `begin`."""
+        place = slice(begin, begin + len(rows))
+        values, moved = self._values[place], self._moved[place]
+        if self._scales is not None:
+            to_octets(rows, values, self._scales[place], moved)
+        elif values.dtype == np.float16:
+            to_halves(rows, values.view(np.uint16), moved)
+        else:
+            values[:] = rows
+            np.any(rows, axis=1, out=moved)
+
+    def packed(self):
+        """Return all rows as `Packed`, good until others are added."""
+        values, scales = self._values, self._scales
+        width = values.itemsize * values.shape[1]
+        if np.count_nonzero(self._moved) * (width + 4) >= len(values) * width:
+            return Packed(None, values, scales)
+        ids = np.flatnonzero(self._moved).astype(np.int32)
+        return Packed(ids, values[ids], None if scales is None else scales[ids])
 
 
-def unpack(packed, out):
-    """Write packed rows into `out`, float32, (n_rows, dim); rows that were left out become 0."""
-    rows = out if packed.ids is None else np.empty(packed.values.shape, np.float32)
+def unpack(packed, begin, out):
+    """Write the rows from `begin` on into `out`, float32, (n, dim); rows that were left out become 0."""
+    places = slice(begin, begin + len(out))
+    if packed.ids is None:
+        _decode(packed, places, out)
+        return
+    places = slice(*np.searchsorted(packed.ids, (places.start, places.stop)))
+    rows = np.empty((places.stop - places.start, out.shape[1]), np.float32)
+    _decode(packed, places, rows)
+    out[:] = np.float32(0.0)
+    out[packed.ids[places] - begin] = rows
+
+
+def _decode(packed, places, rows):
+    values = packed.values[places]
     if packed.scales is not None:
-        from_octets(packed.values, packed.scales, rows)
-    elif packed.values.dtype == np.float16:
-        from_halves(packed.values.view(np.uint16), rows)
+        from_octets(values, packed.scales[places], rows)
+    elif values.dtype == np.float16:
+        from_halves(values.view(np.uint16), rows)
     else:
-        rows[:] = packed.values
-    if packed.ids is not None:
-        out[:] = np.float32(0.0)
-        out[packed.ids] = rows
+        rows[:] = values
