@@ -6,6 +6,7 @@ _NEEDED = ("numpy", "numba", "llvmlite", "scipy", "pandas", "click", "tqdm", "pl
 _EXTRAS = {  # package -> extra that brings it
     "gensim": "gensim",
     "zstandard": "zstd",
+    "fsspec": "remote",
     "pyarrow": "parquet",
     "safetensors": "safetensors",
     "tokenizers": "tokenizers",

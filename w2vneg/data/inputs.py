@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError
+from ..files.urls import scheme_of
 from ..option import checked
 from .catalog import names as known_names
 from .catalog import resolve
@@ -156,7 +157,7 @@ class Input:
         if self.in_memory:
             return self
         known = known_names(SOURCES[self.kind].catalog)
-        kept = [file == "-" or (file in known and not os.path.exists(file)) for file in self.files]
+        kept = [file == "-" or scheme_of(file) or (file in known and not os.path.exists(file)) for file in self.files]
         files = [file if keep else os.path.abspath(file) for file, keep in zip(self.files, kept, strict=True)]
         own = options_of(self.kind)
         others = {name: _absolute(own[name], value) for name, value in self.options.items() if _files(own, name)}
@@ -200,12 +201,18 @@ def _checked(item, value):
 
 
 def locate(name, mirror=None, kind="corpus"):
-    """Turn a name of `w2vneg data list` into a path; patterns, folders, files, ``{rank}`` and ``-`` stay what they are.
+    """Turn a name of `w2vneg data list` into a path; what is a path, a pattern or a URL, or has ``{rank}``, stays so.
 
     kind : str, "corpus" or "items", what a name must be of
     """
     text = str(name)
-    if text == "-" or "{rank}" in text or any(sign in text for sign in "*?[") or os.path.exists(text):
+    if (
+        text == "-"
+        or scheme_of(text)
+        or "{rank}" in text
+        or any(sign in text for sign in "*?[")
+        or os.path.exists(text)
+    ):
         return name
     return resolve(text, mirror=mirror, kind=kind)
 

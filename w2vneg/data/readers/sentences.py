@@ -5,6 +5,7 @@ import numbers
 import os
 
 from ...errors import InputError
+from ...files.urls import scheme_of
 from .sources import PIECE, STDIN
 
 _SOME = 100  # sentences that are looked at before they are read
@@ -55,7 +56,7 @@ def check_sentences(corpus):
 
 def _names_a_file(name):
     path = os.path.expanduser(name)
-    return name == STDIN or os.path.exists(path) or bool(glob.glob(path))
+    return name == STDIN or scheme_of(name) is not None or os.path.exists(path) or bool(glob.glob(path))
 
 
 def _is_weighted(pair):

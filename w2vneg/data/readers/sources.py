@@ -11,6 +11,8 @@ import sys
 import zlib
 
 from ...errors import InputError, did_you_mean, require
+from ...files.urls import scheme_of
+from . import remote
 from .frames import Frame
 
 STDIN = "-"
@@ -41,7 +43,7 @@ def find_files(source):
     ----------
     source : path, Frame, or list of them
         Files, glob patterns (``**`` goes into folders), folders (all files in them and below, hidden ones
-        left out), or ``"-"`` for standard input.
+        left out), or ``"-"`` for standard input; URLs of all of these.
 
     Returns
     -------
@@ -52,6 +54,8 @@ def find_files(source):
     ------
     InputError
         If a path does not exist, a file is empty, a folder holds no file, or a pattern matches nothing.
+    MissingExtraError, ConfigError
+        As `remote.find`.
     """
     names = [source] if isinstance(source, (str, os.PathLike, Frame)) else list(source)
     if not names:
@@ -65,6 +69,8 @@ def find_files(source):
 def _expand(name):
     if name == STDIN:
         return [name]
+    if scheme_of(name):
+        return remote.find(name)
     path = os.path.expanduser(name)
     if os.path.isdir(path):
         files = _files_below(path)
@@ -113,7 +119,7 @@ def _files_below(folder):
 
 
 def file_stamp(path):
-    """Return what tells that a file has not changed, or None for what is no regular file (a pipe).
+    """Return what tells that a file has not changed, or None for what is no regular file of ours (a pipe, a URL).
 
     Parameters
     ----------
@@ -125,6 +131,8 @@ def file_stamp(path):
     stamp : list of int
         Size in bytes, times of change of content and of state in nanoseconds, inode and device.
     """
+    if isinstance(path, str) and scheme_of(path):
+        return None
     try:
         status = os.stat(path)
     except OSError as error:
@@ -137,27 +145,33 @@ def file_stamp(path):
 class Source:
     """One opened file or standard input; a context manager.
 
+    path : str, a path, a URL or ``"-"``
+    seeks : bool, whether it is to be read from somewhere else than its start
+
     Attributes
     ----------
     path : str
     name : str
         For messages.
     stamp : list of int or None
-        See `file_stamp`; None for standard input and pipes.
+        See `file_stamp`; None for standard input, pipes and URLs.
     position : int
         Stored bytes read so far.
     unpacked : int
         Bytes handed out by `pieces` so far.
     """
 
-    def __init__(self, path):
+    def __init__(self, path, seeks=False):
         self.path = path
         self.name = "standard input" if path == STDIN else path
         self.position = self.unpacked = 0
         self._hash = hashlib.sha256()
+        self._errors, self.stamp = OSError, None
         if path == STDIN:
             self._file = sys.stdin.buffer
-            self.stamp = None
+            return
+        if scheme_of(path):
+            self._file, self._errors = remote.open_url(path, seeks), Exception  # each kind of store has its own
             return
         try:
             self._file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by __exit__)
@@ -214,8 +228,9 @@ class Source:
         while True:
             try:
                 piece = self._file.read(PIECE)
-            except OSError as error:
-                raise InputError(f"{self.name}: cannot be read ({error.strerror or error})") from error
+            except self._errors as error:
+                reason = getattr(error, "strerror", None) or error
+                raise InputError(f"{self.name}: cannot be read ({reason})") from error
             if not piece:
                 return
             self.position += len(piece)

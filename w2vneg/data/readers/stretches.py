@@ -7,6 +7,8 @@ at or before it, and reads on to the end of the last line that begins there.
 import os
 from typing import NamedTuple
 
+from ...files.urls import scheme_of
+from . import remote
 from .sources import Source
 
 _CUTTABLE = {"utf-8", "ascii", "iso8859-1", "cp1252", "iso8859-15"}  # a byte 10 is a line end and nothing else
@@ -26,7 +28,7 @@ class Stretch(NamedTuple):
 
 class _StretchSource(Source):
     def __init__(self, path, begin, end):
-        super().__init__(path)
+        super().__init__(path, seeks=True)
         self.name = f"{path} from byte {begin:,} on"
         self._begin, self._end = begin, end
 
@@ -57,7 +59,7 @@ def deal(files, borders, encoding="utf-8"):
 
     Parameters
     ----------
-    files : list of str
+    files : list of str, paths or URLs
     borders : list of float, (n + 1,), where the n shares begin and end, 0 … 1 of all bytes
     encoding : str, as `text.codec_name` gives it
 
@@ -67,7 +69,7 @@ def deal(files, borders, encoding="utf-8"):
         Together, in order, all lines of all files in order. Files are cut where they can be; a packed one, or one of
         another encoding, goes whole to where its first byte belongs.
     """
-    sizes = [os.path.getsize(path) for path in files]
+    sizes = [remote.size_of(path) if scheme_of(path) else os.path.getsize(path) for path in files]
     n = len(borders) - 1
     before, dealt = 0, [[] for _ in range(n)]
     borders = [int(sum(sizes) * border) for border in borders]
@@ -84,7 +86,7 @@ def deal(files, borders, encoding="utf-8"):
 
 
 def _can_be_cut(path, encoding):
-    if encoding not in _CUTTABLE:
+    if encoding not in _CUTTABLE or (scheme_of(path) and not remote.can_be_cut(path)):
         return False
     with Source(path) as source:
         return source.codec() is None

@@ -1,0 +1,169 @@
+"""Files named by URLs: those of a store in memory and of a web server of this machine, read as local ones are."""
+
+import gzip
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+from w2vneg import Input, Word2Vec
+from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.encoded.ranked import Reading, encode_ranked
+from w2vneg.data.inputs import encode_input
+from w2vneg.data.readers.sources import Source, find_files
+from w2vneg.data.readers.stretches import Stretch, deal
+from w2vneg.errors import ConfigError, InputError, MissingExtraError
+
+fsspec = pytest.importorskip("fsspec")
+TEXT = {name: b"".join(b"a%d b c%d\n" % (k % 7, k % 11) for k in range(n)) for name, n in (("one", 200), ("two", 90))}
+
+
+@pytest.fixture
+def memory():
+    """A folder memory://texts of two files and a hidden one."""
+    fs = fsspec.filesystem("memory")
+    for name, text in TEXT.items():
+        fs.pipe(f"/texts/{name}.txt", text)
+    fs.pipe("/texts/.hidden", b"x")
+    fs.pipe("/texts/below/three.txt.gz", gzip.compress(TEXT["one"]))
+    yield fs
+    fs.rm("/texts", recursive=True)
+
+
+class Server(SimpleHTTPRequestHandler):
+    """Serves files; stretches of those below /cut/ only, as not every server does."""
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_HEAD(self):
+        self._answer(with_body=False)
+
+    def do_GET(self):
+        self._answer(with_body=True)
+
+    def _answer(self, with_body):
+        name, cuts = self.path.rpartition("/")[2], "/cut/" in self.path
+        text, asked = TEXT.get(name, b""), self.headers.get("Range")
+        code, begin, end = (200 if name in TEXT else 404), 0, len(text)
+        if cuts and asked and code == 200:
+            begin, _, last = asked.removeprefix("bytes=").partition("-")
+            code, begin, end = 206, int(begin), min(len(text), int(last) + 1)
+        self.send_response(code)
+        self.send_header("Content-Length", str(end - begin))
+        self.send_header("Accept-Ranges", "bytes" if cuts else "none")
+        if code == 206:
+            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(text)}")
+        self.end_headers()
+        if with_body:
+            self.wfile.write(text[begin:end])
+
+
+@pytest.fixture(scope="module")
+def web():
+    """The address of a web server."""
+    pytest.importorskip("aiohttp")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Server))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def read(path):
+    with Source(path) as source:
+        return b"".join(source.pieces())
+
+
+def test_files_folders_and_patterns_are_found(memory):
+    below = [f"memory:///texts/{name}" for name in ("below/three.txt.gz", "one.txt", "two.txt")]
+    assert find_files("memory://texts") == below
+    assert find_files(["memory://texts/t*.txt", "memory://texts/one.txt"]) == [below[2], "memory://texts/one.txt"]
+    assert [read(path) for path in below] == [TEXT["one"], TEXT["one"], TEXT["two"]]
+
+
+@pytest.mark.parametrize("kind", ["memory", "web with stretches", "web without"])
+def test_ranks_share_remote_files_out(memory, request, kind):
+    base = "memory://texts" if kind == "memory" else request.getfixturevalue("web") + "/cut" * (kind != "web without")
+    files = [f"{base}/{name}{'.txt' if kind == 'memory' else ''}" for name in TEXT]
+    parts = deal(files, [0, 0.5, 1])
+    assert (
+        b"".join(text for own in parts for stretch in own for text in pieces_of(stretch)) == TEXT["one"] + TEXT["two"]
+    )
+    whole = [Stretch(files[0]), Stretch(files[1])]
+    assert (parts == [whole[:1], whole[1:]]) == (kind == "web without")
+
+
+def pieces_of(stretch):
+    with stretch.open() as source:
+        yield from source.pieces()
+
+
+def test_a_corpus_is_read_as_the_same_files_here(memory, tmp_path):
+    for name, text in TEXT.items():
+        (tmp_path / name).write_bytes(text)
+    local = encode_corpus([tmp_path / "one", tmp_path / "two"], min_count=2)
+    urls = ["memory://texts/one.txt", "memory://texts/two.txt"]
+    shaping = {"min_count": 2, "max_vocab": None, "encoding": "utf-8", "lowercase": False}
+    remote = encode_input(Input("corpus", urls).located(), **shaping)
+    ranked = encode_ranked(Reading.of(Input("corpus", urls).located(), [0, 0.3, 1], **shaping))
+    for found in (remote, ranked):
+        assert list(found.vocab.words) == list(local.vocab.words)
+        assert np.array_equal(found.vocab.counts, local.vocab.counts)
+    assert np.array_equal(remote.ids, local.ids)
+    assert np.array_equal(np.concatenate([share.ids for share in ranked.shares]), local.ids)
+    assert Input("corpus", urls).absolute().files == tuple(urls)
+
+
+def test_ranks_read_files_of_their_own(memory):
+    memory.pipe("/texts/part-0", TEXT["one"])
+    memory.pipe("/texts/part-1", TEXT["two"])
+    word2vec = Word2Vec(engine="virtual", ranks=2, min_count=1)
+    assert word2vec.encode(Input("corpus", "memory://texts/part-{rank}")).sizes.tolist() == [600, 270]
+
+
+def test_pairs_are_read_from_the_web(web):
+    TEXT["pairs.csv"] = b"u1,u2\nu2,u3\nu1,u3\n"
+    assert encode_input(Input("pairs", f"{web}/pairs.csv").located()).matrix.sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("memory://nowhere", "memory://nowhere: no such file or folder"),
+        ("memory://texts/*.zst", "no file matches this pattern"),
+        ("memory://texts/empty", "the file is empty"),
+        ("nostore://x/y", r"nostore://x/y: cannot be reached \(.*nostore"),
+        ("http://127.0.0.1:1/x", "no such file or folder"),
+    ],
+)
+def test_what_is_not_there_is_told(memory, name, message):
+    memory.pipe("/texts/empty", b"")
+    with pytest.raises(InputError, match=message):
+        find_files(name)
+
+
+def test_a_file_that_fails_while_it_is_read_is_told(memory, monkeypatch):
+    def fail(self, size):
+        raise RuntimeError("the store went away")
+
+    with Source("memory://texts/one.txt") as source:
+        monkeypatch.setattr(type(source._file), "read", fail)
+        with pytest.raises(InputError, match=r"one.txt: cannot be read \(the store went away\)"):
+            list(source.pieces())
+
+
+def test_passwords_and_missing_packages_are_refused(monkeypatch):
+    with pytest.raises(ConfigError, match="a password in a URL would be kept") as told:
+        find_files("https://me:secret@127.0.0.1/x")
+    assert "secret" not in str(told.value)
+    with pytest.raises(MissingExtraError, match=r"reading s3://bucket/x needs a package.*s3fs"):
+        find_files("s3://bucket/x")
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(MissingExtraError, match=r"w2vneg\[remote\]"):
+        find_files("memory://x")

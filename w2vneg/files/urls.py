@@ -1,0 +1,11 @@
+"""What a file that is not on this machine is called."""
+
+import re
+
+_URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+
+
+def scheme_of(name):
+    """Return what a URL begins with, such as ``s3``, in lower case; None for a path."""
+    found = _URL.match(name)
+    return found and found[1].lower()
