@@ -28,7 +28,7 @@ LAYERS = (  # a room imports from its own row only itself, and from all rows abo
     {"embeddings"},
     {"formats"},
     {"evaluation"},
-    {"plugins", "checks"},
+    {"plugins", "checks", "torch"},
     {"training", "estimator", "follow", "tracking"},
     {"word2vec"},
     {"search", "warmup"},

@@ -1,0 +1,152 @@
+"""The equations of `w2vneg.losses` once more, in tensors: autograd finds the gradients that compiled code writes out.
+
+Each function answers for the class of a plug, whose page has the equation, and returns L of each of B examples. Logits
+are not cut at ±80 here, since no exponential of theirs stands alone.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch.nn.functional import relu, softplus
+
+from ..losses.blackout import BlackOut
+from ..losses.complementary_sum import ComplementarySum
+from ..losses.importance_sampling import ImportanceSampling
+from ..losses.negative_sampling import NegativeSampling
+from ..losses.noise_contrastive import LearnedNormaliser, NoiseContrastive
+from ..losses.ranking import Hinge, Ranking
+from ..losses.relaxed_softmax import RelaxedSoftmax
+from ..losses.sampled_softmax import LargeVocabulary, SampledSoftmax
+
+_RAREST = -1e4  # as in losses._normaliser
+_LEAST_REST = 1e-6  # as in losses.complementary_sum
+
+VALUES = {}  # class of a loss -> function (loss, Scores) -> tensor (B,)
+
+
+class Scores(NamedTuple):
+    """Logits of B examples, the positive's and those of n negatives, and what is known of them.
+
+    positive : (B,); negative : (B, n)
+    weights : (B, n), ω, 0 for what does not count; positive_weight : (B,), ω₀
+    log_q_positive, log_q : (B,) and (B, n), or None where nobody needs them
+    generator : torch.Generator or None, of what is chosen at random
+    """
+
+    positive: torch.Tensor
+    negative: torch.Tensor
+    weights: torch.Tensor
+    positive_weight: torch.Tensor
+    log_q_positive: torch.Tensor | None = None
+    log_q: torch.Tensor | None = None
+    generator: torch.Generator | None = None
+
+    @property
+    def counted(self):
+        """How many negatives count, at least 1: (B,)."""
+        return (self.weights > 0).sum(dim=1).clamp(min=1)
+
+    def corrected(self):
+        """s_k − log(n q_k): (B, n)."""
+        return self.negative - self.log_q.clamp(min=_RAREST) - self.counted.log()[:, None]
+
+    def positive_corrected(self):
+        """s₀ − log(n q₀): (B,)."""
+        return self.positive - self.log_q_positive.clamp(min=_RAREST) - self.counted.log()
+
+
+def implement(*losses):
+    """Return a decorator that makes a function the body of these classes."""
+
+    def enter(function):
+        VALUES.update(dict.fromkeys(losses, function))
+        return function
+
+    return enter
+
+
+def penalised(loss, log_z, generator):
+    """Return λ (log Z)² for the share of the examples that pays it, 0 for the others: (B,)."""
+    if loss.penalty == 0:
+        return torch.zeros_like(log_z)
+    if loss.fraction < 1:
+        chosen = torch.rand(log_z.shape, generator=generator, device=log_z.device) < loss.fraction
+        return loss.penalty * chosen * log_z**2
+    return loss.penalty * log_z**2
+
+
+def _softmax(loss, scores, first, terms, positive_in=True):
+    """L = −first + log Z + λ (log Z)² with Z = ω₀ e^first + Σ ω_k e^{term}; 0 where no term counts."""
+    terms = terms + scores.weights.log()
+    if positive_in:
+        terms = torch.cat([(first + scores.positive_weight.log())[:, None], terms], dim=1)
+    none = torch.isneginf(terms).all(dim=1)
+    log_z = terms.masked_fill(none[:, None], 0).logsumexp(dim=1)
+    return (log_z - first + penalised(loss, log_z, scores.generator)).masked_fill(none, 0)
+
+
+@implement(RelaxedSoftmax)
+def relaxed(loss, scores):
+    return _softmax(loss, scores, scores.positive, scores.negative, loss.positive_in)
+
+
+@implement(SampledSoftmax)
+def sampled_softmax(loss, scores):
+    return _softmax(loss, scores, scores.positive, scores.corrected())
+
+
+@implement(LargeVocabulary)
+def large_vocabulary(loss, scores):
+    return _softmax(loss, scores, scores.positive_corrected(), scores.corrected())
+
+
+@implement(ComplementarySum)
+def complementary_sum(loss, scores):
+    rest = (-torch.expm1(scores.log_q_positive)).clamp(min=_LEAST_REST)
+    return _softmax(loss, scores, scores.positive, scores.corrected() + rest.log()[:, None])
+
+
+@implement(ImportanceSampling)
+def importance_sampling(loss, scores):
+    return _softmax(loss, scores, scores.positive, scores.corrected(), positive_in=False)
+
+
+@implement(NegativeSampling)
+def negative_sampling(loss, scores):
+    noise = (scores.weights * softplus(scores.negative)).sum(dim=1)
+    return softplus(-scores.positive) + (noise / scores.counted if loss.mean else noise)
+
+
+@implement(NoiseContrastive, LearnedNormaliser)
+def noise_contrastive(loss, scores):
+    positive, negative = scores.positive_corrected() - loss.log_z, scores.corrected() - loss.log_z
+    value = softplus(-positive) + (scores.weights * softplus(negative)).sum(dim=1)
+    return value.masked_fill(~(scores.weights > 0).any(dim=1), 0)
+
+
+@implement(Ranking)
+def ranking(loss, scores):
+    behind = scores.negative - scores.positive[:, None] + loss.margin
+    return (scores.weights * softplus(behind)).sum(dim=1)
+
+
+@implement(Hinge)
+def hinge(loss, scores):
+    behind = scores.negative - scores.positive[:, None] + loss.margin
+    return (scores.weights * relu(behind)).sum(dim=1)
+
+
+@implement(BlackOut)
+def blackout(loss, scores):
+    """1 − p of the largest p is the sum of the others', so that nothing is lost to rounding."""
+    weights = torch.cat([scores.positive_weight[:, None], scores.weights], dim=1)
+    terms = torch.cat([scores.positive_corrected()[:, None], scores.corrected()], dim=1) + weights.log()
+    none = ~(scores.weights > 0).any(dim=1)
+    log_z = terms.logsumexp(dim=1)
+    top = torch.zeros_like(terms, dtype=torch.bool).scatter(1, terms.argmax(dim=1, keepdim=True), True)
+    rest = terms.masked_fill(top, -math.inf).masked_fill(none[:, None], 0).logsumexp(dim=1) - log_z
+    shares = (terms - log_z[:, None]).masked_fill(top, -math.inf).exp()
+    log_rests = torch.where(top, rest[:, None], torch.log1p(-shares))
+    value = log_z - terms[:, 0] - torch.where(weights > 0, log_rests, 0)[:, 1:].sum(dim=1)
+    return value.masked_fill(none, 0)

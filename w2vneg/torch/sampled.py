@@ -1,0 +1,258 @@
+"""`SampledLoss`: an objective of w2vneg as the last layer of a PyTorch model."""
+
+from dataclasses import fields
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import embedding, log_softmax
+
+from ..config import TrainConfig
+from ..config.compatibility import check_plugs
+from ..errors import ConfigError, did_you_mean
+from ..evaluation.correction import settled, share_of
+from ..losses import LOSSES
+from ..losses.softmax import Softmax
+from ..registry import RunContext
+from ..samplers import SAMPLERS
+from ..weighers import WEIGHERS
+from .losses import VALUES, Scores, penalised
+from .samplers import MODULES, View
+from .weighers import WEIGHTS, evidence_of
+
+_OWN = ("sampler", "weigher", "absolute_softmax", "negatives", "exclude")
+_EXCLUSIONS = ("none", "target")
+_REDUCTIONS = {"mean": torch.Tensor.mean, "sum": torch.Tensor.sum, "none": lambda values: values}
+_ELSEWHERE = {  # option that a plug reads elsewhere -> what does its work here
+    "batch": "the batch is that of the hidden states",
+    "tree": "all classes are scored by a matrix product",
+    "discriminator_alpha": "give loss.evidence.parameters() a group of their own in the optimiser",
+    "discriminator_steps": "the discriminator learns at every call",
+    "temp_schedule": "set loss.sampler.inverse_temperature between calls",
+    "temp_end": "set loss.sampler.inverse_temperature between calls",
+    "effective_candidates": "set loss.sampler.inverse_temperature between calls",
+}
+
+
+class SampledLoss(nn.Module):
+    """Negative log-likelihood of targets given hidden states, or what an objective puts in its place.
+
+    Parameters
+    ----------
+    counts : array_like of int, (n_vocab,)
+        How often each target occurs. Falling, if the sampler is log-uniform.
+    output : int or Module
+        Length of the hidden states, for an output embedding of its own; or a module with a `weight` (n_vocab, dim) and
+        perhaps a `bias` (n_vocab,), as `nn.Linear` and `nn.Embedding` are, which may be the model's own.
+    loss : str, optional
+        Loss or preset, as ``w2vneg objectives`` lists them. Presets fill in sampler, number of negatives and the rest.
+    bias : bool
+        The output embedding of its own has a bias.
+    neighbours : scipy.sparse matrix, (n_contexts, n_vocab), optional
+        For the sampler bigram: how often each target follows each context.
+    shared : bool
+        One set of negatives for a whole batch, by a sampler that looks at no context.
+    spare : int
+        Draws beyond `negatives`, from which those that are the positive are made up for.
+    reduction : str
+        mean, sum or none.
+    **options
+        Options of the objective by the names of `TrainConfig`: sampler, weigher, negatives, exclude, temp, …
+
+    Raises
+    ------
+    ConfigError
+        For a name or value that is unknown or of no use here.
+    """
+
+    def __init__(
+        self,
+        counts,
+        output,
+        loss=None,
+        *,
+        bias=False,
+        neighbours=None,
+        shared=False,
+        spare=0,
+        reduction="mean",
+        **options,
+    ):
+        super().__init__()
+        counts = _checked_counts(counts)
+        if reduction not in _REDUCTIONS:
+            raise ConfigError(f"unknown reduction {reduction!r}{did_you_mean(reduction, _REDUCTIONS)}")
+        self.config = _resolved(loss, options)
+        self.shared, self.spare, self.reduction = shared, spare, reduction
+        self.output = _output(output, len(counts), bias)
+        dim = self.output.weight.shape[1]
+        context = _context(counts, dim, (self.config.negatives or 1) + spare, neighbours)
+        self._plug = LOSSES[self.config.loss].from_options(self.config, context)
+        self.sampler = self.evidence = self._weigher = None
+        if not isinstance(self._plug, Softmax):
+            if type(self._plug) not in VALUES:
+                raise ConfigError(f"loss {self.config.loss!r} has no form in w2vneg.torch; choose {_known()}")
+            self._make_plugs(context)
+        for name in self._plug.parameters:
+            self.register_parameter(name, nn.Parameter(torch.tensor(float(getattr(self._plug, name).flat[0]))))
+        self._counts = counts
+
+    def _make_plugs(self, context):
+        config, n_vocab = self.config, len(context.counts)
+        sampler = SAMPLERS[config.sampler].from_options(config, context)
+        self._weigher = WEIGHERS[config.weigher].from_options(config, context)
+        check_plugs(config, self._plug, self._weigher, sampler)
+        if type(sampler) not in MODULES:
+            raise ConfigError(f"sampler {config.sampler!r} has no form in w2vneg.torch; take popularity or boltzmann")
+        self.sampler = MODULES[type(sampler)](sampler, n_vocab)
+        if self.shared and not self.sampler.shareable:
+            raise ConfigError(
+                f"sampler {config.sampler!r} draws for one context, so a batch cannot share it; leave shared out, or "
+                "take sampler='popularity'"
+            )
+        self.evidence = evidence_of(self._weigher, n_vocab, context.dim)
+        if self.evidence is None and type(self._weigher) not in WEIGHTS:
+            raise ConfigError(f"weigher {config.weigher!r} has no form in w2vneg.torch; leave it out")
+
+    def extra_repr(self):
+        config = self.config
+        parts = (config.preset, f"sampler={config.sampler}", f"weigher={config.weigher}", f"n={config.negatives}")
+        return ", ".join(parts) + (", shared" if self.shared else "")
+
+    def forward(self, hidden, targets, context=None, *, generator=None):
+        """Return the loss.
+
+        Parameters
+        ----------
+        hidden : Tensor, float, (..., dim)
+        targets : Tensor, int64, (...)
+            Examples with a target below 0 are passed over.
+        context : Tensor, int64, (...), optional
+            What stood before, for the sampler bigram.
+        generator : torch.Generator, optional
+            Of all draws; PyTorch's own if none is given.
+        """
+        hidden, targets, context = self._flat(hidden, targets, context)
+        if isinstance(self._plug, Softmax):
+            values = self._full(hidden, targets, generator)
+        else:
+            values = self._sampled(hidden, targets, context, generator)
+        return _REDUCTIONS[self.reduction](values)
+
+    def scores(self, hidden):
+        """Return the logits of all targets: (..., n_vocab)."""
+        scores = nn.functional.linear(hidden, self.output.weight, self._bias)
+        return scores.abs() if self.config.absolute_softmax else scores
+
+    def log_prob(self, hidden, score="raw"):
+        """Return log-probabilities of all targets by the softmax of their scores: (..., n_vocab).
+
+        score : "raw", "corrected" or a number λ
+            Scores of losses that do not correct for their noise settle away from log P. "corrected" takes off what is
+            known of that, as `evaluation.correction` has it.
+        """
+        scores, share = self.scores(hidden), share_of(score)
+        if share != 0:
+            model = SimpleNamespace(config=self.config, vocab_out=SimpleNamespace(counts=self._counts))
+            factor, log_noise = settled(model)
+            if log_noise is not None:
+                scores = factor * scores + torch.as_tensor(share * log_noise, dtype=scores.dtype, device=scores.device)
+        return log_softmax(scores, dim=-1)
+
+    @property
+    def _bias(self):
+        return getattr(self.output, "bias", None)
+
+    def _flat(self, hidden, targets, context):
+        """Return the examples that count: hidden (B, dim), targets (B,), context (B,) or None."""
+        dim = self.output.weight.shape[1]
+        if hidden.shape != (*targets.shape, dim):
+            raise ConfigError(
+                f"hidden states must have the shape of the targets and {dim} numbers each, {(*targets.shape, dim)}, "
+                f"not {tuple(hidden.shape)}"
+            )
+        hidden, targets = hidden.reshape(-1, dim), targets.reshape(-1)
+        context = None if context is None else context.reshape(-1)
+        there = targets >= 0
+        if bool(there.all()):
+            return hidden, targets, context
+        return hidden[there], targets[there], None if context is None else context[there]
+
+    def _full(self, hidden, targets, generator):
+        scores = self.scores(hidden)
+        log_z = scores.logsumexp(dim=1)
+        return log_z - scores.gather(1, targets[:, None]).squeeze(1) + penalised(self._plug, log_z, generator)
+
+    def _sampled(self, hidden, targets, context, generator):
+        weight, bias, n = self.output.weight, self._bias, self.config.negatives
+        view = View(hidden.detach(), targets, context, weight.detach(), None if bias is None else bias.detach())
+        with torch.no_grad():
+            ids, log_q, log_q_positive = self.sampler(view, n + self.spare, self.shared, generator)
+        log_q = None if log_q is None else log_q.expand(len(targets), -1)
+        positive, negative = self._scored(hidden, targets[:, None]).squeeze(1), self._scored(hidden, ids)
+        with torch.no_grad():
+            counted = ids != targets[:, None] if self.config.exclude == "target" else torch.ones_like(negative).bool()
+            counted = counted & (counted.cumsum(dim=1) <= n)
+        first, weights, beside = self._weighed(hidden, targets, ids, (negative.detach(), log_q, counted))
+        scores = Scores(positive, negative, weights, first, log_q_positive, log_q, generator)
+        plug = self._plug._replace(**{name: getattr(self, name) for name in self._plug.parameters})
+        return VALUES[type(self._plug)](plug, scores) + beside
+
+    def _scored(self, hidden, ids):
+        """Return the logits of ids (B, k), or of ids (k,) for all: (B, k)."""
+        rows = embedding(ids, self.output.weight, sparse=getattr(self.output, "sparse", False))
+        scores = hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, hidden[:, :, None]).squeeze(2)
+        scores = scores if self._bias is None else scores + self._bias[ids]
+        return scores.abs() if self.config.absolute_softmax else scores
+
+    def _weighed(self, hidden, targets, ids, drawn):
+        """Return (ω₀ (B,), ω (B, n), what has the value 0 and the gradient of the discriminator's loss)."""
+        negative, _, counted = drawn
+        if self.evidence is None:
+            return torch.ones_like(negative[:, 0]), WEIGHTS[type(self._weigher)](self._weigher, *drawn), 0.0
+        first, weights, value = self.evidence(hidden, targets, ids)
+        return first, weights * counted, value - value.detach()
+
+
+def _known():
+    return ", ".join(name for name in LOSSES if LOSSES[name] in {*VALUES, Softmax})
+
+
+def _checked_counts(counts):
+    counts = np.asarray(counts.cpu() if isinstance(counts, torch.Tensor) else counts)
+    if counts.ndim != 1 or len(counts) < 2 or not np.all(counts >= 0) or counts.sum() <= 0:
+        raise ConfigError("counts must say how often each of two targets or more occurs: none below 0, not all 0")
+    return counts
+
+
+def _resolved(loss, options):
+    """Return the options of the objective (TrainConfig, resolved); ConfigError for what has no meaning here."""
+    kinds = {"sampler", "weigher", "loss"}
+    known = {item.name for item in fields(TrainConfig) if kinds & item.metadata["readers"].keys()} | {*_OWN}
+    for name in options:
+        if name not in known:
+            raise ConfigError(f"SampledLoss has no option {name!r}{did_you_mean(name, sorted(known), shown=0)}")
+        if name in _ELSEWHERE:
+            raise ConfigError(f"{name} has no effect in w2vneg.torch: {_ELSEWHERE[name]}; leave it out")
+    config = TrainConfig(loss=loss, **options).resolved()
+    if config.tree is not None:
+        config = TrainConfig(loss=loss, tree="none", **options).resolved()
+    if config.sampler is not None and config.exclude not in _EXCLUSIONS:
+        raise ConfigError(f"exclude must be none or target in w2vneg.torch, not {config.exclude!r}")
+    return config
+
+
+def _output(output, n_vocab, bias):
+    if isinstance(output, nn.Module):
+        shape = tuple(getattr(output, "weight", torch.empty(0)).shape)
+        if len(shape) != 2 or shape[0] != n_vocab:
+            raise ConfigError(f"output must have a weight of a row for each of {n_vocab} targets, found shape {shape}")
+        return output
+    return nn.Linear(output, n_vocab, bias=bias)
+
+
+def _context(counts, dim, max_draws, neighbours):
+    """Return what plugs may know of the run: one place for a normaliser, since contexts are not numbered."""
+    found = None if neighbours is None else neighbours.tocsr
+    return RunContext(counts, dim=dim, max_draws=max_draws, neighbours=found, n_centres=1)

@@ -1,0 +1,259 @@
+"""The laws of `w2vneg.samplers`, in tensors. Each class answers for the plugs that it is registered under.
+
+A sampler is called as
+
+    ids, log_q, log_q_positive = sampler(view, n, shared, generator)
+
+ids : int64, (B, n), or (n,) where the batch shares them; log_q : float, the same; log_q_positive : (B,). Both are None
+from a sampler that gives no log q. No gradient goes through anything here.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from ..errors import ConfigError
+from ..kernels.alias import alias_table
+from ..samplers._exact import BoltzmannExact
+from ..samplers._rolling import Boltzmann
+from ..samplers.bigram import Bigram
+from ..samplers.dns import HardestOfM
+from ..samplers.kernel import KernelAhead
+from ..samplers.log_uniform import LogUniform
+from ..samplers.popularity import Popularity
+from ..samplers.uniform import Uniform
+
+_CELLS = 2**24  # scores of a block of rows that are held at once
+
+MODULES = {}  # class of a sampler -> module made of it
+
+
+class View(NamedTuple):
+    """What draws may look at, without gradients.
+
+    hidden : (B, dim); targets : int64, (B,); context : int64, (B,), or None
+    weight : (n_vocab, dim); bias : (n_vocab,) or None
+    """
+
+    hidden: torch.Tensor
+    targets: torch.Tensor
+    context: torch.Tensor | None
+    weight: torch.Tensor
+    bias: torch.Tensor | None
+
+    def scores(self, rows=slice(None), absolute=False):
+        """Logits of all targets for some rows of the batch: (rows, n_vocab)."""
+        scores = self.hidden[rows] @ self.weight.T
+        scores = scores if self.bias is None else scores + self.bias
+        return scores.abs() if absolute else scores
+
+    def scores_of(self, ids, absolute=False):
+        """Logits of ids: (B, k) for ids (k,), which all rows share, or (B, k)."""
+        rows = self.weight[ids]
+        scores = self.hidden @ rows.T if ids.dim() == 1 else torch.bmm(rows, self.hidden[:, :, None]).squeeze(2)
+        scores = scores if self.bias is None else scores + self.bias[ids]
+        return scores.abs() if absolute else scores
+
+
+def implement(*samplers):
+    """Return a decorator that makes a module the body of these classes."""
+
+    def enter(module):
+        MODULES.update(dict.fromkeys(samplers, module))
+        return module
+
+    return enter
+
+
+class Table(nn.Module):
+    """Draws from alias tables: whole numbers alone, so that every device draws exactly.
+
+    table : uint64, (n,), of `kernels.alias`
+    """
+
+    def __init__(self, table):
+        super().__init__()
+        self._keep("threshold", (table & np.uint64(0xFFFFFFFF)).astype(np.int64))
+        self._keep("alias", (table >> np.uint64(32)).astype(np.int64))
+
+    def _keep(self, name, values):
+        self.register_buffer(name, torch.from_numpy(np.ascontiguousarray(values)), persistent=False)
+
+    def forward(self, shape, generator, first=0, size=None):
+        """Draw int64 of this shape from the stretch of `size` slots from `first` on: numbers, or tensors that fit."""
+        device = self.alias.device
+        if size is None:
+            slots = torch.randint(self.alias.shape[0], shape, generator=generator, device=device)
+        else:
+            unit = torch.rand(shape, generator=generator, device=device, dtype=torch.float64)
+            slots = torch.minimum((unit * size).long(), size - 1)
+        place = first + slots
+        coin = torch.randint(2**32, shape, generator=generator, device=device)
+        return torch.where(coin < self.threshold[place], slots, self.alias[place])
+
+
+@implement(Uniform, Popularity, LogUniform)
+class Fixed(nn.Module):
+    """One distribution for all contexts."""
+
+    shareable = True
+
+    def __init__(self, sampler, n_vocab):
+        super().__init__()
+        log_p = np.broadcast_to(np.asarray(sampler.log_p, np.float32), (n_vocab,)).copy()
+        self.table = Table(sampler.table if isinstance(sampler, Popularity) else alias_table(np.exp(log_p)))
+        self.register_buffer("log_p", torch.from_numpy(log_p), persistent=False)
+
+    def forward(self, view, n, shared, generator):
+        ids = self.table((n,) if shared else (len(view.targets), n), generator)
+        return ids, self.log_p[ids], self.log_p[view.targets]
+
+
+@implement(Bigram)
+class Neighbours(nn.Module):
+    """What stands beside the id in `context`, backed off to popularity."""
+
+    shareable = False
+
+    def __init__(self, sampler, n_vocab):
+        super().__init__()
+        self.table, self.row_table = Table(sampler.table), Table(sampler.row_table)
+        self.n_vocab, self.back_off = n_vocab, float(sampler.back_off)
+        rows = np.repeat(np.arange(len(sampler.starts) - 1), np.diff(sampler.starts))
+        buffers = {
+            "starts": sampler.starts,
+            "targets": sampler.targets.astype(np.int64),
+            "keys": rows * n_vocab + sampler.targets,  # rising, as rows and the ids of each row are
+            "shares": sampler.shares,
+            "p": sampler.p.astype(np.float32),
+        }
+        for name, values in buffers.items():
+            self.register_buffer(name, torch.from_numpy(np.ascontiguousarray(values)), persistent=False)
+
+    def forward(self, view, n, shared, generator):
+        if view.context is None:
+            raise ConfigError("sampler bigram asks what stood before: call the loss as loss(hidden, targets, context)")
+        context, shape = view.context[:, None], (len(view.targets), n)
+        first = self.starts[context]
+        size = self.starts[context + 1] - first
+        unit = torch.rand(shape, generator=generator, device=first.device)
+        back = (unit < self.back_off) | (size == 0)
+        anywhere = self.table(shape, generator)
+        if len(self.keys) == 0:
+            ids = anywhere
+        else:
+            some, last = size.clamp(min=1), len(self.keys) - 1
+            place = self.row_table(shape, generator, first.clamp(max=last), some)
+            ids = torch.where(back, anywhere, self.targets[(first + place).clamp(max=last)])
+        return ids, self._log_prob(context, ids), self._log_prob(context, view.targets[:, None]).squeeze(1)
+
+    def _log_prob(self, context, ids):
+        q = self.p[ids]
+        if len(self.keys) == 0:
+            return q.log()
+        wanted = context * self.n_vocab + ids
+        place = torch.searchsorted(self.keys, wanted).clamp(max=len(self.keys) - 1)
+        share = torch.where(self.keys[place] == wanted, self.shares[place], 0)
+        alone = self.starts[context + 1] == self.starts[context]
+        return torch.where(alone, q, self.back_off * q + share).log()
+
+
+class Exact(nn.Module):
+    """Draws in proportion to a weight of every logit, block by block of rows, by matrix products."""
+
+    shareable = False
+
+    def log_weights(self, view, rows):
+        """Return log weights of all targets for some rows: (rows, n_vocab)."""
+        raise NotImplementedError
+
+    def forward(self, view, n, shared, generator):
+        block = max(1, _CELLS // view.weight.shape[0])
+        found = [self._block(view, slice(a, a + block), n, generator) for a in range(0, len(view.targets), block)]
+        return tuple(torch.cat(parts) for parts in zip(*found, strict=True))
+
+    def _block(self, view, rows, n, generator):
+        log_q = self.log_weights(view, rows).log_softmax(dim=1)
+        ids = torch.multinomial(log_q.exp(), n, replacement=True, generator=generator)
+        return ids, log_q.gather(1, ids), log_q.gather(1, view.targets[rows, None]).squeeze(1)
+
+
+@implement(BoltzmannExact)
+class ExactBoltzmann(Exact):
+    """D e^{s/T}."""
+
+    def __init__(self, sampler, n_vocab):
+        super().__init__()
+        self.inverse_temperature, self.absolute = float(sampler.inverse_temperature), sampler.absolute
+        self.register_buffer("log_d", torch.from_numpy(np.array(sampler.log_d, np.float32)), persistent=False)
+
+    def log_weights(self, view, rows):
+        return self.log_d + view.scores(rows, self.absolute) * self.inverse_temperature
+
+
+@implement(KernelAhead)
+class Kernel(Exact):
+    """α s² + 1 or s⁴ + 1."""
+
+    def __init__(self, sampler, n_vocab):
+        super().__init__()
+        self.power, self.alpha = sampler.power, float(sampler.alpha)
+
+    def log_weights(self, view, rows):
+        return (self.alpha * view.scores(rows) ** self.power + 1).log()
+
+
+@implement(Boltzmann)
+class AmongCandidates(nn.Module):
+    """D e^{s/T} among M candidates drawn from D: of each example (sir), or of the whole batch, kept (rolling).
+
+    candidates : int64, (M,), the oldest first, −1 before the first batch; each example replaces a few of them
+    """
+
+    shareable = False
+
+    def __init__(self, sampler, n_vocab):
+        super().__init__()
+        self.table = Table(sampler.table)
+        self.inverse_temperature, self.absolute = float(sampler.inverse_temperature), sampler.absolute
+        self.replaced, self.own = sampler.replaced, sampler.replaced == sampler.n_candidates
+        self.register_buffer("log_d", torch.from_numpy(np.array(sampler.log_d, np.float32)), persistent=False)
+        self.register_buffer("candidates", torch.full((sampler.n_candidates,), -1), persistent=not self.own)
+
+    def _proposed(self, batch, generator):
+        m = len(self.candidates)
+        if self.own:
+            return self.table((batch, m), generator)
+        new = m if bool(self.candidates[0] < 0) else min(m, self.replaced * batch)
+        self.candidates = torch.cat([self.candidates[new:], self.table((new,), generator)])
+        return self.candidates
+
+    def forward(self, view, n, shared, generator):
+        proposed = self._proposed(len(view.targets), generator)
+        strengths = view.scores_of(proposed, self.absolute) * self.inverse_temperature
+        chosen = torch.multinomial(strengths.softmax(dim=1), n, replacement=True, generator=generator)
+        ids = proposed.gather(1, chosen) if self.own else proposed[chosen]
+        log_z = strengths.logsumexp(dim=1) - math.log(strengths.shape[1])
+        positive = view.scores_of(view.targets[:, None], self.absolute).squeeze(1) * self.inverse_temperature
+        log_q = self.log_d[ids] + strengths.gather(1, chosen) - log_z[:, None]
+        return ids, log_q, self.log_d[view.targets] + positive - log_z
+
+
+@implement(HardestOfM)
+class Hardest(nn.Module):
+    """The highest score among M draws from the popularity distribution."""
+
+    shareable = False
+
+    def __init__(self, sampler, n_vocab):
+        super().__init__()
+        self.table, self.n_candidates, self.absolute = Table(sampler.table), sampler.n_candidates, sampler.absolute
+
+    def forward(self, view, n, shared, generator):
+        batch = len(view.targets)
+        ids = self.table((batch, n * self.n_candidates), generator)
+        scores = view.scores_of(ids, self.absolute).view(batch, n, -1)
+        return ids.view(batch, n, -1).gather(2, scores.argmax(dim=2, keepdim=True)).squeeze(2), None, None
