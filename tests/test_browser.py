@@ -71,7 +71,7 @@ def explorer():
     model = model_of(LOGITS)
     items = Subject("items", "items", Vectors(model.vocab.words, model.vectors_in), model)
     words = Subject("words", "words", vectors(), titles={"b": "Brazil <b>"})
-    answers = Answers([words, items])
+    answers = Answers([words, items], "pca")
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(make_app(answers, "token"), log_level="error", lifespan="off", ws="none"))
@@ -161,6 +161,35 @@ def test_a_basket_is_filled_and_emptied_by_the_keyboard(watched, explorer):
     page.locator("#chosen button").press("Enter")
     page.locator("#next-answer .entry").first.wait_for(state="detached")
     assert page.locator("#chosen button").count() == 0 and watched.errors == []
+
+
+def test_the_map_marks_what_is_asked_and_asks_for_what_is_clicked(watched, explorer):
+    page = watched.page
+    page.goto(explorer)
+    page.wait_for_selector("#map .gl-canvas")
+    page.locator("#near").fill("king - word1 + queen")
+    page.wait_for_selector("#map .annotation-text")
+    page.wait_for_function("document.querySelectorAll('#map .annotation-text').length == 15")
+    assert page.locator("#map .annotation-text").all_text_contents()[:3] == ["king", "queen", "word1"]
+    page.locator("#near").fill("word7")
+    page.wait_for_function("document.querySelector('#map .annotation-text').textContent == 'word7'")
+    page.locator("#near").fill("nobody")
+    page.wait_for_function("!document.querySelector('#map .annotation-text')")
+    page.locator("#map .plot").scroll_into_view_if_needed()
+    page.evaluate(
+        "Plotly.relayout(document.querySelector('#map .plot'), {'xaxis.autorange': true, 'yaxis.autorange': true})"
+    )
+    at = page.evaluate(WHERE)  # of the first word
+    page.mouse.move(at["x"] - 30, at["y"])
+    page.mouse.move(at["x"], at["y"], steps=4)
+    page.wait_for_selector("#map .hovertext")
+    page.mouse.click(at["x"], at["y"])
+    page.wait_for_function("document.querySelector('#near').value == 'king'")
+    page.locator("#map select").select_option("cluster")
+    page.wait_for_function("document.querySelector('#map .plot')._fullData[0].marker.cmax > 6")
+    page.locator("#map-of select").select_option("items")
+    page.wait_for_function("document.querySelector('#map .plot')?._fullData?.[0].text.length == 5")
+    assert watched.errors == [] and page.evaluate("window.hacked") is None
 
 
 def test_words_of_strangers_do_not_run(watched, explorer):

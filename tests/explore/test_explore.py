@@ -160,17 +160,16 @@ def test_page_and_answers_are_served_and_may_load_nothing_else():
     assert status == 200 and headers["content-type"].startswith("text/html") and "page.js" in body
     assert "http" not in body.replace("http-equiv", "")
     policy = headers["content-security-policy"]
-    assert (
-        policy.startswith("default-src 'none'")
-        and "unsafe" not in policy
-        and headers["referrer-policy"] == "no-referrer"
-    )
+    assert policy.startswith("default-src 'none'") and headers["referrer-policy"] == "no-referrer"
+    assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0] and "http" not in policy
     status, headers, body = get(f"/{TOKEN}/api/near?q=king&k=2")
     assert (status, headers["content-type"]) == (200, "application/json") and len(
         json.loads(body)["columns"][0]["near"]
     ) == 2
     assert headers["x-content-type-options"] == "nosniff"
-    assert get(f"/{TOKEN}/page.js")[1]["content-type"].startswith("text/javascript")
+    for script in ("page.js", "figures.js", "plotly.js"):
+        assert get(f"/{TOKEN}/{script}")[1]["content-type"].startswith("text/javascript")
+        assert get(f"/wrong/{script}")[0] == 403
 
 
 @pytest.mark.parametrize(
@@ -188,10 +187,30 @@ def test_mistakes_in_questions_are_answers(path, status, message):
 
 
 def test_the_page_writes_words_as_text_only():
-    script = get(f"/{TOKEN}/page.js")[2]
+    script = get(f"/{TOKEN}/page.js")[2] + get(f"/{TOKEN}/figures.js")[2]
     assert not [
         name for name in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(") if name in script
     ]
+
+
+def test_a_map_is_the_report_s_and_its_points_are_asked_for_by_row():
+    one = subject(titles={"king": "The King"})
+    answers = Answers([one, subject("two", 2)], "pca")
+    figure = json.loads(answers.map("0"))
+    assert figure["data"][0]["text"][:2] == ["The King", "queen"] and answers.map("0") is answers.map("0")
+    assert [marker["colorbar"]["title"]["text"] for marker in figure["layout"]["meta"]["markers"]] == ["cluster"]
+    assert answers.word("1", "1") == {"word": "queen"} and answers.word("0")["title"] == "The King"
+    column = answers.near("king - man + woman", "2")["columns"][0]
+    assert [WORDS[row] for row in column["asked"]] == ["king", "woman", "man"]
+    assert [WORDS[row] for row in column["rows"]] == [entry["word"] for entry in column["near"]]
+    for wrong in (lambda: answers.word("9"), lambda: answers.map("2"), Answers([one]).map):
+        with pytest.raises(ConfigError):
+            wrong()
+
+
+def test_words_may_hold_blanks():
+    vectors = Vectors(["New York", "New", "York"], np.eye(3))
+    assert parsed(" New York ", vectors) == (["New York"], [])
 
 
 def test_a_port_that_is_taken_and_a_missing_package_are_told(tmp_path, run_cli, monkeypatch):

@@ -13,7 +13,7 @@ from scipy.stats import binomtest, spearmanr
 from w2vneg import Vectors
 from w2vneg.figures import interactive
 from w2vneg.figures.charts import Chart, Series
-from w2vneg.report import geometry, intervals, make_report, sections
+from w2vneg.report import geometry, intervals, make_report, maps, sections
 from w2vneg.report.subjects import Subject, load_subjects, short_names
 
 EVIL = ["<script>alert(1)</script>", "</script><img/src=x/onerror=alert(2)>", "{{7*7}}", "a&amp;b", "$x^2$"]
@@ -96,6 +96,28 @@ def test_words_of_strangers_are_text(folder, without_bundle):
     assert not any("alert(" in script and "<" in script for script in page.scripts[:-2])
     assert any(EVIL[0] in cell for cell in page.cells)  # as text
     assert "<script>alert" not in html and "49" not in [cell.split("  ")[0] for cell in page.cells]
+
+
+def test_clusters_are_those_that_were_planted(tmp_path):
+    rng = np.random.default_rng(3)
+    planted = np.arange(400) % 8
+    centres = np.linalg.qr(rng.normal(size=(12, 12)))[0][:8]
+    matrix = (centres[planted] + rng.normal(size=(400, 12)) * 0.02) * rng.uniform(1, 9, (400, 1))
+    vectors = Vectors([f"w{i}" for i in range(400)], matrix)
+    numbers, centres = maps.clusters(vectors, seed=4)
+    pairs = set(zip(planted.tolist(), numbers.tolist(), strict=True))
+    assert 5 <= len({number for _, number in pairs}) == len(centres) <= 8
+    assert len(pairs) == 8  # a planted group is never torn apart
+    sizes = np.bincount(numbers)
+    assert list(sizes) == sorted(sizes, reverse=True) and sizes.min() > 0
+    colour = maps.cluster_colour(vectors, list(vectors.words))
+    assert all(len({planted[int(word[1:])] for word in name.split(", ")}) == 1 for name in colour.groups)
+
+
+def test_few_vectors_have_few_clusters():
+    for n in (1, 2, 5):
+        numbers, centres = maps.clusters(Vectors([f"w{i}" for i in range(n)], np.ones((n, 3))))
+        assert list(numbers) == [0] * n and len(centres) == 1
 
 
 def test_json_in_a_page_ends_no_script():
@@ -199,7 +221,7 @@ def test_a_map_by_principal_axes_keeps_distances_within_a_plane():
     angles = rng.uniform(0, 2 * np.pi, 30)
     plane = np.linalg.qr(rng.normal(size=(5, 2)))[0].T
     vectors = Vectors([f"w{i}" for i in range(30)], np.column_stack([np.cos(angles), np.sin(angles)]) @ plane)
-    at = geometry.places(vectors)
+    at = maps.places(vectors)
     apart = lambda points: np.linalg.norm(points[:, None] - points[None], axis=2)  # noqa: E731
     np.testing.assert_allclose(apart(at), apart(vectors.unit), atol=1e-5)
 

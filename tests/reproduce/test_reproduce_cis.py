@@ -122,4 +122,5 @@ def test_quick_runs_and_learns_the_support(quick):
 def test_heat_maps_draw_the_truth_and_each_method(quick):
     figure = pytest.importorskip("matplotlib.figure").Figure()
     next(iter(quick.figures.values()))(figure)
-    assert [axes.get_title() for axes in figure.axes] == ["truth", "UniS", "Selfplay", "CIS"]
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    assert titles == ["truth", "UniS", "Selfplay", "CIS"]

@@ -13,9 +13,10 @@ from .titles import titles_of, titles_options
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of 127.0.0.1.  [default: a free one]")
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @click.option("--readout", metavar="NAME", help="How vectors are made of model folders.  [default: as trained]")
+@click.option("--map", "way", metavar="NAME", default="pca", show_default=True, help="Of all words: pca, umap or none.")
 @titles_options
 @click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
-def explore(runs, port, opened, readout, titles, titles_cols, mirror):
+def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     """Look things up in a browser: neighbours, sums and analogies as you type; of items, what comes next and why.
 
     The page is for this machine only: it is served at 127.0.0.1, at an address that nobody can guess, and loads
@@ -23,11 +24,16 @@ def explore(runs, port, opened, readout, titles, titles_cols, mirror):
     """
     from ..explore import Answers, make_app
     from ..explore.app import new_token, serve
+    from ..figures.interactive import bundle
+    from ..report.maps import check_way
     from ..report.subjects import load_subjects
 
+    check_way(way)
+    if way != "none":
+        bundle()  # a word on what is missing comes now
     token = new_token()
     subjects = load_subjects(runs, readout, titles_of(titles, titles_cols, mirror), any_spelling=True)
-    app = make_app(Answers(subjects), token)
+    app = make_app(Answers(subjects, way), token)
     with _listening(port) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/{token}/"
         click.echo(address)

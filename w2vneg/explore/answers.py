@@ -14,26 +14,30 @@ from ..embeddings import top_rows
 from ..errors import ConfigError, W2vnegError, did_you_mean
 from ..evaluation import scores_of
 from ..evaluation.recommend import ids_of
+from ..figures.interactive import figure_json
+from ..report.maps import map_of
 
 LONGEST = 500  # characters of a question
 MOST = 100  # answers to one
 _COMPLETIONS = 12
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
-_KINDS = ("complete", "near", "compare", "next")
+_KINDS = ("complete", "near", "compare", "next", "word")
 
 
 class Answers:
     """Parameters: subjects : list of report.subjects.Subject, at least one; titles are those of the first.
+    way : {"pca", "umap", "none"}, how maps are made
 
     Where rows and columns are of two kinds, users and items, only what comes next has titles.
     """
 
-    def __init__(self, subjects):
-        self.subjects = subjects
+    def __init__(self, subjects, way="none"):
+        self.subjects, self.way = subjects, way
         self.titles = subjects[0].own_titles
         words = subjects[0].vectors.words
         self._sorted = sorted((word.lower(), row) for row, word in enumerate(words))
         self._called = [(title.lower(), word) for word, title in self.titles.items() if word in words]
+        self._maps = {}  # number of a subject -> figure in JSON, made at first use
         self._scores = {}  # name -> scoring function, made at first use
 
     def about(self):
@@ -48,7 +52,30 @@ class Answers:
             }
             for one in self.subjects
         ]
-        return {"subjects": told, "next": any(one["next"] for one in told)}
+        return {"subjects": told, "next": any(one["next"] for one in told), "map": self.way != "none"}
+
+    def map(self, of="0"):
+        """Return the map of one of the subjects, by its number: a figure in JSON (str)."""
+        if self.way == "none":
+            raise ConfigError("there is no map; start with --map pca or umap")
+        number = self._numbered(of)
+        if number not in self._maps:
+            one = self.subjects[number]
+            names = [one.title(word) for word in one.vectors.words]
+            self._maps[number] = figure_json(map_of(one.vectors, self.way, "", names))
+        return self._maps[number]
+
+    def word(self, row="0", of="0"):
+        """Return the word of a row."""
+        words = self.subjects[self._numbered(of)].vectors.words
+        if not str(row).isdecimal() or int(row) >= len(words):
+            raise ConfigError(f"no row {row!r} among {len(words):,}")
+        return self._entry(words[int(row)])
+
+    def _numbered(self, of):
+        if not str(of).isdecimal() or int(of) >= len(self.subjects):
+            raise ConfigError(f"no vectors are number {of!r}; there are {len(self.subjects)}, from 0")
+        return int(of)
 
     def answer(self, kind, **asked):
         """Answer a question of one of the kinds ``complete``, ``near``, ``compare``, ``next``.
@@ -85,7 +112,9 @@ class Answers:
                 columns.append({"name": one.name, "error": str(error)})
                 continue
             near = [self._entry(word) | {"score": score} for word, score in found]
-            columns.append({"name": one.name, "near": near})
+            asked, rows = ([one.vectors.words.find(w) for w in words] for words in (positive + negative, dict(found)))
+            rows = {"asked": [row for row in asked if row >= 0], "rows": rows}
+            columns.append({"name": one.name, "near": near, **rows})
         if all("error" in column for column in columns):
             raise ConfigError(columns[0]["error"])
         _mark_differences(columns)
@@ -154,6 +183,8 @@ def parsed(text, vectors):
         If it is no word, sum or analogy.
     """
     words = text.split()
+    if text.strip() in vectors:  # of items, blanks may be within
+        return [text.strip()], []
     if len(words) == 5 and words[1] == ":" and words[3] == "::":
         a, _, b, _, c = words
         return [b, c], [a]

@@ -10,14 +10,17 @@ from importlib.resources import files
 from threading import Lock
 
 from ..errors import W2vnegError, require
+from ..figures.interactive import bundle, page_script
 
 HOST = "127.0.0.1"
 _PAGES = {"": "page.html", "page.js": "page.js", "page.css": "page.css"}  # what is asked for -> file beside this one
+_SCRIPTS = {"plotly.js": bundle, "figures.js": page_script}  # what is asked for -> function that returns it
 _KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
-_ASKED = ("q", "a", "b", "k", "items")
+_ASKED = ("q", "a", "b", "k", "items", "of", "row")
 _HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    # Scripts are our server's alone. Plotly styles its elements itself, and compiles what feeds WebGL.
+    "content-security-policy": "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "cache-control": "no-store",
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
@@ -45,7 +48,7 @@ def make_app(answers, token):
     hosts = require("starlette.middleware.trustedhost", *_PURPOSE).TrustedHostMiddleware
     middleware = require("starlette.middleware", *_PURPOSE).Middleware
     pages = {name: files(__package__).joinpath(file).read_text("utf-8") for name, file in _PAGES.items()}
-    one_at_a_time = Lock()  # scoring functions write into arrays of their own
+    one_at_a_time, one_map = Lock(), Lock()  # scoring functions write into arrays of their own
 
     def respond(request):
         given = request.path_params["token"]
@@ -55,9 +58,14 @@ def make_app(answers, token):
         if what in pages:
             kind = _KINDS[_PAGES[what].rpartition(".")[2]]
             return responses.Response(pages[what], media_type=kind, headers=_HEADERS)
+        if what in _SCRIPTS:
+            return responses.Response(_SCRIPTS[what](), media_type="text/javascript", headers=_HEADERS)
         kind = what.removeprefix("api/")
         asked = {name: value for name, value in request.query_params.items() if name in _ASKED}
         try:
+            if kind == "map":
+                with one_map:
+                    return responses.Response(answers.map(**asked), media_type="application/json", headers=_HEADERS)
             with one_at_a_time:
                 found = answers.about() if kind == "about" else answers.answer(kind, **asked)
         except W2vnegError as error:  # half a word is unknown, too: that is an answer

@@ -115,13 +115,19 @@ function completing(input, whole, changed, taken) {
 }
 
 const near = byId("near"), nearLater = asker();
+let answered = null;  // the last answer, which maps mark
+function askNear(word) {
+  near.value = word;
+  showNear();
+  near.focus();
+}
 function showNear() {
   const q = near.value.trim();
-  nearLater(async () => (q ? ask("near", { q }) : null), (found) => showColumns(byId("near-answer"), found, (word) => {
-    near.value = word;
-    showNear();
-    near.focus();
-  }));
+  nearLater(async () => (q ? ask("near", { q }) : null), (found) => {
+    showColumns(byId("near-answer"), found, askNear);
+    answered = found;
+    markMap();
+  });
 }
 completing(near, false, showNear);
 
@@ -161,8 +167,49 @@ function add(name) {
 }
 completing(item, true, () => {}, add);
 
+let map = null, mapOf = 0;
+function markMap() {
+  const { asked = [], rows = [] } = answered?.columns?.[mapOf] || {};
+  if (map) map.mark([...asked, ...rows], asked.length);
+}
+function load(src) {
+  return new Promise((done, failed) => {
+    const script = make("script");
+    Object.assign(script, { src, onload: done, onerror: failed });
+    document.head.append(script);
+  });
+}
+async function drawMap(of) {
+  const box = byId("map"), place = make("div", undefined, "plot");
+  byId("map-show").hidden = true;
+  mapOf = of;
+  map = null;
+  box.replaceChildren(place);
+  place.textContent = "Drawing …";
+  if (!window.Plotly) await load("plotly.js").then(() => load("figures.js"));
+  const figure = await ask("map", { of });
+  if (of !== mapOf) return;  // another was chosen meanwhile
+  place.textContent = figure.error || "";
+  if (figure.error) return;
+  figure.layout.height = undefined;
+  map = await PointMap.of(box, figure, async (row) => askNear((await ask("word", { row, of })).word));
+  markMap();
+}
+function offerMaps(subjects) {
+  const select = byId("map-of").querySelector("select"), button = byId("map-show"), largest = Math.max(...subjects.map((one) => one.words));
+  byId("maps").hidden = false;
+  byId("map-of").hidden = subjects.length < 2;
+  select.append(...subjects.map((one) => new Option(one.name)));
+  select.addEventListener("change", () => drawMap(select.selectedIndex));
+  button.addEventListener("click", () => drawMap(select.selectedIndex));
+  button.hidden = largest <= 200_000;
+  button.textContent = `Draw ${largest.toLocaleString("en")} points`;
+  if (button.hidden) drawMap(0);
+}
+
 ask("about", {}).then((about) => {
   byId("about").textContent = about.subjects.map((one) =>
     `${one.name}: ${one.words.toLocaleString("en")} vectors, ${one.dim} dimensions${one.any_spelling ? ", any spelling" : ""}`).join(" · ");
   byId("basket").hidden = !about.next;
+  if (about.map) offerMaps(about.subjects);
 });

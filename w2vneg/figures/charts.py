@@ -6,6 +6,18 @@ import numpy as np
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")  # Okabe and Ito 2008
 DASHES = ("solid", "dash", "dot", "dashdot")  # a second sign, for print in grey
+GROUPS = (*COLOURS[:6], "#888888", "#7A4B2A")  # of points on a map, on light and dark paper
+
+
+@dataclass(frozen=True)
+class Colour:
+    """label : str, what it means; values : ndarray, float32, or uint8, (n,), numbers of groups
+    groups : list of str, what they are called, or None
+    """
+
+    label: str
+    values: np.ndarray
+    groups: list | None = None
 
 
 @dataclass(frozen=True)
@@ -29,7 +41,7 @@ class Series:
 class Chart:
     """key : str, its name among files; x, y : str, labels of the axes with units
     kind : {"lines", "points", "bars", "dots", "map"}; bars and dots have names as x, and dots lie on their side
-    level : float or None, of y, to compare with; colour, colour_label : of each point of a map, and what it means
+    level : float or None, of y, to compare with; colours : list of Colour, of the points of a map; the first is shown
     """
 
     key: str
@@ -41,8 +53,7 @@ class Chart:
     log_x: bool = False
     log_y: bool = False
     level: float | None = None
-    colour: np.ndarray | None = None
-    colour_label: str = ""
+    colours: list = field(default_factory=list)
 
     @property
     def whole_x(self):

@@ -1,11 +1,12 @@
 """Charts for the page: Plotly figures as JSON that is safe within HTML."""
 
 from html import escape
+from importlib.resources import files
 
 import numpy as np
 
 from ..errors import require
-from .charts import colour_of, dash_of
+from .charts import GROUPS, colour_of, dash_of
 
 _EXTRA = "report", "a report"
 _MARGINS = {"bars": {"l": 130, "r": 16, "t": 40, "b": 120}}  # pixels: names of bars are long, and slanted
@@ -22,8 +23,18 @@ def bundle():
     return require("plotly.offline", *_EXTRA).get_plotlyjs()
 
 
+def page_script():
+    """Return the JavaScript that draws figures on a page (str)."""
+    return files(__package__).joinpath("page.js").read_text("utf-8")
+
+
 def figure_json(chart):
     """Return a chart as a Plotly figure in JSON (str), to stand in a script element."""
+    return safe_json(figure_of(chart).to_json())
+
+
+def figure_of(chart):
+    """Return a chart as a plotly.graph_objects.Figure; further colours of a map are in its ``layout.meta``."""
     objects = require("plotly.graph_objects", *_EXTRA)
     figure = objects.Figure()
     for number, series in enumerate(chart.series):
@@ -47,7 +58,9 @@ def figure_json(chart):
         figure.update_xaxes(tickangle=-40)
     if chart.whole_x:
         figure.update_xaxes(dtick=1)
-    return safe_json(figure.to_json())
+    if chart.kind == "map":
+        figure.update_layout(meta={"markers": [_marker(chart, colour) for colour in chart.colours[1:]]})
+    return figure
 
 
 def safe_json(text):
@@ -98,21 +111,26 @@ def _bars(objects, chart, series, number):
 
 
 def _map(objects, chart, series, number):
-    marker = {
-        "color": chart.colour,
-        "colorscale": "Cividis",
-        "size": 4 if len(series.x) > 5000 else 6,
-        "opacity": 0.7,
-        "colorbar": {"title": {"text": escape(chart.colour_label), "side": "right"}, "thickness": 12},
-    }
     return objects.Scattergl(
         x=np.asarray(series.x, np.float32),
         y=np.asarray(series.y, np.float32),
         text=_texts(series),
         mode="markers",
-        marker=marker,
+        marker=_marker(chart, chart.colours[0]),
         hovertemplate="%{text}<extra></extra>",
     )
+
+
+def _marker(chart, colour):
+    """Return how points are drawn (dict) in a `Colour`: on a scale, or each group in its own."""
+    bar = {"title": {"text": escape(colour.label), "side": "right"}, "thickness": 12}
+    look = {"color": colour.values, "size": 4 if len(colour.values) > 5000 else 6, "opacity": 0.7, "colorbar": bar}
+    if colour.groups is None:
+        return look | {"colorscale": "Cividis"}
+    n = len(colour.groups)
+    steps = [[edge / n, GROUPS[number % len(GROUPS)]] for number in range(n) for edge in (number, number + 1)]
+    bar |= {"tickvals": list(range(n)), "ticktext": [escape(name) for name in colour.groups]}
+    return look | {"colorscale": steps, "cmin": -0.5, "cmax": n - 0.5}
 
 
 _TRACES = {"lines": _lines, "points": _points, "bars": _bars, "map": _map}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import require
-from .charts import COLOURS, DASHES, colour_of, dash_of
+from .charts import COLOURS, DASHES, GROUPS, colour_of, dash_of
 
 _EXTRA = "plot", "a figure"
 _DPI = 200
@@ -157,9 +157,15 @@ def _dots(chart, axes):
 
 
 def _map(chart, axes):
-    series = chart.series[0]
-    found = axes.scatter(series.x, series.y, s=2, c=chart.colour, alpha=0.7, rasterized=True)
-    axes.figure.colorbar(found, ax=axes, label=chart.colour_label)
+    (series,), colour = chart.series, chart.colours[0]
+    look = {"s": 2, "c": colour.values, "alpha": 0.7, "rasterized": True}
+    if colour.groups is not None:
+        listed = require("matplotlib.colors", *_EXTRA).ListedColormap
+        n = len(colour.groups)
+        look |= {"cmap": listed([GROUPS[i % len(GROUPS)] for i in range(n)]), "vmin": -0.5, "vmax": n - 0.5}
+    bar = axes.figure.colorbar(axes.scatter(series.x, series.y, **look), ax=axes, label=plain(colour.label))
+    if colour.groups is not None:
+        bar.set_ticks(range(n), labels=[plain(name) for name in colour.groups])
 
 
 _DRAW = {"lines": _lines, "points": _points, "bars": _bars, "dots": _dots, "map": _map}

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from .. import __version__
-from ..errors import ConfigError, did_you_mean, require
-from ..figures.interactive import bundle, check_installed, figure_json
+from ..errors import ConfigError, require
+from ..figures.interactive import bundle, check_installed, figure_json, page_script
 from ..figures.still import write_figures
 from ..files.atomic import atomic_file
-from . import sections
-from .geometry import MAPS
+from . import maps, sections
 from .subjects import load_subjects
 
 
@@ -34,7 +33,7 @@ class Report:
         environment = require("jinja2", "report", "a report").Environment(autoescape=True, trim_blocks=True)
         template = environment.from_string(files(__package__).joinpath("page.html").read_text("utf-8"))
         environment.globals["figure"] = figure_json
-        return template.render(report=self, plotly=bundle(), version=__version__)
+        return template.render(report=self, plotly=bundle(), script=page_script(), version=__version__)
 
     def write(self, path):
         """Write the page, atomically; OutputError if it cannot be written."""
@@ -73,8 +72,7 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
     InputError, ConfigError
         If vectors cannot be read, there are none, or `way` is unknown.
     """
-    if way not in MAPS:
-        raise ConfigError(f"no map is called {way!r}{did_you_mean(way, MAPS)}")
+    maps.check_way(way)
     if not paths:
         raise ConfigError("a report needs a model folder or a file of vectors")
     check_installed()
@@ -85,7 +83,7 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
         sections.similarity(subjects, mirror),
         sections.analogies(subjects, mirror),
         sections.neighbours(subjects, words),
-        sections.maps(subjects, way),
+        maps.section_of(subjects, way),
         sections.shape(subjects),
         sections.draws(subjects),
     ]

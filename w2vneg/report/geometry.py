@@ -1,10 +1,7 @@
-"""The shape of a cloud of vectors: lengths, hubs, spectrum, and maps of two dimensions."""
+"""The shape of a cloud of vectors: lengths, hubs, spectrum."""
 
 import numpy as np
 
-from ..errors import ConfigError, require
-
-MAPS = ("pca", "umap", "none")
 _NEAREST = 10
 _ASKED = 2000  # words whose nearest are looked up for hubs
 _COSINES = 1 << 24  # held at a time
@@ -36,7 +33,7 @@ def hubness(vectors, seed=1):
 
 def spectrum(vectors):
     """Return the share of the variance along each principal axis, float64 (dim,), the largest first."""
-    values, _ = _axes(vectors.matrix)
+    values, _ = principal_axes(vectors.matrix)
     total = values.sum()
     return values / total if total > 0 else np.full(len(values), 1 / len(values))
 
@@ -47,35 +44,8 @@ def effective_rank(shares):
     return float(np.exp(-(positive * np.log(positive)).sum()))
 
 
-def _axes(matrix):
+def principal_axes(matrix):
     """Return variances along principal axes, falling, and the axes as columns, float64 (dim, dim)."""
     centred = matrix - matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
     values, axes = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(matrix))
     return np.maximum(values[::-1], 0), axes[:, ::-1]
-
-
-def places(vectors, way="pca", seed=1):
-    """Return where each word lies on a map, float32 (n, 2).
-
-    Parameters
-    ----------
-    vectors : Vectors
-    way : {"pca", "umap"}
-        The two principal axes of the vectors at length one; or UMAP of their cosines (McInnes et al. 2018).
-    seed : int
-
-    Raises
-    ------
-    ConfigError
-        For another way. MissingExtraError for UMAP without umap-learn.
-    """
-    if way == "pca":
-        _, axes = _axes(vectors.unit)
-        flat = vectors.unit @ axes[:, :2].astype(np.float32)
-        return flat if flat.shape[1] == 2 else np.column_stack([flat, np.zeros(len(flat), np.float32)])
-    if way != "umap":
-        raise ConfigError(f"a map is drawn by {' or '.join(MAPS[:2])}, not {way!r}")
-    umap = require("umap", "umap", "--map umap")
-    neighbours = max(2, min(15, len(vectors) - 1))
-    maker = umap.UMAP(n_neighbors=neighbours, metric="cosine", random_state=seed, n_jobs=1)
-    return maker.fit_transform(vectors.unit).astype(np.float32)

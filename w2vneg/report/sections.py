@@ -287,24 +287,3 @@ def shape(subjects):
 def _spread(n, most):
     """Return at most so many of the numbers below n, the low ones dense and the high ones sparse, int64."""
     return np.unique(np.geomspace(1, n, min(most, n)).astype(np.int64)) - 1 if n else np.empty(0, np.int64)
-
-
-def maps(subjects, way):
-    """All words on maps of two dimensions, coloured by frequency."""
-    section = Section("Map", "")
-    if way == "none":
-        return section
-    section.text = {
-        "pca": "The two principal axes of the vectors at length one; what is near on them need not be near on others.",
-        "umap": "UMAP of the cosines. Near points are near; distances between groups mean little.",
-    }[way]
-    for number, one in enumerate(subjects):
-        at, counts = geometry.places(one.vectors, way), one.vectors.counts
-        names = [one.title(word) for word in one.vectors.words]
-        frequency = -np.log10(np.arange(1, len(names) + 1)) if counts is None else np.log10(np.maximum(counts, 1))
-        series = [Series(one.name, at[:, 0], at[:, 1], names, like=number)]
-        colour, label = frequency.astype(np.float32), "place in the file, log10" if counts is None else "count, log10"
-        axes = f"{way.upper()} 1", f"{way.upper()} 2"
-        chart = Chart(f"map-{number + 1}", one.name, *axes, series, "map", colour=colour, colour_label=label)
-        section.charts.append(chart)
-    return section

@@ -1,0 +1,93 @@
+"use strict";
+// Charts on a page, of figures as `figure_json` writes them; a map can be searched, coloured otherwise, marked and clicked.
+// What points are called is escaped within figures, as Plotly takes some tags for its own.
+const SIGNS = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'" };
+const ESCAPES = Object.fromEntries(Object.entries(SIGNS).map(([escape, sign]) => [sign, escape]));
+const asText = (escaped) => escaped.replace(/&(?:amp|lt|gt|quot|#x27);/g, (escape) => SIGNS[escape]);
+const asMarkup = (text) => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign]);
+const ARRAYS = { f4: Float32Array, u1: Uint8Array };
+const numbers = ({ dtype, bdata }) => new ARRAYS[dtype](Uint8Array.from(atob(bdata), (sign) => sign.charCodeAt(0)).buffer);
+
+// Draw on an element in the ink and paper of its page.
+function drawFigure(place, figure) {
+  const ink = getComputedStyle(document.body).color, dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const { layout } = figure, map = layout.dragmode === "pan", grid = dark ? "#3b3e45" : "#e6e6e6";
+  for (const axis of [layout.xaxis, layout.yaxis]) Object.assign(axis, { gridcolor: grid, linecolor: "#888" });
+  Object.assign(layout, { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)" });
+  layout.font.color = ink;
+  for (const { line, marker } of figure.data) for (const part of [line, marker]) if (part?.color === "#000000") part.color = ink;
+  const options = { responsive: true, displaylogo: false, scrollZoom: map, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+  return Plotly.newPlot(place, figure.data, layout, options);
+}
+
+function labelled(text, element) {
+  const label = document.createElement("label");
+  label.append(text, element);
+  return label;
+}
+
+// A map, drawn on the `.plot` of a box. `clicked` is called with the number of a point.
+class PointMap {
+  static async of(box, figure, clicked) {
+    const map = new PointMap(), [trace] = figure.data;
+    map.box = box;
+    map.controls = box.insertBefore(document.createElement("div"), box.querySelector(".plot"));
+    map.controls.className = "controls";
+    map.words = trace.text.map(asText);
+    map.markers = [trace.marker, ...figure.layout.meta.markers];
+    const wide = box.clientWidth > 640;  // on a phone the points need the room
+    for (const marker of map.markers) Object.assign(marker, { color: numbers(marker.color), showscale: wide });
+    map.plot = await drawFigure(box.querySelector(".plot"), figure);
+    [map.x, map.y] = [map.plot._fullData[0].x, map.plot._fullData[0].y];
+    map.full = ["xaxis", "yaxis"].map((axis) => [...map.plot._fullLayout[axis].range]);
+    if (map.markers.length > 1) map.addColours();
+    if (clicked) map.plot.on("plotly_click", ({ points: [point] }) => clicked(point.pointNumber));
+    return map;
+  }
+
+  addColours() {
+    const select = document.createElement("select");
+    select.append(...this.markers.map((marker) => new Option(marker.colorbar.title.text)));
+    select.addEventListener("change", () => Plotly.restyle(this.plot, { marker: [this.markers[select.selectedIndex]] }, [0]));
+    this.controls.append(labelled("Colour: ", select));
+  }
+
+  addSearch(id) {
+    const input = document.createElement("input"), list = document.createElement("datalist"), found = document.createElement("output");
+    Object.assign(input, { type: "search", className: "search", autocomplete: "off", spellcheck: false });
+    input.setAttribute("list", id);
+    list.id = id;
+    found.className = "found";
+    found.setAttribute("aria-live", "polite");
+    this.controls.prepend(labelled("Find on the map: ", input), list, found);
+    const lower = this.words.map((word) => word.toLowerCase());
+    input.addEventListener("input", () => {
+      const exactly = input.value.trim(), asked = exactly.toLowerCase(), begins = [];
+      for (let i = 0; asked && i < lower.length && begins.length < 12; i++) if (lower[i].startsWith(asked)) begins.push(i);
+      list.replaceChildren(...begins.map((i) => new Option(this.words[i], this.words[i])));
+      const at = [this.words.indexOf(exactly), lower.indexOf(asked), begins[0] ?? -1].find((row) => row >= 0);
+      found.textContent = !asked ? "" : at === undefined ? "not on the map" : this.words[at];
+      this.mark(asked && at !== undefined ? [at] : []);
+    });
+  }
+
+  // Mark some points by their words, the first `asked` of them strongly, and show their surroundings.
+  mark(rows, asked = 1) {
+    const ink = getComputedStyle(document.body).color;
+    const annotations = rows.map((row, i) => ({
+      x: this.x[row], y: this.y[row], text: asMarkup(this.words[row]), showarrow: true, arrowhead: 0, arrowcolor: ink, ax: 0, ay: i < asked ? -30 : -16,
+      bgcolor: i < asked ? "#ffe9a8" : "#ffffffd0", font: { size: i < asked ? 14 : 11, color: "#1d1d1f" }, borderpad: 1,
+    }));
+    const shapes = rows.map((row) => ({
+      type: "circle", xsizemode: "pixel", ysizemode: "pixel", xanchor: this.x[row], yanchor: this.y[row],
+      x0: -5, x1: 5, y0: -5, y1: 5, line: { color: ink, width: 1.5 },
+    }));
+    const ranges = {};
+    [this.x, this.y].forEach((at, axis) => {
+      const [low, high] = this.full[axis], own = rows.map((row) => at[row]), least = (high - low) / 16;
+      const [first, last] = [Math.min(...own), Math.max(...own)], margin = Math.max(least, (last - first) / 6);
+      if (rows.length) ranges[`${"xy"[axis]}axis.range`] = [first - margin, last + margin];
+    });
+    return Plotly.relayout(this.plot, { annotations, shapes, ...ranges });
+  }
+}
