@@ -37,7 +37,8 @@ LAYERS = (  # a room imports from its own row only itself, and from all rows abo
     {"explore"},
     {"cli"},
 )
-HAND_OVER = {"embeddings": {"formats", "evaluation"}}  # room -> rooms below that its functions import when called
+# Room -> rooms below that its functions import when called.
+HAND_OVER = {"embeddings": {"formats", "evaluation", "report"}, "word2vec": {"report"}}
 STRANGERS = {"data": PLUGS | {"plugs"}}  # room -> rooms that it never imports, though they are below
 FRONT = {"__init__", "__main__"}
 NUMBA_DOORS = {

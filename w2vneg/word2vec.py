@@ -424,6 +424,18 @@ class Word2Vec(Estimator):
             words, counts = model.vocab_out.words, model.vocab_out.counts
         return Vectors(words, matrix, counts, with_spellings(oov, spellings))
 
+    def plot_history(self) -> Any:
+        """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.
+
+        Raises
+        ------
+        ConfigError
+            Before `fit`. MissingExtraError without the extra ``plot``.
+        """
+        from .report.pictures import history_figure
+
+        return history_figure(self._trained())
+
     def save(self, folder: str | Path) -> None:
         """Write the model folder; see `Model.save`."""
         self._trained().save(folder)

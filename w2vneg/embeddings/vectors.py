@@ -15,7 +15,7 @@ from .keyed import KEYS, Keyed
 from .search import ROWS, cosines_with, lengths_of, nearest, normalised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import ArrayLike
@@ -307,6 +307,38 @@ class Vectors(Keyed):
 
         path, name, _ = _find(set_or_path, mirror, "analogy")
         return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
+
+    def map(self, way: str = "pca", colour: str = "frequency", titles: Mapping[str, str] | None = None) -> Any:
+        """Return a map of all words as a Plotly figure, which a notebook shows: drag, scroll, hover.
+
+        Parameters
+        ----------
+        way : {"pca", "umap"}
+            The two principal axes, or UMAP of the cosines, which shows groups better and takes longer.
+        colour : {"frequency", "cluster"}
+        titles : mapping of str to str, optional
+            What words or items are shown as.
+
+        Raises
+        ------
+        MissingExtraError
+            Without the extra ``report``, or ``umap`` for that.
+        """
+        from ..report.pictures import map_figure
+
+        return map_figure(self, way, colour, titles)
+
+    def plot_neighbours(self, word: str, k: int = 10) -> Any:
+        """Return a matplotlib figure of the `k` words with the highest cosines to `word`, which a notebook shows.
+
+        Raises
+        ------
+        MissingExtraError
+            Without the extra ``plot``. UnknownNameError for a word without a vector.
+        """
+        from ..report.pictures import neighbours_figure
+
+        return neighbours_figure(self, word, k)
 
     def save(self, path: str | Path, format: str | None = None, precision: int | None = None) -> None:
         """Write the vectors; see `w2vneg.formats.save` for formats (by suffix unless named) and precision."""

@@ -46,6 +46,7 @@ def drawn(shown, **options):
             shown(figure)
         else:
             draw(shown, figure.subplots())
+    figure._repr_png_ = lambda: as_bytes(figure)  # notebooks show it
     return figure
 
 

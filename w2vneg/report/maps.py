@@ -105,8 +105,8 @@ def _short(name):
 def clusters(vectors, seed=1):
     """Return the cluster of each vector at length one, uint8 (n,), and their centres, float32 (k, dim).
 
-    k-means of a sample of 20,000 (Lloyd 1982) that begins far apart (Arthur and Vassilvitskii 2007); the rest belongs to the nearest centre. The largest cluster comes first,
-    and none is empty.
+    k-means of a sample of 20,000 (Lloyd 1982) that begins far apart (Arthur and Vassilvitskii 2007); the rest belongs
+    to the nearest centre. The largest cluster comes first, and none is empty.
     """
     from scipy.cluster.vq import kmeans2
 
