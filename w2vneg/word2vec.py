@@ -319,9 +319,14 @@ class Word2Vec(Estimator):
         return evaluate_with_baselines(self._trained(), test, **options)
 
     def recommend(
-        self, items: str | Sequence[str], k: int = 10, exclude_known: Any = (), score: str | float = "raw"
+        self,
+        items: str | Sequence[str],
+        k: int = 10,
+        exclude_known: Any = (),
+        score: str | float = "raw",
+        new_user: bool = False,
     ) -> list[tuple[str, float]]:
-        """Return the targets expected next after one or several items.
+        """Return the targets expected next after one or several items, or by one or several users.
 
         Parameters
         ----------
@@ -331,6 +336,8 @@ class Word2Vec(Estimator):
             Pairs that are no news: what stands with any of the items there is left out.
         score : "raw", "corrected" or float
             Dot products, or corrected for popularity; a number is the share of the correction.
+        new_user : bool
+            Of a model of users and items: `items` are what somebody has whom training did not see.
 
         Returns
         -------
@@ -338,9 +345,11 @@ class Word2Vec(Estimator):
             Name and score, the best first; see `w2vneg.evaluation.recommend`.
         """
         from .evaluation.baselines import read_known
-        from .evaluation.recommend import recommend
+        from .evaluation.recommend import recommend, recommend_new
 
         model = self._trained()
+        if new_user:
+            return recommend_new(model, items, k, score)
         return recommend(model, items, k, read_known(exclude_known, model), score)
 
     def recommend_many(
@@ -349,6 +358,7 @@ class Word2Vec(Estimator):
         k: int = 10,
         exclude_known: Any = (),
         score: str | float = "raw",
+        fold_in: Any = None,
     ) -> Recommendations:
         """Return what comes next after each of many items, or for each of many users; for all if none are named.
 
@@ -357,6 +367,9 @@ class Word2Vec(Estimator):
         items : sequence of str, optional
         k, exclude_known, score
             As for `recommend`; known pairs are read once.
+        fold_in : path or table in memory, optional
+            (user, item) of users, seen by training or not, whose vectors are to be made of these items. Without
+            `items` the lists are theirs; what they have is left out.
 
         Returns
         -------
@@ -364,10 +377,13 @@ class Word2Vec(Estimator):
             ``ids`` and ``scores``, arrays of (n, k); going through it gives (name, list of (target, score)).
         """
         from .evaluation.baselines import read_known
+        from .evaluation.folding import with_users
         from .evaluation.recommend import recommend_many
 
-        model = self._trained()
-        return recommend_many(model, items, k, read_known(exclude_known, model), score)
+        model, users, own = with_users(self._trained(), fold_in)
+        if items is None and users is not None:
+            items = [model.vocab.words[user] for user in users.tolist()]
+        return recommend_many(model, items, k, read_known(exclude_known, model, own), score)
 
     def similar_items(self, item: str, k: int = 10) -> list[tuple[str, float]]:
         """Return the items nearest to one by cosine: of users and items by the output matrix, else by the read-out."""

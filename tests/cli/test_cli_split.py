@@ -185,7 +185,7 @@ def test_items_only_in_test_are_told(split, folder):
         ("--pairs pairs.tsv --by user", "pairs of items do not tell whose they are"),
         ("--pairs pairs.tsv --by time", "pairs do not tell when they were made"),
         ("--ratings ratings.csv --user-col user --item-col item --by time", "name it with --time-col"),
-        ("--ratings ratings.csv --by user --rectangular", "no vectors of users that were held out"),
+        ("--pairs pairs.tsv --by time --rectangular", "pairs do not tell when they were made"),
         ("--baskets baskets.txt --by time --last 1", "give --by time and --ratings"),
         ("--ratings ratings.csv --by time --last 0", "one event a user or more"),
         ("--ratings ratings.csv --by time --until soon", "'soon' is no time"),

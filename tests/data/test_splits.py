@@ -280,6 +280,34 @@ def test_histories_are_cut_where_rows_are():
             assert Counter({(words[i], words[j]): n for (i, j), n in counted(split.matrices[name]).items()}) == expected
 
 
+def test_users_of_items_are_held_out_with_four_fifths_shown():
+    """No user in two parts, nothing lost, nothing both shown and held out, everyone shown with something."""
+    rng = np.random.default_rng(3)
+    rows = [(f"u{u:03}", f"i{i:02}") for u in range(200) for i in rng.permutation(40)[: rng.integers(1, 30)]]
+    data = encode_input(Input("pairs", rows, rectangular=True), min_count=1)
+    split = split_data(data, "user", SHARES, 1, kind="pairs")
+
+    def names(matrix):
+        return {(data.vocab.words[i], data.vocab_out.words[j]) for i, j in zip(*matrix.nonzero(), strict=True)}
+
+    parts = {name: names(matrix) for name, matrix in split.matrices.items()}
+    shown = {name: names(matrix) for name, matrix in split.shown.items()}
+    assert sorted(shown) == ["test", "valid"]
+    every = [*parts.values(), *shown.values()]
+    assert sum(map(len, every)) == len(rows) and set().union(*every) == set(rows)
+    users = {name: {user for user, _ in pairs | shown.get(name, set())} for name, pairs in parts.items()}
+    assert sum(map(len, users.values())) == 200
+    sizes = Counter(user for user, _ in rows)
+    for name, share in zip(PARTS, SHARES, strict=True):
+        assert abs(len(users[name]) - 200 * share) <= 1
+    for name, pairs in shown.items():
+        own = Counter(user for user, _ in pairs)
+        assert {user for user, _ in parts[name]} <= set(own)
+        assert all(max(1, math.floor(0.8 * sizes[u])) <= n <= math.floor(0.8 * sizes[u]) + 1 for u, n in own.items())
+    facts = part_facts(split, False)
+    assert facts["test"]["pairs_with_new_centre"] == 0 == facts["test"]["new_items"]
+
+
 def test_equal_times_follow_the_file():
     rows = [("u", item, 5.0) for item in "dacb"] + [("v", "a", 1.0)]
     data = encode_input(Input("ratings", rows, time_col=3, rectangular=True))
@@ -410,9 +438,7 @@ def test_shares_may_be_rounded():
 @pytest.mark.parametrize(
     ("way", "options", "message"),
     [
-        (("user", "pairs"), {}, "do not tell whose they are, .*give --ratings or --baskets"),
-        (("user", "pairs"), {"rectangular": True}, "no vectors of users that were held out.*--by time"),
-        (("user", "ratings"), {"rectangular": True}, "no vectors of users that were held out.*--by time"),
+        (("user", "pairs"), {}, "do not tell whose they are, .*give --ratings or --baskets, or --rect"),
         (("user", "ratings"), {"ends": Last(1)}, "--last and --until.*give --by time and --ratings"),
         (("time", "baskets"), {"ends": Until((1.0,))}, "--last and --until.*give --by time and --ratings"),
         (("user", "cooccurrence"), {}, "cannot be split by user"),

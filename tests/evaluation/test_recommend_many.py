@@ -117,6 +117,21 @@ def test_a_file_of_queries(folder, run_cli):
     assert queries == ["u05", "u03", "u05"]
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_titles_stand_beside_items(folder, run_cli, form):
+    (folder / "titles.csv").write_text('id,name\ni03,"Tea, green"\ni04,Jam\n')
+    result = run_cli("recommend", "model", "--all", "--k", 20, "--titles", "titles.csv", "--out", f"recs.{form}")
+    assert result.code == 0, result.err
+    if form == "jsonl":
+        rows = [one for line in (folder / "recs.jsonl").read_text().splitlines() for one in json.loads(line)["items"]]
+        table = pd.DataFrame(rows)
+    else:
+        table = pd.read_csv(f"recs.{form}") if form == "csv" else pd.read_parquet(f"recs.{form}")
+        assert list(table.columns) == ["query", "rank", "item", "title", "score"]
+    titles = {"i03": "Tea, green", "i04": "Jam"}
+    assert table["title"].fillna("").tolist() == [titles.get(item, "") for item in table["item"]]
+
+
 def test_names_that_need_quotes(tmp_path, monkeypatch, run_cli):
     monkeypatch.chdir(tmp_path)
     model_of(LOGITS, words=['say_"hi"', "a,b", "naïve", "7", "007"]).save("model")

@@ -5,9 +5,9 @@ import os
 
 import click
 
-from .scores import score_option
+from .scores import fold_in_option, score_option
 from .tables import table
-from .valid import warn_of_known
+from .valid import refuse_new_users, warn_of_known
 
 
 class _Ks(click.ParamType):
@@ -61,16 +61,20 @@ class _Ks(click.ParamType):
     help="Resamples of the centres for the 95 % intervals; 0 for none.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of resamples and draws.")
+@fold_in_option
 @score_option
 @click.option("--no-baselines", is_flag=True, help="Evaluate the model alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
-def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed, score, no_baselines, as_json):
+def ranking(
+    model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed, score, no_baselines, as_json, fold_in
+):
     """Rank held-out pairs: where do the targets of TEST stand in the whole catalogue?
 
     MODEL is a folder written with --save-model; TEST is a table of item, target and, if there is one, weight, such as
     the test.tsv of w2vneg split. Scores are raw dot products unless --score says otherwise. Pairs with an item that the
-    model does not know are left out and counted. Popularity and item-item co-occurrence are counted in the training
-    part and printed beside the model. docs/ranking.md defines every figure.
+    model does not know are left out and counted; with --fold-in, TEST is of users whom training did not see. Popularity
+    and item-item co-occurrence are counted in the training part and printed beside the model. docs/ranking.md defines
+    every figure.
     """
     from ..evaluation.baselines import evaluate_with_baselines
     from ..training.model import Model
@@ -80,7 +84,8 @@ def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed
     if no_baselines and train:
         raise click.UsageError("--train is what the baselines count; it does not go with --no-baselines")
     loaded = Model.load(model)
-    if os.path.isfile(test):
+    if os.path.isfile(test) and fold_in is None:
+        refuse_new_users(test, "give --fold-in {}")
         warn_of_known(test, exclude_known, "--exclude-known")
     evaluation = evaluate_with_baselines(
         loaded,
@@ -93,6 +98,7 @@ def ranking(model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed
         seed=seed,
         baselines=not no_baselines,
         score=score,
+        fold_in=fold_in,
     )
     if as_json:
         click.echo(json.dumps({"model": model, **evaluation.as_dict()}, indent=2, ensure_ascii=False, allow_nan=False))

@@ -7,7 +7,7 @@ import click
 from ..errors import UnknownNameError
 from .inputs import refuse_overwriting
 from .progress import byte_progress, note
-from .scores import score_option
+from .scores import fold_in_option, score_option
 from .titles import titles_of, titles_options
 
 
@@ -25,35 +25,45 @@ from .titles import titles_of, titles_options
     multiple=True,
     help="Leave out what stands with any ITEM in this file of pairs; may be repeated.",
 )
+@fold_in_option
+@click.option(
+    "--new-user", is_flag=True, help="ITEMs are what somebody has whom training did not see, of a model of users."
+)
 @score_option
 @click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
-def recommend(model, items, k, exclude_known, score, **given):
+def recommend(model, items, k, exclude_known, score, fold_in, **given):
     """List what comes next after all ITEMs together, or write lists for many, each by itself.
 
     MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits (dot products, not cosines);
-    the ITEMs themselves are left out. Where rows and columns are of two kinds, users and items, an ITEM is a user.
+    the ITEMs themselves are left out. Where rows and columns are of two kinds, users and items, an ITEM is a user; with
+    --new-user it is an item of somebody whom training did not see. With --fold-in and --all the users of that file get
+    lists.
     """
     everybody, queries, out = (given.pop(name) for name in ("everybody", "queries", "out"))
     if bool(items) + everybody + (queries is not None) != 1:
         raise click.UsageError("name ITEMs, or give --all or --queries FILE, one of the three")
+    if given["new_user"] and (fold_in is not None or exclude_known):
+        raise click.UsageError("--new-user says what somebody has by ITEMs; --fold-in and --exclude-known are of files")
     if items:
         if out is not None:
             raise click.UsageError("--out is where the lists of --all or --queries go; ITEMs give one list, see --json")
-        _list_one(model, items, k, exclude_known, score, **given)
+        _list_one(model, items, k, exclude_known, score, fold_in, **given)
         return
-    idle = [f"--{name.removeprefix('as_').replace('_', '-')}" for name, value in given.items() if value]
+    idle = [f"--{name.removeprefix('as_').replace('_', '-')}" for name in ("as_json", "new_user") if given[name]]
     if idle or out is None:
         flag = "--all" if everybody else "--queries"
         raise click.UsageError(
             f"{flag} goes without {idle[0]}" if idle else f"{flag} writes a file; name it with --out"
         )
-    _write_many(model, queries, out, k, exclude_known, score)
+    titles = given["titles"], given["titles_cols"], given["mirror"]
+    _write_many(model, queries, out, k, exclude_known, score, fold_in, titles)
 
 
-def _write_many(model, queries, out, k, exclude_known, score):
+def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
     """Write the lists of all centres of a model, or of those named in a file."""
     from ..evaluation.baselines import read_known
+    from ..evaluation.folding import with_users
     from ..evaluation.recommend import read_queries, recommend_blocks
     from ..files.atomic import check_writable
     from ..formats.recommendations import form_of, write_recommendations
@@ -61,10 +71,12 @@ def _write_many(model, queries, out, k, exclude_known, score):
 
     form_of(out)
     check_writable(out)
-    refuse_overwriting("--out", out, [*exclude_known, *([] if queries is None else [queries])])
-    loaded = Model.load(model)
-    centres, unknown = read_queries(loaded, queries)
-    known = read_known(exclude_known, loaded)
+    read = [*exclude_known, *(path for path in (queries, fold_in, titles[0]) if path is not None)]
+    refuse_overwriting("--out", out, read)
+    loaded, users, own = with_users(Model.load(model), fold_in)
+    names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
+    centres, unknown = (users, 0) if queries is None and users is not None else read_queries(loaded, queries)
+    known = read_known(exclude_known, loaded, own)
     if unknown:
         note(f"{queries}: {unknown:,} of {unknown + len(centres):,} names are unknown to the model and get no list.")
     with byte_progress("recommending", unit="lists") as progress:
@@ -76,31 +88,37 @@ def _write_many(model, queries, out, k, exclude_known, score):
                 done += len(block[0])
                 progress(done, len(centres))
 
-        write_recommendations(out, told(), loaded.vocab.words, loaded.vocab_out.words)
+        write_recommendations(out, told(), loaded.vocab.words, loaded.vocab_out.words, names)
     note(f"Wrote {len(centres):,} lists to {out}.")
 
 
-def _list_one(model, items, k, exclude_known, score, *, titles, titles_cols, mirror, as_json):
-    """Print the list of some items together."""
+def _list_one(model, items, k, exclude_known, score, fold_in, *, new_user, titles, titles_cols, mirror, as_json):
+    """Print the list of some items together, or of some users."""
     from ..data.readers.names import as_word
     from ..evaluation.baselines import read_known
+    from ..evaluation.folding import with_users
     from ..evaluation.recommend import recommend as best
+    from ..evaluation.recommend import recommend_new
     from ..training.model import Model
 
-    loaded = Model.load(model)
+    loaded, _, own = with_users(Model.load(model), fold_in)
     names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase)
-    known = read_known(exclude_known, loaded)
-    seeds_named = names if loaded.vocab_out is loaded.vocab else {}  # else seeds are users: titles are not theirs
+    of_items = new_user or loaded.vocab_out is loaded.vocab
+    seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs
     words = [as_word(item, loaded.config.lowercase) for item in items]
     try:
-        found = best(loaded, items, k, known, score)
+        if new_user:
+            found = recommend_new(loaded, items, k, score)
+        else:
+            found = best(loaded, items, k, read_known(exclude_known, loaded, own), score)
     except UnknownNameError as error:
-        raise _with_titles(error, zip(items, words, strict=True), loaded.vocab, seeds_named) from None
+        vocab = loaded.vocab_out if of_items else loaded.vocab
+        raise _with_titles(error, zip(items, words, strict=True), vocab, seeds_named) from None
     if as_json:
         document = {
             "model": model,
             "items": [_entry(word, seeds_named) for word in words],
-            "known_left_out": bool(exclude_known),
+            "known_left_out": bool(exclude_known) or own is not None or new_user,
             "recommended": [_entry(item, names) | {"score": score} for item, score in found],
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""``--score``: by what targets are sorted; recommend and eval ranking share it."""
+"""``--score``, by what targets are sorted, and ``--fold-in``, new users: recommend and eval ranking share them."""
 
 import click
 
@@ -25,4 +25,11 @@ score_option = click.option(
     default="raw",
     show_default=True,
     help="Dot products, or corrected for popularity as negatives were drawn; a number is the share of the correction.",
+)
+
+fold_in_option = click.option(
+    "--fold-in",
+    metavar="FILE",
+    help="Pairs of users and items: these users, seen by training or not, get vectors made of these items, which are "
+    "left out of their lists.",
 )

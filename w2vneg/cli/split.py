@@ -45,9 +45,10 @@ def split(out, by, mirror, quiet, as_json, **given):
     with --ordered only from the first to the later. Pairs are weighted by how often they occur. By pair, a held-out
     pair (item, target) is not trained on in that direction; so no pair of train.tsv is an answer, and rankings should
     leave them out: 'eval ranking --exclude-known', 'train --valid-exclude-known'. An edge of a graph falls to one part
-    both ways, unless it is --directed. By user, no user, basket or line is
-    in two parts. By time, the end of each user's history is held out, or the end of the file for baskets and text;
-    --last and --until say which end, in the place of shares.
+    both ways, unless it is --directed. By user, no user, basket or line is in two parts; with --rectangular four fifths
+    of what a held-out user has go to valid-shown.tsv and test-shown.tsv, for 'eval ranking --fold-in'. By time, the end
+    of each user's history is held out, or the end of the file for baskets and text; --last and --until say which end,
+    in the place of shares.
     """
     ends = _ends({name: given.pop(name) for name in ("train", "valid", "test", "last", "until")})
     chosen = {name: given.pop(name) for name in _CONFIG}
@@ -76,7 +77,9 @@ def split(out, by, mirror, quiet, as_json, **given):
         click.echo(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False))
     elif not quiet:
         _show(manifest)
-        note(f"Wrote {', '.join(part['file'] for part in manifest['parts'].values())} and manifest.json to {out}.")
+        parts = manifest["parts"].values()
+        files = [one["file"] for part in parts for one in (part, part.get("shown")) if one]
+        note(f"Wrote {', '.join(files)} and manifest.json to {out}.")
 
 
 def _ends(given):

@@ -136,6 +136,7 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
     if valid is None:
         return None
     if model is None:
+        refuse_new_users(valid, "evaluate when the model is trained, by eval ranking --fold-in {}")
         warn_of_known(valid, known, "--valid-exclude-known")
     from ..training.validation import make_validation
 
@@ -184,3 +185,15 @@ def warn_of_known(held, known, flag):
             f"Warning: {held} is of a split that holds no pair of {train} out, yet all compete with those that are; "
             f"leave them out with {flag} {train}."
         )
+
+
+def refuse_new_users(held, remedy):
+    """Raise click.UsageError where a file of held-out pairs is of users whom training did not see.
+
+    remedy : str, with {} for the file of what else they have
+    """
+    from ..data.splitfiles import shown_beside
+
+    shown = shown_beside(held)
+    if shown is not None:
+        raise click.UsageError(f"{held} is of users whom training did not see; {remedy.format(shown)}")

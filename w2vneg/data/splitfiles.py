@@ -17,7 +17,8 @@ HEADER = "item\ttarget\tweight\n"
 MANIFEST = "manifest.json"
 _MADE_BY = "w2vneg split"
 _FORMAT = 1
-_OURS = {MANIFEST, *(f"{name}.tsv" for name in PARTS)}
+_SHOWN = "{}-shown.tsv"
+_OURS = {MANIFEST, *(form.format(name) for form in ("{}.tsv", _SHOWN) for name in PARTS)}
 _BYTES = 1 << 20  # hashed at a time
 
 
@@ -64,6 +65,10 @@ def write_split(folder, split, vocab, vocab_out, about):
         for name, matrix in split.matrices.items():
             digest = _write_pairs(temporary / f"{name}.tsv", matrix, heads, tails)
             parts[name] = {"file": f"{name}.tsv", **parts[name], "sha256": digest}
+        for name, matrix in split.shown.items():
+            file = _SHOWN.format(name)
+            digest = _write_pairs(temporary / file, matrix, heads, tails)
+            parts[name]["shown"] = {"file": file, "pairs": matrix.nnz, "sha256": digest}
         manifest = {"made_by": _MADE_BY, "format": _FORMAT, **about, "parts": parts}
         text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
         (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8")
@@ -84,10 +89,9 @@ def part_facts(split, one_kind):
     dict of str -> dict
         pairs, weight, items (and targets where they are another kind), users where users were dealt out; and for what
         is held out, new_items (and new_targets): those that train has nowhere; pairs_with_new: pairs that name one of
-        them; pairs_with_new_centre: pairs whose item is first of no pair in train.
+        them; pairs_with_new_centre: pairs whose item is first of no pair in train. Users that are shown are not new.
     """
     known = _present(split.matrices["train"], one_kind)
-    centres = np.diff(split.matrices["train"].indptr) > 0
     facts = {}
     for name, matrix in split.matrices.items():
         items, targets = _present(matrix, one_kind)
@@ -97,7 +101,10 @@ def part_facts(split, one_kind):
             facts[name]["users"] = split.users[name]
         if name == "train":
             continue
-        new_items, new_targets = items & ~known[0], targets & ~known[1]
+        centres = np.diff(split.matrices["train"].indptr) > 0
+        if name in split.shown:
+            centres |= np.diff(split.shown[name].indptr) > 0
+        new_items, new_targets = items & ~(centres if name in split.shown else known[0]), targets & ~known[1]
         rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
         facts[name] |= {"new_items": _count(new_items)} | ({} if one_kind else {"new_targets": _count(new_targets)})
         facts[name]["pairs_with_new"] = _count(new_items[rows] | new_targets[matrix.indices])
@@ -117,19 +124,37 @@ def known_beside(path):
     -------
     Path or None
         None unless the manifest beside the file says that it is a held-out part of a split by pair, or of users and
-        items. In other splits by user or by time a pair trained on may be held out as well, and is a candidate like
-        any other.
+        items whose users are those of training. In other splits by user or by time a pair trained on may be held out
+        as well, and is a candidate like any other.
     """
+    manifest = _manifest_beside(path)
+    if manifest is None or shown_beside(path) is not None:
+        return None
+    apart = manifest["options"]["by"] == "pair" or bool(manifest["input"].get("rectangular"))
+    return Path(path).parent / manifest["parts"]["train"]["file"] if apart else None
+
+
+def shown_beside(path):
+    """Return the file of what else the users of a held-out part have (Path), to fold them in; None if there is none."""
+    manifest = _manifest_beside(path)
+    if manifest is None:
+        return None
+    parts = manifest["parts"].values()
+    shown = next((part.get("shown") for part in parts if part["file"] == Path(path).name), None)
+    return None if shown is None else Path(path).parent / shown["file"]
+
+
+def _manifest_beside(path):
+    """Return the manifest of the split of which a file is a held-out part (dict), or None."""
     folder, name = Path(path).parent, Path(path).name
     try:
         manifest = read_json(folder / MANIFEST)
-        apart = manifest["options"]["by"] == "pair" or bool(manifest["input"].get("rectangular"))
-        ours = manifest["made_by"] == _MADE_BY
-        files = {part: manifest["parts"][part]["file"] for part in PARTS if part in manifest["parts"]}
-        train = folder / files.pop("train")
+        known = manifest["made_by"] == _MADE_BY and {"by"} <= set(manifest["options"]) and "train" in manifest["parts"]
+        held = {part["file"] for one, part in manifest["parts"].items() if one != "train"}
+        manifest["input"].get("rectangular"), manifest["parts"]["train"]["file"]
     except (AttributeError, InputError, KeyError, TypeError):  # whatever else is called so
         return None
-    return train if ours and apart and name in files.values() else None
+    return manifest if known and name in held else None
 
 
 def source_facts(files):

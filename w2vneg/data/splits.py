@@ -4,7 +4,8 @@ What "not seen" means is the user's choice (docs/splits.md defines each to the l
 
     by pair   each distinct directed pair (i, j) falls to one part, with all its weight; an edge of an undirected graph
               does so as one, and stands in its part both ways
-    by user   each user (history, basket, line) falls to one part, with all pairs it makes
+    by user   each user (history, basket, line) falls to one part, with all pairs it makes; of users and items, some
+              pairs of a user held out are shown, for a vector to be made of them (`evaluation.folding`)
     by time   the end is held out: of each user's history; of the baskets or the text in the order of the file
 
 Shares are kept within each *group*: the pairs of a centre, all users, a user's history. A group of m members gives
@@ -14,7 +15,7 @@ keeps one to train on wherever --train is .5 or more. A shuffle over all pairs w
 leaves rare centres without any training pair, and evaluation is about centres.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -36,6 +37,7 @@ UNITS = {
 }
 _PAIRED = ("pairs", "cooccurrence", "edges")
 _BLOCK = 1 << 22  # pairs dealt at a time
+_SHOWN = 0.8  # as with users held out of MovieLens and Netflix (Liang et al. 2018)
 _MOST = 10**12  # pairs to go through: half a day
 _HALVES = Shares(0.5, 0.0, 0.5)
 _REMEDY = "lower --max-vocab or --window (--max-history for histories), or raise --min-count"
@@ -51,10 +53,13 @@ class Split:
         Weights of the pairs of each part of share above 0, by its name; columns sorted, none twice, no zeros.
     users : dict of str -> int
         Users (baskets, lines, rows) with an item in the part; empty where single pairs were dealt out.
+    shown : dict of str -> scipy.sparse.csr_matrix
+        For each part held out by user from users and items, what else its users have.
     """
 
     matrices: dict
     users: dict
+    shown: dict = field(default_factory=dict)
 
 
 def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
@@ -74,15 +79,10 @@ def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
     for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, UNITS)):
         if given not in known:
             raise ConfigError(f"unknown {what} {given!r}{did_you_mean(given, known)}")
-    if by == "user" and rectangular:
+    if by == "user" and kind in _PAIRED and not rectangular:
         raise ConfigError(
-            "a model of users and items has no vectors of users that were held out, so that none of their pairs could "
-            "be ranked; take --by time, with --ratings and --time-col, or --by pair, or leave --rectangular out"
-        )
-    if by == "user" and kind in _PAIRED:
-        raise ConfigError(
-            "pairs do not tell whose they are, so they cannot be split by user; take --by pair, or give --ratings or "
-            "--baskets"
+            "pairs of items do not tell whose they are, so they cannot be split by user; take --by pair, or give "
+            "--ratings or --baskets, or --rectangular if the rows are users"
         )
     if by == "time" and kind in _PAIRED:
         raise ConfigError(
@@ -130,7 +130,10 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     timed = data.times is not None or not (pairs or isinstance(ends, Until))
     check_way(by, kind, rectangular=pairs and data.vocab_out is not data.vocab, timed=timed, ends=ends)
     rng = np.random.default_rng(seed)
-    if pairs:
+    shown = {}
+    if pairs and by == "user":
+        matrices, users, shown = _pairs_by_user(data.matrix, ends, rng)
+    elif pairs:
         matrices, users = _pairs_by_time(data, ends, rng) if by == "time" else (_of_pairs(data.matrix, ends, rng), {})
     elif isinstance(data, EncodedGraph):
         matrices, users = _of_edges(data, ends, rng), {}
@@ -152,7 +155,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
                 f"no pair falls to {name}, which asks for {asked} the {'pairs' if by == 'pair' else UNITS[kind]}; "
                 "give more data or cut them elsewhere"
             )
-    return Split({name: matrices[name] for name in wanted}, {name: users[name] for name in wanted if users})
+    return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))
 
 
 def _check_number(corpus, window):
@@ -207,6 +210,20 @@ def _pairs_by_time(data, ends, rng):
     part[by_time] = _parts(cuts, sizes)
     matrices = {name: _chosen(matrix, part == k) for k, name in enumerate(PARTS)}
     return matrices, {name: int(np.count_nonzero(np.diff(own.indptr))) for name, own in matrices.items()}
+
+
+def _pairs_by_user(matrix, ends, rng):
+    """Hold users out; `_SHOWN` of what each of them has, and at least one, is shown instead of held out."""
+    sizes = np.diff(matrix.indptr)
+    part = np.repeat(_dealt(np.array([len(sizes)]), ends, rng), sizes)
+    n_shown = np.maximum(np.floor(_SHOWN * sizes + rng.random(len(sizes))), np.minimum(sizes, 1))
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.argsort(group + rng.random(len(group)))
+    shown = np.empty(len(group), bool)
+    shown[order] = np.arange(len(group)) - np.repeat(matrix.indptr[:-1], sizes) < n_shown[group]
+    matrices = {name: _chosen(matrix, (part == k) & (~shown | (k == 0))) for k, name in enumerate(PARTS)}
+    users = {name: int(np.count_nonzero(np.diff(own.indptr))) for name, own in matrices.items()}
+    return matrices, users, {name: _chosen(matrix, (part == k) & shown) for k, name in enumerate(PARTS) if k}
 
 
 def users_of(corpus, shares, seed):

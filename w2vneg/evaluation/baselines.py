@@ -18,6 +18,7 @@ from ..data.encoded import read_pairs_file
 from ..data.readers.frames import Frame
 from ..files.memory import memory_size
 from . import KS, cooccurrence_scores, evaluate_ranking, history_scores, popularity_scores, scores_of
+from .folding import with_users
 from .scores import history_memory
 
 MODEL, POPULARITY, COOCCURRENCE = "model", "popularity", "item-item co-occurrence"
@@ -83,6 +84,7 @@ def evaluate_with_baselines(
     seed=1,
     baselines=True,
     score="raw",
+    fold_in=None,
 ):
     """Rank held-out pairs with a model and with baselines.
 
@@ -101,6 +103,9 @@ def evaluate_with_baselines(
     baselines : bool
     score
         By what the model sorts targets; see `scores.scores_of`.
+    fold_in : str, Path, or table in memory, optional
+        (user, item) of users whom training did not see: their vectors are made of these items (`folding.fold_in`),
+        which are left out of their catalogue.
 
     Returns
     -------
@@ -112,11 +117,13 @@ def evaluate_with_baselines(
         If a file cannot be read, or has not one pair of items that the model knows.
     """
     exclude_known, train = _as_paths(exclude_known), _as_paths(train)
+    model, _, shown = with_users(model, fold_in)
     vocabularies = model.vocab, model.vocab_out
     lowercase = model.config.lowercase
     (centres, targets, weights), tested = _read(_as_paths(test), vocabularies, lowercase)
     known, left_out = _matrix(exclude_known, vocabularies, lowercase)
     counted, learnt = (known, left_out) if not train else _matrix(train, vocabularies, lowercase)
+    known, counted = _together(known, shown), counted if counted is None else _together(counted, shown)
     n_targets = len(model.vocab_out)
     options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed, "score": score}
 
@@ -149,9 +156,17 @@ def evaluate_with_baselines(
     return RankingEvaluation(results, tested, left_out, learnt, options, missing)
 
 
-def read_known(files, model):
-    """Return the pairs of files as CSR, float64 (n_in, n_out), weights of the same pair summed; None without files."""
-    return _matrix(_as_paths(files), (model.vocab, model.vocab_out), model.config.lowercase)[0]
+def read_known(files, model, more=None):
+    """Return the pairs of files as CSR, float64 (n_in, n_out), weights of the same pair summed; None without files.
+
+    more : csr_matrix of the same shape, optional, to be added
+    """
+    return _together(_matrix(_as_paths(files), (model.vocab, model.vocab_out), model.config.lowercase)[0], more)
+
+
+def _together(pairs, more):
+    """Return the sum of two matrices of pairs; either may be None."""
+    return more if pairs is None else pairs if more is None else (pairs + more).tocsr()
 
 
 def _as_paths(files):

@@ -15,6 +15,7 @@ from ..embeddings import top_rows
 from ..errors import ConfigError, InputError, UnknownNameError, near_spellings
 from ..kernels.evaluation.best import LeftOut, best_of_rows
 from . import scores_of
+from .folding import NEW_USER, fold_in_items
 from .lookup import read_lines
 
 _SCORES = 16_000_000  # held at a time (64 MB)
@@ -182,6 +183,18 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
         scores[known[np.unique(ids)].indices] = -np.inf
     rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
     return [(model.vocab_out.words[row], float(scores[row])) for row in rows]
+
+
+def recommend_new(model, items, k=10, score="raw"):
+    """Return the items that score highest for a user whom training did not see, without those that he or she has.
+
+    items : str or sequence of str, what the user has; the rest as for `recommend`
+    """
+    items = [items] if isinstance(items, str | Integral) else list(items)
+    if not items:
+        raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
+    folded = fold_in_items(model, items)
+    return recommend(folded.model, NEW_USER, k, folded.known, score)
 
 
 def ids_of(model, seeds):

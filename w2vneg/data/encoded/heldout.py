@@ -1,6 +1,7 @@
 """Pairs from a file in the ids of a model's vocabularies: held out for evaluation, or known and to be left out."""
 
 import os
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..readers.frames import Frame
 from ..readers.names import as_word
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
+from ..vocab import Vocabulary
 from .items import pair_columns
 
 _COLUMNS = [replace(column, option=f"the {column.key}s") for column in pair_columns()]  # no option names them here
@@ -67,8 +69,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
         If the file is missing, empty or no such table, with file and line; or if no pair is left, or weights are past
         counting.
     """
-    path = path if isinstance(path, str | os.PathLike) else Frame.of(path)
-    tables = Tables(path, _COLUMNS, encoding=utf8_or_latin_1(path))
+    tables = _tables(path)
     parts = []
     n_unknown = 0
     weight_read = 0.0
@@ -93,6 +94,22 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
             "that the model is trained on, with the same names?"
         )
     return held
+
+
+def count_centres(path, *, lowercase=False):
+    """Return how often each name is the first of a pair in a file or table, as for `read_pairs_file`: a Vocabulary."""
+    counts = Counter()
+    for batch in _tables(path):
+        column = batch.columns["item"]
+        seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names)).tolist()
+        for name, count in zip(column.names, seen, strict=True):
+            counts[as_word(name, lowercase)] += count
+    return Vocabulary.from_counts(counts)
+
+
+def _tables(path):
+    path = path if isinstance(path, str | os.PathLike) else Frame.of(path)
+    return Tables(path, _COLUMNS, encoding=utf8_or_latin_1(path))
 
 
 def _ids(column, vocab, lowercase):

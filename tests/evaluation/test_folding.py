@@ -1,0 +1,153 @@
+"""Users whom training did not see: their vectors against a minimum found numerically, and what the commands do."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.optimize
+import scipy.sparse
+from item_models import model_of
+
+from w2vneg import Input, Word2Vec
+from w2vneg.config import TrainConfig
+from w2vneg.data.vocab import Vocabulary
+from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.evaluation.folding import _PRIOR, fold_in
+from w2vneg.evaluation.recommend import recommend
+from w2vneg.training.model import Model
+
+RNG = np.random.default_rng(8)
+N_USERS, N_ITEMS, DIM = 30, 20, 4
+
+
+def made_up(**options):
+    config = TrainConfig(dim=DIM, source="pairs", rectangular=True, **options).resolved()
+    users = Vocabulary([f"u{i:02}" for i in range(N_USERS)], np.arange(N_USERS, 0, -1))
+    items = Vocabulary([f"i{i:02}" for i in range(N_ITEMS)], np.arange(N_ITEMS, 0, -1))
+    vectors = (RNG.normal(0.3, 1.0, (rows, DIM)).astype(np.float32) for rows in (N_USERS, N_ITEMS))
+    return Model(users, config, *vectors, vocab_out=items)
+
+
+@pytest.mark.parametrize(
+    ("options", "factor", "exponent"),
+    [({"loss": "us"}, 1.0, 0.0), ({"loss": "relaxed"}, 2.0, 0.75), ({"loss": "dns"}, 1.0, 0.0)],
+)
+def test_a_vector_is_the_minimum_that_it_stands_for(options, factor, exponent):
+    """Quadratic log-normaliser under the noise, and the trained users as prior."""
+    model = made_up(**options)
+    has = {"new": ["i03", "i07", "i11"], "u05": ["i02"]}
+    folded = fold_in(model, [(user, item) for user, items in has.items() for item in items])
+    noise = np.asarray(model.vocab_out.counts, float) ** exponent
+    noise /= noise.sum()
+    out, users = model.vectors_out.astype(float), model.vectors_in.astype(float)
+    mean, covariance = noise @ out, np.cov(out.T, aweights=noise, ddof=0)
+    prior = np.linalg.inv(np.cov(users.T, ddof=0))
+    for user, items in has.items():
+        own = out[model.vocab_out.words.find_all(items)]
+
+        def value(v, own=own):
+            fit = factor * own.sum(axis=0) @ v - len(own) * (factor * mean @ v + factor**2 / 2 * v @ covariance @ v)
+            away = v - users.mean(axis=0)
+            return _PRIOR / 2 * away @ prior @ away - fit
+
+        best = scipy.optimize.minimize(value, np.zeros(DIM)).x
+        found = folded.model.vectors_in[folded.model.vocab.id(user)]
+        assert found == pytest.approx(best, abs=1e-3)
+
+
+def test_others_stay_and_what_somebody_has_is_known():
+    model = made_up()
+    folded = fold_in(model, [("u05", "i01"), ("zoe", "i02"), ("zoe", "i03"), ("zoe", "nothing known")])
+    words = folded.model.vocab.words
+    assert len(words) == N_USERS + 1
+    for place, user in enumerate(model.vocab.words):
+        same = np.array_equal(folded.model.vectors_in[words.find(user)], model.vectors_in[place])
+        assert same == (user != "u05")
+    assert sorted(words[user] for user in folded.users) == ["u05", "zoe"]
+    rows, columns = folded.known.nonzero()
+    pairs = {(words[i], model.vocab_out.words[j]) for i, j in zip(rows, columns, strict=True)}
+    assert pairs == {("u05", "i01"), ("zoe", "i02"), ("zoe", "i03")}
+
+
+def test_who_cannot_be_folded_in():
+    with pytest.raises(ConfigError, match="items of one kind"):
+        fold_in(model_of(np.eye(5)), [("x", "a")])
+    for options in ({"loss": "hierarchical"}, {"loss": "relaxed", "absolute_softmax": True}):
+        with pytest.raises(ConfigError, match="those of loss"):
+            fold_in(made_up(**options), [("x", "i01")])
+    with pytest.raises(InputError, match="none of its 1 pairs"):
+        fold_in(made_up(), [("x", "y")])
+
+
+@pytest.fixture
+def likes(tmp_path, monkeypatch):
+    """likes.csv: users who like six of the first or of the last ten of twenty items."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    rows = [(f"u{u}", f"i{10 * (u % 2) + i:02}") for u in range(80) for i in rng.permutation(10)[:6]]
+    pd.DataFrame(rows, columns=["user", "item"]).to_csv("likes.csv", index=False)
+
+
+def test_new_users_from_end_to_end(likes, run_cli):
+    shares = "--train", ".7", "--valid", "0", "--test", ".3"
+    assert (
+        run_cli("split", "--pairs", "likes.csv", "--rectangular", "--by", "user", *shares, "--out", "split").code == 0
+    )
+    options = "--dim", "8", "--epochs", "60", "--workers", "1", "--quiet", "--save-model", "model"
+    assert run_cli("train", "--pairs", "split/train.tsv", "--rectangular", *options).code == 0
+    refused = run_cli("eval", "ranking", "model", "split/test.tsv")
+    assert refused.code == 2 and "give --fold-in split/test-shown.tsv" in refused.err
+    refused = run_cli("train", "--pairs", "split/train.tsv", "--rectangular", "--valid", "split/test.tsv", "--force")
+    assert refused.code == 2 and "eval ranking --fold-in split/test-shown.tsv" in refused.err
+
+    known = "--fold-in", "split/test-shown.tsv", "--train", "split/train.tsv"
+    shown = json.loads(run_cli("eval", "ranking", "model", "split/test.tsv", *known, "--json").out)
+    assert shown["test"]["evaluated"] == 1.0
+    results = shown["results"]
+    assert results["model"]["auc"] > 0.75 > results["popularity"]["auc"]
+    assert results["item-item co-occurrence"]["auc"] > 0.75  # it knows what new users have, too
+
+    found = run_cli(
+        "recommend", "model", "--all", "--fold-in", "split/test-shown.tsv", "--out", "lists.csv", "--k", "4"
+    )
+    assert found.code == 0, found.err
+    test, lists = pd.read_csv("split/test-shown.tsv", sep="\t"), pd.read_csv("lists.csv")
+    assert set(lists["query"]) == set(test["item"])
+    had = set(zip(test["item"], test["target"], strict=True))
+    assert not had & set(zip(lists["query"], lists["item"], strict=True))
+    side = {name: int(name[1:]) % 2 for name in lists["query"]}
+    assert np.mean([side[q] == (int(i[1:]) >= 10) for q, i in zip(lists["query"], lists["item"], strict=True)]) > 0.9
+
+    word2vec = Word2Vec.load("model")
+    many = dict(word2vec.recommend_many(k=4, fold_in="split/test-shown.tsv"))
+    for user, own in lists.groupby("query"):
+        assert [item for item, _ in many[user]] == own["item"].tolist()
+    listed = word2vec.recommend(["i03", "i05"], k=8, new_user=True)
+    assert {item for item, _ in listed} == {f"i{i:02}" for i in range(10)} - {"i03", "i05"}
+    command = run_cli("recommend", "model", "i03", "i05", "--new-user", "-k", "8", "--json")
+    assert [one["item"] for one in json.loads(command.out)["recommended"]] == [item for item, _ in listed]
+    with pytest.raises(UnknownNameError, match="does not know the item 'i033'; did you mean 'i03'"):
+        word2vec.recommend("i033", new_user=True)
+    assert run_cli("recommend", "model", "i03", "--new-user", "--exclude-known", "split/train.tsv").code == 2
+
+
+def test_a_user_that_was_seen_may_be_looked_at_anew():
+    model = made_up()
+    folded = fold_in(model, [("u01", "i04")])
+    listed = recommend(folded.model, "u01", 30, folded.known)
+    assert "i04" not in dict(listed) and len(listed) == N_ITEMS - 1
+    word2vec = Word2Vec()
+    word2vec.model = model
+    again = word2vec.recommend_many(["u01", "u02"], k=3, fold_in=[("u01", "i04")])
+    assert [item for item, _ in dict(again)["u01"]] == [item for item, _ in listed[:3]]
+    assert [item for item, _ in dict(again)["u02"]] == [item for item, _ in recommend(model, "u02", 3)]
+
+
+def test_tables_in_memory_are_folded_in():
+    assert Input("pairs", [("a", "b")]).in_memory
+    model = made_up()
+    frame = pd.DataFrame({"user": ["x", "x"], "item": ["i01", "i02"]})
+    one, other = fold_in(model, frame), fold_in(model, [("x", "i02"), ("x", "i01")])
+    assert np.array_equal(one.model.vectors_in, other.model.vectors_in)
+    assert scipy.sparse.issparse(one.known)
