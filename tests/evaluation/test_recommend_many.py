@@ -14,6 +14,7 @@ from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.evaluation import recommend as module
 from w2vneg.evaluation import scores_of
+from w2vneg.evaluation.correction import settle_alike, settled
 from w2vneg.evaluation.recommend import recommend, recommend_many
 from w2vneg.kernels.evaluation.best import LeftOut, best_of_rows
 from w2vneg.training.model import Model
@@ -197,12 +198,30 @@ def test_the_law_of_corrected_scores(options, factor, exponent):
 
 
 def test_what_settles_nowhere_known_is_refused():
-    for options in ({"loss": "dns"}, {"loss": "relaxed", "temp_schedule": "adaptive", "effective_candidates": 5.0}):
+    adaptive = {"loss": "relaxed", "temp_schedule": "adaptive", "effective_candidates": 5.0}
+    for options in ({"loss": "dns"}, adaptive):
         with pytest.raises(ConfigError, match="take the raw"):
             scores_of(made_up(**options), "corrected")
         scores_of(made_up(**options))
+    model = made_up(**adaptive)
+    model.position.temperature = 0.5  # that of its latest round
+    assert settled(model)[0] == 3.0
     with pytest.raises(ConfigError, match="raw, corrected or a number, not 'some'"):
         scores_of(made_up(), "some")
+
+
+def test_which_objectives_settle_alike():
+    counts = np.arange(9, 0, -1)
+
+    def config(loss, **options):
+        return TrainConfig(loss=loss, source="pairs", **options).resolved()
+
+    assert settle_alike([config("us"), config("us", alpha=0.1)], counts)
+    assert settle_alike([config("us"), config("fs")], counts)  # log D is the same for all
+    assert settle_alike([config("ns"), config("ps", noise_exponent=0.75)], counts)
+    for one, other in (("us", "ns"), ("relaxed", "ps"), ("ns", "dns")):
+        assert not settle_alike([config(one), config(other)], counts)
+    assert settle_alike([config("dns"), config("dns", alpha=0.1)], counts)
 
 
 def test_ranking_and_recommending_by_corrected_scores(tmp_path, monkeypatch, run_cli):

@@ -10,8 +10,10 @@ import pytest
 from planted import as_text, two_topics
 from scipy import stats
 
+from w2vneg.evaluation import scores_of
 from w2vneg.search.comparing import as_rows, compared, interval
 from w2vneg.search.trials import Trial
+from w2vneg.training.model import Model
 
 SMALL = shlex.split("--dim 8 --window 3 --subsample 0 --min-count 1 --epochs 2 --workers 1 --loss ns")
 
@@ -83,6 +85,34 @@ def test_a_grid_and_runs_of_model_folders_give_the_same_figures(folder, run_cli)
     (_, run) = json.loads(result.out)["runs"]
     differences = [by_grid["alpha 0.1", seed] - by_grid["alpha 0.02", seed] for seed in (1, 2)]
     assert run["difference"] == pytest.approx(np.mean(differences))
+
+
+def test_scores_are_corrected_where_that_is_asked_for(folder, run_cli):
+    """With ns raw dot products lack the noise that us does not; corrected ones are those of eval ranking."""
+    (folder / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip("aabbccddab", "xyxzyzwxxw", strict=True)))
+    (folder / "held.tsv").write_text("a\tz\nb\ty\n")
+    data = ["--pairs=pairs.tsv", "--rectangular", "--valid=held.tsv", "--metric=nll", "--dim=8", "--epochs=2"]
+    data += ["--workers=1", "--loss=ns", "--min-count=1"]
+    grid = ["--grid=noise_exponent=0,0.75", "--out"]
+    raw = run_cli("tune", *data, *grid, "raw")
+    assert raw.code == 0 and "--score corrected compares what they know" in raw.err
+    same = run_cli("tune", *data, "--grid=alpha=0.02,0.1", "--out=alike")
+    assert same.code == 0 and "--score" not in same.err
+    result = run_cli("tune", *data, *grid, "best", "--score=corrected", "--json")
+    assert result.code == 0 and "compares" not in result.err, result.err
+    values = {row["options"]["noise_exponent"]: row["value"] for row in json.loads(result.out)["rows"]}
+    for exponent, value in values.items():
+        model = f"model{exponent}"
+        options = f"--noise-exponent={exponent}", f"--save-model={model}", "--score=corrected", "--quiet"
+        assert run_cli("train", *data, *options).code == 0
+        found = run_cli("eval", "ranking", model, "held.tsv", "--score=corrected", "--no-baselines", "--json")
+        assert json.loads(found.out)["results"]["model"]["nll"] == pytest.approx(value, rel=1e-5)
+    law = json.loads(Path("model0.75/law.json").read_text("utf-8"))
+    model = Model.load("model0.75")
+    logits = law["factor"] * model.vectors_in @ model.vectors_out.T + np.load("model0.75/log_noise.npy")
+    assert logits == pytest.approx(scores_of(model, "corrected")(np.arange(len(model.vocab))), rel=1e-5)
+    refused = run_cli("train", *data, "--sampler=dns", "--score=corrected", "--save-model=none")
+    assert refused.code == 1 and "where scores settle with the sampler dns is not known" in refused.err
 
 
 def test_what_does_not_go_together(folder, run_cli):

@@ -20,7 +20,9 @@ FILES = [
     "extra.json",
     "good.json",
     "history.jsonl",
+    "law.json",
     "learned.npy",
+    "log_noise.npy",
     "position.json",
     "run.toml",
     "signature.json",
@@ -31,7 +33,15 @@ FILES = [
     "vocab.tsv",
 ]
 
-_MAY_BE_MISSING = {"good.json", "run.toml", "signature.json", "validation.json", "versions.json"}
+_MAY_BE_MISSING = {
+    "good.json",
+    "law.json",
+    "log_noise.npy",
+    "run.toml",
+    "signature.json",
+    "validation.json",
+    "versions.json",
+}
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from .inputs import encode, input_of, input_options
 from .options import GroupedCommand, config_options, options_in, read_config
 from .progress import SearchProgress, compiling_told, noter
 from .runfile import file_of_run
-from .valid import check_valid, valid_options, validation_of
+from .valid import check_valid, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, vocabularies, vocabulary_options
 
 _AT_THE_END = 1e9  # epochs from one evaluation to the next: nothing is chosen within a run
@@ -70,6 +70,7 @@ def compare(runs, out, grid, seeds, mirror, quiet, as_json, **given):
     encoded = encode(read.located(mirror), config, quiet, **vocabularies(fixed))
     note(encoded.report.line())
     validation = validation_of(held_out, encoded, config, None, note, mirror, chooses)
+    warn_of_raw(validation, config, combinations, encoded, note)
     with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
         listeners = [] if progress is None else [progress]
         found = tune(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)

@@ -11,7 +11,7 @@ import click
 from .inputs import encode, input_of, input_options
 from .options import GroupedCommand, config_options, read_config
 from .progress import compiling_told, noter
-from .valid import check_valid, valid_options, validation_of
+from .valid import check_valid, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
 
@@ -86,6 +86,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     note(encoded.report.line())
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)
+    warn_of_raw(validation, config, combinations, encoded, note)
     with nullcontext() if quiet else _progress(config.source) as progress:
         listeners = [] if progress is None else [progress]
         found = search(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)

@@ -1,12 +1,15 @@
 """Options for held-out pairs on which a run is evaluated while it trains; train and tune share them."""
 
+import dataclasses
 import os
 from dataclasses import dataclass
 
 import click
+import numpy as np
 
 from ..errors import InputError
 from .progress import note
+from .scores import score_option
 
 _OPTIONS = (
     click.option(
@@ -37,6 +40,7 @@ _OPTIONS = (
         metavar="FILE",
         help="Pairs to leave out of the ranking; for splits by pair those trained on.",
     ),
+    score_option,
 )
 
 
@@ -74,8 +78,10 @@ def check_valid(given, resume=None):
     """
     valid, known = given.pop("valid"), given.pop("valid_exclude_known")
     chosen = {"metric": given.pop("metric"), "patience": given.pop("patience"), "every": given.pop("eval_every")}
+    chosen |= {"score": None if given["score"] == "raw" else given["score"]}
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    flags = {"metric": "--metric", "patience": "--patience", "every": "--eval-every"}
+    flags = {"metric": "--metric", "patience": "--patience", "every": "--eval-every", "score": "--score"}
+    del given["score"]
     if resume and chosen:
         raise click.UsageError(
             f"--resume takes its options from the model folder; leave {flags[next(iter(chosen))]} out"
@@ -86,6 +92,8 @@ def check_valid(given, resume=None):
             f"{chosen['metric']} is a set of words, not a figure of held-out pairs; leave "
             f"{'--valid' if valid else '--valid-exclude-known'} out"
         )
+    if found.by_a_set and "score" in chosen:
+        raise click.UsageError(f"--score sorts held-out pairs, and {chosen['metric']} is a set of words; leave it out")
     if not resume and not found.there and (chosen or known):
         flag = flags[next(iter(chosen))] if chosen else "--valid-exclude-known"
         if flag == "--metric":
@@ -126,7 +134,9 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
     if best is not None:
         files = best.settings["files"]
         valid, known = valid or files.get("valid"), known or files.get("known")
-        chosen = {name: best.settings[name] for name in ("metric", "patience", "every")}
+        chosen = {
+            name: best.settings[name] for name in ("metric", "patience", "every", "score") if name in best.settings
+        }
         if HeldOutFlags(None, None, chosen).by_a_set:
             return _on_a_set(encoded, mirror, chosen)
         if valid is None or (known is None and best.settings["known"] is not None):
@@ -163,6 +173,30 @@ def _on_a_set(encoded, mirror, chosen, note=None):
             "do not report that figure; choose by men-dev or google-dev."
         )
     return validation
+
+
+def warn_of_raw(validation, config, combinations, encoded, note):
+    """Warn where objectives are compared by raw dot products that settle by different laws.
+
+    combinations : list of dict, options of the runs; anything else is passed over
+    """
+    from ..errors import W2vnegError
+    from ..evaluation.correction import settle_alike, share_of
+    from ..training.validation import Validation
+
+    if not isinstance(combinations, list) or not isinstance(validation, Validation) or share_of(validation.score):
+        return
+    configs = []
+    for options in combinations:
+        try:
+            configs.append(dataclasses.replace(config, **options).resolved())
+        except W2vnegError:  # it is a row with this reason
+            continue
+    if len(configs) > 1 and not settle_alike(configs, np.asarray(encoded.vocab_out.counts)):
+        note(
+            "Warning: these objectives take popularity out of their scores in different measure, and raw dot products "
+            "compare that, too; --score corrected compares what they know."
+        )
 
 
 def warn_of_known(held, known, flag):

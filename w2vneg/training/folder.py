@@ -11,7 +11,8 @@ from .. import __version__
 from ..config import TrainConfig
 from ..data.phrases import read_phrases, write_phrases
 from ..data.vocab import Vocabulary
-from ..errors import InputError, OutputError
+from ..errors import InputError, OutputError, W2vnegError
+from ..evaluation.correction import settled
 from ..files.atomic import atomic_folder, check_folder_writable, recover
 from ..files.bounded import parse_json, read_json, read_text
 from ..files.npy import read_mask, read_matrix
@@ -35,6 +36,8 @@ _FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs 
     "validation.json",
     "good.json",
     "signature.json",
+    "law.json",
+    "log_noise.npy",
     RUN_FILE,
 }
 _MISSING = "missing; the folder is not a complete model"
@@ -48,6 +51,7 @@ def write_model(folder, model):
     contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
     vocab_out.tsv where targets are another kind of thing than centres,
     config.json, position.json, corpus.json, history.jsonl, versions.json, signature.json, run.toml (see `runfile`),
+    law.json and log_noise.npy where it is known how raw scores settle (see `evaluation.correction`), for other readers;
     validation.json and, until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and
     good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
     never move.
@@ -84,6 +88,7 @@ def write_model(folder, model):
         _write_json(target / "config.json", model.config.as_dict())
         (target / RUN_FILE).write_text(run_as_toml(model, folder), encoding="utf-8")
         _write_json(target / "position.json", vars(model.position))
+        _write_law(target, model)
         _write_json(target / "corpus.json", vars(model.origin))
         _write_json(target / "versions.json", _versions())
         lines = "".join(json.dumps(record) + "\n" for record in model.history)
@@ -153,6 +158,17 @@ def _read_model(folder):
     if (folder / "contexts.npy").is_file():
         found["contexts"] = _read_matrix(folder / "contexts.npy", (len(vocab),), config.dim)
     return found | {"signed": is_signed(folder, _to_sign(config, origin))}
+
+
+def _write_law(folder, model):
+    """Write what makes log P(j|i) of raw scores, up to a number of i's: factor · s_ij + log_noise_j."""
+    try:
+        factor, log_noise = settled(model)
+    except W2vnegError:  # not known, or its plug-in is not here
+        return
+    _write_json(folder / "law.json", {"factor": factor, "log_noise": None if log_noise is None else "log_noise.npy"})
+    if log_noise is not None:
+        np.save(folder / "log_noise.npy", log_noise.astype(np.float32), allow_pickle=False)
 
 
 def _to_sign(config, origin):

@@ -23,6 +23,7 @@ from ..data.encoded.heldout import HeldOut, read_pairs_file
 from ..errors import ConfigError, InputError, did_you_mean
 from ..evaluation import evaluate_ranking, scores_of
 from ..evaluation.analogy import HALVES
+from ..evaluation.correction import RAW, share_of
 from ..events import BestRestored, Validated
 from .state import Best
 
@@ -95,6 +96,8 @@ class Validation:
         End the run after so many evaluations in a row without a better one; None goes through all epochs.
     every : float, above 0
         Epochs from one evaluation to the next.
+    score
+        By what targets are sorted; see `evaluation.scores.scores_of`.
     known : HeldOut, optional
         Pairs left out of each centre's ranking (those trained on); a held-out pair among them stays in.
     files : dict of str -> str, optional
@@ -106,9 +109,9 @@ class Validation:
         If an option is out of range.
     """
 
-    def __init__(self, held, *, metric="mpr", patience=None, every=1.0, known=None, files=None):
-        self.metric = check_options(metric, patience, every)
-        self.patience, self.every = patience, float(every)
+    def __init__(self, held, *, metric="mpr", patience=None, every=1.0, score=RAW, known=None, files=None):
+        self.metric = check_options(metric, patience, every, score)
+        self.patience, self.every, self.score = patience, float(every), score
         self.held, self._known, self.files = held, known, files or {}
 
     @property
@@ -122,20 +125,23 @@ class Validation:
             "held": _fingerprint(self.held),
             "known": known,
             "files": self.files,
-        }
+        } | ({} if share_of(self.score) == 0 else {"score": self.score})
 
     def begin(self, model):
         """Prepare a model for evaluations, or make sure that those it has had were of this kind; ConfigError if not."""
         settings = self.settings
+        if share_of(self.score):
+            scores_of(model, self.score)  # refused now, not after an epoch, if it is not known how
         if model.best is None:
             model.best = Best(settings)
             return
         own = model.best.settings
-        differing = [name for name in settings if name != "files" and settings[name] != own.get(name)]
+        names = {**settings, **own}
+        differing = [name for name in names if name != "files" and settings.get(name) != own.get(name)]
         if differing:
             what = {"held": "other held-out pairs", "known": "other known pairs"}
             name = differing[0]
-            found = what.get(name, f"{name} {own.get(name)}, now {settings[name]}")
+            found = what.get(name, f"{name} {own.get(name)}, now {settings.get(name)}")
             raise ConfigError(
                 f"the run to resume was evaluated by {found}; resume it with the same --valid and options"
             )
@@ -197,7 +203,7 @@ class Validation:
 
     def figures(self, model):
         """Evaluate a model's matrices: dict of str -> float (see `Metric.figures`)."""
-        scores = scores_of(model)
+        scores = scores_of(model, self.score)
         held = self.held.centres, self.held.targets, self.held.weights
         shape = model.vectors_in.shape[0], model.vectors_out.shape[0]
         known = None
@@ -222,6 +228,8 @@ class Validate:
         Stop after so many evaluations in a row without a better one; None goes through all epochs.
     every : float, above 0
         Epochs from one evaluation to the next.
+    score : "raw", "corrected" or float
+        Dot products, or corrected for popularity; a number is the share of the correction.
     exclude_known : path, table in memory or HeldOut, optional
         Pairs to leave out of the ranking, such as those trained on.
 
@@ -235,14 +243,15 @@ class Validate:
     metric: str = "mpr"
     patience: int | None = None
     every: float = 1.0
+    score: str | float = RAW
     exclude_known: str | os.PathLike | HeldOut | None = None
 
     def __post_init__(self):
-        check_options(self.metric, self.patience, self.every)
+        check_options(self.metric, self.patience, self.every, self.score)
 
     def of(self, encoded, lowercase=False):
         """Return the `Validation` of a run on `encoded` data; see `make_validation`."""
-        options = {"metric": self.metric, "patience": self.patience, "every": self.every}
+        options = {"metric": self.metric, "patience": self.patience, "every": self.every, "score": self.score}
         return make_validation(self.pairs, encoded, known=self.exclude_known, lowercase=lowercase, **options)
 
 
@@ -266,12 +275,13 @@ def validate_of(valid, former):
     return valid
 
 
-def check_options(metric="mpr", patience=None, every=1.0):
+def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
     """Raise ConfigError if one of these options of `Validation` is out of range; return the `Metric`."""
     if patience is not None and (isinstance(patience, bool) or not isinstance(patience, int) or patience < 1):
         raise ConfigError(f"patience must be a whole number of at least 1, not {patience!r}")
     if isinstance(every, bool) or not isinstance(every, int | float) or not 0 < every < math.inf:
         raise ConfigError(f"eval_every must be a number of epochs above 0, not {every!r}")
+    share_of(score)
     return Metric.parse(metric)
 
 
@@ -288,7 +298,7 @@ def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
     lowercase : bool
         Whether the names of the training data were lower-cased.
     **options
-        metric, patience, every: see `Validation`.
+        metric, patience, every, score: see `Validation`.
 
     Raises
     ------
