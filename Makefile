@@ -55,7 +55,7 @@ format: $(VENV)/.installed-lint  ## Put imports and code in order
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-docs: $(VENV)/.installed-zstd  ## Write the generated pages: docs/options.md and docs/api.md
+docs: $(VENV)/.installed-zstd  ## Write the generated pages: options, commands, API
 	$(PY) docs/generate.py
 
 docs-site: $(VENV)/.installed-docs  ## Build the pages as a site in build/site (nothing is loaded from elsewhere)

@@ -71,7 +71,7 @@ def test_baskets_by_pair(split):
     parts = [read(name) for name in ("train", "valid", "test")]
     assert sum(map(len, parts)) == len(everything())
     assert sum(parts, Counter()) == everything()
-    head, *rows = result.out.splitlines()
+    head, _, *rows = result.out.splitlines()
     assert head.split()[:4] == ["part", "pairs", "weight", "items"]
     assert [row.split()[:2] for row in rows] == [
         [name, f"{len(part):,}"] for name, part in zip(("train", "valid", "test"), parts, strict=True)

@@ -9,10 +9,10 @@ from planted import as_text, two_topics
 
 from w2vneg import Vectors
 from w2vneg.cli import progress
-from w2vneg.cli.closing import tell_how_good, tell_what_next
+from w2vneg.cli.closing import tell_how_good, tell_of_loss, tell_what_next
 from w2vneg.cli.progress import TrainingProgress
-from w2vneg.cli.tables import table
-from w2vneg.events import RoundDone
+from w2vneg.cli.tables import hanging, sparkline, table
+from w2vneg.events import Diagnosis, RoundDone
 from w2vneg.report.subjects import EvaluationSet
 
 
@@ -96,3 +96,41 @@ def test_a_run_writes_its_page(tmp_path, monkeypatch, run_cli):
     result = run_cli(*again[:-3], "--save-model=other", "--report", "page.html")
     assert result.code == 1 and "page.html exists; replace it with --force" in result.err
     assert (tmp_path / "corpus.txt").read_text() == as_text(two_topics())
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [([1, 2, 3, 4, 5, 6, 7, 8], "▁▂▃▄▅▆▇█"), ([8, 1], "█▁"), ([3, 3, 3], "▁▁▁"), (range(100), None)],
+)
+def test_sparklines(values, shown):
+    found = sparkline(list(values), 30)
+    assert found == shown or (
+        shown is None and len(found) == 30 and found == "".join(sorted(found)) and found[-1] == "█"
+    )
+
+
+def test_the_loss_of_several_epochs_is_drawn_the_last_word_of_each(monkeypatch):
+    def record(epoch, loss):
+        return {"event": "EpochDone", "epoch": epoch, "loss": loss, "untrained": 4.0}
+
+    history = [{"event": "Diagnosis"}, record(1, 3.0), record(2, 9.0), record(2, 2.0), record(3, 1.0)]
+    assert said(tell_of_loss, history) == ["Loss: 3.000 █▅▁ 1.000 (untrained 4.000)"]
+    assert said(tell_of_loss, history[:2]) == []
+    monkeypatch.setattr("sys.stderr", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert said(tell_of_loss, history) == []
+
+
+def test_texts_hang_behind_their_heads_within_a_width():
+    assert hanging("name  ", "some words that go on", None) == "name  some words that go on"
+    assert hanging("name  ", "some words that go on", 18) == "name  some words\n      that go on"
+    assert hanging("a long name  ", "words go on", 20) == "a long name\n     words go on"
+    for width in range(20, 70):
+        assert max(map(len, hanging("--flag  ", "word " * 40, width).splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_diagnosis_fits(width):
+    diagnosis = Diagnosis(1, 1000, 20, 5, 0.01, 0.002, 4.5, 0.01, 0.3, 0.9, 0.1, 0.2, 1.5)
+    lines = progress._table(diagnosis, width).splitlines()
+    assert max(map(len, lines)) <= width and len(lines) % 2 == 0
+    assert " ".join(lines[::2]).split() == " ".join(heading for heading, _ in progress._DIAGNOSIS).split()

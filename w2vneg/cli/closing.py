@@ -7,6 +7,8 @@ import click
 
 from ..errors import OutputError, W2vnegError
 from .inputs import refuse_overwriting
+from .progress import encodes
+from .tables import sparkline
 
 _SET = "ws353"  # the set that most copies of gensim carry
 _COMMON = 500  # words before this are too frequent to have telling neighbours
@@ -25,6 +27,15 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
     if config.source == "text":
         tell_how_good(vectors, mirror, note)
     tell_what_next(vectors, output, folder, config.source != "text", note)
+
+
+def tell_of_loss(history, note):
+    """Draw the loss by epoch, if there are several. history : list of dict, of a model"""
+    epochs = {record["epoch"]: record for record in history if record["event"] == "EpochDone"}
+    loss = [record["loss"] for record in epochs.values()]
+    if len(loss) > 1 and encodes(sparkline(loss)):
+        curve = f"{loss[0]:.3f} {sparkline(loss)} {loss[-1]:.3f}"
+        note(f"Loss: {curve} (untrained {epochs[max(epochs)]['untrained']:.3f})")
 
 
 def tell_how_good(vectors, mirror, note):

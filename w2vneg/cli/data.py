@@ -2,6 +2,8 @@
 
 import click
 
+from .tables import hanging
+
 _MIRROR = click.option(
     "--mirror", metavar="DIR|URL", help="Folder or address that has the files; W2VNEG_MIRROR if not given."
 )
@@ -53,7 +55,7 @@ def list_(mirror, as_json):
     widths = [max(len(line[column]) for line in lines) for column in range(3)]
     for line in lines:
         cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
-        click.echo("  ".join([*cells, line[3]]))
+        click.echo(hanging("  ".join([*cells, ""]), line[3]))
 
 
 @data.command("info")
@@ -79,10 +81,10 @@ def info_(name, mirror, as_json):
         return
     click.echo(f"{dataset.name}: {dataset.title}")
     for label, value in _shown(dataset, status, path, facts["cache_place"]):
-        click.echo(f"  {label + ':':<16} {value}")
+        click.echo(hanging(f"  {label + ':':<16} ", str(value)))
     click.echo("  looked for in this order:")
     for number, place in enumerate(facts["resolution_order"], 1):
-        click.echo(f"    {number}. {place}")
+        click.echo(hanging(f"    {number}. ", place))
 
 
 @data.command("fetch")

@@ -2,6 +2,8 @@
 
 import click
 
+from .tables import hanging
+
 _NEEDED = ("numpy", "numba", "llvmlite", "scipy", "pandas", "click", "tqdm", "platformdirs")
 _EXTRAS = {  # package -> extra that brings it
     "gensim": "gensim",
@@ -251,9 +253,9 @@ def _show(report):
         ("data absent", ", ".join(absent) or "none"),
     ]
     for label, value in lines:
-        click.echo(f"{label + ':':<13} {value}")
+        click.echo(hanging(f"{label + ':':<13} ", str(value)))
     for problem in report["problems"]:
-        click.echo(f"PROBLEM: {problem}")
+        click.echo(hanging("PROBLEM: ", problem))
     if not report["problems"]:
         click.echo("All that training needs is in order.")
 

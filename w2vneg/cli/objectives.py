@@ -11,6 +11,7 @@ import click
 
 from ..option import flag_of, range_of
 from .options import GroupedCommand, config_options, declared_flags, shown
+from .tables import hanging
 
 KINDS = {
     **{"loss": "losses", "sampler": "samplers", "weigher": "weighers", "inputs": "inputs"},
@@ -263,19 +264,19 @@ def _list(entries):
     blocks = []
     width = max(len(entry["name"]) for entry in entries) + 2
     for kind, heading in _HEADINGS.items():
-        lines = [heading]
+        lines = [hanging("", heading)]
         for entry in entries:
             if entry["kind"] == kind:
                 told = ";  ".join(part for part in (entry["summary"], entry["equation"]) if part)
                 paper = f"  [{entry['paper']}]" if entry["paper"] else ""
-                lines.append(f"  {entry['name'].ljust(width)}{told}{paper}")
+                lines.append(hanging(f"  {entry['name'].ljust(width)}", told + paper))
         blocks.append("\n".join(lines))
-    return "\n\n".join([*blocks, _FOOTER])
+    return "\n\n".join([*blocks, "\n".join(hanging("", line) for line in _FOOTER.splitlines())])
 
 
 def _explanation(entry):
     """Return what there is to say of one entry, label by label."""
-    lines = [f"{entry['name']} ({entry['kind']}): {entry['summary']}"]
+    lines = [hanging(f"{entry['name']} ({entry['kind']}): ", entry["summary"])]
     parts = [("formula", entry["equation"]), ("paper", entry["paper"]), ("same as", entry.get("same_as"))]
     parts += [("alpha", entry.get("alpha"))]
     parts += [("needs" if entry["kind"] != "sampler" else "log q", "; ".join(entry.get("needs", ())))]

@@ -80,6 +80,15 @@ def note(text):
     stream.flush()
 
 
+def encodes(text):
+    """Tell whether standard error can show a text."""
+    try:
+        text.encode(getattr(sys.stderr, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def noter(quiet):
     """Return `note`, or a function that does nothing if `quiet`."""
     return (lambda text: None) if quiet else note
@@ -163,13 +172,16 @@ def _number(value, layout):
     return "unknown" if value is None else format(value, layout)
 
 
-def _table(diagnosis):
-    """Return a heading and a line of figures, under each other."""
-    columns = [(heading, figure(diagnosis)) for heading, figure in _DIAGNOSIS]
-    widths = [max(map(len, column)) for column in columns]
-    rows = zip(*columns, strict=True)
-    lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join("  " + line for line in lines)
+def _table(diagnosis, width):
+    """Return headings with figures under them, as many beside each other as fit into `width` columns."""
+    lines = [["", ""]]
+    for heading, figure in _DIAGNOSIS:
+        cells = [heading, figure(diagnosis)]
+        cells = ["  " + cell.rjust(max(map(len, cells))) for cell in cells]
+        if lines[-1][0] and len(lines[-1][0]) + len(cells[0]) > width:
+            lines.append(["", ""])
+        lines[-1] = [line + cell for line, cell in zip(lines[-1], cells, strict=True)]
+    return "\n".join(line for pair in lines for line in pair)
 
 
 class TrainingProgress:
@@ -234,7 +246,7 @@ class TrainingProgress:
                 f"{event.slowest}, {event.slowness:.2f} times the mean"
             )
         elif isinstance(event, Diagnosis):
-            self._say(_table(event))
+            self._say(_table(event, _columns(self.stream)))
         elif isinstance(event, RolledBack):
             self._say(f"training diverged; went back to the last good state, alpha now x {event.alpha_factor:g}")
         elif isinstance(event, Interrupted):

@@ -4,6 +4,8 @@ import time
 
 import click
 
+from .tables import hanging
+
 ALL = "all"
 
 
@@ -101,5 +103,5 @@ def _list(rows):
         lines += [f"{paper}: {title}"] if own else []
         for _, shows, name, status, seconds, line in own:
             cells = [name.ljust(widths[2]), shows.ljust(widths[1]), status.ljust(widths[3]), seconds.rjust(widths[4])]
-            lines.append("  " + "  ".join([*(cell for cell in cells if cell), line]))
+            lines.append(hanging("".join(f"  {cell}" for cell in cells if cell) + "  ", line))
     return "\n".join(lines or ["No study is there yet."])

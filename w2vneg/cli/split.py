@@ -8,6 +8,7 @@ import click
 from . import progress
 from .inputs import encode, input_of, input_options, refuse_overwriting
 from .options import GroupedCommand, config_options
+from .tables import table
 
 _CONFIG = ("window", "ordered", "min_count", "max_vocab", "encoding", "lowercase", "seed")
 _PAIRED = ("pairs", "graph")  # sources that are pairs already
@@ -154,10 +155,7 @@ def _show(manifest):
     rows = [("part", *(column.replace("_", " ") for column in columns))]
     for name, part in parts.items():
         rows.append((name, *(_figure(part[column]) if column in part else "" for column in columns)))
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    for first, *rest in rows:
-        cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-        click.echo("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    click.echo(table(rows))
 
 
 def _figure(number):

@@ -1,7 +1,45 @@
-"""Tables for people, on a terminal."""
+"""Tables, lists and small curves for people, within the width of their terminal."""
 
 import shutil
 import sys
+import textwrap
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def terminal_width():
+    """Return how many columns standard output has (int), None where it is no terminal."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def hanging(head, text, width=None):
+    """Return a head and a text behind it; on a terminal, or within `width`, lines are broken and begin where it does.
+
+    A head that takes more than half of a line stands on one of its own.
+    """
+    width = terminal_width() if width is None else width
+    if width is None or len(head) + len(text) <= width:
+        return (head + text).rstrip()
+    indent = len(head) if 2 * len(head) <= width else min(6, width // 4)
+    lines = textwrap.wrap(text, max(width - indent, 10), break_long_words=False, break_on_hyphens=False)
+    if indent < len(head):
+        return "\n".join([head.rstrip(), *(" " * indent + line for line in lines)])
+    return ("\n" + " " * indent).join([head + lines[0], *lines[1:]])
+
+
+def sparkline(values, width=30):
+    """Return numbers as a row of bars (str), the lowest and the highest of them from bottom to top.
+
+    Of more than `width` numbers as many are shown, evenly spaced, the first and the last among them.
+    """
+    last = len(values) - 1
+    if last >= width:
+        values = [values[round(i * last / (width - 1))] for i in range(width)]
+    low, high = min(values), max(values)
+    scale = (len(_BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(_BARS[round((value - low) * scale)] for value in values)
 
 
 def table(rows, width=None):
@@ -10,8 +48,7 @@ def table(rows, width=None):
     A table that is wider than the terminal, or than `width`, is written as a list: each row under its first cell.
     """
     widths = [max(len(row[i]) for row in rows if row is not None) for i in range(len(rows[0]))]
-    if width is None and sys.stdout is not None and sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
+    width = terminal_width() if width is None else width
     if width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
         return _listed(rows)
     rule = "  ".join("-" * width for width in widths)
