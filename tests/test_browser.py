@@ -25,6 +25,7 @@ WHERE = """() => {
   const box = plot.querySelector(".nsewdrag").getBoundingClientRect();
   return { x: box.x + xaxis.d2p(trace.x[0]), y: box.y + yaxis.d2p(trace.y[0]) };
 }"""
+SERIOUS = {"serious", "critical"}
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--enable-unsafe-swiftshader"]
 
 
@@ -208,6 +209,29 @@ def test_words_of_strangers_do_not_run(watched, explorer):
 def test_a_wrong_token_is_refused(watched, explorer):
     response = watched.page.goto(explorer.replace("/token/", "/tokem/"))
     assert response.status == 403 and watched.page.locator("input").count() == 0
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
+def test_pages_have_no_serious_violation_of_accessibility(browser, explorer, tmp_path, scheme, width):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason='no axe: pip install "w2vneg[browser]"')
+    vectors().save(tmp_path / "one.txt", format="word2vec")
+    make_report([tmp_path / "one.txt"], words=EVIL).write(tmp_path / "report.html")
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    for address in ((tmp_path / "report.html").as_uri(), explorer):
+        page.goto(address)
+        page.wait_for_selector(".map .gl-canvas", state="attached")
+        if address == explorer:
+            page.locator("#a").fill("king")
+            page.locator("#b").fill("b")
+            page.wait_for_selector("#compare-answer .error")
+            page.locator("#near").fill("kin")
+            page.wait_for_selector("#near-list [role=option]")
+        found = axe.Axe().run(page).response
+        assert len(found["passes"]) > 15
+        serious = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"] if one["impact"] in SERIOUS]
+        assert serious == [], address
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

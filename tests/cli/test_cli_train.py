@@ -111,7 +111,8 @@ def test_vectors_txt_is_word2vec_text_that_gensim_reads(train, folder):
     assert re.match(r"epoch 1/2: loss \d\.\d+ \(untrained 4\.1589\), [\d,]+ pairs, [\d.]+ s$", lines[2])
     assert lines[1] == "compiling or loading the kernels"
     assert lines[3].startswith("epoch 2/2: ")
-    assert lines[4] == "Wrote 40 vectors of 8 numbers to vectors.txt."
+    assert lines[4].startswith("Loss: ")
+    assert lines[5] == "Wrote 40 vectors of 8 numbers to vectors.txt."
     assert re.fullmatch(r"Next: w2vneg nearest [ab]\d+, or in a browser w2vneg explore vectors.txt", lines[5])
     assert len(lines) == 6
 

@@ -213,3 +213,4 @@ ask("about", {}).then((about) => {
   byId("basket").hidden = !about.next;
   if (about.map) offerMaps(about.subjects);
 });
+near.focus();
