@@ -29,7 +29,7 @@ KINDS = {
     "head": ("sampler", "tail"),
     "rarity": ("weigher", "rarity"),
     "nearest": ("inputs", "most"),
-    "edges": ("source", "walk_length"),
+    "clicks": ("source", "min_pages"),
     "mixed": ("readout", "readout"),
 }
 *PLUGS, READER = [PYTHON[0], *PYTHON[2:]]
@@ -41,7 +41,7 @@ def example(request, tmp_path, monkeypatch):
     """(name of the file, its commands), in a folder with the file and a text."""
     text, commands = EXAMPLES[request.param]
     (tmp_path / f"{request.param}.py").write_text(text, encoding="utf-8")
-    (tmp_path / "graph.txt").write_text("a b\nb c\nc a\nc d\n", encoding="utf-8")
+    (tmp_path / "clicks.txt").write_text("1 a\n2 b\n1 c\n2 c\n1 b\n2 d\n" * 50, encoding="utf-8")
     (tmp_path / "corpus.txt").write_text("a b c d e f\n" * 200, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     yield request.param, [shlex.split(line)[1:] for line in commands.strip().splitlines()]
@@ -50,7 +50,7 @@ def example(request, tmp_path, monkeypatch):
         (SAMPLERS, "head"),
         (WEIGHERS, "rarity"),
         (INPUTS, "nearest"),
-        (SOURCES, "edges"),
+        (SOURCES, "clicks"),
         (READOUTS, "mixed"),
     ):
         table.unregister(name)
@@ -60,7 +60,7 @@ def test_each_example_passes_its_own_checks(run_cli, example):
     name, (check, _) = example
     result = run_cli(*check)
     assert result.code == 0, result.out + result.err
-    if name not in ("nearest", "edges", "mixed"):
+    if name not in ("nearest", "clicks", "mixed"):
         assert check[0] == "objectives" and "--check" in check
         assert result.out.count("pass") >= 2
 

@@ -89,3 +89,17 @@ def test_the_lines_for_users_of_implicit_run(tmp_path, monkeypatch):
     for user, items in found:
         assert not seen[int(user), [int(item) for item, _ in items]].any()
     assert {int(word) for word in names["model"].model.vocab.words} == set(range(20))
+
+
+def test_the_lines_for_users_of_node2vec_and_pecanpy_run(tmp_path, monkeypatch, run_cli):
+    monkeypatch.chdir(tmp_path)
+    edges = [(i, j, 1 + i % 3) for i in range(12) for j in range(i) if (i + j) % 3 or i - j == 3]
+    (tmp_path / "graph.edg").write_text("".join(f"{i}\t{j}\t{w}\n" for i, j, w in edges))
+    section = PAGE.split("## node2vec and PecanPy\n")[1]
+    heads, tails, weights = zip(*edges, strict=True)
+    names = {"edges": edges, "matrix": scipy.sparse.coo_matrix((weights, (heads, tails)), shape=(12, 12))}
+    exec(re.search(r"```python\n(.*?)```", section, re.DOTALL)[1], names)
+    assert set(names["wv"]) == {str(i) for i in range(12)}
+    command = re.search(r"^w2vneg (train .*)$", section, re.MULTILINE)[1]
+    assert run_cli(*command.split(), "--workers", "1", "--force").code == 0
+    assert len(Vectors.load("graph.txt")) == 12

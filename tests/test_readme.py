@@ -188,13 +188,12 @@ def test_options_named_in_a_document_exist(document):
     text = re.sub(r"```python.*?```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
     own = {
         "docs/extending.md": {
-            "--edges",
+            "--clicks",
             "--head",
             "--lead",
+            "--min-pages",
             "--rarity",
             "--tail",
-            "--walk-length",
-            "--walks",
         },  # examples
         "docs/scaling.md": {"--address", "--generate", "--head"},  # Ray's
     }.get(document, set())

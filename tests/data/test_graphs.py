@@ -92,7 +92,12 @@ class TestFiles:
         assert as_dict(read(str(tmp_path / "graph.gz"))) == WEIGHTED
 
     def test_names_that_begin_with_a_sign_stand_in_quotes(self, file):
-        assert as_dict(read(file('"#a","#b"\n"#b",c\n'))).keys() == {("#a", "#b"), ("#b", "#a"), ("#b", "c"), ("c", "#b")}
+        assert as_dict(read(file('"#a","#b"\n"#b",c\n'))).keys() == {
+            ("#a", "#b"),
+            ("#b", "#a"),
+            ("#b", "c"),
+            ("c", "#b"),
+        }
 
 
 class TestInMemory:

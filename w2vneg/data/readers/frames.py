@@ -87,6 +87,11 @@ class Frame:
         for number, row in enumerate(rows):
             if not isinstance(row, list | tuple) or len(row) != width:
                 raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {width} cells of the first")
+            if isinstance(row[-1], dict):
+                raise ConfigError(
+                    f"row {number} (from 0 on), {row!r:.60}, ends with a dict; give a number, as networkx does by "
+                    'G.edges(data="weight", default=1)'
+                )
         columns = []
         for cells in zip(*rows, strict=True):
             column = np.empty(len(rows), object)
