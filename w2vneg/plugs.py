@@ -206,6 +206,9 @@ class Sampler(Plug, base=True):
     independent: bool = False
     """Targets enter independently and never twice, rather than n draws with replacement."""
 
+    needs_neighbours: bool = False
+    """It counts neighbours in the whole data (``RunContext.neighbours``), of which a rank has a share."""
+
     n_candidates: int = 0
     """How many candidates it chooses among; 0: all targets."""
 

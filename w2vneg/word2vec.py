@@ -264,7 +264,7 @@ class Word2Vec(Estimator):
         shaping = config.shaping | {"vocab": vocab, "progress": progress}
         corpus = as_input(corpus)
         if isinstance(corpus, Input) and reads_by_rank(corpus, config):
-            return read_by_rank(corpus.located(mirror), config, vocab)
+            return read_by_rank(corpus.located(mirror), config, vocab, progress)
         if isinstance(corpus, Input):
             return encode_input(corpus.located(mirror), vocab_out=vocab_out, **shaping)
         if vocab_out is not None:

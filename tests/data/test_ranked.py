@@ -1,12 +1,13 @@
 """A text that each rank reads a part of: the vocabulary and the sentences of one machine."""
 
+import dataclasses
 import gzip
 
 import numpy as np
 import pytest
 
 from w2vneg import Input, Vocabulary
-from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.encoded import encode_baskets, encode_corpus
 from w2vneg.data.encoded.ranked import Reading, encode_ranked, files_of
 from w2vneg.data.readers import stretches as stretches_module
 from w2vneg.data.readers.stretches import Stretch, deal
@@ -81,6 +82,23 @@ def test_vocabulary_ids_and_report_are_those_of_one_machine(folder, n_ranks, opt
     assert len(many) == len(one) and many.sizes.sum() == len(one)
     for name in ("tokens", "types", "lines", "kept_tokens", "kept_types", "discarded_types", "sentences", "bytes"):
         assert getattr(many.report, name) == getattr(one.report, name), name
+
+
+@pytest.mark.parametrize("delimiter", [None, "comma"])
+def test_baskets_are_read_as_on_one_machine(folder, delimiter):
+    files = [str(path) for path in sorted(folder.iterdir())]
+    if delimiter:
+        for path in folder.iterdir():
+            path.write_text(path.read_text(encoding="utf-8").replace(" ", ",").replace("w1", "w 1"), encoding="utf-8")
+    one = encode_baskets(files, delimiter=delimiter, min_count=2, use_cache=False)
+    given = Input("baskets", files, **({"delimiter": delimiter} if delimiter else {}))
+    told = []
+    many = encode_ranked(Reading.of(given, even(3), **SHAPING), lambda *read: told.append(read))
+    assert told[-1] == (sum(path.stat().st_size for path in folder.iterdir()), None)
+    assert many.vocab == one.vocab and many.source == one.source == "baskets"
+    assert np.concatenate([share.ids for share in many.shares]).tolist() == one.ids.tolist()
+    assert {share.source for share in many.shares} == {"baskets"}
+    assert dataclasses.replace(many.report, seconds=0, files=3) == dataclasses.replace(one.report, seconds=0)
 
 
 def test_each_rank_reads_files_of_its_own_where_the_path_says_so(folder):

@@ -11,6 +11,7 @@ from w2vneg import Input, TrainConfig, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.events import EpochDone, RolledBack, RoundDone
+from w2vneg.samplers import SAMPLERS
 from w2vneg.training.engines.rank import Task
 from w2vneg.training.exchanges import plan_exchanges, rank_alpha
 from w2vneg.training.model import Model
@@ -159,12 +160,23 @@ def test_items_are_shared_out_too(tmp_path, kind):
     )
     (tmp_path / "items").write_text(text)
     read, options = Input(kind, tmp_path / "items"), {"dim": 8, "epochs": 2, "workers": 1, "loss": "ns"}
-    found = []
-    for more in ({}, {"engine": "virtual", "ranks": 3, "exchange_every": 40}):
+    found, of_ranks = [], {"engine": "virtual", "ranks": 3, "exchange_every": 40}
+    for more in ({}, of_ranks):
         word2vec = Word2Vec(**options, **more)
         word2vec.fit(read)
         found.append([event["pairs"] for event in word2vec.model.history if event["event"] == "EpochDone"])
     assert found[1] == pytest.approx(found[0], rel=0.05)
+    own = Input(kind, tmp_path / "items-{rank}")
+    for rank in range(3):
+        (tmp_path / f"items-{rank}").write_text("".join(text.splitlines(keepends=True)[rank::3]))
+    word2vec = Word2Vec(**options, **of_ranks)
+    if kind == "pairs":
+        with pytest.raises(ConfigError, match=r"\{rank\} is for text and baskets.* --pairs is read here"):
+            word2vec.fit(own)
+    else:  # every rank reads baskets of its own
+        word2vec.fit(own)
+        trained = [event["pairs"] for event in word2vec.model.history if event["event"] == "EpochDone"]
+        assert trained == pytest.approx(found[0], rel=0.05)
 
 
 def test_an_interrupted_run_goes_on_to_the_same_bits(planted, tmp_path):
@@ -251,6 +263,7 @@ def test_alpha_of_ranks_is_what_the_rule_or_the_user_says(planted):
         ({"rank_alpha": 2.0}, "--rank-alpha has no effect"),
         ({"engine": "virtual"}, "add --ranks N"),
         ({"engine": "virtual", "ranks": 2, "loss": "softmax"}, "changes every row at each step"),
+        ({"engine": "virtual", "ranks": 2, "sampler": "bigram"}, "--sampler bigram counts neighbours in the"),
         ({"engine": "virtual", "ranks": 2, "exclude": "known"}, "whole data, of which each rank has a share"),
         ({"engine": "virtual", "ranks": 2, "exchange_every": "often"}, "a number of tokens or auto"),
         ({"engine": "virtual", "ranks": 2, "exchange_every": 1.5}, "a number of tokens or auto"),
@@ -263,7 +276,8 @@ def test_what_ranks_cannot_do_is_refused_before_any_work(options, message):
         TrainConfig(**options).resolved()
 
 
-def test_what_counts_in_the_whole_data_is_refused(planted):
+def test_what_counts_in_the_whole_data_without_saying_so_is_refused(planted, monkeypatch):
+    monkeypatch.setattr(SAMPLERS["bigram"], "needs_neighbours", False)
     with pytest.raises(ConfigError, match="counts in the whole data"):
         Word2Vec(**SMALL, sampler="bigram", engine="virtual", ranks=2).trainer(planted)
 

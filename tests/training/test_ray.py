@@ -75,7 +75,10 @@ def test_ranks_that_are_killed_come_back_and_nobody_can_tell(ray, tmp_path):
     corpus = Input("corpus", files_of_ranks(tmp_path, 3))
     virtual, word2vec = Word2Vec(**SMALL, engine="virtual"), Word2Vec(**SMALL, engine="ray")
     expected = bits(virtual.trainer(virtual.encode(corpus)).train())
-    trainer = word2vec.trainer(word2vec.encode(corpus))  # whoever takes a place reads the same files again
+    told, size = [], sum(path.stat().st_size for path in tmp_path.iterdir())
+    encoded = word2vec.encode(corpus, progress=lambda *read: told.append(read))
+    assert told[-1] == (size, size) and sorted(told) == told
+    trainer = word2vec.trainer(encoded)  # whoever takes a place reads the same files again
     crew, struck = trainer.engine.crew, []
     send = crew._send
     strikes = {20: (1,), 40: (2,), 60: (0,), 80: (0, 2)}  # version -> who; while training, merging, applying, training

@@ -165,9 +165,11 @@ def _train(trainer, tracking, quiet):
 def _encode(word2vec, located, quiet, known):
     """Read what is trained on, here or by ranks; known : dict, fixed vocabularies."""
     from ..training.ranked import reads_by_rank
+    from .progress import byte_progress
 
     if reads_by_rank(located, word2vec.config):
-        return word2vec.encode(located, **known)
+        with nullcontext() if quiet else byte_progress("reading") as progress:
+            return word2vec.encode(located, **known, progress=progress)
     return encode(located, word2vec.config, quiet, **known)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from ..errors import ConfigError
 from ..losses import LOSSES
 from ..option import option
+from ..samplers import SAMPLERS
 
 ENGINES = ("local", "virtual", "ray")
 DTYPES = ("float16", "float32", "int8")
@@ -147,6 +148,11 @@ def _check_sharing(config):
         raise ConfigError(
             f"loss {config.loss!r} changes every row at each step, which no two ranks can do side by side; take --loss "
             f"sampled-softmax, or leave {flag} out"
+        )
+    if config.ranks > 1 and config.sampler in SAMPLERS and SAMPLERS[config.sampler].needs_neighbours:
+        raise ConfigError(
+            f"--sampler {config.sampler} counts neighbours in the whole data, of which each rank has a share; take "
+            f"another, or leave {flag} out"
         )
     if config.ranks > 1 and config.exclude == "known":
         raise ConfigError(

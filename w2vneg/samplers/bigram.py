@@ -55,6 +55,7 @@ class Bigram(Sampler):
 
     gives_log_q = True
     needs_centre = True
+    needs_neighbours = True
     about = About(
         summary="the centre's own neighbours in the corpus, backed off to popularity",
         equation="Q_i(j) = (1 − b) c_ij / c_i + b p_j, c the counts of neighbours",

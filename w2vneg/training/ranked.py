@@ -5,7 +5,9 @@ import functools
 
 from ..config.ranks import borders
 from ..data.encoded import share_of
+from ..data.encoded.histories import single_baskets
 from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
+from ..data.sources import SOURCES
 from ..errors import ConfigError
 from ..plugins import load_plugins
 from .assembly import assemble_local
@@ -61,8 +63,8 @@ class Handed:
     share: object
     slot: int
 
-    def open(self):
-        """Return this rank's data."""
+    def open(self, progress):
+        """Return this rank's data; nothing is read for them."""
         return ShareOfRank(self.share, self.slot)
 
 
@@ -74,9 +76,9 @@ class Read:
     slot: int
     vocab: object = None
 
-    def open(self):
-        """Return this rank's data."""
-        data = ShareOfRank(self.reading.text(self.slot), self.slot)
+    def open(self, progress):
+        """Return this rank's data; progress : as of `RankText`."""
+        data = ShareOfRank(self.reading.text(self.slot, progress), self.slot)
         if self.vocab is not None:
             data.encode(self.vocab)
         return data
@@ -101,9 +103,9 @@ class ShareOfRank:
         return united([first, second])
 
     def encode(self, vocab):
-        """Encode what was read; return its report."""
+        """Encode what was read; return its report, and how many of its lines have one word."""
         self.share = self.share.encoded(vocab)
-        return self.share.report
+        return self.share.report, single_baskets(self.share)
 
     def ready(self, config):
         """Prepare for a run with `config`, resolved; return how many positions an epoch has (int)."""
@@ -137,25 +139,37 @@ def _ray(data, config, model, start):
         return _engine_of(functools.partial(RayEngine, crew), parts.engine, parts, config, n_positions, plan)
 
 
-def _crew(recipes, config):
-    return Crew(recipes, config.ranks, config.workers, config.ray_address)
+def _crew(recipes, config, progress=None):
+    return Crew(recipes, config.ranks, config.workers, config.ray_address, progress)
 
 
 def reads_by_rank(given, config):
-    """Tell whether each rank is to read its own part of an `Input`: the path says so, or a cluster is named."""
-    if config.engine == "local" or given.source != "text" or given.kind != "corpus" or "-" in given.files:
+    """Tell whether each rank is to read its own part of an `Input`: the path says so, or a cluster is named.
+
+    ConfigError if the path says so and the source has no parts.
+    """
+    if config.engine == "local" or given.in_memory or "-" in given.files:
         return False
-    return config.ray_address is not None or any(RANK in file for file in given.files)
+    of_ranks = any(RANK in file for file in given.files)
+    if SOURCES[given.kind].reading is None:
+        if of_ranks:
+            raise ConfigError(
+                f"{RANK} is for text and baskets, whose lines can be told apart; --{given.kind} is read here and then "
+                "dealt out: name all of its files"
+            )
+        return False
+    return of_ranks or config.ray_address is not None
 
 
-def read_by_rank(given, config, vocab=None):
-    """Let each rank read its part of a text and encode it, with one vocabulary for all.
+def read_by_rank(given, config, vocab=None, progress=None):
+    """Let each rank read its part of an `Input` and encode it, with one vocabulary for all.
 
     Parameters
     ----------
     given : Input, located
     config : TrainConfig, resolved
     vocab : Vocabulary, optional, a fixed one
+    progress : callable, optional, called with (stored bytes read, stored bytes in all) now and then
 
     Returns
     -------
@@ -165,14 +179,14 @@ def read_by_rank(given, config, vocab=None):
         raise ConfigError(f"--rank-shares deals a text out, and {RANK} says who reads what; leave one of the two out")
     reading = Reading.of(given, borders(config), vocab, **config.shaping)
     if config.engine == "virtual":
-        return encode_ranked(reading)
-    crew = _crew((Read(reading, slot) for slot in range(config.ranks)), config)
+        return encode_ranked(reading, progress)
+    crew = _crew((Read(reading, slot) for slot in range(config.ranks)), config, progress)
     with crew.beginning():
         run = crew.gather("counts", "unite")
         vocab = vocabulary_of(run, reading.settings)
-        reports = crew.ask("encode", vocab)
+        found = crew.ask("encode", vocab)
         crew.give(Read(reading, slot, vocab) for slot in range(config.ranks))
-        return ranked_corpus(reports, len(run.counts), vocab, reading.settings.phrases, crew=crew)
+        return ranked_corpus(reading, found, len(run.counts), vocab, crew=crew)
 
 
 def _engine_of(kind, ranks, parts, config, n_positions, plan):

@@ -47,34 +47,57 @@ def encode_baskets(source, *, delimiter=None, progress=None, **options):
     InputError
         As `encode_corpus`; or if no basket has two items.
     """
-    reader = basket_reader(delimiter_of(delimiter) or " ")
+    reader = reader_of_baskets(delimiter)
     corpus = encode_corpus(source, reader=reader, progress=progress, **{"min_count": MIN_COUNT["baskets"]} | options)
-    single = int((np.diff(corpus.offsets) == 1).sum())
-    if single == corpus.n_sentences:
+    fixed = options.get("vocab") is not None
+    report = report_of_baskets(corpus.report, len(corpus.vocab), single_baskets(corpus), fixed, delimiter)
+    return replace(corpus, report=report, source="baskets")
+
+
+def reader_of_baskets(delimiter):
+    """Return the name of the reader of baskets (str), which is registered then; delimiter : as of `encode_baskets`."""
+    return basket_reader(delimiter_of(delimiter) or " ")
+
+
+def single_baskets(corpus):
+    """Return how many baskets of an EncodedCorpus have one item (int)."""
+    return int((np.diff(corpus.offsets) == 1).sum())
+
+
+def report_of_baskets(found, n_items, single, fixed, delimiter):
+    """Return the ItemsReport of baskets that were read as text.
+
+    found : CorpusReport; n_items : int, those that are known; single : int, baskets of one item
+    fixed : bool, whether the vocabulary was given; delimiter : as of `encode_baskets`
+
+    Raises
+    ------
+    InputError
+        If no basket has two items.
+    """
+    if single == found.sentences:
         hint = "" if delimiter else "; name the sign between items with --delimiter if it is not a blank"
         raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
-    found = corpus.report
-    which = "rare items" if options.get("vocab") is None else "unknown items"
-    report = ItemsReport(
+    which = "unknown items" if fixed else "rare items"
+    return ItemsReport(
         kind="baskets",
         files=found.files,
         bytes=found.bytes,
         rows=found.lines,
-        items=len(corpus.vocab),
-        targets=len(corpus.vocab),
+        items=n_items,
+        targets=n_items,
         kept=found.kept_tokens,
-        groups=corpus.n_sentences,
+        groups=found.sentences,
         seconds=found.seconds,
         cached=found.cached,
         damage=found.damage,
         left_out={
             which: found.discarded_types,
             f"times that {which} were seen": found.discarded_tokens,
-            "empty baskets": found.lines - corpus.n_sentences,
+            "empty baskets": found.lines - found.sentences,
             "baskets of one item (kept, but nothing to learn from)": single,
         },
     )
-    return replace(corpus, report=report, source="baskets")
 
 
 def encode_ratings(

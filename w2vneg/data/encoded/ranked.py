@@ -1,4 +1,4 @@
-"""A text that nobody has whole: each rank reads files of its own once, and all of them agree on one vocabulary.
+"""A text, or baskets, that nobody has whole: each rank reads its files once, and all of them agree on one vocabulary.
 
     each rank      tokens get provisional numbers, which go to a temporary file, and are counted
     up a tree      counts of two become counts of both
@@ -9,6 +9,7 @@ Words, counts, and their order are those of one machine that reads the same file
 """
 
 import dataclasses
+import functools
 import tempfile
 import time
 from contextlib import ExitStack, closing
@@ -26,6 +27,7 @@ from ..readers.types import Types, united
 from ..vocab import Vocabulary, choose_vocabulary, ids_in
 from . import passes
 from .corpus import EncodedCorpus
+from .histories import report_of_baskets, single_baskets
 from .mapping import mapped
 from .passes import Counted, Settings, TokenStream, writing_to
 
@@ -50,16 +52,17 @@ def files_of(names, slot, borders, encoding):
 class Reading:
     """What all ranks are to read, and how.
 
-    names : list of str, and borders, list of float, as of `files_of`; settings : passes.Settings
+    given : data.inputs.Input, of a source that has a `reading`
+    borders : list of float, as of `files_of`; settings : passes.Settings
     """
 
-    names: list
+    given: object
     borders: list
     settings: Settings
 
     @classmethod
     def of(cls, given, borders, vocab=None, **shaping):
-        """Make one of an `Input` of text; shaping : as of `data.inputs.encode_input`."""
+        """Make one of an `Input`; shaping : as of `data.inputs.encode_input`."""
         from ..phrases import read_phrases
         from ..sources import SOURCES
         from ..sources.corpus import AUTO
@@ -71,11 +74,21 @@ class Reading:
         reading = SOURCES[given.kind].reading(given)
         phrases = tuple(phrase for path in given.phrases for phrase in read_phrases(path))
         own = (shaping["min_count"], shaping["max_vocab"], vocab, shaping["encoding"], shaping["lowercase"])
-        return cls(list(given.files), borders, Settings.checked(*own, reading["reader"], reading["strip"], phrases))
+        return cls(given, borders, Settings.checked(*own, reading["reader"], reading["strip"], phrases))
 
-    def text(self, slot):
-        """Read a rank's part; returns a RankText."""
-        return RankText(files_of(self.names, slot, self.borders, self.settings.encoding), self.settings)
+    def text(self, slot, progress):
+        """Read a rank's part; returns a RankText. progress : as of `RankText`"""
+        from ..sources import SOURCES
+
+        SOURCES[self.given.kind].reading(self.given)  # its reader may not be known in this process yet
+        stretches = files_of(self.given.files, slot, self.borders, self.settings.encoding)
+        return RankText(stretches, self.settings, self.given.source, progress)
+
+    def report(self, found, vocab, single):
+        """Return the report of all ranks; found : CorpusReport; vocab : Vocabulary; single : int, lines of one word."""
+        if self.given.source != "baskets":
+            return found
+        return report_of_baskets(found, len(vocab), single, self.settings.vocab is not None, self.given.delimiter)
 
 
 class RankText:
@@ -85,22 +98,26 @@ class RankText:
     ----------
     stretches : list of Stretch
     settings : passes.Settings
+    source : str, how it is walked: "text" or "baskets"
+    progress : callable, called with (stored bytes read, stored bytes in all) now and then
     """
 
-    def __init__(self, stretches, settings):
-        self._stream = TokenStream(None)
+    def __init__(self, stretches, settings, source, progress):
+        self._stream, self._source = TokenStream(None), source
         try:
-            self._counted = self._count(stretches, settings)
+            self._counted = self._count(stretches, settings, progress)
         except BaseException:
             self.close()
             raise
 
-    def _count(self, stretches, settings):
-        counter, started, unpacked = TokenCounter(self._stream), time.perf_counter(), 0
-        for stretch in stretches:
+    def _count(self, stretches, settings, progress):
+        counter, started, done, unpacked = TokenCounter(self._stream), time.perf_counter(), 0, 0
+        sizes = [stretch.size() for stretch in stretches]
+        for stretch, size in zip(stretches, sizes, strict=True):
             with stretch.open() as source:
                 for _ in counter.count(settings.read(source), source.name):
-                    pass
+                    progress(done + min(source.position, size), sum(sizes))  # it reads somewhat beyond its end
+                done += size
                 unpacked += source.unpacked
         return Counted(counter, started, unpacked, len(stretches), [])
 
@@ -124,7 +141,7 @@ class RankText:
         if len(ids) < 2:
             raise ConfigError("a rank's share of the text has no two known words; lower --ranks, or give it more text")
         report = counted.report(ids_by_type, len(ids), len(offsets) - 1)
-        return EncodedCorpus(ids, offsets, vocab, report, stored=ids.nbytes + offsets.nbytes)
+        return EncodedCorpus(ids, offsets, vocab, report, self._source, stored=ids.nbytes + offsets.nbytes)
 
 
 def vocabulary_of(run, settings):
@@ -142,7 +159,8 @@ class RankedCorpus:
     ----------
     vocab : Vocabulary
     sizes : int64, (n_ranks,), kept tokens of each rank
-    report : CorpusReport, of all of it
+    report : CorpusReport or ItemsReport, of all of it
+    source : str, how it is walked: "text" or "baskets"
     phrases : tuple of data.phrases.Phrase, those that were joined while reading
     shares : list of EncodedCorpus where they are on this machine
     crew : object, the ranks that have them, elsewhere
@@ -150,11 +168,11 @@ class RankedCorpus:
 
     vocab: Vocabulary
     sizes: np.ndarray
-    report: CorpusReport
+    report: object
+    source: str = "text"
     phrases: tuple = ()
     shares: list = None
     crew: object = None
-    source = "text"
     whole = False
     stored = 0
 
@@ -177,7 +195,7 @@ class RankedCorpus:
     def sample(self):
         """Return an EncodedCorpus of two words with the whole's vocabulary: what an engine that never trains needs."""
         ids, offsets = np.array([0, 1], np.int32), np.array([0, 2], np.int64)
-        return EncodedCorpus(ids, offsets, self.vocab, self.report)
+        return EncodedCorpus(ids, offsets, self.vocab, self.report, self.source)
 
 
 def summed(reports, types, vocab):
@@ -197,32 +215,45 @@ _APART = {"types", "kept_types", "discarded_types", "seconds", "cached", "damage
 _SUMMED = [field.name for field in dataclasses.fields(CorpusReport) if field.name not in _APART]
 
 
-def encode_ranked(reading):
-    """Encode a text as its ranks would, one after the other; returns a RankedCorpus with its shares."""
+def encode_ranked(reading, progress=None):
+    """Encode a `Reading` as its ranks would, one after the other; returns a RankedCorpus with its shares.
+
+    progress : callable, optional, called with (stored bytes read, None) now and then
+    """
+    ranks = range(len(reading.borders) - 1)
+    read = dict.fromkeys(ranks, 0)
+
+    def tell(slot, done, _):
+        read[slot] = done
+        if progress:
+            progress(sum(read.values()), None)
+
     with ExitStack() as opened:
-        texts = [opened.enter_context(closing(reading.text(slot))) for slot in range(len(reading.borders) - 1)]
+        texts = [opened.enter_context(closing(reading.text(slot, functools.partial(tell, slot)))) for slot in ranks]
         run = united([text.counts() for text in texts])
         vocab = vocabulary_of(run, reading.settings)
         shares = [text.encoded(vocab) for text in texts]
-    return ranked_corpus(
-        [share.report for share in shares], len(run.counts), vocab, reading.settings.phrases, shares=shares
-    )
+    found = [(share.report, single_baskets(share)) for share in shares]
+    return ranked_corpus(reading, found, len(run.counts), vocab, shares=shares)
 
 
-def ranked_corpus(reports, types, vocab, phrases, **where):
+def ranked_corpus(reading, found, types, vocab, **where):
     """Return a RankedCorpus.
 
-    reports : list of CorpusReport, each rank's; types : int, in all
-    phrases : as of `RankedCorpus`; where : its shares or crew
+    reading : Reading
+    found : list of (CorpusReport, int), of each rank, and how many of its lines have one word
+    types : int, in all; vocab : Vocabulary; where : its shares or crew
     """
+    reports, singles = zip(*found, strict=True)
     sizes = np.array([report.kept_tokens for report in reports], np.int64)
-    return RankedCorpus(vocab, sizes, summed(reports, types, vocab), phrases, **where)
+    report = reading.report(summed(reports, types, vocab), vocab, sum(singles))
+    return RankedCorpus(vocab, sizes, report, reading.given.source, reading.settings.phrases, **where)
 
 
 def check_whole(data, what):
     """Raise ConfigError if `what` needs the whole data and they are with the ranks."""
     if not getattr(data, "whole", True):
         raise ConfigError(
-            f"{what} looks at the whole text, which lies with the ranks; leave it out, or give the text without {RANK} "
+            f"{what} looks at the whole data, which lie with the ranks; leave it out, or give the files without {RANK} "
             "and --ray-address"
         )

@@ -131,7 +131,7 @@ def file_stamp(path):
     stamp : list of int
         Size in bytes, times of change of content and of state in nanoseconds, inode and device.
     """
-    if isinstance(path, str) and scheme_of(path):
+    if scheme_of(path):
         return None
     try:
         status = os.stat(path)

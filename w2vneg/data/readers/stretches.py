@@ -21,6 +21,10 @@ class Stretch(NamedTuple):
     begin: int = 0
     end: int | None = None
 
+    def size(self):
+        """Return how many bytes it has (int)."""
+        return (_size(self.path) if self.end is None else self.end) - self.begin
+
     def open(self):
         """Return it as a `Source`."""
         return Source(self.path) if self.begin == 0 and self.end is None else _StretchSource(*self)
@@ -69,7 +73,7 @@ def deal(files, borders, encoding="utf-8"):
         Together, in order, all lines of all files in order. Files are cut where they can be; a packed one, or one of
         another encoding, goes whole to where its first byte belongs.
     """
-    sizes = [remote.size_of(path) if scheme_of(path) else os.path.getsize(path) for path in files]
+    sizes = [_size(path) for path in files]
     n = len(borders) - 1
     before, dealt = 0, [[] for _ in range(n)]
     borders = [int(sum(sizes) * border) for border in borders]
@@ -83,6 +87,10 @@ def deal(files, borders, encoding="utf-8"):
                     own.append(Stretch(path, begin, None if end == size else end))
         before += size
     return dealt
+
+
+def _size(path):
+    return remote.size_of(path) if scheme_of(path) else os.path.getsize(path)
 
 
 def _can_be_cut(path, encoding):

@@ -33,6 +33,10 @@ class Source:
     tables: bool = False
     """The files are tables, so that a table in memory may stand for them."""
 
+    reading = None
+    """Where a file is sentences, one a line, so that ranks may read a part each: a class method that, given an `Input`,
+    returns the options `reader` and `strip` of `data.encoded.encode_corpus` (dict)."""
+
     Options: type | None = None
     """Dataclass of `option` fields: how the files are to be read, and where in them to look."""
 

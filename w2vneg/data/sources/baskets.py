@@ -20,3 +20,9 @@ class Baskets(Source):
         from ..encoded import encode_baskets
 
         return encode_baskets(list(given.files), **given.values(), **shaping)
+
+    @classmethod
+    def reading(cls, given):
+        from ..encoded.histories import reader_of_baskets
+
+        return {"reader": reader_of_baskets(given.delimiter), "strip": ()}

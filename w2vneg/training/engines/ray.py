@@ -23,6 +23,7 @@ from .rank import Task, Work
 from .ranks import RanksEngine
 
 _TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
+_LOOKS = 0.5  # seconds between two looks at how far ranks have read
 _UNFIT = f"ranks were lost {_TRIES} times in a row; see to the cluster, then go on with --resume"
 
 
@@ -32,18 +33,28 @@ class RankActor:
     Parameters
     ----------
     recipe : object
-        Has ``slot``, an int, and ``open()``, which returns the rank's data: something with ``ready(config)``, which
-        returns how many positions its walk has, and with ``begin(plan, frozen)``, which returns a `Rank`.
+        Has ``slot``, an int, and ``open(progress)``, which returns the rank's data: something with ``ready(config)``,
+        which returns how many positions its walk has, and with ``begin(plan, frozen)``, which returns a `Rank`.
+        progress : callable, given bytes read and bytes in all
     """
 
     def __init__(self, recipe):
         self._recipe, self._slot, self._data, self._rank = recipe, recipe.slot, None, None
+        self._read = 0, 0
 
     def open(self):
         """Read this rank's share of the data; return the version of w2vneg that this rank runs."""
+
+        def progress(*read):
+            self._read = read
+
         with _told_by(self._slot):
-            self._data = self._recipe.open()
+            self._data = self._recipe.open(progress)
             return __version__
+
+    def read(self):
+        """Return bytes read so far, and bytes in all (int, int); may be asked while the rank is at it."""
+        return self._read
 
     def ask(self, name, *arguments):
         """Call a method of the data, and return what it returns."""
@@ -159,17 +170,19 @@ class Crew:
     recipes : iterable of objects, as `RankActor` takes them, in order
     n_ranks, workers : int
     address : str or None, as `cluster.connect`'s
+    progress : callable, optional, called with (bytes that ranks have read, bytes in all) now and then, at last when all
+        have read their data
     """
 
-    def __init__(self, recipes, n_ranks, workers, address):
+    def __init__(self, recipes, n_ranks, workers, address, progress=None):
         self.ray, self._ours = connect(address, n_ranks * workers)
         self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
         self.ranks = []
         with self.beginning():
             self.give(recipes)
-            self._actor = self.ray.remote(RankActor)
+            self._actor = self.ray.remote(concurrency_groups={"aside": 1})(RankActor)
             self.ranks = [self._start(slot) for slot in range(n_ranks)]
-            self._open(self.ranks)
+            self._open(self.ranks, progress)
 
     @contextmanager
     def beginning(self):
@@ -192,8 +205,14 @@ class Crew:
         options = {"num_cpus": self._workers, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         return self._actor.options(**options).remote(self._recipes[slot])
 
-    def _open(self, ranks):
-        found = set(self._get([rank.open.remote() for rank in ranks])) - {__version__}
+    def _open(self, ranks, progress=None):
+        opened = [rank.open.remote() for rank in ranks]
+        waiting = progress
+        while waiting:
+            waiting = self.ray.wait(opened, num_returns=len(opened), timeout=_LOOKS)[1]
+            read = self._get([rank.read.options(concurrency_group="aside").remote() for rank in ranks])
+            progress(*map(sum, zip(*read, strict=True)))
+        found = set(self._get(opened)) - {__version__}
         if found:
             raise ConfigError(
                 f"a machine of the cluster has w2vneg {found.pop()} and this one {__version__}; install the same on all"
