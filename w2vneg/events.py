@@ -194,6 +194,7 @@ class ExchangesDone(Event):
 
     seconds : float, of the epoch; exchange : float, seconds in which nobody trained
     slowest : int, the rank that trained longest; slowness : float, how long against the mean of all
+    lost : int, how often until now a rank was lost and started again
     """
 
     epoch: int
@@ -202,6 +203,7 @@ class ExchangesDone(Event):
     exchange: float
     slowest: int
     slowness: float
+    lost: int = 0
 
 
 @dataclass(frozen=True)

@@ -244,6 +244,7 @@ class TrainingProgress:
             self._say(
                 f"epoch {event.epoch}: {event.exchange / event.seconds:.0%} of the time in exchanges; slowest rank "
                 f"{event.slowest}, {event.slowness:.2f} times the mean"
+                + (f"; lost ranks: {event.lost}" if event.lost else "")
             )
         elif isinstance(event, Diagnosis):
             self._say(_table(event, _columns(self.stream)))

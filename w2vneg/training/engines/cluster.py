@@ -41,6 +41,7 @@ def connect(address, n_cpus):
     ray = require("ray", "ray", "--engine ray")
     ours = not ray.is_initialized()
     if ours:
+        _keep_stdout(ray)
         _init(ray, address, n_cpus)
     there = ray.cluster_resources().get("CPU", 0)
     if there < n_cpus:
@@ -51,6 +52,14 @@ def connect(address, n_cpus):
             "--workers"
         )
     return ray, ours
+
+
+def _keep_stdout(ray):
+    """Let Ray tell of lost machines on standard error: results alone are for standard output, and it has no option."""
+    worker = ray._private.worker
+    tell = getattr(worker, "print_to_stdstream", None)
+    if tell is not None:
+        worker.print_to_stdstream = lambda data, *more, **named: tell({**data, "is_err": True}, *more, **named)
 
 
 def _set_environment(address):

@@ -35,6 +35,7 @@ class RanksEngine(Engine):
 
     replica = None
     side_by_side = True  # ranks train at the same time, not one after the other
+    lost = 0  # how often a rank was lost and started again
 
     def __init__(self, replica, n_rounds, n_positions, alpha_scale=1.0):
         self.replica, self.n_rounds, self.n_positions = replica, n_rounds, n_positions
@@ -72,9 +73,8 @@ class RanksEngine(Engine):
         seconds = sum(whole for whole, _, _ in times)
         slowest = max(range(len(trained)), key=trained.__getitem__)
         slowness = trained[slowest] * len(trained) / max(sum(trained), 1e-9)
-        return ExchangesDone(
-            epoch, len(trained), seconds, seconds - sum(training for _, training, _ in times), slowest, slowness
-        )
+        exchange = seconds - sum(training for _, training, _ in times)
+        return ExchangesDone(epoch, len(trained), seconds, exchange, slowest, slowness, self.lost)
 
     @property
     def vectors_in(self):

@@ -146,6 +146,10 @@ class RayEngine(RanksEngine):
     def _period(self, task):
         return self.crew.period(task)
 
+    @property
+    def lost(self):
+        return self.crew.lost
+
     def _fetch(self):
         if self.crew is not None and self._fetched != self.version:
             for name, rows in self.crew.state().items():
@@ -177,7 +181,7 @@ class Crew:
     def __init__(self, recipes, n_ranks, workers, address, progress=None):
         self.ray, self._ours = connect(address, n_ranks * workers)
         self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
-        self.ranks = []
+        self.ranks, self.lost = [], 0
         with self.beginning():
             self.give(recipes)
             self._actor = self.ray.remote(concurrency_groups={"aside": 1})(RankActor)
@@ -343,6 +347,7 @@ class Crew:
                 versions[slot] = self.ray.get(rank.version.remote())
             except self.ray.exceptions.RayActorError:
                 self.ranks[slot] = self._start(slot)
+                self.lost += 1
         if not versions:
             raise RankError("all ranks were lost at once; see to the cluster, then go on with --resume")
         newest = max(versions.values())
