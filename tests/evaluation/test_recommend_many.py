@@ -10,11 +10,11 @@ from test_ranking_evaluation import LOGITS, TEST, model_of, write
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
+from w2vneg.config.law import settle_alike, settled
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.evaluation import recommend as module
 from w2vneg.evaluation import scores_of
-from w2vneg.evaluation.correction import settle_alike, settled
 from w2vneg.evaluation.recommend import recommend, recommend_many
 from w2vneg.kernels.evaluation.best import LeftOut, best_of_rows
 from w2vneg.training.model import Model

@@ -5,7 +5,6 @@ import os
 from dataclasses import dataclass
 
 import click
-import numpy as np
 
 from ..errors import InputError
 from .progress import note
@@ -180,8 +179,9 @@ def warn_of_raw(validation, config, combinations, encoded, note):
 
     combinations : list of dict, options of the runs; anything else is passed over
     """
+    from ..config.law import settle_alike
     from ..errors import W2vnegError
-    from ..evaluation.correction import settle_alike, share_of
+    from ..evaluation.correction import share_of
     from ..training.validation import Validation
 
     if not isinstance(combinations, list) or not isinstance(validation, Validation) or share_of(validation.score):
@@ -192,7 +192,7 @@ def warn_of_raw(validation, config, combinations, encoded, note):
             configs.append(dataclasses.replace(config, **options).resolved())
         except W2vnegError:  # it is a row with this reason
             continue
-    if len(configs) > 1 and not settle_alike(configs, np.asarray(encoded.vocab_out.counts)):
+    if len(configs) > 1 and not settle_alike(configs, encoded.vocab_out.counts):
         note(
             "Warning: these objectives take popularity out of their scores in different measure, and raw dot products "
             "compare that, too; --score corrected compares what they know."

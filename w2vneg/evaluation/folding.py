@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
+from ..config.law import settled
 from ..data.encoded.heldout import count_centres, read_pairs_file
 from ..data.readers.names import as_word
 from ..errors import ConfigError, UnknownNameError, near_spellings
 from ..losses import LOSSES
-from .correction import settled
 
 NEW_USER = "new-user"
 _PRIOR = 2.0  # κ

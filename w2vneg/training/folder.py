@@ -9,10 +9,10 @@ import numpy as np
 
 from .. import __version__
 from ..config import TrainConfig
+from ..config.law import settled
 from ..data.phrases import read_phrases, write_phrases
 from ..data.vocab import Vocabulary
 from ..errors import InputError, OutputError, W2vnegError
-from ..evaluation.correction import settled
 from ..files.atomic import atomic_folder, check_folder_writable, recover
 from ..files.bounded import parse_json, read_json, read_text
 from ..files.npy import read_mask, read_matrix
