@@ -22,6 +22,7 @@ from .data.encoded.ranked import RankedCorpus
 from .data.inputs import Input, as_input, encode_input
 from .data.readers.sentences import check_sentences
 from .data.readers.sources import STDIN
+from .data.sources import noun_of
 from .embeddings import Vectors, spells, with_spellings
 from .errors import ConfigError
 from .estimator import Estimator, with_options
@@ -31,6 +32,7 @@ from .jit import available_threads
 from .jit.watching import watched
 from .losses import LOSSES
 from .plugins import find_objective, load_plugins, names_with_log_q
+from .readout import DEFAULT, parse
 from .samplers import SAMPLERS
 from .samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
 from .training.checkpoints import Checkpoints
@@ -436,9 +438,13 @@ class Word2Vec(Estimator):
         model = self._trained()
         matrix, spellings = read_out(model, readout, spell=spells(oov))
         words, counts = model.vocab.words, model.vocab.counts
-        if len(matrix) != len(words):  # output rows of two kinds of things
+        two_kinds = model.vocab_out is not model.vocab
+        parts = parse(readout or model.config.readout or DEFAULT).parts
+        targets = two_kinds and any(part.name == "out" for part in parts)
+        if targets:
             words, counts = model.vocab_out.words, model.vocab_out.counts
-        return Vectors(words, matrix, counts, with_spellings(oov, spellings))
+        noun = noun_of(model.origin.input.get("kind"), model.config.source, two_kinds, targets)
+        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun)
 
     def plot_history(self) -> Any:
         """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.

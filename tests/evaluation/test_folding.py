@@ -132,6 +132,27 @@ def test_new_users_from_end_to_end(likes, run_cli):
     assert run_cli("recommend", "model", "i03", "--new-user", "--exclude-known", "split/train.tsv").code == 2
 
 
+def test_things_are_called_what_they_are(tmp_path, run_cli):
+    """Users and items as many as each other: which side is meant is not guessed by numbers."""
+    config = TrainConfig(dim=DIM, source="pairs", rectangular=True).resolved()
+    users, items = (Vocabulary([f"{side}{i}" for i in range(5)], np.ones(5)) for side in "ui")
+    vectors = (RNG.normal(size=(5, DIM)).astype(np.float32) for _ in range(2))
+    word2vec = Word2Vec()
+    word2vec.model = Model(users, config, *vectors, vocab_out=items)
+    word2vec.save(tmp_path / "model")
+    folder = str(tmp_path / "model")
+    assert repr(word2vec.read_out("in")) == "Vectors(5 users, dim=4)"
+    assert next(name for name, _ in word2vec.similar_items("i3", k=2)).startswith("i")
+    with pytest.raises(UnknownNameError, match="no vector for the item 'x9'"):
+        word2vec.similar_items("x9")
+    for side, noun in (("in", "user"), ("out", "item")):
+        found = run_cli("nearest", "x9", "--vectors", folder, "--readout", side)
+        assert found.code == 1 and f"no vector for the {noun} 'x9' among 5" in found.err
+    model_of(np.eye(5)).save(tmp_path / "items")
+    found = run_cli("nearest", "x9", "--vectors", str(tmp_path / "items"))
+    assert "no vector for the item 'x9' among 5" in found.err
+
+
 def test_a_user_that_was_seen_may_be_looked_at_anew():
     model = made_up()
     folded = fold_in(model, [("u01", "i04")])

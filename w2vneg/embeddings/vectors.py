@@ -39,6 +39,8 @@ class Vectors(Keyed):
         How often each word occurred.
     spellings : readout.letters.Spellings, optional
         What gives a vector to a word that is not among them.
+    noun : str
+        What a word is called in messages: word, item, user, node.
 
     Attributes
     ----------
@@ -53,9 +55,14 @@ class Vectors(Keyed):
     """
 
     def __init__(
-        self, words: Iterable[str], matrix: ArrayLike, counts: ArrayLike | None = None, spellings: Any = None
+        self,
+        words: Iterable[str],
+        matrix: ArrayLike,
+        counts: ArrayLike | None = None,
+        spellings: Any = None,
+        noun: str = "word",
     ) -> None:
-        self.words, self.spellings = Words.of(words), spellings
+        self.words, self.spellings, self.noun = Words.of(words), spellings, noun
         self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
@@ -87,7 +94,7 @@ class Vectors(Keyed):
         return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
 
     def __repr__(self):
-        return f"Vectors({len(self)} words, dim={self.dim})"
+        return f"Vectors({len(self)} {self.noun}s, dim={self.dim})"
 
     def with_words(self, words: Iterable[str]) -> Vectors:
         """Return these vectors and, behind them, those of other `words` by their spelling, where they have one."""
@@ -99,7 +106,7 @@ class Vectors(Keyed):
             return self
         matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])
         counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(found), np.int64)])
-        return Vectors([*self.words, *found], matrix, counts, self.spellings)
+        return Vectors([*self.words, *found], matrix, counts, self.spellings, self.noun)
 
     @property
     def dim(self) -> int:
@@ -133,7 +140,7 @@ class Vectors(Keyed):
             return f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
         near = near_spellings(word, self.words) if isinstance(word, str) else []
         hint = f"; did you mean {' or '.join(repr(other) for other in near)}?" if near else "."
-        return f"no vector for the word {word!r} among {len(self):,}{hint}"
+        return f"no vector for the {self.noun} {word!r} among {len(self):,}{hint}"
 
     @cached_property
     def unit(self) -> np.ndarray:
@@ -217,7 +224,7 @@ class Vectors(Keyed):
             query += weight * vector
             named.append(row)
         if not query.any():
-            raise ConfigError("nothing is nearest to a zero vector; ask for other words")
+            raise ConfigError(f"nothing is nearest to a zero vector; ask for other {self.noun}s")
         query = normalised(query[None])[0]
         if k is None:
             return cosines_with(self.matrix[:n], query)
@@ -368,8 +375,9 @@ class Vectors(Keyed):
         if matrix is not None:
             warnings.warn("matrix is now called readout", FutureWarning, stacklevel=2)
             readout = readout or readout_of(path, matrix)
-        *parts, spellings = read(path, readout=readout, spell=spells(oov))
-        return cls(*parts, with_spellings(oov, spellings))
+        stored = read(path, readout=readout, spell=spells(oov))
+        with_spellings(oov, stored.spellings)
+        return cls(*stored)
 
     def to_gensim(self) -> Any:
         """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""

@@ -18,13 +18,14 @@ _DIGITS = 18  # of a number in a header that any file could have
 
 class Stored(NamedTuple):
     """What was read. words : Words; matrix : float32, (n, dim); counts : int64, (n,), or None
-    spellings : readout.letters.Spellings, or None
+    spellings : readout.letters.Spellings, or None; noun : str, what a word is called
     """
 
     words: Words
     matrix: np.ndarray
     counts: np.ndarray | None
     spellings: Any = None
+    noun: str = "word"
 
 
 def promised(path, header, size, width, remedy):

@@ -21,6 +21,7 @@ def read(path, readout=None, spell=False):
     """
     if not (path / "vocab.tsv").is_file():
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
+    from ..data.sources import noun_of
     from ..data.vocab import Vocabulary
 
     rectangular, source, own, loss, grams = _options(path)
@@ -52,7 +53,7 @@ def read(path, readout=None, spell=False):
             raise InputError(
                 f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
             )
-    return Stored(vocab.words, vectors, counts, spellings)
+    return Stored(vocab.words, vectors, counts, spellings, noun_of(_kind(path), source, rectangular, of_columns))
 
 
 def _options(path):
@@ -75,6 +76,14 @@ def _options(path):
         if not all(type(value) is int and value > 0 for value in grams):
             raise InputError(f"{wrong}, minn, maxn and buckets whole numbers{_REMEDY}")
     return *found, readout, str(options.get("loss")), grams
+
+
+def _kind(path):
+    """Return which source the run has read (str), None if that is not known."""
+    try:
+        return read_json(path / "corpus.json")["input"]["kind"]
+    except (InputError, KeyError, TypeError):
+        return None
 
 
 def _matrix(path, n_words=None):

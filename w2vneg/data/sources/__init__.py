@@ -30,6 +30,9 @@ class Source:
     catalog: str = "items"
     """Which named data it may read: "corpus" or "items"."""
 
+    noun: str = "item"
+    """What the things are called that get vectors: "word", "item", "node". Of users and items, rows are users."""
+
     tables: bool = False
     """The files are tables, so that a table in memory may stand for them."""
 
@@ -81,6 +84,17 @@ import_all(__path__, __name__)
 def options_of(kind):
     """Return the fields of a source's options: dict of name -> dataclasses.Field."""
     return option.options_of(SOURCES[kind])
+
+
+def noun_of(kind, walk, rectangular=False, targets=False):
+    """Return what a model's things are called (str).
+
+    kind : str or None, the source, if it is known; walk : str, as ``TrainConfig.source``
+    rectangular : bool, rows and columns are two kinds of things; targets : bool, it is those of the columns
+    """
+    if rectangular:
+        return "item" if targets else "user"
+    return SOURCES[kind].noun if kind in SOURCES else "word" if walk == "text" else "item"
 
 
 def readers_of(name):

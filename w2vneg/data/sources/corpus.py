@@ -34,6 +34,7 @@ class Corpus(Source):
     help = "Text: a file, folder, glob, - for standard input, or a name of 'w2vneg data list'."
     metavar = "PATH|NAME"
     catalog = "corpus"
+    noun = "word"
 
     class Options:
         tokenizer: str = option(
