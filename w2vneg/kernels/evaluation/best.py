@@ -36,22 +36,27 @@ def _enter(score, j, filled, ids, scores):
     return filled
 
 
+@njit(borrows=True)
+def _any_above(part, last):
+    """Tell whether a score of a slice is above `last`, or NaN; a slice, for places from 0 on become vector code."""
+    above = np.int32(0)
+    for j in range(part.shape[0]):
+        above += np.int32(not part[j] <= last)
+    return above > 0
+
+
 @njit
 def _best_of_row(line, ids, scores):
     """Fill a list; return False if a score is NaN. Chunks without a score above the list's last are passed over."""
     k, filled, n = ids.shape[0], 0, line.shape[0]
     for low in range(0, n, _CHUNK):
-        high = min(low + _CHUNK, n)
-        if filled == k:
-            last, above = scores[k - 1], np.int32(0)
-            for j in range(low, high):
-                above += np.int32(not line[j] <= last)  # of a NaN, too
-            if above == 0:
-                continue
-        for j in range(low, high):
-            if np.isnan(line[j]):
+        part = line[low : min(low + _CHUNK, n)]
+        if filled == k and not _any_above(part, scores[k - 1]):
+            continue
+        for j in range(part.shape[0]):
+            if np.isnan(part[j]):
                 return False
-            filled = _enter(line[j], j, filled, ids, scores)
+            filled = _enter(part[j], low + j, filled, ids, scores)
     return True
 
 
