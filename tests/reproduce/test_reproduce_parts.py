@@ -188,6 +188,17 @@ def test_the_law_is_where_the_gradient_vanishes_for_any_number_of_negatives(n, t
     assert np.abs(_gradient(other, p, q / q.sum(), n)).max() > 1e-4
 
 
+@pytest.mark.parametrize("temp", [1.0, math.inf])
+def test_with_one_negative_an_ideal_discriminator_leaves_the_law_as_it_is(temp):
+    rng = np.random.default_rng(8)
+    p, d = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
+    s = (1.0 if math.isinf(temp) else temp / (1 + temp)) * (np.log(p) - np.log(d))
+    q = d * np.exp(s / temp)
+    q /= q.sum()
+    assert np.abs(_gradient(s, p, q, 1, q / (p + q))).max() < 1e-12
+    assert np.abs(_gradient(s, p, q, 2, 2 * q / (p + 2 * q))).max() > 1e-4  # with more, not quite
+
+
 def test_the_discriminator_settles_at_the_log_ratio():
     rng = np.random.default_rng(6)
     p, g = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))

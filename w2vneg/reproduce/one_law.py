@@ -347,7 +347,7 @@ def _study(name, given):
     laws, along, bins, looked = law_tables(bench, tell)
     rows, verdicts = differences(task.name, looked)
     tables = {"law": laws, "differences": rows, "along λ": along, "cooperation": []}
-    sparse = make_task("sparse support", communities(seed, other=0.0), "user", seed, "baskets")
+    sparse = make_task("sparse support", communities(seed, 400, 6000, other=0.0), "user", seed, "baskets")
     for each in (bench, Laboratory(sparse, scale, seed, memo)):
         rows, found = cooperation_table(each, tell)
         tables["cooperation"] += rows
