@@ -18,6 +18,8 @@ from torch.nn.functional import cross_entropy, log_softmax  # noqa: E402
 
 from w2vneg.torch import SampledLoss  # noqa: E402
 
+torch.set_num_threads(1)  # threads that wait for one another take longer beside other tests
+
 V, DIM, B = 40, 6, 5
 COUNTS = np.arange(V, 0, -1) ** 2
 _FLAT = {"noise_exponent": 0.5}

@@ -1,0 +1,24 @@
+"""The YouTube network of Blanc and Rendle 2018 (§4.1.1) in small: three items seen, a deep network, the next item.
+
+The paper's data are not public. This is MovieLens 1M, of whose users half have times at hand (1 to 2999): all items a
+user rated, in the order of rating, whatever the rating. A layer of rectified units over the three items' embeddings;
+there are no other features of users. Users of validation and test data are not trained on. Otherwise as `kernel-lstm`.
+"""
+
+from . import STUDIES, Study
+from .kernel_lstm import SAMPLERS, methods, run
+from .networks import Plan
+from .sequences import histories, made_up_histories
+
+_TRIED = ("uniform", "unigram", "quadratic", "softmax")
+
+
+@STUDIES.register("next-of-three")
+def next_of_three(tell, quick, seed) -> Study:
+    """Three items, a deep network, the next item of MovieLens 1M by sampler; quick: made-up histories."""
+    if quick:
+        task, plan = made_up_histories(150, 3, seed), Plan("mlp", 12, 1, 100, 2, rates=(0.01, 0.03))
+        return run(task, plan, methods({"uniform": (2, 50), "quadratic": (2, 50), "softmax": (2,)}), seed, tell)
+    samples = {name: (5, 20, 80) for name in SAMPLERS if name in _TRIED} | {"uniform": (5, 20, 80, 320)}
+    task = histories("ml-1m-half", 3, seed, most=50_000)
+    return run(task, Plan("mlp", 32, 3, 256, 3), methods(samples), seed, tell)
