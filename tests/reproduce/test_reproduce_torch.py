@@ -20,6 +20,7 @@ from w2vneg.reproduce import (
     next_of_three,  # noqa: F401  (enters itself)
     sequences,
 )
+from w2vneg.reproduce.memo import Memo
 from w2vneg.reproduce.networks import Method, Plan, Run
 from w2vneg.reproduce.sequences import Sequences, Task
 
@@ -92,7 +93,7 @@ def test_a_seed_decides_a_run_and_training_lowers_the_loss():
     task.parts["train"].targets[:] = (task.parts["train"].inputs + 1) % 12  # something to learn
     task.parts["valid"].targets[:] = (task.parts["valid"].inputs + 1) % 12
     plan, method = Plan("gru", 8, 15, 10, 1), Method("css", {"loss": "css", "negatives": 4, "shared": True, "spare": 2})
-    first, again, other = (Run(task, plan, method, seed).train(0.03)["valid"] for seed in (1, 1, 2))
+    first, again, other = (Run(task, plan, method, seed).train(0.03) for seed in (1, 1, 2))
     assert first == again != other
     assert first[-1] < 0.8 * math.log(12)
 
@@ -101,7 +102,7 @@ def test_a_run_that_diverges_has_an_infinite_loss():
     task = small()
     run = Run(task, Plan("gru", 6, 2, 10, 1), Method("is", {"loss": "importance", "negatives": 2}), 1)
     run.loss.output.weight.data.fill_(math.nan)
-    assert run.train(0.01) == {"valid": [math.inf, math.inf]}
+    assert run.train(0.01) == [math.inf, math.inf]
 
 
 def test_each_row_has_a_rate_of_its_own_and_an_edge_is_told():
@@ -109,13 +110,18 @@ def test_each_row_has_a_rate_of_its_own_and_an_edge_is_told():
     methods = [Method("full", {"loss": "softmax"}), Method("us", {"loss": "us"}, "corrected", follows=True)]
     told = []
     plan = Plan("gru", 4, 1, 10, 2, rates=(0.001, 0.01))
-    table, curves, rates = networks.measure(task, plan, methods, 1, told.append)
+    memo = Memo()
+    found = networks.measure(task, plan, methods, 1, told.append, memo)
+    table, rates = found.table, found.rates
     assert table["method"].to_list() == ["full", "us"]
     assert (table["at an edge"] == "yes").all() and len(told) == 2
-    assert len(curves) == 4 and len(rates) == 4
+    assert len(found.curves) == 4 and len(rates) == 4
     for row in table.itertuples():
         assert row.rate == rates[rates["method"] == row.method].sort_values("valid")["rate"].iloc[0]
-    assert (table["test ±"] > 0).all()
+    assert (table["loss ±"] > 0).all()
+    assert len(memo) == 8
+    again = networks.measure(task, plan, methods, 1, told.append, memo)
+    assert len(memo) == 8 and again.runs == found.runs  # nothing is trained again
 
 
 def test_needed_samples_and_shares_of_the_gain():
@@ -138,7 +144,7 @@ def test_ranks_count_what_scores_higher_and_half_of_ties():
         Task("toy", np.array([5, 3, 2]), {"test": Sequences(np.zeros((2, 1), int), np.array([0, 2]))})
     )
     assert row["MPR"] == pytest.approx(50.0)
-    assert row["test"] == pytest.approx(-0.5 * (math.log(0.5) + math.log(0.2)))
+    assert row["loss"] == pytest.approx(-0.5 * (math.log(0.5) + math.log(0.2)))
 
 
 @pytest.mark.slow
@@ -148,7 +154,8 @@ def test_studies_in_small(name):
     done = STUDIES[name](told.append, True, 1)
     assert told
     losses = done.tables["ranking" if name == "next-of-history" else "loss"]
-    assert np.isfinite(losses["test"]).all()
+    assert np.isfinite(losses["loss"]).all()
+    assert done.verdicts
     for draw in done.figures.values():
         draw(pytest.importorskip("matplotlib.figure").Figure())
     if name == "kernel-lstm":

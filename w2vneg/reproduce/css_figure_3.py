@@ -12,11 +12,26 @@ methods, whose spread says whether a model normalises itself.
 
 import math
 
-from . import STUDIES, Study
+from . import STUDIES, Study, declare
 from .networks import Method, Plan, draw_curves, how, log_z, measure
 from .sequences import made_up, treebank
+from .verdicts import Claim, Unit, judged
 
 _LENGTH = 20
+_UNIT = {"log-likelihood": Unit(1.0, "nats", 0.01)}
+CLAIMS = [
+    Claim("CSS", f"{better} is better than {worse} on a recurrent net", better, worse, "log-likelihood")
+    for better, worse in (
+        ("CSS (IS correct class)", "IS large vocab"),
+        ("BlackOut", "IS large vocab"),
+        ("CSS (IS correct class)", "ranking"),
+        ("CSS (IS correct class)", "negative sampling"),
+        ("CSS (IS correct class)", "IS"),
+    )
+] + [
+    Claim("notes", f"the softmax is ahead of {name}", "full softmax", name, "log-likelihood")
+    for name in ("NCE, k = 25, z = 1", "NCE, k = 25, z = 1, biased", "NCE, k = 25, z learned")
+]
 
 
 def methods(negatives):
@@ -44,7 +59,7 @@ def methods(negatives):
 
 def verdicts(table, n_vocab):
     """Return what the table says beside the paper (str, Markdown)."""
-    loss, reach = (dict(zip(table["method"], table[column], strict=True)) for column in ("test", "test ±"))
+    loss, reach = (dict(zip(table["method"], table[column], strict=True)) for column in ("loss", "loss ±"))
     best = sorted(("CSS (IS correct class)", "BlackOut", "IS large vocab"), key=loss.get)
     full = loss["full softmax"]
     above = {name: loss[name] - full for name in loss if name.startswith("NCE, k")}
@@ -70,19 +85,23 @@ def verdicts(table, n_vocab):
     return "\n".join(lines)
 
 
-def run(task, plan, tried, seed, tell):
-    table, curves, rates = measure(task, plan, tried, seed, tell, log_z)
-    text = f"{how(task, plan)}\n\n{verdicts(table, task.n_vocab)}\n"
+def run(task, plan, tried, given):
+    """Return the study of one task; given : (tell, seed, memo)."""
+    tell, seed, memo = given
+    found = measure(task, plan, tried, seed, tell, memo, log_z)
+    text = f"{how(task, plan)}\n\n{verdicts(found.table, task.n_vocab)}\n"
     start = math.log(task.n_vocab)
-    shown = curves[curves["valid"] < 1.5 * start]
-    return Study({"loss": table, "rates": rates, "curves": curves}, text, {"figure 3": draw_curves(shown, start)})
+    shown = found.curves[found.curves["valid"] < 1.5 * start]
+    tables = {"loss": found.table, "rates": found.rates, "curves": found.curves}
+    return Study(tables, text, {"figure 3": draw_curves(shown, start)}, judged(CLAIMS, found.runs, _UNIT))
 
 
 @STUDIES.register("css-figure-3")
-def css_figure_3(tell, quick, seed):
+@declare("CSS", "figure 3", resumes=True)
+def css_figure_3(tell, quick, seed, memo=None):
     """A GRU language model by every objective of the CSS paper, on the Penn Treebank; quick: a made-up language."""
     if quick:
         task, plan = made_up(200, 6_000, 10, seed), Plan("gru", 12, 1, 20, 2, rates=(0.01, 0.03))
-        return run(task, plan, methods(20), seed, tell)
+        return run(task, plan, methods(20), (tell, seed, memo))
     task = treebank({"train": 50_000, "valid": 10_000, "test": 20_000}, 2000, _LENGTH)
-    return run(task, Plan("gru", 48, 3, 20, 3), methods(100), seed, tell)
+    return run(task, Plan("gru", 48, 3, 20, 3), methods(100), (tell, seed, memo))

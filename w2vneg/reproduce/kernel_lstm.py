@@ -14,9 +14,10 @@ import math
 
 import pandas as pd
 
-from . import STUDIES, Study
+from . import STUDIES, Study, declare
 from .networks import Method, Plan, draw_curves, how, measure
 from .sequences import made_up, treebank
+from .verdicts import Claim, Unit, judged
 
 SAMPLERS = {
     "uniform": {"loss": "sampled-softmax", "sampler": "uniform"},
@@ -29,6 +30,7 @@ SAMPLERS = {
 _ABSOLUTE = ("quadratic", "quartic")
 _NEAR = 0.02
 _GAIN = 0.5  # nats
+_UNIT = {"log-likelihood": Unit(1.0, "nats", 0.01)}
 _FULL = {False: "full softmax", True: "full softmax, absolute"}
 
 
@@ -43,12 +45,12 @@ def methods(samples):
 
 def beside_full(table):
     """Return a row for each sampler and m: loss above that of the full softmax of its kind, in per cent."""
-    full = {absolute: table.loc[table["method"] == name, "test"].iloc[0] for absolute, name in _FULL.items()}
+    full = {absolute: table.loc[table["method"] == name, "loss"].iloc[0] for absolute, name in _FULL.items()}
     rows = []
     for row in table[table["method"].str.contains(", m = ")].itertuples():
         name, m = row.method.split(", m = ")
-        rows.append((name, int(m), row.test, row.perplexity, 100 * (row.test / full[name in _ABSOLUTE] - 1)))
-    return pd.DataFrame(rows, columns=["sampler", "m", "test", "perplexity", "above full, %"])
+        rows.append((name, int(m), row.loss, row.perplexity, 100 * (row.loss / full[name in _ABSOLUTE] - 1)))
+    return pd.DataFrame(rows, columns=["sampler", "m", "loss", "perplexity", "above full, %"])
 
 
 def needed(bias):
@@ -73,6 +75,22 @@ def speed(curves, start):
         if start - by_epoch.iloc[-1] > _GAIN:
             shares[name] = (start - by_epoch.iloc[0]) / (start - by_epoch.iloc[-1])
     return pd.Series(shares, name="share after one epoch")
+
+
+def claims(samples):
+    """Return what the paper says of samplers with the same number of draws, and of the fewest and the most."""
+    pairs = [("quadratic", "uniform"), ("quadratic", "unigram"), ("quadratic", "bigram"), ("softmax", "uniform")]
+    found = []
+    for better, worse in pairs:
+        for m in sorted({*samples.get(better, ())} & {*samples.get(worse, ())}):
+            text = f"{better} sampling is better than {worse} with {m}"
+            found.append(Claim("kernel", text, f"{better}, m = {m}", f"{worse}, m = {m}", "log-likelihood"))
+    few, most = samples["softmax"][0], samples["softmax"][-1]
+    text = f"softmax sampling is better with {most} than with {few}, against what theorem 2.1 lets expect"
+    if few < most:
+        ends = f"softmax, m = {most}", f"softmax, m = {few}"
+        found.append(Claim("kernel", text, *ends, "log-likelihood"))
+    return found
 
 
 def verdicts(bias, shares):
@@ -106,9 +124,11 @@ def _draw_bias(bias, table):
     return draw
 
 
-def run(task, plan, tried, seed, tell):
-    """Return the study of one task."""
-    table, curves, rates = measure(task, plan, tried, seed, tell)
+def run(task, plan, samples, given):
+    """Return the study of one task; given : (tell, seed, memo)."""
+    tell, seed, memo = given
+    measured = measure(task, plan, methods(samples), seed, tell, memo)
+    table, curves = measured.table, measured.curves
     bias, start = beside_full(table), math.log(task.n_vocab)
     shares = speed(curves, start)
     text = f"{how(task, plan)}\n\n{verdicts(bias, shares)}\n"
@@ -116,18 +136,20 @@ def run(task, plan, tried, seed, tell):
     for name in ("uniform", "quadratic", "softmax"):
         of_sampler = curves[curves["method"].str.startswith(f"{name}, m = ")]
         drawn[f"figure 3, {name}"] = draw_curves(of_sampler, start)
-    m = sorted(set(bias.loc[bias["sampler"] == "quadratic", "m"]))[0]
+    m = min(bias.loc[bias["sampler"] == "quadratic", "m"])
     drawn["figure 4"] = draw_curves(curves[curves["method"].str.endswith(f", m = {m}")], start)
     tables = {"loss": table, "bias": bias, "speed": shares.rename_axis("method").reset_index()}
-    return Study(tables | {"rates": rates, "curves": curves}, text, drawn)
+    tables |= {"rates": measured.rates, "curves": curves}
+    return Study(tables, text, drawn, judged(claims(samples), measured.runs, _UNIT))
 
 
 @STUDIES.register("kernel-lstm")
-def kernel_lstm(tell, quick, seed):
+@declare("kernel", "figures 2–4, LSTM", resumes=True)
+def kernel_lstm(tell, quick, seed, memo=None):
     """An LSTM over the Penn Treebank by sampler and number of samples; quick: over a made-up language."""
     if quick:
         task, plan = made_up(200, 6_000, 10, seed), Plan("lstm", 12, 2, 20, 2, rates=(0.01, 0.03))
-        return run(task, plan, methods({"uniform": (2, 50), "quadratic": (2, 50), "softmax": (2,)}), seed, tell)
+        return run(task, plan, {"uniform": (2, 50), "quadratic": (2, 50), "softmax": (2,)}, (tell, seed, memo))
     samples = dict.fromkeys(SAMPLERS, (5, 20, 80)) | dict.fromkeys(("uniform", "unigram", "bigram"), (5, 20, 80, 320))
     task = treebank({"train": 40_000, "valid": 10_000, "test": 20_000}, 2000, 20)
-    return run(task, Plan("lstm", 32, 3, 20, 3), methods(samples), seed, tell)
+    return run(task, Plan("lstm", 32, 3, 20, 3), samples, (tell, seed, memo))

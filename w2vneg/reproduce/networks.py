@@ -6,13 +6,15 @@ neighbours are worse; then seeds that had no part in the choice train with it, a
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from ..errors import require
-from ..search.comparing import interval
 from .kernel_figure_2 import best_alpha
+from .memo import Memo
+from .verdicts import interval
 
 _CHUNK = 2**22  # scores of an evaluation that are held at once
 _RATES = tuple(0.0001 * 3**k for k in range(9))  # .0001 to .66
@@ -103,27 +105,21 @@ class Run:
             for name, data in task.parts.items()
         }
 
-    def parameters(self):
-        return [*self.net.parameters(), *self.loss.parameters()]
-
-    def train(self, rate, parts=("valid",)):
-        """Train; return the losses of these parts after each epoch: dict of part -> list of float, inf if diverged."""
+    def train(self, rate):
+        """Train; return the loss on validation data after each epoch (list of float), infinite from divergence on."""
         t = torch()
-        optimiser = t.optim.Adam(self.parameters(), lr=rate)
+        optimiser = t.optim.Adam([*self.net.parameters(), *self.loss.parameters()], lr=rate)
         inputs, targets = self.parts["train"]
-        found = {part: [] for part in parts}
-        for _ in range(self.plan.epochs):
+        losses = []
+        while len(losses) < self.plan.epochs and math.inf not in losses:
             order = t.randperm(len(inputs), generator=self.generator)
             for rows in order.split(self.plan.batch):
                 optimiser.zero_grad()
                 self._value(inputs[rows], targets[rows]).backward()
                 optimiser.step()
-            for part in parts:
-                value = self.nll(part)
-                found[part].append(value if math.isfinite(value) else math.inf)
-            if not math.isfinite(value):
-                break
-        return {part: values + [math.inf] * (self.plan.epochs - len(values)) for part, values in found.items()}
+            value = self.nll("valid")
+            losses.append(value if math.isfinite(value) else math.inf)
+        return losses + [math.inf] * (self.plan.epochs - len(losses))
 
     def _value(self, inputs, targets):
         last = inputs if targets.dim() == 2 else inputs[:, -1]
@@ -152,52 +148,73 @@ class Run:
         return total / n
 
 
-def chosen_rate(task, plan, method, seed, start):
+def chosen_rate(task, plan, method, seed, start, memo):
     """Return the place on the grid of rates that is best for `method` on validation, and the losses of all tried."""
     losses = {}
 
     def loss_at(rate):
-        losses[rate] = Run(task, plan, method, seed).train(rate)["valid"][-1]
+        key = [plan.net, method.name, rate, seed]
+        losses[rate] = memo(key, lambda: Run(task, plan, method, seed).train(rate)[-1])
         return losses[rate]
 
     return best_alpha(loss_at, plan.rates, start), losses
 
 
-def measure(task, plan, methods, seed, tell, extra=None):
-    """Choose a rate for each method, then train seeds of their own with it.
-
-    extra : callable(Run) -> dict of str -> float, more figures of a trained network on test data
-
-    Returns
-    -------
-    table : DataFrame, a row a method: rate, test loss with the half of a 95 % interval, perplexity
+@dataclass
+class Measured:
+    """table : DataFrame, a row a method: rate, and for each figure its mean and the half of a 95 % interval
     curves : DataFrame, a row for each method, seed and epoch: loss on validation data
     rates : DataFrame, a row for each method and rate tried: loss on validation data at the end
+    runs : dict of (method, figure) -> list of float, one a seed, for `verdicts.judged`
     """
-    rows, curves, rates, place = [], [], [], 0
+
+    table: pd.DataFrame
+    curves: pd.DataFrame
+    rates: pd.DataFrame
+    runs: dict
+
+
+def measure(task, plan, methods, seed, tell, memo=None, extra=None):
+    """Choose a rate for each method, then train seeds of their own with it; return what was `Measured`.
+
+    memo : Memo, optional; keeps what is done
+    extra : callable(Run) -> dict of str -> float, more figures of a trained network on test data
+    """
+    memo = Memo() if memo is None else memo
+    rows, curves, rates, runs, place = [], [], [], {}, 0
     for method in methods:
         start = place if method.follows else min(_START, len(plan.rates) - 1)
-        place, tried = chosen_rate(task, plan, method, seed, start)
+        place, tried = chosen_rate(task, plan, method, seed, start, memo)
         rates += [(method.name, rate, tried[rate]) for rate in sorted(tried)]
+        found, rate = [], plan.rates[place]
+        for k in range(1, 1 + plan.seeds):
+            make = partial(_tested, task, plan, method, seed + k, rate, extra)
+            found.append(memo([plan.net, method.name, rate, seed + k, "test"], make))
+            curves += [(method.name, k, epoch, value) for epoch, value in enumerate(found[-1]["curve"], 1)]
         edge = place in (0, len(plan.rates) - 1)
-        losses, more = [], []
-        for k in range(plan.seeds):
-            run = Run(task, plan, method, seed + 1 + k)
-            curve = run.train(plan.rates[place])["valid"]
-            curves += [(method.name, k, epoch, value) for epoch, value in enumerate(curve, 1)]
-            losses.append(run.nll("test"))
-            more.append(extra(run) if extra else {})
-        row = {"method": method.name, "rate": plan.rates[place], "at an edge": "yes" if edge else ""}
-        row |= _summary("test", losses) | {"perplexity": math.exp(min(np.mean(losses), 700))}
-        for key in more[0]:
-            row |= _summary(key, [one[key] for one in more])
-        rows.append(row)
-        tell(f"{method.name}: test {row['test']:.4f} (perplexity {row['perplexity']:.1f}) at rate {row['rate']:.2g}")
-    return (
+        row = {"method": method.name, "rate": rate, "at an edge": "yes" if edge else ""}
+        for figure in found[0]["figures"]:
+            runs[method.name, figure] = [one["figures"][figure] for one in found]
+            row |= _summary(figure, runs[method.name, figure])
+        rows.append(row | {"perplexity": math.exp(min(row["loss"], 700))})
+        tell(
+            f"{method.name}: test {row['loss']:.4f} (perplexity {rows[-1]['perplexity']:.1f}) at rate {row['rate']:.2g}"
+        )
+    return Measured(
         pd.DataFrame(rows),
         pd.DataFrame(curves, columns=["method", "seed", "epoch", "valid"]),
         pd.DataFrame(rates, columns=["method", "rate", "valid"]),
+        runs,
     )
+
+
+def _tested(task, plan, method, seed, rate, extra):
+    """Train one network and look at test data: dict that JSON can hold."""
+    run = Run(task, plan, method, seed)
+    curve = run.train(rate)
+    loss = run.nll("test")
+    figures = {"loss": loss, "log-likelihood": -loss} | (extra(run) if extra else {})
+    return {"curve": curve, "figures": figures}
 
 
 def log_z(run):
@@ -213,10 +230,8 @@ def log_z(run):
 
 
 def _summary(name, values):
-    mean, low, _ = interval([value for value in values if math.isfinite(value)])
-    if mean is None:
-        return {name: math.inf, f"{name} ±": math.nan}
-    return {name: mean, f"{name} ±": math.nan if low is None else mean - low}
+    mean, low, _ = interval(values)
+    return {name: mean, f"{name} ±": mean - low}
 
 
 def draw_curves(curves, start=None):

@@ -11,9 +11,10 @@ Objectives that leave their noise in the scores are read off, and their rate is 
 import numpy as np
 import pandas as pd
 
-from . import STUDIES, Study
+from . import STUDIES, Study, declare
 from .networks import Method, Plan, how, measure
 from .sequences import histories, made_up_histories
+from .verdicts import Claim, Unit, judged
 
 NETS = {"last": "last item", "mean": "mean of ten", "gru-last": "GRU"}
 METHODS = (
@@ -54,7 +55,7 @@ def popularity(task):
     return {
         "network": "none",
         "method": "popularity",
-        "test": float(-np.log(p[test]).mean()),
+        "loss": float(-np.log(p[test]).mean()),
         f"P@{_K}": 100 * float((places < _K).mean()),
         "MPR": 100 * float(1 - places.mean() / (task.n_vocab - 1)),
     }
@@ -63,34 +64,52 @@ def popularity(task):
 def verdicts(table):
     """Return what the table says (str, Markdown)."""
     lines = []
-    for figure in ("test", f"P@{_K}", "MPR"):
+    for figure in ("loss", f"P@{_K}", "MPR"):
         best = []
         for net in NETS.values():
             part = table[table["network"] == net]
-            row = part.loc[part[figure].idxmin() if figure == "test" else part[figure].idxmax()]
+            row = part.loc[part[figure].idxmin() if figure == "loss" else part[figure].idxmax()]
             best.append(f"{net}: {row['method']} {row[figure]:.3f} ± {row[f'{figure} ±']:.3f}")
-        lines.append(f"- Best {'log-likelihood (loss, nats)' if figure == 'test' else figure}: {'; '.join(best)}.")
+        lines.append(f"- Best {'loss, nats' if figure == 'loss' else figure}: {'; '.join(best)}.")
     return "\n".join(lines)
 
 
-def run(task, plans, methods, seed, tell):
-    """Return the study of one task."""
-    tables, all_rates = [pd.DataFrame([popularity(task)])], []
+def claims():
+    """Return what the paper says of single items, of each network, and that a history tells more than its end."""
+    found = []
+    for net in NETS.values():
+        for name in ("US", "PS", "UBS", "PBS"):
+            text = f"{name} ranks better than the full softmax ({net})"
+            found.append(Claim("RS", text, f"{net}, {name}", f"{net}, FS (MLE)", f"P@{_K}"))
+    for net in ("mean of ten", "GRU"):
+        text = f"{net} is better than the last item alone, full softmax"
+        found.append(Claim("ours", text, f"{net}, FS (MLE)", "last item, FS (MLE)", "log-likelihood"))
+    return found
+
+
+def run(task, plans, methods, given):
+    """Return the study of one task; given : (tell, seed, memo)."""
+    tell, seed, memo = given
+    tables, rates, runs = [pd.DataFrame([popularity(task)])], [], {}
     for plan in plans:
         net = NETS[plan.net]
-        table, _, rates = measure(task, plan, methods, seed, lambda text, net=net: tell(f"{net}, {text}"), ranking)
-        tables.append(table.assign(network=net))
-        all_rates.append(rates.assign(network=net))
+        found = measure(task, plan, methods, seed, lambda text, net=net: tell(f"{net}, {text}"), memo, ranking)
+        tables.append(found.table.assign(network=net))
+        rates.append(found.rates.assign(network=net))
+        runs |= {(f"{net}, {method}", figure): values for (method, figure), values in found.runs.items()}
     table = pd.concat(tables, ignore_index=True)
     text = f"{how(task, plans[0])} Networks: {', '.join(NETS[plan.net] for plan in plans)}.\n\n{verdicts(table)}\n"
-    return Study({"ranking": table, "rates": pd.concat(all_rates, ignore_index=True)}, text)
+    units = {f"P@{_K}": Unit(1.0, "points", 0.1), "log-likelihood": Unit(1.0, "nats", 0.01)}
+    tables = {"ranking": table, "rates": pd.concat(rates, ignore_index=True)}
+    return Study(tables, text, verdicts=judged(claims(), runs, units))
 
 
 @STUDIES.register("next-of-history")
-def next_of_history(tell, quick, seed):
+@declare("RS", "table 2, from histories", resumes=True)
+def next_of_history(tell, quick, seed, memo=None):
     """Next item from the last one, a mean or a GRU over a history, on MovieLens 100K; quick: made-up histories."""
     if quick:
         task, methods = made_up_histories(100, 4, seed), METHODS[:1] + METHODS[3:4]
-        return run(task, [Plan(net, 8, 1, 200, 2, rates=(0.03,)) for net in NETS], methods, seed, tell)
+        return run(task, [Plan(net, 8, 1, 200, 2, rates=(0.03,)) for net in NETS], methods, (tell, seed, memo))
     task = histories("ml-100k", 10, seed)
-    return run(task, [Plan(net, 32, 3, 128, 3) for net in NETS], METHODS, seed, tell)
+    return run(task, [Plan(net, 32, 3, 128, 3) for net in NETS], METHODS, (tell, seed, memo))

@@ -5,20 +5,19 @@ user rated, in the order of rating, whatever the rating. A layer of rectified un
 there are no other features of users. Users of validation and test data are not trained on. Otherwise as `kernel-lstm`.
 """
 
-from . import STUDIES, Study
-from .kernel_lstm import SAMPLERS, methods, run
+from . import STUDIES, declare
+from .kernel_lstm import run
 from .networks import Plan
 from .sequences import histories, made_up_histories
 
-_TRIED = ("uniform", "unigram", "quadratic", "softmax")
-
 
 @STUDIES.register("next-of-three")
-def next_of_three(tell, quick, seed) -> Study:
+@declare("kernel", "figure 2, YouTube", resumes=True)
+def next_of_three(tell, quick, seed, memo=None):
     """Three items, a deep network, the next item of MovieLens 1M by sampler; quick: made-up histories."""
     if quick:
         task, plan = made_up_histories(150, 3, seed), Plan("mlp", 12, 1, 100, 2, rates=(0.01, 0.03))
-        return run(task, plan, methods({"uniform": (2, 50), "quadratic": (2, 50), "softmax": (2,)}), seed, tell)
-    samples = {name: (5, 20, 80) for name in SAMPLERS if name in _TRIED} | {"uniform": (5, 20, 80, 320)}
+        return run(task, plan, {"uniform": (2, 50), "quadratic": (2, 50), "softmax": (2,)}, (tell, seed, memo))
+    samples = {"uniform": (5, 20, 80, 320)} | dict.fromkeys(("unigram", "quadratic", "softmax"), (5, 20, 80))
     task = histories("ml-1m-half", 3, seed, most=50_000)
-    return run(task, Plan("mlp", 32, 3, 256, 3), methods(samples), seed, tell)
+    return run(task, Plan("mlp", 32, 3, 256, 3), samples, (tell, seed, memo))

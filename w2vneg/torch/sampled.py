@@ -1,7 +1,6 @@
 """`SampledLoss`: an objective of w2vneg as the last layer of a PyTorch model."""
 
 from dataclasses import fields
-from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -11,7 +10,7 @@ from torch.nn.functional import embedding, log_softmax
 from ..config import TrainConfig
 from ..config.compatibility import check_plugs
 from ..errors import ConfigError, did_you_mean
-from ..evaluation.correction import settled, share_of
+from ..evaluation.correction import law_of, share_of
 from ..losses import LOSSES
 from ..losses.softmax import Softmax
 from ..registry import RunContext
@@ -154,8 +153,7 @@ class SampledLoss(nn.Module):
         """
         scores, share = self.scores(hidden), share_of(score)
         if share != 0:
-            model = SimpleNamespace(config=self.config, vocab_out=SimpleNamespace(counts=self._counts))
-            factor, log_noise = settled(model)
+            factor, log_noise = law_of(self.config, self._counts)
             if log_noise is not None:
                 scores = factor * scores + torch.as_tensor(share * log_noise, dtype=scores.dtype, device=scores.device)
         return log_softmax(scores, dim=-1)
