@@ -210,7 +210,7 @@ def test_what_is_learnt_is_the_law_of_the_targets(dtype):
         ({"loss": "css", "negative": 3}, "did you mean 'negatives'"),
         ({"loss": "css", "temp": 1.0}, "only sampler boltzmann"),
         ({"loss": "hierarchical"}, "no form in w2vneg.torch"),
-        ({"loss": "css-bernoulli"}, "'bernoulli' has no form"),
+        ({"loss": "css-bernoulli", "spare": 2}, "leave spare out"),
         ({"loss": "kernel-quadratic", "tree": "bulk"}, "matrix product"),
         ({"loss": "relaxed", "temp_schedule": "linear"}, "inverse_temperature"),
         ({"loss": "css", "reduction": "avg"}, "unknown reduction"),

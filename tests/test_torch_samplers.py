@@ -123,6 +123,30 @@ def test_rolling_candidates_are_kept_and_the_oldest_replaced():
     assert torch.isin(ids, sampler.candidates).all()
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_every_target_enters_by_itself_with_its_own_probability(shared, monkeypatch):
+    monkeypatch.setattr(torch_samplers, "_CELLS", 500 * V)
+    loss = SampledLoss(COUNTS, DIM, loss="css-bernoulli", negatives=5, noise_exponent=0.5)
+    b = loss.sampler.log_b.exp().numpy()
+    assert b.sum() == pytest.approx(5, rel=1e-5)
+    sets = 1 if shared else 2100
+    view = View(torch.zeros(sets, DIM), torch.arange(sets) % V, None, torch.zeros(V, DIM), None)
+    generator, seen, n = torch.Generator().manual_seed(1), np.zeros(V), 300 if shared else 1
+    for _ in range(n):
+        ids, log_q, log_q_positive = loss.sampler(view, 5, shared, generator)
+        ids, log_q = ids.view(sets, -1).numpy(), log_q.view(sets, -1).numpy()
+        there = ids >= 0
+        number = there.sum(axis=1, keepdims=True)
+        assert all(len(set(row[row >= 0])) == k for row, k in zip(ids, number[:, 0], strict=True))
+        np.testing.assert_allclose(np.exp(log_q[there]), (b[ids] / np.maximum(number, 1))[there], rtol=1e-5)
+        assert np.isinf(log_q[~there]).all()
+        np.testing.assert_allclose(log_q_positive.exp(), b[view.targets] / np.maximum(number[:, 0], 1), rtol=1e-5)
+        seen += np.bincount(ids[there], minlength=V)
+    total = sets * n
+    z = (seen - total * b) / np.sqrt(total * b * (1 - b))
+    assert stats.chi2.sf((z**2).sum(), V) > UNLIKELY
+
+
 def test_the_hardest_of_some_follow_their_law():
     ids, log_q, _ = drawn({"loss": "dns", "candidates": 3}, DRAWS)
     assert log_q is None

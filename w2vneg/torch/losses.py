@@ -11,7 +11,7 @@ import torch
 from torch.nn.functional import relu, softplus
 
 from ..losses.blackout import BlackOut
-from ..losses.complementary_sum import ComplementarySum
+from ..losses.complementary_sum import ComplementaryBernoulli, ComplementarySum
 from ..losses.importance_sampling import ImportanceSampling
 from ..losses.negative_sampling import NegativeSampling
 from ..losses.noise_contrastive import LearnedNormaliser, NoiseContrastive
@@ -105,6 +105,13 @@ def large_vocabulary(loss, scores):
 def complementary_sum(loss, scores):
     rest = (-torch.expm1(scores.log_q_positive)).clamp(min=_LEAST_REST)
     return _softmax(loss, scores, scores.positive, scores.corrected() + rest.log()[:, None])
+
+
+@implement(ComplementaryBernoulli)
+def complementary_bernoulli(loss, scores):
+    """q is b over how many were drawn, those that are the positive among them."""
+    drawn = torch.isfinite(scores.log_q).sum(dim=1).clamp(min=1)
+    return _softmax(loss, scores, scores.positive, scores.negative - scores.log_q - drawn.log()[:, None])
 
 
 @implement(ImportanceSampling)

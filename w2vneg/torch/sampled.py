@@ -53,7 +53,7 @@ class SampledLoss(nn.Module):
     shared : bool
         One set of negatives for a whole batch, by a sampler that looks at no context.
     spare : int
-        Draws beyond `negatives`, from which those that are the positive are made up for.
+        Draws beyond `negatives`, from which those that are the positive are made up for: the first n others count.
     reduction : str
         mean, sum or none.
     **options
@@ -105,6 +105,8 @@ class SampledLoss(nn.Module):
         if type(sampler) not in MODULES:
             raise ConfigError(f"sampler {config.sampler!r} has no form in w2vneg.torch; take popularity or boltzmann")
         self.sampler = MODULES[type(sampler)](sampler, n_vocab)
+        if self.spare and sampler.independent:
+            raise ConfigError(f"sampler {config.sampler!r} lets each target enter by itself; leave spare out")
         if self.shared and not self.sampler.shareable:
             raise ConfigError(
                 f"sampler {config.sampler!r} draws for one context, so a batch cannot share it; leave shared out, or "
@@ -188,11 +190,19 @@ class SampledLoss(nn.Module):
         with torch.no_grad():
             ids, log_q, log_q_positive = self.sampler(view, n + self.spare, self.shared, generator)
         log_q = None if log_q is None else log_q.expand(len(targets), -1)
+        drawn, ids = ids >= 0, ids.clamp(min=0)
         positive, negative = self._scored(hidden, targets[:, None]).squeeze(1), self._scored(hidden, ids)
         with torch.no_grad():
-            counted = ids != targets[:, None] if self.config.exclude == "target" else torch.ones_like(negative).bool()
-            counted = counted & (counted.cumsum(dim=1) <= n)
-        first, weights, beside = self._weighed(hidden, targets, ids, (negative.detach(), log_q, counted))
+            counted = drawn.expand_as(negative)
+            if self.config.exclude == "target":
+                counted = counted & (ids != targets[:, None])
+            if self.spare:
+                counted = counted & (counted.cumsum(dim=1) <= n)
+            first, weights = self._weights(negative, log_q, counted)
+        beside = 0.0
+        if self.evidence is not None:
+            first, weights, value = self.evidence(hidden, targets, ids, drawn)
+            weights, beside = weights * counted, value - value.detach()  # no value of its own, but its gradient
         scores = Scores(positive, negative, weights, first, log_q_positive, log_q, generator)
         plug = self._plug._replace(**{name: getattr(self, name) for name in self._plug.parameters})
         return VALUES[type(self._plug)](plug, scores) + beside
@@ -204,13 +214,10 @@ class SampledLoss(nn.Module):
         scores = scores if self._bias is None else scores + self._bias[ids]
         return scores.abs() if self.config.absolute_softmax else scores
 
-    def _weighed(self, hidden, targets, ids, drawn):
-        """Return (ω₀ (B,), ω (B, n), what has the value 0 and the gradient of the discriminator's loss)."""
-        negative, _, counted = drawn
-        if self.evidence is None:
-            return torch.ones_like(negative[:, 0]), WEIGHTS[type(self._weigher)](self._weigher, *drawn), 0.0
-        first, weights, value = self.evidence(hidden, targets, ids)
-        return first, weights * counted, value - value.detach()
+    def _weights(self, negative, log_q, counted):
+        """Return ω₀ (B,) and ω (B, n) of a weigher that learns nothing; None in the place of ω of one that learns."""
+        body = WEIGHTS.get(type(self._weigher))
+        return torch.ones_like(negative[:, 0]), body and body(self._weigher, negative, log_q, counted)
 
 
 def _known():

@@ -4,8 +4,11 @@ A sampler is called as
 
     ids, log_q, log_q_positive = sampler(view, n, shared, generator)
 
-ids : int64, (B, n), or (n,) where the batch shares them; log_q : float, the same; log_q_positive : (B,). Both are None
-from a sampler that gives no log q. No gradient goes through anything here.
+ids : int64, (B, n), or (n,) where the batch shares them; −1 in a place that stays empty
+log_q : float, the same; ∞ where ids are −1
+log_q_positive : (B,)
+
+Both log q are None from a sampler that gives none. No gradient goes through anything here.
 """
 
 import math
@@ -19,6 +22,7 @@ from ..errors import ConfigError
 from ..kernels.alias import alias_table
 from ..samplers._exact import BoltzmannExact
 from ..samplers._rolling import Boltzmann
+from ..samplers.bernoulli import Bernoulli
 from ..samplers.bigram import Bigram
 from ..samplers.dns import HardestOfM
 from ..samplers.kernel import KernelAhead
@@ -110,6 +114,36 @@ class Fixed(nn.Module):
     def forward(self, view, n, shared, generator):
         ids = self.table((n,) if shared else (len(view.targets), n), generator)
         return ids, self.log_p[ids], self.log_p[view.targets]
+
+
+@implement(Bernoulli)
+class Independent(nn.Module):
+    """Every target enters by itself; each set has as many places as the largest of the batch needs."""
+
+    shareable = True
+
+    def __init__(self, sampler, n_vocab):
+        super().__init__()
+        self.register_buffer("log_b", torch.from_numpy(np.array(sampler.log_b, np.float32)), persistent=False)
+
+    def forward(self, view, n, shared, generator):
+        sets, n_vocab = 1 if shared else len(view.targets), len(self.log_b)
+        block = max(1, _CELLS // n_vocab)
+        found = [self._entered(min(block, sets - a), generator) for a in range(0, sets, block)]
+        row = torch.cat([rows + k * block for k, (rows, _) in enumerate(found)])
+        number = torch.bincount(row, minlength=sets)
+        place = torch.arange(len(row), device=row.device) - (number.cumsum(0) - number)[row]
+        ids = row.new_full((sets, max(1, int(number.max()))), -1)
+        ids[row, place] = torch.cat([targets for _, targets in found])
+        log_number = number.clamp(min=1).log()
+        log_q = torch.where(ids >= 0, self.log_b[ids.clamp(min=0)] - log_number[:, None], torch.inf)
+        log_q_positive = self.log_b[view.targets] - log_number
+        return (ids[0], log_q[0], log_q_positive) if shared else (ids, log_q, log_q_positive)
+
+    def _entered(self, sets, generator):
+        """Draw some sets; return (which set, which target) of all that entered, set by set."""
+        unit = torch.rand((sets, len(self.log_b)), generator=generator, device=self.log_b.device)
+        return (unit < self.log_b.exp()).nonzero(as_tuple=True)
 
 
 @implement(Bigram)

@@ -58,13 +58,16 @@ class Evidence(nn.Module):
         nn.init.zeros_(self.outer.weight)
         self.weigh_positive = weigh_positive
 
-    def forward(self, hidden, targets, ids):
-        """Return (ω₀ (B,), ω (B, n), the discriminator's loss (B,)); ids : (B, n) or (n,), shared."""
+    def forward(self, hidden, targets, ids, drawn):
+        """Return (ω₀ (B,), ω (B, n), the discriminator's loss (B,)).
+
+        ids : int64, (B, n), or (n,), shared; drawn : bool, the same, False for a place that stays empty
+        """
         x = self.inner(hidden.detach())
         positive = (x * self.outer(targets)).sum(dim=1)
         rows = self.outer(ids)
         negative = x @ rows.T if ids.dim() == 1 else torch.bmm(rows, x[:, :, None]).squeeze(2)
-        value = softplus(-positive) + softplus(negative).sum(dim=1)
+        value = softplus(-positive) + (drawn * softplus(negative)).sum(dim=1)
         first = torch.sigmoid(-positive.detach()) if self.weigh_positive else torch.ones_like(positive)
         return first, torch.sigmoid(-negative.detach()), value
 
