@@ -29,7 +29,13 @@ CLAIMS = [
         ("CSS (IS correct class)", "IS"),
     )
 ] + [
-    Claim("notes", f"the softmax is ahead of {name}", "full softmax", name, "log-likelihood")
+    Claim(
+        "notes",
+        f"the softmax is ahead of {name}, which the notes take for its equal",
+        "full softmax",
+        name,
+        "log-likelihood",
+    )
     for name in ("NCE, k = 25, z = 1", "NCE, k = 25, z = 1, biased", "NCE, k = 25, z learned")
 ]
 

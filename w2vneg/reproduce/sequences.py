@@ -113,7 +113,7 @@ HISTORIES = {
 def histories(name, length, seed, most=None):
     """Return the task of the next item after up to `length` items; users are dealt to one part each.
 
-    most : int, how many examples of training are taken at random; None: all
+    most : int, how many examples of training are taken at random, and a fifth of that of either other part; None: all
     """
     data = encode_input(HISTORIES[name].located())
     return next_items(name, data, length, seed, most)
@@ -121,17 +121,16 @@ def histories(name, length, seed, most=None):
 
 def next_items(name, data, length, seed, most=None):
     """The same of an encoded corpus. Its items are those trained on; what has none of them before it is left out."""
-    rng = np.random.default_rng(seed)
-    parts = {part: _examples(*users_of(data, _SHARES, seed)[part], length) for part in _PARTS}
+    rng, dealt = np.random.default_rng(seed), users_of(data, _SHARES, seed)
+    parts = {part: _examples(*dealt[part], length) for part in _PARTS}
+    if most is not None:
+        parts = {part: _sample(parts[part], most if part == "train" else most // 5, rng) for part in _PARTS}
     train = parts["train"]
-    if most is not None and len(train) > most:
-        chosen = np.sort(rng.permutation(len(train))[:most])
-        train = Sequences(train.inputs[chosen], train.targets[chosen])
     counts = np.bincount(train.targets, minlength=len(data.vocab))
     order = np.argsort(-counts, kind="stable")[: int((counts > 0).sum())]
     new = np.full(len(data.vocab) + 1, _NOTHING, np.int64)  # the last place is that of −1
     new[order] = np.arange(len(order))
-    parts = {part: _renumbered(examples, new) for part, examples in (parts | {"train": train}).items()}
+    parts = {part: _renumbered(examples, new) for part, examples in parts.items()}
     return Task(name, counts[order], parts)
 
 
@@ -144,6 +143,11 @@ def _examples(ids, offsets, length):
     before = targets[:, None] + np.arange(-length, 0)
     inside = before >= start[targets][:, None]
     return Sequences(np.where(inside, ids[np.maximum(before, 0)], _NOTHING), ids[targets])
+
+
+def _sample(examples, most, rng):
+    chosen = np.sort(rng.permutation(len(examples))[:most])
+    return Sequences(examples.inputs[chosen], examples.targets[chosen])
 
 
 def _renumbered(examples, new):
