@@ -51,8 +51,9 @@ def test_histories_are_each_item_after_those_before_it_and_users_stand_in_one_pa
     assert (train.inputs[:, 0] < 0).sum() == 16 * 2
     short = train.inputs[:, 1] < 0
     assert len(np.unique(train.inputs[short, 2])) == 16
-    some = sequences.next_items("toy", common, 3, 1, most=30).parts["train"]
-    assert 15 < len(some) <= 30
+    some = sequences.next_items("toy", common, 3, 1, most=30)
+    assert 0 < len(some.parts["train"]) <= 30  # of thirty examples, those whose last item is a target too
+    assert some.counts.sum() == 30
     assert len(task.parts["test"]) == 0  # two users of whose items no other has any
 
 

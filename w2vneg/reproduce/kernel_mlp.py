@@ -18,6 +18,6 @@ def kernel_mlp(tell, quick, seed, memo=None):
     if quick:
         task, plan = made_up_histories(150, 3, seed), Plan("mlp", 12, 1, 100, 2, rates=(0.01, 0.03))
         return run(task, plan, {"uniform": (2, 50), "quadratic": (2, 50), "softmax": (2,)}, (tell, seed, memo))
-    samples = {"uniform": (5, 20, 80, 320)} | dict.fromkeys(("unigram", "quadratic", "softmax"), (5, 20, 80))
+    samples = {"uniform": (5, 20, 80, 320), "quadratic": (5, 20, 80), "softmax": (5, 20)}
     task = histories("ml-1m-half", 3, seed, most=50_000)
     return run(task, Plan("mlp", 32, 3, 256, 3), samples, (tell, seed, memo))
