@@ -26,6 +26,7 @@ from .next_item import communities
 from .tempering import improper
 from .verdicts import Claim, Unit, interval, verdict
 
+_MARKERS = "os^DvPX<>*hd"
 _UNITS = {"log-likelihood": 1.0, "P@15": 100.0, "MPR": 100.0}
 
 
@@ -169,9 +170,9 @@ def _task(name, quick, seed):
 def _draw_law(bins):
     def draw(figure):
         axes = figure.subplots()
-        for objective in dict.fromkeys(row[1] for row in bins):
+        for marker, objective in zip(_MARKERS, dict.fromkeys(row[1] for row in bins), strict=False):
             points = np.array([row[2:] for row in bins if row[1] == objective])
-            axes.plot(*points.T, ".-", linewidth=0.8, label=objective)
+            axes.plot(*points.T, marker=marker, markersize=4, linewidth=0.8, label=objective)
         ends = [edge(row[2] for row in bins) for edge in (min, max)]
         axes.plot(ends, ends, color="black", linewidth=0.8)
         axes.set_xlabel("predicted s, centred")
@@ -184,8 +185,8 @@ def _draw_law(bins):
 def _draw_shares(along):
     def draw(figure):
         for axes, name in zip(figure.subplots(1, len(_UNITS)), _UNITS, strict=True):
-            for objective, part in along.groupby("objective", sort=False):
-                axes.plot(part["λ"], part[name], ".-", linewidth=0.8, label=objective)
+            for marker, (objective, part) in zip(_MARKERS, along.groupby("objective", sort=False), strict=False):
+                axes.plot(part["λ"], part[name], marker=marker, markersize=4, linewidth=0.8, label=objective)
             axes.set_title(name, fontsize=8)
             axes.set_xlabel("λ")
         axes.legend(fontsize=4)
