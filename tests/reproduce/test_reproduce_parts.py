@@ -32,6 +32,15 @@ def test_what_was_found_is_not_made_again_in_the_next_process(tmp_path):
     assert (len(made), len(Memo(path))) == (1, 1)
 
 
+def test_seconds_of_parts_add_up_over_processes(tmp_path, monkeypatch):
+    clock = iter([10.0, 12.0, 20.0, 25.0])
+    monkeypatch.setattr("w2vneg.reproduce.memo.time.perf_counter", lambda: next(clock))
+    Memo(tmp_path / "parts.jsonl")("a", lambda: 1)
+    again = Memo(tmp_path / "parts.jsonl")
+    again("b", lambda: 2)
+    assert again.seconds == 7.0 == Memo(tmp_path / "parts.jsonl").seconds
+
+
 def test_a_line_that_was_cut_short_is_made_again(tmp_path):
     path = tmp_path / "parts.jsonl"
     memo = Memo(path)

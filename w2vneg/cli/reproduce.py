@@ -44,12 +44,13 @@ def reproduce(name, out, quick, seed):
 
 
 def _made(name, quick, seed, memo):
-    """Run a study; return (Study, seconds)."""
+    """Run a study; return (Study, seconds), with those of parts that were made before."""
     from ..reproduce import run_study
 
     begun = time.perf_counter()
     done = run_study(name, lambda text: click.echo(text, err=True), quick, seed, memo)
-    return done, time.perf_counter() - begun
+    seconds = time.perf_counter() - begun
+    return done, seconds if memo is None else max(seconds, memo.seconds)
 
 
 def _keep(results, name, done, seconds):

@@ -1,10 +1,12 @@
 """Parts of a study that are done, so that a study that was interrupted goes on where it was.
 
-One line of JSON a part, {"key": …, "value": …}, appended as they come. A line that was cut short is made again.
+One line of JSON a part, {"key": …, "value": …, "seconds": …}, appended as they come. A line that was cut short is made
+again.
 """
 
 import json
 import os
+import time
 from pathlib import Path
 
 from ..errors import OutputError
@@ -19,6 +21,11 @@ class Memo:
     path : path, optional
         A file of lines, read at once and appended to; without it nothing outlives the process.
 
+    Attributes
+    ----------
+    seconds : float
+        What all parts took to make, also those of before.
+
     Raises
     ------
     OutputError
@@ -27,6 +34,7 @@ class Memo:
 
     def __init__(self, path=None):
         self.path, self._found = None if path is None else Path(path), {}
+        self.seconds = 0.0
         if self.path is not None and self.path.exists():
             self._read()
 
@@ -37,8 +45,9 @@ class Memo:
         """
         name = json.dumps(key, sort_keys=True)
         if name not in self._found:
+            begun = time.perf_counter()
             value = json.loads(json.dumps(make()))
-            self._append(key, value)
+            self._append(key, value, time.perf_counter() - begun)
             self._found[name] = value
         return self._found[name]
 
@@ -50,13 +59,15 @@ class Memo:
         for line in lines:
             entry = json.loads(line)
             self._found[json.dumps(entry["key"], sort_keys=True)] = entry["value"]
+            self.seconds += entry.get("seconds", 0.0)
         if rest:
             os.truncate(self.path, sum(len(line) + 1 for line in lines))
 
-    def _append(self, key, value):
+    def _append(self, key, value, seconds):
+        self.seconds += seconds
         if self.path is None:
             return
-        line = json.dumps({"key": key, "value": value}).encode() + b"\n"
+        line = json.dumps({"key": key, "value": value, "seconds": round(seconds, 3)}).encode() + b"\n"
         try:
             with open(self.path, "ab") as stream:
                 stream.write(line)
