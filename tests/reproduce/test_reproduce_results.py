@@ -9,7 +9,7 @@ import pytest
 from w2vneg.errors import DataError, OutputError
 from w2vneg.reproduce import STUDIES, Study, declare, declared, run_study
 from w2vneg.reproduce.results import DONE, MISSING, STALE, Results, code_of
-from w2vneg.reproduce.site import listing, names_in_order, summary
+from w2vneg.reproduce.site import listing, names_in_order, write_summary
 from w2vneg.reproduce.verdicts import HOLDS, Claim, verdict
 
 CLAIM = Claim("RS table 2", "a beats b", "a", "b", "P@15")
@@ -52,7 +52,9 @@ def test_all_runs_what_is_missing_and_says_what_could_not_be_run(run_cli, only, 
     assert pd.read_csv(out / "toy-two-t.csv")["x"].tolist() == [1]  # the part that was kept, not made again
     text = (out / "index.md").read_text(encoding="utf-8")
     assert "2 of 2 studies" in text and "of 4 claims 2 hold, 0 do not, 2 are open" in text
-    assert "[toy-one](toy-one.md)" in text and f"**{HOLDS}**" in text
+    assert "| table 0 | [toy-one](toy-one.md) | done | 0 | 1 | 0 | 1 |" in text
+    assert text.count("- a beats b (RS table 2): +1.05") == 1
+    assert (out / "claims.md").read_text(encoding="utf-8").count(f"**{HOLDS}**") == 2
     assert run_cli("reproduce", "all", "--out", out, "--quick").code == 0
     assert (first, second) == ([1], [1, 1])
     assert run_cli("reproduce", "all", "--out", out, "--quick", "--seed", 2).code == 0
@@ -90,7 +92,8 @@ def test_results_of_another_seed_or_code_are_not_taken_for_these(only, tmp_path)
     found = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(found | {"made_by": found["made_by"] | {"code": "other"}}), encoding="utf-8")
     assert results.status("toy") == STALE
-    assert "0 of 1 studies" in summary(results, {})
+    write_summary(results, {})
+    assert "0 of 1 studies" in (tmp_path / "out" / "index.md").read_text(encoding="utf-8")
     path.write_text("{}", encoding="utf-8")
     assert results.status("toy") == MISSING
 

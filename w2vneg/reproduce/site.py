@@ -1,6 +1,7 @@
-"""The summary of a folder of results: one page that is read in two minutes, with links to all others.
+"""The summary of a folder of results, in Markdown, as `mkdocs` takes it.
 
-Markdown, as `mkdocs` takes it: every claim of the papers that a study judges, and every study with its state.
+index.md is read in two minutes: every study with its state and how its claims fared, and the claims that hold.
+claims.md has every claim with its interval.
 """
 
 from collections import Counter
@@ -38,46 +39,65 @@ def first_line(study):
 
 
 def write_summary(results, failures):
-    """Write index.md of a folder of results; return its path.
+    """Write index.md and claims.md of a folder of results; return the path of the former.
 
     failures : dict of name -> str, why a study could not be run
     """
-    path = results.folder / "index.md"
-    with atomic_file(path, "w", encoding="utf-8") as stream:
-        stream.write(summary(results, failures))
-    return path
-
-
-def summary(results, failures):
-    """Return the summary as Markdown."""
     made = {name: results.made(name) for name in names_in_order()}
     made = {name: one for name, one in made.items() if one is not None and results.status(name) == DONE}
-    verdicts = [verdict for one in made.values() for verdict in one.verdicts]
-    counts = Counter(verdict.verdict for verdict in verdicts)
+    for name, text in (("claims.md", claims(made)), ("index.md", summary(results, made, failures))):
+        with atomic_file(results.folder / name, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    return results.folder / "index.md"
+
+
+def claims(made):
+    """Return every claim as Markdown. made : dict of name -> Made"""
+    blocks = ["# Every claim"]
+    for name, one in made.items():
+        if one.verdicts:
+            blocks += [f"## [{name}]({name}.md)", verdict_table(one.verdicts)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def summary(results, made, failures):
+    """Return the summary as Markdown. made : dict of name -> Made; failures as in `write_summary`"""
+    counts, total = _counts(made.values()), len(names_in_order())
     size = "in small, which proves nothing" if results.quick else "in full"
     blocks = [
         "# Five papers, made again",
-        f"{len(made)} of {len(names_in_order())} studies, {size}, seed {results.seed}: of {len(verdicts)} claims "
-        f"{counts[HOLDS]} hold, {counts[FAILS]} do not, {counts[OPEN]} are open. A claim holds if the whole interval "
-        "of the difference that it names is above 0; it does not if all of it is below what matters, a hundredth of "
-        "the figure or .005 nats. Intervals are of 95 % over all claims of a study together.",
+        f"{len(made)} of {total} studies, {size}, seed {results.seed}: of {sum(counts.values())} claims "
+        f"{counts[HOLDS]} hold, {counts[FAILS]} do not, {counts[OPEN]} are open. [Every claim](claims.md) stands with "
+        "its interval and the number of comparisons.",
+        "A claim holds if the whole interval of the difference that it names is above 0. It does not if all of it is "
+        "below what matters: a hundredth of the figure, or .005 nats. Intervals are of 95 % over all claims of a "
+        "study together.",
     ]
     for paper, title in PAPERS.items():
         own = [name for name in names_in_order() if declared(name).paper == paper]
         if own:
-            blocks += _paper(paper, title, own, made, failures)
+            blocks += [f"## {paper}: {title}", _studies(own, made, failures), *_holding(own, made)]
     return "\n\n".join(blocks) + "\n"
 
 
-def _paper(paper, title, names, made, failures):
-    lines = ["| shows | study | state | seconds |", "|---|---|---|---|"]
+def _counts(made):
+    return Counter(verdict.verdict for one in made for verdict in one.verdicts)
+
+
+def _studies(names, made, failures):
+    lines = ["| shows | study | state | seconds | claims: hold | do not | open |", "|---|---|---|---|---|---|---|"]
     for name in names:
-        state = "done" if name in made else failures.get(name, "not run")
-        link = f"[{name}]({name}.md)" if name in made else name
-        seconds = f"{made[name].seconds:.0f}" if name in made else ""
-        lines.append(f"| {declared(name).shows} | {link} | {state} | {seconds} |".replace("\n", " "))
-    blocks = [f"## {paper}: {title}", "\n".join(lines)]
-    for name in names:
-        if name in made and made[name].verdicts:
-            blocks += [f"### Claims, by [{name}]({name}.md)", verdict_table(made[name].verdicts)]
-    return blocks
+        cells = [declared(name).shows, name, failures.get(name, "not run"), "", "", "", ""]
+        if name in made:
+            counts = _counts([made[name]])
+            judged = [counts[kind] if made[name].verdicts else "" for kind in (HOLDS, FAILS, OPEN)]
+            cells[1:] = [f"[{name}]({name}.md)", "done", f"{made[name].seconds:.0f}", *judged]
+        lines.append("| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def _holding(names, made):
+    """Return a list of the claims that hold, as blocks of Markdown."""
+    held = [one for name in names if name in made for one in made[name].verdicts if one.verdict == HOLDS]
+    lines = [f"- {one.claim} ({one.paper}): {one.difference:+.3g} {one.unit}".rstrip() for one in held]
+    return ["What holds:\n\n" + "\n".join(dict.fromkeys(lines))] if lines else []
