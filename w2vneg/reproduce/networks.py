@@ -249,6 +249,7 @@ def draw_curves(curves, start=None):
                 places, values = [0, *places], [start, *values]
             axes.plot(places, values, "o-", label=name)
         axes.set_xlabel("epoch")
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_ylabel("loss on validation data, nats")
         axes.legend()
 

@@ -112,4 +112,4 @@ def next_of_history(tell, quick, seed, memo=None):
         task, methods = made_up_histories(100, 4, seed), METHODS[:1] + METHODS[3:4]
         return run(task, [Plan(net, 8, 1, 200, 2, rates=(0.03,)) for net in NETS], methods, (tell, seed, memo))
     task = histories("ml-100k", 10, seed)
-    return run(task, [Plan(net, 32, 3, 256, 3) for net in NETS], METHODS, (tell, seed, memo))
+    return run(task, [Plan(net, 32, 3, 512, 3) for net in NETS], METHODS, (tell, seed, memo))
