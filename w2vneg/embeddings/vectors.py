@@ -12,7 +12,7 @@ import numpy as np
 from ..data.words import Words
 from ..errors import ConfigError, UnknownNameError, near_spellings, require
 from .keyed import KEYS, Keyed
-from .search import ROWS, cosines_with, lengths_of, nearest, normalised
+from .search import ROWS, Coarse, compared, cosines_with, lengths_of, nearest, normalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,6 +63,7 @@ class Vectors(Keyed):
         noun: str = "word",
     ) -> None:
         self.words, self.spellings, self.noun = Words.of(words), spellings, noun
+        self._coarse = None
         self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
         self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
@@ -229,8 +230,31 @@ class Vectors(Keyed):
         if k is None:
             return cosines_with(self.matrix[:n], query)
         named = [row for row in named if row is not None]
-        rows, cosines = nearest(self.matrix[:n], self._lengths[:n], query, named, k)
+        rows, cosines = nearest(self.matrix[:n], self._lengths[:n], query, named, k, self._coarse)
         return self._named(rows, cosines)
+
+    def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], list]:
+        """Return the cosine of two words, the place of each among the other's nearest, and the `k` near to both.
+
+        Returns
+        -------
+        cosine : float
+        places : (int, int)
+            Which of the nearest of `a` the word `b` is, from 1, and the other way round.
+        near : list of (str, float)
+            Words with the lower one of their cosines to `a` and `b`, the highest first.
+        """
+        first, second = (normalised(self._resolve(word)[0][None])[0] for word in (a, b))
+        named = [row for row in map(self._row, (a, b)) if row >= 0]
+        nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k)
+        return self.similarity(a, b), tuple(1 + count for count in nearer), self._named(rows, cosines)
+
+    def quicken(self) -> None:
+        """Keep a copy of the vectors in bytes, a quarter of their size: `most_similar` answers the same, sooner.
+
+        For many questions to a large vocabulary.
+        """
+        self._coarse = Coarse.of(self.matrix)
 
     def _first(self, k, restrict_vocab):
         """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""

@@ -20,6 +20,7 @@ from ..report.maps import map_of
 LONGEST = 500  # characters of a question
 MOST = 100  # answers to one
 _COMPLETIONS = 12
+_MANY = 100_000  # vectors that a copy in bytes pays for
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
 _KINDS = ("complete", "near", "compare", "next", "word")
 
@@ -33,6 +34,9 @@ class Answers:
 
     def __init__(self, subjects, way="none"):
         self.subjects, self.way = subjects, way
+        for one in subjects:
+            if len(one.vectors) >= _MANY:
+                one.vectors.quicken()
         self.titles = subjects[0].own_titles
         words = subjects[0].vectors.words
         self._sorted = sorted((word.lower(), row) for row, word in enumerate(words))
@@ -124,13 +128,8 @@ class Answers:
         """Return the cosine of two words, the place of each among the other's nearest, and who is near to both."""
         columns = []
         for one in self.subjects:
-            vectors = one.vectors
-            cosine = vectors.similarity(a, b)
-            places = [_place(vectors, first, second) for first, second in ((a, b), (b, a))]
-            both = np.minimum(vectors.most_similar(a, k=None), vectors.most_similar(b, k=None))
-            both[[row for row in map(vectors.words.find, (a, b)) if row >= 0]] = -2.0
-            rows = top_rows(both, min(_number(k), max(len(both) - 2, 0)))
-            near = [self._entry(vectors.words[row]) | {"score": float(both[row])} for row in rows.tolist()]
+            cosine, places, found = one.vectors.compared(a, b, _number(k))
+            near = [self._entry(word) | {"score": score} for word, score in found]
             columns.append({"name": one.name, "cosine": cosine, "places": places, "near": near})
         return {"a": self._entry(a), "b": self._entry(b), "columns": columns}
 
@@ -211,14 +210,6 @@ def _number(k):
     if not str(k).isdecimal() or int(k) < 1:
         raise ConfigError(f"expected a number of answers, not {k!r}")
     return min(int(k), MOST)
-
-
-def _place(vectors, word, other):
-    """Return which of the nearest of `word` the `other` is, from 1 (int)."""
-    cosines = vectors.most_similar(word, k=None)
-    own = vectors.words.find(word)
-    better = cosines > vectors.similarity(word, other) + 1e-12
-    return 1 + int(better.sum()) - int(own >= 0 and better[own])
 
 
 def _mark_differences(columns):
