@@ -13,7 +13,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-all test-nojit lint format docs docs-site test-browser bench clean
+.PHONY: help install demo test test-all test-nojit lint format docs docs-site screenshots test-browser bench clean
 
 help:  ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -60,6 +60,9 @@ docs: $(VENV)/.installed-zstd  ## Write the generated pages: options, commands, 
 
 docs-site: $(VENV)/.installed-docs  ## Build the pages as a site in build/site (nothing is loaded from elsewhere)
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
+
+screenshots: $(VENV)/.installed-test $(VENV)/.installed-browser  ## Take the screenshots of the docs anew, in headless Chromium
+	$(PY) docs/screenshots.py
 
 test-browser: $(VENV)/.installed-test $(VENV)/.installed-browser  ## Test report and explorer in headless Chromium
 	$(PY) -m pytest tests/test_browser.py $(ARGS)

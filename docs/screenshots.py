@@ -1,0 +1,103 @@
+"""Take the screenshots of docs/looking.md anew: ``make screenshots``; it needs Chromium and the extra ``browser``."""
+
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
+
+
+def train(folder):
+    """Train two models on the built-in corpus; return their folders."""
+    from w2vneg import Word2Vec
+
+    for loss in ("relaxed", "ns"):
+        word2vec = Word2Vec(loss=loss, dim=50, epochs=10, workers=1, seed=1)
+        word2vec.fit("builtin", progress=False)
+        word2vec.save(folder / loss)
+    return [folder / "relaxed", folder / "ns"]
+
+
+def serve(models):
+    """Serve the explorer on a thread; return its address and what ends it."""
+    import uvicorn
+
+    from w2vneg.explore import Answers, make_app
+    from w2vneg.report.subjects import load_subjects
+
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    app = make_app(Answers(load_subjects(models), "pca"), "docs")
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+
+    def end():
+        server.should_exit = True
+        thread.join()
+
+    return f"http://127.0.0.1:{listening.getsockname()[1]}/docs/", end
+
+
+def shoot(browser, address, name, size, scheme="light", prepare=None):
+    """Open a page, let `prepare` use it, and keep what is seen then."""
+    page = browser.new_page(viewport=dict(zip(("width", "height"), size, strict=True)), color_scheme=scheme)
+    page.set_default_timeout(120_000)
+    page.goto(address)
+    page.wait_for_selector(".map .gl-canvas", state="attached")
+    if prepare is not None:
+        prepare(page)
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(1500)
+    page.screenshot(path=HERE / name)
+    page.close()
+
+
+def ask(question, colour="count, log10"):
+    """Return what asks the explorer, and has its map coloured."""
+
+    def prepare(page):
+        page.locator("#near").fill(question)
+        page.wait_for_selector("#map .annotation-text")
+        page.locator("#map select").select_option(colour)
+        page.keyboard.press("Escape")
+
+    return prepare
+
+
+def look_at_map(page):
+    """Colour the first map of a report by cluster, and show it."""
+    page.locator(".map select").first.select_option("cluster")
+    page.locator(".map .search").first.fill("file")
+    page.locator(".map").first.evaluate("map => map.scrollIntoView()")
+
+
+def main():
+    from playwright.sync_api import sync_playwright
+
+    from w2vneg.report import make_report
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        models = train(Path(folder))
+        make_report(models, words=["file", "list"]).write(Path(folder, "report.html"))
+        report = Path(folder, "report.html").as_uri()
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        address, end = serve(models)
+        try:
+            shoot(browser, report, "report.png", (1000, 900))
+            shoot(browser, report, "report-map.png", (1000, 720), prepare=look_at_map)
+            shoot(browser, address, "explore.png", (1000, 1340), prepare=ask("file"))
+            shoot(browser, address, "explore-phone.png", (380, 1700), "dark", ask("file + string", "cluster"))
+        finally:
+            end()
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
