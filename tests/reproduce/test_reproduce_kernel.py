@@ -9,7 +9,7 @@ import pytest
 
 from w2vneg.evaluation import logits_of
 from w2vneg.evaluation.likelihood import evaluate_likelihood
-from w2vneg.reproduce import STUDIES
+from w2vneg.reproduce import STUDIES, kernel_task
 from w2vneg.reproduce import kernel_figure_2 as study
 
 compiled_only = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too long for plain Python")
@@ -17,8 +17,8 @@ compiled_only = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", r
 
 @pytest.fixture(scope="module")
 def task():
-    scale = study.Scale({}, n_vocab=40, tokens=2_000, dim=5, epochs=3, alphas=(0.2,))
-    return study.make_task(study.word_chain(50, 4_000, 1), scale, 1)
+    scale = kernel_task.Scale({}, n_vocab=40, tokens=2_000, dim=5, epochs=3, alphas=(0.2,))
+    return kernel_task.make_task(kernel_task.word_chain(50, 4_000, 1), scale, 1)
 
 
 @pytest.mark.slow
@@ -67,13 +67,13 @@ def test_the_loss_is_that_of_held_out_likelihood(task):
         p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
         expected = -(np.log(p[centres, contexts]) * counts).sum() / counts.sum()
         assert task.loss("test", vectors_in, vectors_out, absolute) == pytest.approx(expected, rel=1e-6)
-    train = study.Task(task.train, {"x": study.window_pairs(task.train.ids, task.train.offsets, 2)}, task.scale)
+    train = kernel_task.Task(task.train, {"x": kernel_task._pairs(task.train, task.scale)}, task.scale)
     nll = evaluate_likelihood(logits_of(vectors_in, vectors_out), task.train, 2).nll
     assert train.loss("x", vectors_in, vectors_out, False) == pytest.approx(nll, rel=1e-5)
 
 
 def test_contexts_are_the_neighbours_within_the_sentence(task):
-    contexts = study._contexts(task.train, 2)
+    contexts = kernel_task._contexts(task.train, 2)
     ids, offsets = np.asarray(task.train.ids), task.train.offsets
     for sentence in range(3):
         begin, end = offsets[sentence], offsets[sentence + 1]
@@ -86,15 +86,15 @@ def test_contexts_are_the_neighbours_within_the_sentence(task):
 def test_the_full_softmax_takes_the_step_of_its_gradient(task, absolute, monkeypatch):
     """One batch from a known start: the change of the output rows is minus alpha times a finite difference."""
     steps = []
-    real = study._BATCH
-    monkeypatch.setattr(study, "_BATCH", len(task.train.ids))
-    small = study.Task(task.train, task.pairs, study.Scale({}, 40, 0, 5, 1))
+    real = kernel_task._BATCH
+    monkeypatch.setattr(kernel_task, "_BATCH", len(task.train.ids))
+    small = kernel_task.Task(task.train, task.pairs, kernel_task.Scale({}, 40, 0, 5, 1))
     for alpha in (1e-5, 2e-5):
-        vectors_in, vectors_out = study.train_full(small, absolute, alpha, 3)
+        vectors_in, vectors_out = kernel_task.train_full(small, absolute, alpha, 3)
         steps.append(vectors_out / alpha)
     assert real < len(task.train.ids)
     start = vectors_in.astype(float)  # moves by less than 1e-3 of itself, since the output rows begin at 0
-    contexts, ids = study._contexts(task.train, 2), np.asarray(task.train.ids)
+    contexts, ids = kernel_task._contexts(task.train, 2), np.asarray(task.train.ids)
     expected = np.zeros((40, 5))
     for i, around in zip(ids, contexts, strict=True):
         targets = around[around >= 0]
@@ -113,7 +113,7 @@ def test_the_best_alpha_is_found_from_anywhere_and_nothing_is_tried_twice(bottom
         tried.append(alpha)
         return abs(math.log2(alpha) - bottom)
 
-    assert study.best_alpha(dev_loss, alphas, start) == bottom
+    assert kernel_task.best_alpha(dev_loss, alphas, start) == bottom
     assert len(set(tried)) == len(tried)
 
 
