@@ -37,21 +37,15 @@ FULL = Scale(
     epochs=5,
 )
 PTB = Scale(
-    {
-        "uniform": _CHEAP,
-        "unigram": _TREE,
-        "bigram": _TREE,
-        "quadratic": _TREE,
-        "quartic": _DEAR[:3],
-        "softmax": _DEAR[:3],
-    },
-    n_vocab=3000,
-    tokens=300_000,
+    dict.fromkeys(("uniform", "unigram", "bigram", "quadratic"), _TREE)
+    | dict.fromkeys(("quartic", "softmax"), (1, 4, 16)),
+    n_vocab=2000,
+    tokens=100_000,
     dim=32,
     epochs=5,
     window=1,
     next_word=True,
-    seeds=3,
+    seeds=2,
 )
 QUICK = Scale({"uniform": (1, 64), "quadratic": (1, 64)}, 300, 20_000, 12, 3, (0.05, 0.1, 0.2))
 

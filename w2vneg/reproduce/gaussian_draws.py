@@ -1,0 +1,138 @@
+"""Draws of mixtures of Gaussians with pairs from them, what is tried on each, and how results are summed up."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .gaussian_task import SIZE, Method, Plan, Truth, divergences, likelihood, log_softmax, mixture, train
+from .kernel_task import best_alpha
+
+_PLAN = Plan(0.01, batch=512, epochs=4)
+_RATES = (0.0025, 0.005, 0.01, 0.02, 0.04)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """size : int, of the grid's side; pairs, seeds, components : int; sizes, batches, temps : what is tried"""
+
+    size: int = SIZE
+    pairs: int = 100_000
+    components: tuple = (10, 50, 90)
+    seeds: int = 3
+    plan: Plan = _PLAN
+    least_steps: int = 600
+    temps: tuple = (0.25, 0.75, 1.0, 3.0, 10.0, math.inf)
+    batches: tuple = (128, 512, 2048, 8192)
+    sizes: tuple = (3_000, 10_000, 50_000, 250_000)
+    rates: tuple = _RATES
+
+
+FULL = Scale()
+QUICK = Scale(
+    size=60,
+    pairs=4_000,
+    components=(4, 8),
+    seeds=2,
+    plan=Plan(0.02, batch=128, epochs=4, dim=8),
+    least_steps=100,
+    temps=(0.75, 5.0, math.inf),
+    batches=(128, 512),
+    sizes=(1_000, 4_000),
+    rates=(0.02,),
+)
+
+
+class Draw:
+    """A truth, and pairs drawn from it: to train on and, a fifth as many, held out."""
+
+    def __init__(self, scale, seed, components=None, n_pairs=None):
+        rng = np.random.default_rng([seed, 0])
+        components = scale.components[len(scale.components) // 2] if components is None else components
+        self.scale, self.seed = scale, seed
+        self.truth = Truth(mixture(components, rng, scale.size))
+        n_pairs = scale.pairs if n_pairs is None else n_pairs
+        self.pairs, self.held = self.truth.draw(n_pairs, rng), self.truth.draw(n_pairs // 5, rng)
+
+    def method(self, degeneracy, temp=math.inf, negatives=5):
+        """Return the `Method` of a degeneracy by name; `1/P̂` is that of the training pairs, a pair added everywhere."""
+        if degeneracy != "1/P̂":
+            return Method(self.truth.log_degeneracy(degeneracy), temp, negatives)
+        size = self.scale.size
+        counts = np.bincount(self.pairs[0] * size + self.pairs[1], minlength=size * size).reshape(size, size) + 1.0
+        return Method(-np.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32), temp, negatives)
+
+    def trained(self, method, plan, look=None):
+        return train(self.pairs, method, plan, self.seed, self.scale.size, look)
+
+    def evaluated(self, log_g):
+        """Return the divergences of log g from the observed and from the truth, and its held-out likelihood (dict)."""
+        seen, test, joint = divergences(self.truth, self.pairs, log_g)
+        return {"KL(P̂||g)": seen, "KL(P||g)": test, "KL joint": joint, "log g held out": likelihood(self.held, log_g)}
+
+    def row(self, method, plan):
+        """Train, and return the figures as learned, corrected by the law, and as the law predicts them of the truth."""
+        scores = self.trained(method, plan)
+        figures = self.evaluated(log_softmax(scores))
+        corrected = divergences(self.truth, self.pairs, log_softmax(corrected_scores(scores, method)))[1]
+        law = divergences(self.truth, self.pairs, log_softmax(method.law(np.log(self.truth.conditional))))[1]
+        return figures | {"KL corrected": corrected, "KL of the law": law}
+
+
+def corrected_scores(scores, method):
+    """Return what the law makes of scores: (1 + T) / T s + log D."""
+    if method.log_d is None or method.corrected:
+        return scores
+    return scores * (1 + 1 / method.temp) + method.log_d
+
+
+def tuned(scale, method_of, plan=None, n_pairs=None):
+    """Return the plan with the rate that held-out pairs like best, on a draw that nothing else uses.
+
+    method_of : callable(Draw) -> Method
+    """
+    plan = plan or scale.plan
+    if len(scale.rates) == 1:
+        return dataclasses.replace(plan, rate=scale.rates[0])
+    draw = Draw(scale, 1_000_003, n_pairs=n_pairs)
+    method = method_of(draw)
+
+    def loss(rate):
+        return -likelihood(draw.held, log_softmax(draw.trained(method, dataclasses.replace(plan, rate=rate))))
+
+    place = best_alpha(loss, scale.rates, len(scale.rates) // 2)
+    return dataclasses.replace(plan, rate=scale.rates[place])
+
+
+def summed_up(rows, by):
+    """Means over seeds and half of their 95 % intervals, one row for each combination of the columns `by`."""
+    from scipy.stats import sem, t
+
+    table = pd.DataFrame(rows)
+    figures = [name for name in table.columns if name not in (*by, "seed")]
+    found = []
+    for key, part in table.groupby(list(by), sort=False):
+        row = dict(zip(by, key, strict=True))
+        for name in figures:
+            n = len(part)
+            row[name] = float(part[name].mean())
+            if name.startswith("KL") and name != "KL of the law":
+                row[f"± {name}"] = float(sem(part[name]) * t.ppf(0.975, n - 1)) if n > 1 else math.nan
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def gaps(rows, pairs_of):
+    """Return differences of KL(P||g) paired by draw, a row for each size and pair of methods, with 95 % intervals."""
+    from scipy.stats import sem, t
+
+    table = pd.DataFrame(rows).pivot(index=["pairs", "seed"], columns="method", values="KL(P||g)")
+    found = []
+    for n_pairs, part in table.groupby(level="pairs"):
+        for one, other in pairs_of:
+            gap = (part[one] - part[other]).to_numpy()
+            half = sem(gap) * t.ppf(0.975, len(gap) - 1) if len(gap) > 1 else math.nan
+            found.append({"pairs": n_pairs, "difference": f"{one} − {other}", "KL": gap.mean(), "±": float(half)})
+    return pd.DataFrame(found)

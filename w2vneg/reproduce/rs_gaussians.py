@@ -1,0 +1,277 @@
+"""Mixtures of Gaussians on a grid (Tanielian and Vasile 2019, figures 1 to 5): what does a relaxed softmax learn?
+
+The truth is known, `gaussian_task` says how it is made and trained on. With it goes the law of what a relaxed softmax
+learns, which tells before any training how good a method can be: its divergence is in the columns "law". Two remarks on
+D = 1/P_i, the paper's best degeneracy, follow from it. At T the scores are T / (1 + T) (log P̂ + log P): the truth is
+added to what is observed, so a model that "generalises better" has been told the answer. And the factor 2 T / (1 + T)
+is 1 at T = 1, wherever there are enough data. So two controls stand beside it: the same without the truth (1/P̂, from
+the training pairs), and maximum likelihood that is told as much afterwards.
+
+Rates of Adam are chosen on pairs held out, on a mixture of its own, each climbing to one whose neighbours are worse.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+
+from . import STUDIES, Study
+from .gaussian_draws import FULL, QUICK, Draw, gaps, summed_up, tuned
+from .gaussian_task import Method, log_softmax
+
+_CONTEXT = 0.625  # of the side: the paper's i = 625 of 1,000
+_NEGATIVES = (1, 5, 25, 100)
+_PARTS = {"training": "KL(P̂||g)", "test": "KL(P||g)"}
+DEGENERACIES = ("1/P", "uniform", "popularity")
+
+
+def _lines(table, x, by, y, title=None, log_x=True):
+    """Return a function that draws column y against x, a line for each value of `by`; an infinite x comes last."""
+
+    def draw(figure):
+        axes = figure.add_subplot()
+        for name, part in table.groupby(by, sort=False):
+            finite = part[x].replace(math.inf, 4 * part[x][np.isfinite(part[x])].max())
+            axes.errorbar(finite, part[y], part.get(f"± {y}"), marker="o", label=name, capsize=2)
+        if log_x:
+            axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(x)
+        axes.set_ylabel(title or y)
+        axes.legend()
+
+    return draw
+
+
+def _said(scale, more=""):
+    plan = scale.plan
+    return (
+        f"Mixtures of Gaussians on a grid of {scale.size} x {scale.size}; {scale.pairs:,} pairs unless said otherwise, "
+        f"minibatches of {plan.batch}, {plan.epochs} epochs, d = {plan.dim}, 5 negatives, {scale.seeds} draws of "
+        f"mixture and pairs; ± is half of a 95 % interval over them. KL in nats. {more}\n"
+    )
+
+
+# figures 1 and 2
+
+
+def temperatures(scale, seed, tell):
+    """Return rows of D × T, and the plan of each D."""
+    rows, plans = [], {}
+    for degeneracy in DEGENERACIES:
+        plan = plans[degeneracy] = tuned(scale, lambda draw, d=degeneracy: draw.method(d, 1.0))
+        for temp in scale.temps:
+            for k in range(scale.seeds):
+                draw = Draw(scale, seed + k)
+                rows.append({"D": degeneracy, "T": temp} | draw.row(draw.method(degeneracy, temp), plan))
+            tell(f"D = {degeneracy}, T = {temp:g}, rate {plan.rate:g}: KL {rows[-1]['KL(P||g)']:.4f}")
+    return rows, plans
+
+
+def _figure_1(scale, seed, plan):
+    """Return a function that draws P, g and Q of one context at three T, for D = 1/P, and a table of where Q has mass.
+
+    The temperatures are the lowest, the middle one and the highest that is finite.
+    """
+    i, draw = int(_CONTEXT * scale.size), Draw(scale, seed)
+    p = draw.truth.conditional[i]
+    shown, rows = {}, []
+    finite = [temp for temp in scale.temps if not math.isinf(temp)]
+    for temp in dict.fromkeys((finite[0], 0.75, finite[-1])):
+        method = draw.method("1/P", temp)
+        scores = draw.trained(method, plan)
+        q = np.exp(log_softmax(scores[i : i + 1] / temp + method.log_d[i]))[0]
+        shown[temp] = np.exp(log_softmax(scores[i : i + 1]))[0], q
+        likely = p > 1 / len(p)
+        rows.append({"T": temp, "share of draws on P_i > 1/J": q[likely].sum(), "effective targets": 1 / (q**2).sum()})
+
+    def draw_on(figure):
+        figure.set_size_inches(4 * len(shown), 3.2)
+        for place, (temp, (g, q)) in enumerate(shown.items(), 1):
+            axes = figure.add_subplot(1, len(shown), place)
+            for name, values in (("P", p), ("g", g), ("Q", q)):
+                axes.plot(values, label=name)
+            axes.set_title(f"T = {temp:g}")
+            axes.set_xlabel("target j")
+            axes.legend()
+
+    return draw_on, pd.DataFrame(rows)
+
+
+def best_temperatures(table):
+    """Return, for each D, the T with the least divergence: learned, corrected, and by the law."""
+    rows = []
+    for name, part in table.groupby("D", sort=False):
+        row = {"D": name}
+        for column in ("KL(P||g)", "KL corrected", "KL of the law"):
+            best = part.loc[part[column].idxmin()]
+            row |= {f"T for {column}": best["T"], column: best[column]}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+@STUDIES.register("rs-figure-2")
+def rs_figure_2(tell, quick, seed):
+    """Temperature and degeneracy on mixtures of Gaussians (RS figures 1 and 2), and the number of negatives."""
+    scale = QUICK if quick else FULL
+    rows, plans = temperatures(scale, seed, tell)
+    table = summed_up(rows, ("D", "T"))
+    few = []
+    for n in _NEGATIVES[: 2 if quick else None]:
+        for k in range(scale.seeds):
+            draw = Draw(scale, seed + k)
+            few.append({"negatives": n} | draw.row(draw.method("1/P", 0.75, n), plans["1/P"]))
+        tell(f"{n} negatives: KL {few[-1]['KL(P||g)']:.4f}")
+    pictured, mass = _figure_1(scale, seed, plans["1/P"])
+    best = best_temperatures(table)
+    said = (
+        "The paper finds a best T for each degeneracy, .75 for D = 1/P, and that 1/P is best of all. The law says 1 "
+        "for 1/P and infinity for uniform noise, whatever is learned from finite data then bends. 5 negatives are the "
+        "paper's best number."
+    )
+    tables = {"temperatures": table, "best": best, "negatives": summed_up(few, ("negatives",)), "figure 1": mass}
+    figures = {
+        "figure 1": pictured,
+        "figure 2": _lines(table, "T", "D", "KL(P||g)"),
+        "figure 2 corrected": _lines(table, "T", "D", "KL corrected"),
+    }
+    return Study(tables, _said(scale, said), figures)
+
+
+# figure 3
+
+
+@STUDIES.register("rs-figure-3")
+def rs_figure_3(tell, quick, seed):
+    """Batch size: maximum likelihood beside the relaxed softmax on mixtures of Gaussians (RS figure 3)."""
+    scale = QUICK if quick else FULL
+    rows = []
+    for name, method_of in (("MLE", lambda draw: Method()), ("RS 1/P T=.75", lambda draw: draw.method("1/P", 0.75))):
+        for batch in scale.batches:
+            plan = tuned(scale, method_of, dataclasses.replace(scale.plan, batch=batch))
+            for k in range(scale.seeds):
+                draw = Draw(scale, seed + k)
+                rows.append({"method": name, "batch": batch, "rate": plan.rate} | draw.row(method_of(draw), plan))
+            tell(f"{name}, batch {batch}, rate {plan.rate:g}: KL {rows[-1]['KL(P||g)']:.4f}")
+    table = summed_up(rows, ("method", "batch"))
+    said = "The paper: maximum likelihood fits P̂ better with large minibatches, the relaxed softmax P at every size."
+    figures = {f"figure 3 {part}": _lines(table, "batch", "method", y) for part, y in _PARTS.items()}
+    return Study({"batch": table}, _said(scale, said), figures)
+
+
+# figure 4
+
+
+def _by_size(scale, n_pairs, seed, plans):
+    """Return rows of all methods on one draw of `n_pairs`: those of the paper, and their controls."""
+    draw = Draw(scale, seed, n_pairs=n_pairs)
+    epochs = []
+    scores = draw.trained(Method(), plans["MLE"], lambda scores: epochs.append(draw.evaluated(log_softmax(scores))))
+    log_g, truth = log_softmax(scores), np.log(draw.truth.conditional)
+    rows = [("MLE", draw.evaluated(log_g))]
+    rows.append(("MLE, epoch chosen", max(epochs, key=lambda figures: figures["log g held out"])))
+    factors = [(temp, draw.evaluated(log_softmax(temp / (1 + temp) * scores))) for temp in _finite(scale)]
+    rows.append(("MLE, tempered", max(factors, key=lambda found: found[1]["log g held out"])[1]))
+    rows.append(("MLE told P", draw.evaluated(log_softmax(0.75 / 1.75 * (log_g + truth)))))
+    for name, degeneracy in (("RS 1/P T=.75", "1/P"), ("RS 1/P̂ T=.75", "1/P̂")):
+        learned = draw.trained(draw.method(degeneracy, 0.75), plans["RS"])
+        rows.append((name, draw.evaluated(log_softmax(learned))))
+    uniform = {}
+    for temp in (*_finite(scale), math.inf):
+        learned = draw.trained(draw.method("uniform", temp), plans["RS"])
+        uniform[temp] = draw.evaluated(log_softmax(learned))
+    chosen = max(uniform, key=lambda temp: uniform[temp]["log g held out"])
+    rows.append(("RS uniform, T chosen", uniform[chosen]))
+    common = {"pairs": n_pairs, "seed": seed}
+    temps = [common | {"T": temp} | figures for temp, figures in uniform.items()]
+    return [{"method": name} | common | figures for name, figures in rows], temps
+
+
+def _finite(scale):
+    return [temp for temp in scale.temps if temp >= 1 and not math.isinf(temp)] or [scale.temps[-2]]
+
+
+_GAPS = (
+    ("RS 1/P T=.75", "MLE"),
+    ("RS 1/P T=.75", "MLE told P"),
+    ("RS 1/P̂ T=.75", "MLE"),
+    ("RS uniform, T chosen", "MLE"),
+    ("RS uniform, T chosen", "MLE, tempered"),
+    ("RS uniform, T chosen", "MLE, epoch chosen"),
+)
+
+
+@STUDIES.register("rs-figure-4")
+def rs_figure_4(tell, quick, seed):
+    """Size of the training set on mixtures of Gaussians (RS figure 4): is the relaxed softmax a regulariser?"""
+    scale = QUICK if quick else FULL
+    rows, temps = [], []
+    for n_pairs in scale.sizes:
+        steps = -(-n_pairs // scale.plan.batch)
+        plan = dataclasses.replace(scale.plan, epochs=max(3, -(-scale.least_steps // steps)))
+        plans = {
+            "MLE": tuned(scale, lambda draw: Method(), plan, n_pairs),
+            "RS": tuned(scale, lambda draw: draw.method("1/P", 0.75), plan, n_pairs),
+        }
+        for k in range(scale.seeds):
+            of_draw, by_temp = _by_size(scale, n_pairs, seed + k, plans)
+            rows += of_draw
+            temps += by_temp
+        tell(f"{n_pairs:,} pairs: " + ", ".join(f"{row['method']} {row['KL(P||g)']:.3f}" for row in of_draw))
+    table, by_temp = summed_up(rows, ("method", "pairs")), summed_up(temps, ("pairs", "T"))
+    said = (
+        f"At least 3 epochs and {scale.least_steps} minibatches at each size. The paper: the relaxed softmax "
+        "generalises better with few pairs, so it regularises. Controls: maximum likelihood at the epoch that held-out "
+        "pairs like best; its logits times T/(1+T), T chosen likewise (tempered); and added to log P as the law "
+        "adds it (told P). 1/P̂ comes from the training pairs alone."
+    )
+    figures = {f"figure 4 {part}": _lines(table, "pairs", "method", y) for part, y in _PARTS.items()}
+    figures["T by size"] = _lines(by_temp, "T", "pairs", "KL(P||g)")
+    return Study(
+        {"sizes": table, "differences": gaps(rows, _GAPS), "uniform by T": by_temp}, _said(scale, said), figures
+    )
+
+
+# figure 5
+
+
+_SCHEMES = {
+    "MLE": lambda draw: Method(),
+    "SS": lambda draw: dataclasses.replace(draw.method("popularity", negatives=50), corrected=True),
+    "US": lambda draw: draw.method("uniform"),
+    "PS": lambda draw: draw.method("popularity"),
+    "UBS": lambda draw: draw.method("uniform", 5.0),
+    "PBS": lambda draw: draw.method("popularity", 7.5),
+}
+
+
+@STUDIES.register("rs-figure-5")
+def rs_figure_5(tell, quick, seed):
+    """Six methods on three mixtures of Gaussians (RS figure 5)."""
+    scale = QUICK if quick else FULL
+    plans = {name: tuned(scale, method_of) for name, method_of in _SCHEMES.items()}
+    rows = []
+    for components in scale.components:
+        for name, method_of in _SCHEMES.items():
+            for k in range(scale.seeds):
+                draw = Draw(scale, seed + k, components)
+                rows.append(
+                    {"method": name, "components": components, "seed": seed + k}
+                    | draw.row(method_of(draw), plans[name])
+                )
+            tell(f"{components} components, {name}: KL {rows[-1]['KL(P||g)']:.4f}")
+    table = summed_up(rows, ("components", "method"))
+    compared = pd.DataFrame(rows).rename(columns={"components": "pairs"})
+    wanted = [("UBS", "US"), ("PBS", "PS"), ("UBS", "MLE"), ("PBS", "MLE")]
+    raw = gaps(compared, wanted).rename(columns={"pairs": "components"})
+    mended = compared.assign(**{"KL(P||g)": compared["KL corrected"]})
+    corrected = gaps(mended, wanted).rename(columns={"pairs": "components"})
+    said = (
+        "SS has 50 negatives, as in the paper; UBS has T = 5, PBS 7.5. The paper: both Boltzmann methods beat all "
+        "others on all three."
+    )
+    tables = {"methods": table, "differences": raw, "differences corrected": corrected}
+    return Study(
+        tables, _said(scale, said), {"figure 5": _lines(table, "components", "method", "KL(P||g)", log_x=False)}
+    )
