@@ -100,16 +100,19 @@ def word_chain(n_vocab, tokens, seed):
 
 
 def train_sampled(task, name, m, alpha, seed, look=None):
-    """Train with m draws of the sampler `name`; return both matrices.
+    """Train by sampled softmax with m draws of the sampler `name`; return both matrices; `look` as in `train_with`."""
+    options = {"loss": "sampled-softmax", "negatives": m, "share_negatives": "centre", "exclude": "target"}
+    model = train_with(task, options | SAMPLERS[name], alpha, seed, look)
+    return model.vectors_in, model.vectors_out
+
+
+def train_with(task, options, alpha, seed, look=None):
+    """Train with these options; return the Model.
 
     look : callable(Model), optional, called after each epoch
     """
     scale = task.scale
     config = TrainConfig(
-        loss="sampled-softmax",
-        negatives=m,
-        share_negatives="centre",
-        exclude="target",
         alpha=alpha,
         dim=scale.dim,
         window=scale.window,
@@ -120,7 +123,7 @@ def train_sampled(task, name, m, alpha, seed, look=None):
         workers=1,
         seed=1 + seed,
         min_count=1,
-        **SAMPLERS[name],
+        **options,
     )
     trainer = Trainer(task.train, config)
     if look is not None:
@@ -128,7 +131,7 @@ def train_sampled(task, name, m, alpha, seed, look=None):
     model = trainer.train()
     if not trainer.complete:
         raise KeyboardInterrupt  # a part of a run is no measurement
-    return model.vectors_in, model.vectors_out
+    return model
 
 
 def _contexts(corpus, window, next_word=False):

@@ -1,0 +1,88 @@
+"""The study of claims: what is measured, what is judged, and that it runs in small."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from w2vneg.config import TrainConfig
+from w2vneg.reproduce import STUDIES, claims, kernel_task
+
+
+@pytest.mark.parametrize(
+    ("gap", "half", "order", "margin", "expected"),
+    [
+        (1.0, 0.5, 1, 0, "holds"),
+        (1.0, 1.5, 1, 0, "inconclusive"),
+        (-1.0, 0.5, 1, 0, "does not hold"),
+        (-1.0, 0.5, -1, 0, "holds"),
+        (0.5, 1.0, 0, 2, "holds"),
+        (1.5, 1.0, 0, 2, "inconclusive"),
+        (-4.0, 1.0, 0, 2, "does not hold"),
+    ],
+)
+def test_verdicts(gap, half, order, margin, expected):
+    assert claims.verdict(gap, half, order, margin) == expected
+
+
+def test_a_claim_is_judged_by_differences_paired_by_seed():
+    rows = [
+        {"method": name, "seed": seed, "nll": value}
+        for name, values in (("a", (2.0, 4.0, 6.0)), ("b", (1.0, 2.0, 3.0)))
+        for seed, value in enumerate(values)
+    ]
+    row = claims.judged(claims.Claim("", "", "nll", "a", "b", 1), pd.DataFrame(rows))
+    assert row["by"] == pytest.approx(2.0)
+    assert row["±"] == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
+    assert row["verdict"] == "inconclusive"
+    percent = claims.judged(claims.Claim("", "", "loss, %", "a", "b", 1), pd.DataFrame(rows))
+    assert (percent["by"], percent["verdict"]) == (100, "holds")
+    lost = claims.judged(claims.Claim("", "", "nll", "a", "gone", 1), pd.DataFrame(rows))
+    assert lost["verdict"] == "inconclusive"
+
+
+def test_figures_by_hand():
+    pairs = np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 1, 2])
+    task = kernel_task.Task(None, {"test": pairs}, None)
+    scores = np.log([[2.0, 6.0], [1.0, 3.0]])
+    figures = claims.figures_of(task, "test", scores, 1.0, None)
+    assert figures["nll"] == pytest.approx(-(math.log(0.25) + 3 * math.log(0.75)) / 4)
+    assert figures["mean log Z"] == pytest.approx((math.log(8) + math.log(4)) / 2)
+    assert figures["spread of log Z"] == pytest.approx(math.log(2) / 2)
+    corrected = claims.figures_of(task, "test", scores, 1.0, np.log([3.0, 1.0]))
+    assert corrected["nll"] == pytest.approx(math.log(2))
+    assert corrected["mean log Z"] == figures["mean log Z"]
+
+
+def test_precision_counts_what_is_among_the_first_fifteen():
+    scores = -np.arange(40.0)[None].repeat(2, axis=0)
+    pairs = np.array([0, 1, 1]), np.array([14, 15, 0]), np.array([2, 1, 1])
+    task = kernel_task.Task(None, {"test": pairs}, None)
+    assert claims.figures_of(task, "test", scores, 1.0, None)["P@15, %"] == pytest.approx(75)
+    turned = claims.figures_of(task, "test", scores, 1.0, 2 * np.arange(40.0))
+    assert turned["corrected P@15, %"] == 0
+
+
+@pytest.mark.parametrize("name", claims.METHODS)
+def test_the_options_of_all_methods_go_together(name):
+    TrainConfig(ordered=True, min_count=1, **claims.METHODS[name]).resolved(cores=1)
+
+
+def test_claims_speak_of_methods_and_figures_that_there_are():
+    figures = {"loss, %", "P@15, %", "corrected P@15, %", "spread of log Z", "of the fall after 1 epoch, %"}
+    for claim in claims.CLAIMS:
+        assert {claim.one, claim.other} <= set(claims.METHODS)
+        assert claim.figure in figures
+
+
+@pytest.mark.slow
+def test_the_study_runs_in_small():
+    told = []
+    study = STUDIES["claims"](told.append, True, 1)
+    assert len(told) == 2
+    assert list(study.tables["verdicts"]["difference"]) == ["relaxed, n = 5 − relaxed, n = 1"]
+    assert study.tables["means"]["nll"].max() < math.log(100)
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    study.figures["methods"](figure)
+    assert len(figure.axes[0].lines) == 2

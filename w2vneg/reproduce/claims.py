@@ -1,0 +1,251 @@
+"""Claims that the papers make in passing, each tested on one small task: predict the next word of a text.
+
+Every method has its own learning rate, chosen on held-out text by its own score, the log-likelihood that its logits
+have as the law reads them (relaxed softmax, negative sampling: + log Q; the others as they are). Then several seeds,
+and differences paired by seed. A claim of equality holds where the 95 % interval of the difference lies within a margin
+that is said; a claim of order, where it lies on the right side of 0. An interval that leaves it open is inconclusive.
+Intervals are over seeds: they know nothing of other texts, and as many claims as the table has rows were tested.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..data.builtin import builtin_sentences
+from ..errors import DivergenceError
+from ..evaluation.correction import settled
+from . import STUDIES, Study
+from .gaussian_task import log_softmax
+from .kernel_task import Scale, best_alpha, make_task, train_with, word_chain
+
+_ALPHAS = (0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
+FULL = Scale({}, n_vocab=1000, tokens=60_000, dim=32, epochs=5, alphas=_ALPHAS, window=1, next_word=True, seeds=5)
+QUICK = Scale({}, n_vocab=100, tokens=6_000, dim=8, epochs=2, alphas=(0.05, 0.1), window=1, next_word=True, seeds=2)
+
+_COUNTS = {"sampler": "popularity", "noise_exponent": 1.0}
+_SOFTMAX = {"loss": "softmax", "batch": 32}
+_SAMPLED = {"loss": "sampled-softmax", "exclude": "target", **_COUNTS}
+
+
+def _relaxed(n):
+    return {"loss": "relaxed", "negatives": n, **_COUNTS}
+
+
+METHODS = {  # name -> options
+    "softmax": _SOFTMAX,
+    "softmax, absolute": _SOFTMAX | {"absolute_softmax": True},
+    "NCE, k = 5": {"loss": "nce", "negatives": 5, **_COUNTS},
+    "NCE, k = 25": {"loss": "nce", "negatives": 25, **_COUNTS},
+    "NCE, k = 100": {"loss": "nce", "negatives": 100, **_COUNTS},
+    "BCE, n = 5": {"loss": "ns", "negatives": 5, "share_negatives": "no", **_COUNTS},
+    "relaxed, n = 1": _relaxed(1),
+    "relaxed, n = 5": _relaxed(5),
+    "relaxed, n = 20": _relaxed(20),
+    "relaxed, n = 100": _relaxed(100),
+    "sampled softmax, m = 20": _SAMPLED | {"negatives": 20},
+    "sampled softmax, m = 100": _SAMPLED | {"negatives": 100},
+    "importance, m = 20": {"loss": "importance", "negatives": 20, **_COUNTS},
+    "softmax, self-normalised": _SOFTMAX | {"self_normalise": "0.1"},
+    "softmax, a tenth self-normalised": _SOFTMAX | {"self_normalise": "0.1,0.1"},
+}
+_QUICK_METHODS = ("relaxed, n = 1", "relaxed, n = 5")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says of `figure` of two methods, their difference one − other.
+
+    order : int, the sign that the difference should have; 0, it should be within ± margin
+    """
+
+    paper: str
+    says: str
+    figure: str
+    one: str
+    other: str
+    order: int
+    margin: float = 0.0
+
+
+_TWO_PERCENT = 2.0
+CLAIMS = (
+    Claim("notes §3", "NCE with k = 25 matches the softmax", "loss, %", "NCE, k = 25", "softmax", 0, _TWO_PERCENT),
+    Claim("kernel §3.3", "absolute and common softmax do as well", "loss, %", "softmax, absolute", "softmax", 0, 2.0),
+    Claim("RS §3", "binary cross-entropy is worse, ranking", "P@15, %", "BCE, n = 5", "relaxed, n = 5", -1),
+    Claim("RS §3", "binary cross-entropy is worse, + log Q", "corrected P@15, %", "BCE, n = 5", "relaxed, n = 5", -1),
+    Claim("RS §3.2", "5 negatives are best: better than 1", "P@15, %", "relaxed, n = 5", "relaxed, n = 1", 1),
+    Claim("RS §3.2", "5 negatives are best: better than 20", "P@15, %", "relaxed, n = 5", "relaxed, n = 20", 1),
+    Claim("RS §3.2", "better than 20, + log Q", "corrected P@15, %", "relaxed, n = 5", "relaxed, n = 20", 1),
+    Claim("RS §3.2", "better than 100, + log Q", "corrected P@15, %", "relaxed, n = 5", "relaxed, n = 100", 1),
+    Claim("CSS §2.1", "importance sampling is worse", "loss, %", "importance, m = 20", "sampled softmax, m = 20", 1),
+    Claim(
+        "kernel §4.2.2",
+        "as fast with fewer samples",
+        "of the fall after 1 epoch, %",
+        "sampled softmax, m = 20",
+        "sampled softmax, m = 100",
+        0,
+        5.0,
+    ),
+    Claim("notes §5", "NCE with Z = 1 learns to normalise itself", "spread of log Z", "NCE, k = 25", "softmax", -1),
+    Claim("notes §5", "a penalty normalises better", "spread of log Z", "softmax, self-normalised", "NCE, k = 25", -1),
+    Claim("notes §5", "at no cost", "loss, %", "softmax, self-normalised", "softmax", 0, _TWO_PERCENT),
+    Claim(
+        "notes §5",
+        "a tenth of the pairs is enough",
+        "spread of log Z",
+        "softmax, a tenth self-normalised",
+        "softmax, self-normalised",
+        0,
+        0.1,
+    ),
+)
+
+
+def figures_of(task, part, scores, factor, log_noise):
+    """Return the figures (dict) of scores, float (n_vocab, n_vocab), on the pairs of a part of the text.
+
+    factor, log_noise : as `settled` gives them; log_noise may be None
+    """
+    centres, targets, counts = task.pairs[part]
+    total = counts.sum()
+    corrected = scores if log_noise is None else factor * scores + log_noise
+    log_g = log_softmax(corrected)
+    log_z = np.log(np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)) + scores.max(axis=1)
+    weights = np.bincount(centres, counts, len(scores)) / total
+    mean = weights @ log_z
+    found = {
+        "nll": -(log_g[centres, targets] * counts).sum() / total,
+        "mean log Z": mean,
+        "spread of log Z": math.sqrt(weights @ (log_z - mean) ** 2),
+    }
+    for name, values in (("P@15, %", scores), ("corrected P@15, %", corrected)):
+        above = (values[centres] > values[centres, targets][:, None]).sum(axis=1)
+        found[name] = 100 * ((above < 15) * counts).sum() / total
+    return found
+
+
+def _run(task, options, alpha, seed):
+    """Train; return the figures of both held-out parts after each epoch, [{part: dict}]; [] where it diverged."""
+    after = []
+
+    def look(model):
+        scores = model.vectors_in.astype(np.float64) @ model.vectors_out.T.astype(np.float64)
+        if options.get("absolute_softmax"):
+            factor, log_noise, scores = 1.0, None, np.abs(scores)
+        else:
+            factor, log_noise = settled(model)
+        after.append({part: figures_of(task, part, scores, factor, log_noise) for part in ("dev", "test")})
+
+    try:
+        train_with(task, options, alpha, seed, look)
+    except DivergenceError:
+        return []
+    return after
+
+
+def measure(task, methods, tell, seed):
+    """Return two tables: a row for each method and seed, and a row for each method and alpha that was tried."""
+    rows, tried = [], []
+    untrained = math.log(len(task.train.vocab))
+    for name in methods:
+        runs = {}
+
+        def dev_loss(alpha, name=name, runs=runs):
+            runs[alpha] = _run(task, METHODS[name], alpha, seed)
+            loss = runs[alpha][-1]["dev"]["nll"] if runs[alpha] else math.inf
+            tried.append({"method": name, "alpha": alpha, "dev nll": loss})
+            return loss if math.isfinite(loss) else math.inf
+
+        place = best_alpha(dev_loss, task.scale.alphas, len(task.scale.alphas) // 2)
+        alpha = task.scale.alphas[place]
+        for k in range(task.scale.seeds):
+            after = runs[alpha] if k == 0 else _run(task, METHODS[name], alpha, seed + k)
+            if not after:
+                continue
+            first, last = after[0]["test"], after[-1]["test"]
+            fall = 100 * (untrained - first["nll"]) / (untrained - last["nll"])
+            rows.append(
+                {"method": name, "alpha": alpha, "seed": seed + k, **last, "of the fall after 1 epoch, %": fall}
+            )
+        found = [row["nll"] for row in rows if row["method"] == name]
+        tell(f"{name}, alpha {alpha:g}: " + (f"{np.mean(found):.4f} nats" if found else "diverges"))
+    return pd.DataFrame(rows), pd.DataFrame(tried)
+
+
+def judged(claim, runs):
+    """Return the row of a claim: the difference over the seeds of both, its 95 % interval, and what becomes of it."""
+    from scipy.stats import sem, t
+
+    row = {"paper": claim.paper, "claim": claim.says, "figure": claim.figure}
+    row |= {"difference": f"{claim.one} − {claim.other}", "by": math.nan, "±": math.nan, "verdict": "inconclusive"}
+    column = "nll" if claim.figure == "loss, %" else claim.figure
+    one, other = (runs[runs["method"] == name].set_index("seed")[column] for name in (claim.one, claim.other))
+    gap = (one - other).dropna()
+    gap = 100 * gap / other if claim.figure == "loss, %" else gap
+    gap = gap.dropna().to_numpy()
+    if len(gap) < 2:
+        return row
+    row["by"], row["±"] = float(gap.mean()), float(sem(gap) * t.ppf(0.975, len(gap) - 1))
+    return row | {"verdict": verdict(row["by"], row["±"], claim.order, claim.margin)}
+
+
+def verdict(gap, half, order, margin):
+    """Say of a difference gap ± half whether it has the sign `order`, or lies within ± margin where that is 0."""
+    low, high = gap - half, gap + half
+    if order == 0:
+        if -margin <= low and high <= margin:
+            return "holds"
+        return "does not hold" if low > margin or high < -margin else "inconclusive"
+    if order < 0:
+        low, high = -high, -low
+    return "holds" if low > 0 else "does not hold" if high <= 0 else "inconclusive"
+
+
+def _divergence(tried, n_vocab):
+    """Say in a sentence at which alphas importance sampling does worse than an untrained model, and its rival does."""
+    lost = {}
+    for name in ("importance, m = 20", "sampled softmax, m = 20"):
+        part = tried[tried["method"] == name]
+        lost[name] = ", ".join(f"{a:g}" for a in sorted(part.loc[~(part["dev nll"] < math.log(n_vocab)), "alpha"]))
+    return "Worse than untrained, of the learning rates tried: " + "; ".join(
+        f"{name}: {alphas or 'none'}" for name, alphas in lost.items()
+    )
+
+
+def _drawn(runs):
+    def draw(figure):
+        axes = figure.add_subplot()
+        means = runs.groupby("method", sort=False)[["nll", "corrected P@15, %"]].mean()
+        for name, row in means.iterrows():
+            axes.plot(row["nll"], row["corrected P@15, %"], "o", label=name)
+        axes.set_xlabel("loss of the next word, nats")
+        axes.set_ylabel("corrected P@15, %")
+        axes.legend(fontsize="x-small")
+
+    return draw
+
+
+@STUDIES.register("claims")
+def claims(tell, quick, seed):
+    """Claims made in passing: NCE with k = 25, binary cross-entropy, 5 negatives, self-normalisation and others."""
+    scale = QUICK if quick else FULL
+    sentences = word_chain(scale.n_vocab, 2 * scale.tokens, seed) if quick else list(builtin_sentences())
+    task = make_task(sentences, scale, seed)
+    methods = _QUICK_METHODS if quick else tuple(METHODS)
+    runs, tried = measure(task, methods, tell, seed)
+    tested = [claim for claim in CLAIMS if {claim.one, claim.other} <= set(methods)]
+    table = pd.DataFrame([judged(claim, runs) for claim in tested])
+    columns = [name for name in runs.columns if name not in ("method", "seed")]
+    means = runs.groupby("method", sort=False)[columns].mean().reset_index()
+    text = (
+        f"Next word of a text: {len(task.train):,} tokens, {len(task.train.vocab):,} words, d = {scale.dim}, "
+        f"{scale.epochs} epochs, {scale.seeds} seeds; alphas of {scale.alphas[0]:g} to {scale.alphas[-1]:g}, each "
+        f"chosen on held-out text. {len(tested)} comparisons, no correction for their number. ± is half of a 95 % "
+        "interval.\n\n"
+    )
+    text += "" if quick else _divergence(tried, len(task.train.vocab)) + ".\n"
+    tables = {"verdicts": table, "means": means, "runs": runs, "alphas": tried}
+    return Study(tables, text, {"methods": _drawn(runs)})
