@@ -18,11 +18,9 @@ import numpy as np
 import pandas as pd
 
 from ..data.builtin import builtin_sentences
-from ..data.encoded import encode_corpus
-from ..data.inputs import locate
 from ..errors import DivergenceError
 from . import STUDIES, Study
-from .kernel_task import SAMPLERS, Scale, best_alpha, make_task, train_full, train_sampled, word_chain
+from .kernel_task import SAMPLERS, Scale, best_alpha, make_task, sentences_of, train_full, train_sampled, word_chain
 
 _NEAR = 0.02  # "within 2 % of the full softmax"
 
@@ -249,8 +247,4 @@ def kernel_figure_2_ptb(tell, quick, seed):
     """The same on the Penn Treebank, the paper's own text: next word, bigrams of the word before; quick: as above."""
     if quick:
         return kernel_figure_2(tell, quick, seed)
-    whole = encode_corpus(locate("ptb-train"), min_count=1)
-    words = np.array(whole.vocab.words)
-    bounds = zip(whole.offsets[:-1], whole.offsets[1:], strict=True)
-    sentences = [list(words[whole.ids[a:b]]) for a, b in bounds]
-    return _study(make_task(sentences, PTB, seed), "the Penn Treebank", tell, seed)
+    return _study(make_task(sentences_of("ptb-train"), PTB, seed), "the Penn Treebank", tell, seed)

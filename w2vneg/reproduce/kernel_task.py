@@ -11,6 +11,7 @@ import numpy as np
 
 from ..config import TrainConfig
 from ..data.encoded import encode_corpus
+from ..data.inputs import locate
 from ..events import EpochDone
 from ..kernels.cooccurrence import pair_counts
 from ..training.trainer import Trainer
@@ -84,6 +85,21 @@ def _pairs(corpus, scale):
     """Return the distinct pairs of a text and how often each occurs: centres, contexts, counts, (n_pairs,) each."""
     table = pair_counts(corpus.ids, corpus.offsets, len(corpus.vocab), scale.window, ordered=scale.next_word).tocoo()
     return table.row, table.col, table.data
+
+
+def sentences_of(name, max_vocab=None, most=None, seed=0):
+    """Return sentences of a named text, lists of str, in its order, without words that are not kept.
+
+    max_vocab : int, optional, keep so many of the most frequent words; most : int, optional, about so many tokens, of
+    sentences chosen by `seed`
+    """
+    whole = encode_corpus(locate(name), min_count=1, max_vocab=max_vocab)
+    words, starts, ends = list(whole.vocab.words), whole.offsets[:-1], whole.offsets[1:]
+    kept = np.arange(len(starts))
+    if most is not None:
+        order = np.random.default_rng(seed).permutation(len(starts))
+        kept = np.sort(order[: 1 + np.searchsorted(np.cumsum((ends - starts)[order]), most)])
+    return [[words[i] for i in whole.ids[starts[k] : ends[k]]] for k in kept]
 
 
 def word_chain(n_vocab, tokens, seed):

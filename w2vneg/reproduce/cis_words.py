@@ -1,0 +1,223 @@
+"""Words by cooperative importance sampling (CIS tables 2, 3, 6 and 8): next words, neighbours, analogies at d = 150.
+
+The paper's text8 is not at hand: the head of the English Wikipedia of 2015 stands for it, cut so that a run ends within
+an hour. Rare words are taken out before the window of 1 is laid, as in the paper. All methods learn from the same
+pairs, drawn in proportion to their counts; each has its own learning rate, chosen by Precision@1 of the next word on
+held-out text; then several seeds. FastText is gensim's, on the same sentences.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from ..config import TrainConfig
+from ..data.catalog import resolve
+from ..data.encoded import EncodedPairs
+from ..embeddings.vectors import Vectors
+from ..errors import MissingExtraError, require
+from ..evaluation import evaluate_analogy, evaluate_ranking, scores_of
+from ..kernels.cooccurrence import pair_counts
+from ..training.trainer import Trainer
+from . import STUDIES, Study
+from .kernel_task import Scale, best_alpha, make_task, sentences_of, word_chain
+
+METHODS = ("unis", "fs", "pops", "selfplay", "cis")
+PAPER = {  # of table 2: MPR and P@1, by vocabulary
+    12_000: {"fs": (85.1, 7.2), "unis": (87.4, 6.0), "pops": (87.6, 7.2), "selfplay": (88.2, 8.9), "cis": (88.7, 8.9)},
+    30_000: {"fs": (89.4, 7.5), "unis": (90.6, 5.5), "pops": (90.7, 7.1), "selfplay": (88.7, 8.6), "cis": (91.6, 9.3)},
+}
+QUERIES = {
+    "table 3": ("assembly", "author", "australia", "true", "essay", "final"),
+    "table 8": ("animals", "brother", "charles", "constantinople", "freedom"),
+}
+_ALPHAS = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4)
+_NEIGHBOURS = 6
+
+
+def _full(n_vocab):
+    return Scale({}, n_vocab, tokens=2_000_000, dim=150, epochs=5, alphas=_ALPHAS, window=1, seeds=3)
+
+
+QUICK = Scale({}, n_vocab=60, tokens=3_000, dim=8, epochs=1, alphas=(0.1, 0.2), window=1, seeds=2)
+
+
+class Pairs:
+    """The pairs of the training part as what all methods read, and the held-out ones of a `kernel_task.Task`."""
+
+    def __init__(self, task):
+        self.task, vocab = task, task.train.vocab
+        matrix = pair_counts(task.train.ids, task.train.offsets, len(vocab), 1).astype(np.float32)
+        self.train = EncodedPairs(matrix, vocab, vocab)
+        self.drawn = int(matrix.sum(dtype=np.float64))
+
+    def trained(self, method, alpha, seed):
+        scale = self.task.scale
+        config = TrainConfig(
+            loss=method,
+            source="pairs",
+            pair_weights="sample",
+            pairs_per_epoch=self.drawn,
+            dim=scale.dim,
+            epochs=scale.epochs,
+            alpha=alpha,
+            workers=1,
+            seed=seed,
+        )
+        trainer = Trainer(self.train, config)
+        model = trainer.train()
+        if not trainer.complete:
+            raise KeyboardInterrupt  # a part of a run is no measurement
+        return model
+
+    def next_words(self, part, model):
+        """Return (MPR, P@1) in % on the pairs of a held-out part, by raw dot products as the paper has it."""
+        found = evaluate_ranking(
+            scores_of(model), self.task.pairs[part], len(self.train.vocab), ks=(1,), samples=0, bootstrap=0
+        )
+        return 100 * found.mpr, 100 * found.precision[1]
+
+    def fasttext(self, sentences, seed):
+        """Return gensim's FastText of these sentences as Vectors."""
+        fasttext = require("gensim.models.fasttext", "gensim", "FastText").FastText
+        known = set(self.train.vocab.words)
+        text = [[word for word in sentence if word in known] for sentence in sentences]
+        model = fasttext(
+            text, vector_size=self.task.scale.dim, window=1, min_count=1, sg=1, epochs=5, workers=1, seed=seed
+        )
+        return _vectors(self.train.vocab, model.wv[list(self.train.vocab.words)])
+
+
+def _vectors(vocab, matrix):
+    return Vectors(vocab.words, matrix, vocab.counts)
+
+
+def analogies(vectors, questions):
+    """Return Precision at 1, 5 and 15 in % for semantic and syntactic questions (dict); NaN where none is known."""
+    result = evaluate_analogy(vectors, questions)
+    row = {}
+    for kind in ("semantic", "syntactic"):
+        score = getattr(result, kind)
+        for k in (1, 5, 15):
+            known = score is not None and score.precision is not None
+            row[f"{kind} P@{k}"] = 100 * score.precision[k] if known else math.nan
+        row[f"{kind} questions"] = 0 if score is None else score.scored
+    return row
+
+
+def neighbours(named, queries):
+    """Return the words nearest to each query by cosine, a column for each of `named` (dict of str -> Vectors)."""
+    rows = []
+    for word in queries:
+        row = {"word": word}
+        for name, vectors in named.items():
+            known = word in vectors
+            row[name] = ", ".join(w for w, _ in vectors.most_similar(word, k=_NEIGHBOURS)) if known else "unknown"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def measure(pairs, methods, questions, tell, seed):
+    """Return rows of figures, one for each method and seed, and the vectors of each method's first seed."""
+    scale, rows, vectors = pairs.task.scale, [], {}
+    for method in methods:
+        models = {}
+
+        def loss(alpha, method=method, models=models):
+            models[alpha] = pairs.trained(method, alpha, seed)
+            return -pairs.next_words("dev", models[alpha])[1]
+
+        alpha = scale.alphas[best_alpha(loss, scale.alphas, len(scale.alphas) // 2)]
+        for k in range(scale.seeds):
+            model = models[alpha] if k == 0 else pairs.trained(method, alpha, seed + k)
+            mpr, precision = pairs.next_words("test", model)
+            own = _vectors(pairs.train.vocab, model.vectors_in)
+            vectors.setdefault(method, own)
+            rows.append({"method": method, "alpha": alpha, "seed": seed + k, "MPR": mpr, "P@1": precision})
+            rows[-1] |= {} if questions is None else analogies(own, questions)
+        tell(f"{method}, alpha {alpha:g}: MPR {rows[-1]['MPR']:.1f}, P@1 {rows[-1]['P@1']:.1f}")
+    return rows, vectors
+
+
+def _means(runs, columns):
+    """Means over seeds, with half of a 95 % interval behind each, one row for each method."""
+    from scipy.stats import sem, t
+
+    found = []
+    for method, part in runs.groupby("method", sort=False):
+        row = {"method": method}
+        for name in columns:
+            n = len(part)
+            row[name] = float(part[name].mean())
+            row[f"± {name}"] = float(sem(part[name]) * t.ppf(0.975, n - 1)) if n > 1 else math.nan
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def _beside_the_paper(table, n_vocab):
+    known = PAPER.get(n_vocab, {})
+    for place, name in enumerate(("MPR", "P@1")):
+        table[f"paper's {name}"] = [known.get(method, (math.nan, math.nan))[place] for method in table["method"]]
+    return table
+
+
+def _bars(table):
+    def draw(figure):
+        for place, kind in enumerate(("semantic", "syntactic"), 1):
+            axes = figure.add_subplot(1, 2, place)
+            for k in (15, 5, 1):
+                axes.bar(table["method"], table[f"{kind} P@{k}"], label=f"P@{k}")
+            axes.set_title(kind)
+            axes.set_ylabel("%")
+            axes.legend()
+
+    return draw
+
+
+def _study(n_vocab, tell, quick, seed):
+    scale = QUICK if quick else _full(n_vocab)
+    if quick:
+        sentences = word_chain(scale.n_vocab, 2 * scale.tokens, seed)
+    else:
+        sentences = sentences_of("enwiki2015-head", n_vocab, 3 * scale.tokens // 2, seed)
+    questions = None if quick else resolve("google", kind="analogy")
+    task = make_task(sentences, scale, seed)
+    pairs = Pairs(task)
+    rows, vectors = measure(pairs, METHODS[:1] if quick else METHODS, questions, tell, seed)
+    runs = pd.DataFrame(rows)
+    tables = {"table 2": _beside_the_paper(_means(runs, ("MPR", "P@1")), scale.n_vocab)}
+    said, figures = "", {}
+    if not quick:
+        words = np.array(task.train.vocab.words)
+        bounds = zip(task.train.offsets[:-1], task.train.offsets[1:], strict=True)
+        try:
+            vectors["FastText"] = pairs.fasttext([list(words[task.train.ids[a:b]]) for a, b in bounds], seed)
+        except MissingExtraError as error:
+            said = f" No FastText: {error}."
+        table_6 = _means(runs, [name for name in runs.columns if " P@" in name])
+        if "FastText" in vectors:
+            table_6 = pd.concat(
+                [table_6, pd.DataFrame([{"method": "FastText"} | analogies(vectors["FastText"], questions)])]
+            )
+        tables["table 6"], figures["table 6"] = table_6, _bars(table_6)
+    queries = {"nearest": tuple(task.train.vocab.words)[:2]} if quick else QUERIES
+    shown = {name: vectors[name] for name in ("cis", "FastText", "fs", "unis") if name in vectors}
+    tables |= {name: neighbours(shown, words) for name, words in queries.items()}
+    text = (
+        f"{len(task.train):,} tokens, {len(task.train.vocab):,} words, window 1, d = {scale.dim}, {scale.epochs} "
+        f"epochs of {pairs.drawn:,} pairs, {scale.seeds} seeds; ± is half of a 95 % interval over them. In %.{said} "
+        "The paper has 17 million tokens of text8, so orders can be compared, not figures.\n"
+    )
+    return Study(tables, text, figures)
+
+
+@STUDIES.register("cis-words-12k")
+def cis_words_12k(tell, quick, seed):
+    """Next words, neighbours and analogies of CIS and its rivals at 12,000 words (CIS tables 2, 3, 6, 8)."""
+    return _study(12_000, tell, quick, seed)
+
+
+@STUDIES.register("cis-words-30k")
+def cis_words_30k(tell, quick, seed):
+    """The same at 30,000 words."""
+    return _study(30_000, tell, quick, seed)
