@@ -14,6 +14,7 @@ from scripted import Scripted
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
+from w2vneg.errors import ConfigError
 from w2vneg.events import RolledBack, RoundDone
 from w2vneg.kernels.exclusion import ExcludeNone
 from w2vneg.kernels.groups import Plugs, Shape
@@ -159,6 +160,20 @@ def test_alternate_takes_turns_beginning_with_the_model():
     assert changed(before[0], after[0]) == {1, 7}
     assert changed(own[0], trained[0]) == {4}
     assert pairs == 2  # those of the d-step are not counted
+
+
+@pytest.mark.parametrize(("steps", "of_vectors", "of_discriminator"), [("2:1", {1, 4}, {7}), ("1:2", {1}, {4, 7})])
+def test_so_many_steps_of_one_and_then_of_the_other(steps, of_vectors, of_discriminator):
+    own = random_matrices(2)
+    before, after, trained, _, _ = run(DRAWN[True], own, first=0, last=3, discriminator_steps=steps)
+    assert changed(before[0], after[0]) == of_vectors
+    assert changed(own[0], trained[0]) == of_discriminator
+
+
+@pytest.mark.parametrize("text", ["", "twice", "0:1", "1:", "1:2:3", "1.5:1", "20000:1"])
+def test_turns_that_are_none_are_refused(text):
+    with pytest.raises(ConfigError, match="such as 5:1"):
+        TrainConfig(loss="relaxed", weigher="discriminator", discriminator_steps=text).resolved()
 
 
 def test_it_starts_undecided_and_apart_from_the_model():

@@ -141,7 +141,7 @@ PRESETS = {
         "cooperative importance sampling: self-play weighed by a discriminator trained beside it",
         "CIS eqs. 8–10, algorithm 1",
         "The positive weighs 1 as in eq. 8; --weigh-positive takes eq. 10 to the letter. Both models learn at every "
-        f"pair; --discriminator-steps alternate takes turns as algorithm 1 does. {_AMONG}",
+        f"pair; --discriminator-steps 1:1, or 5:1 and the like, takes turns as algorithm 1 does. {_AMONG}",
     ),
     "css": _CSS_IS,
     "css-is": _CSS_IS,

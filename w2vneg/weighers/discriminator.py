@@ -22,8 +22,8 @@ What the paper leaves open, and what is done here:
 - Eq. 9 draws from g without exclusions: D learns from every draw, also from those that an exclusion then keeps out of
   the loss.
 - `both` trains D and the vectors on each group, which is the paper's sum of one g-step and one d-step on the same data.
-  `alternate` is algorithm 1 with one g-step and one d-step in turn, each on a group of its own; a d-step's pairs train
-  D alone and are not counted.
+  `G:D` is algorithm 1 with G g-steps, then D d-steps, each on a group of its own; a d-step's pairs train D alone and
+  are not counted. `alternate` is 1:1. Each worker has its own turns, which begin anew with its share of a round.
 - e starts at 0 and d at word2vec's small random numbers, as the model itself does: the first step on e breaks the tie.
 - D's learning rate falls with the model's, and its steps are bounded like the model's (`linalg.bound_steps`).
 """
@@ -32,6 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import ConfigError
 from ..kernels.contracts import implement_open_weigher, implement_prepare_group, implement_weigh, implement_weigh_group
 from ..kernels.functions import exp_into, padded
 from ..kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
@@ -42,7 +43,23 @@ from . import WEIGHERS
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
+_TURNS = {"both": (0, 0), "alternate": (1, 1)}
 _STREAM = 0xD  # keeps the discriminator's first vectors apart from the model's, which have the seed alone
+
+
+def turns_of(text):
+    """Return (g-steps, d-steps) that take turns, (0, 0) if there are none, of "both", "alternate" or "G:D"."""
+    try:
+        turns = _TURNS.get(text) or tuple(int(part) for part in text.split(":"))
+        fits = text in _TURNS or (len(turns) == 2 and min(turns) >= 1 and max(turns) <= 10_000)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ConfigError(
+            f"discriminator_steps must be both, alternate, or two whole numbers from 1 to 10000 such as 5:1, steps of "
+            f"the vectors and then of the discriminator; got {text!r}"
+        )
+    return turns
 
 
 @WEIGHERS.register("discriminator")
@@ -51,7 +68,8 @@ class Discriminator(Weigher):
 
     discriminator_in, discriminator_out : float32, (n_in, dim) and (n_vocab, dim), trained in place
     ratio : float, its learning rate over that of the model
-    weigh_positive : bool, eq. 10; alternate : bool, g-steps and d-steps in turn
+    weigh_positive : bool, eq. 10
+    g_steps, d_steps : int, of the vectors and then of D, in turn; 0 for both at every group
     shared : bool, the positives of a group share its negatives; bounded : bool
     """
 
@@ -59,7 +77,8 @@ class Discriminator(Weigher):
     discriminator_out: np.ndarray
     ratio: float
     weigh_positive: bool
-    alternate: bool
+    g_steps: int
+    d_steps: int
     shared: bool
     bounded: bool
 
@@ -72,9 +91,10 @@ class Discriminator(Weigher):
         )
         discriminator_steps: str = option(
             "both",
-            "Train the discriminator at every pair (both) or turn by turn with the vectors, group by group "
-            "(alternate).",
-            choices=("both", "alternate"),
+            "Train the discriminator at every pair (both), or turn by turn with the vectors, group by group: G steps "
+            "of the vectors, then D of the discriminator; alternate is 1:1.",
+            check=turns_of,
+            metavar="both|alternate|G:D",
         )
         weigh_positive: bool = option(
             False, "Let the discriminator weigh the positive too (CIS eq. 10) or not (eq. 8)."
@@ -99,7 +119,7 @@ class Discriminator(Weigher):
             np.zeros((len(context.counts), context.dim), np.float32),
             rate / options.alpha,
             options.weigh_positive,
-            options.discriminator_steps == "alternate",
+            *turns_of(options.discriminator_steps),
             options.share_negatives == "centre",
             options.bounded_steps,
         )
@@ -107,7 +127,7 @@ class Discriminator(Weigher):
 
 class Verdicts(NamedTuple):
     """Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row as
-    it was (dim,); turn int64 (1,), 1 if the next group is a d-step."""
+    it was (dim,); turn int64 (1,), the place of the next group among g-steps and d-steps."""
 
     positive_weights: np.ndarray
     positive_steps: np.ndarray
@@ -149,9 +169,10 @@ def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negati
         positive_weights[k] = _ONE / (_ONE + positive_weights[k])
     for k in range(n):
         negative_weights[k] = _ONE / (_ONE + negative_weights[k])
-    d_step = state.turn[0] == 1
-    if weigher.alternate:
-        state.turn[0] = 1 - state.turn[0]
+    alternate = weigher.d_steps > 0
+    if alternate:
+        d_step = state.turn[0] >= weigher.g_steps
+        state.turn[0] = (state.turn[0] + 1) % (weigher.g_steps + weigher.d_steps)
         if not d_step:
             return True
     # −alpha · ∂L_D/∂D
@@ -165,7 +186,7 @@ def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negati
         bound_steps(positive_steps, m, negative_steps, n, dot(x, x))
     step_rows(width, out, positive_rows, positive_steps, m, x, centre)
     step_rows(width, out, negative_rows, negative_steps, n, x, centre)
-    return not weigher.alternate
+    return not alternate
 
 
 @implement_weigh(Discriminator)
