@@ -195,6 +195,19 @@ def test_options_named_in_a_document_exist(document):
             "--rarity",
             "--tail",
         },  # examples
+        "docs/migrating.md": {
+            "--dimensions",
+            "--extend",
+            "--gamma",
+            "--input",
+            "--mode",
+            "--num-walks",
+            "--output",
+            "--random",
+            "--verbose",
+            "--weighted",
+            "--window-size",
+        },  # PecanPy's and node2vec's
         "docs/scaling.md": {"--address", "--generate", "--head"},  # Ray's
     }.get(document, set())
     known = {*flags(cli), *flags(bench), *own}
