@@ -73,8 +73,8 @@ def ranking(
     MODEL is a folder written with --save-model; TEST is a table of item, target and, if there is one, weight, such as
     the test.tsv of w2vneg split. Scores are raw dot products unless --score says otherwise. Pairs with an item that the
     model does not know are left out and counted; TEST is of users whom training did not see if --fold-in is given.
-    Popularity and item-item co-occurrence are counted in the training part and printed beside the model. docs/ranking.md defines
-    every figure.
+    Popularity and item-item co-occurrence are counted in the training part and printed beside the model.
+    docs/ranking.md defines every figure.
     """
     from ..evaluation.baselines import evaluate_with_baselines
     from ..training.model import Model
