@@ -19,7 +19,7 @@ from ..errors import MissingExtraError, require
 from ..evaluation import evaluate_analogy, evaluate_ranking, scores_of
 from ..kernels.cooccurrence import pair_counts
 from ..training.trainer import Trainer
-from . import STUDIES, Study
+from . import STUDIES, Study, declare
 from .kernel_task import Scale, best_alpha, make_task, sentences_of, word_chain
 
 METHODS = ("unis", "fs", "pops", "selfplay", "cis")
@@ -212,12 +212,14 @@ def _study(n_vocab, tell, quick, seed):
 
 
 @STUDIES.register("cis-words-12k")
+@declare("CIS", "tables 2, 3, 6, 8")
 def cis_words_12k(tell, quick, seed):
     """Next words, neighbours and analogies of CIS and its rivals at 12,000 words (CIS tables 2, 3, 6, 8)."""
     return _study(12_000, tell, quick, seed)
 
 
 @STUDIES.register("cis-words-30k")
+@declare("CIS", "tables 2, 3, 6, 8")
 def cis_words_30k(tell, quick, seed):
     """The same at 30,000 words."""
     return _study(30_000, tell, quick, seed)

@@ -16,7 +16,7 @@ import pandas as pd
 from ..data.builtin import builtin_sentences
 from ..errors import DivergenceError
 from ..evaluation.correction import settled
-from . import STUDIES, Study
+from . import STUDIES, Study, declare
 from .gaussian_task import log_softmax
 from .kernel_task import Scale, best_alpha, make_task, train_with, word_chain
 
@@ -229,6 +229,7 @@ def _drawn(runs):
 
 
 @STUDIES.register("claims")
+@declare("ours", "claims made in passing")
 def claims(tell, quick, seed):
     """Claims made in passing: NCE with k = 25, binary cross-entropy, 5 negatives, self-normalisation and others."""
     scale = QUICK if quick else FULL
