@@ -52,7 +52,7 @@ class Hosts:
         self.addresses = {name: f"10.77.0.{k}" for k, name in enumerate(names, 1)}
         self.switch, self._tag, self._processes = f"w{os.getpid()}s", f"w{os.getpid()}", []
         self.folder = Path(tempfile.mkdtemp(prefix="w2v", dir="/tmp"))  # a short path, as sockets want it
-        quick = {"period_ms": 500, "timeout_ms": 1000, "failure_threshold": 3, "initial_delay_ms": 0}
+        quick = {"period_ms": 500, "timeout_ms": 2000, "failure_threshold": 5}  # else a cut is seen after half a minute
         self.environment = {
             **os.environ,
             "RAY_AUTH_MODE": "token",
