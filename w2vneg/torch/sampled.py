@@ -9,8 +9,9 @@ from torch.nn.functional import embedding, log_softmax
 
 from ..config import TrainConfig
 from ..config.compatibility import check_plugs
+from ..config.law import law_of
 from ..errors import ConfigError, did_you_mean
-from ..evaluation.correction import law_of, share_of
+from ..evaluation.correction import share_of
 from ..losses import LOSSES
 from ..losses.softmax import Softmax
 from ..registry import RunContext
