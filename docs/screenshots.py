@@ -1,5 +1,6 @@
 """Take the screenshots of docs/looking.md anew: ``make screenshots``; it needs Chromium and the extra ``browser``."""
 
+import os
 import shutil
 import socket
 import tempfile
@@ -7,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
 
 
@@ -84,9 +85,10 @@ def main():
     from w2vneg.report import make_report
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        models = train(Path(folder))
-        make_report(models, words=["file", "list"]).write(Path(folder, "report.html"))
-        report = Path(folder, "report.html").as_uri()
+        os.chdir(folder)  # the report names folders as they are given
+        models = train(Path())
+        make_report(models, words=["file", "list"]).write("report.html")
+        report = Path("report.html").resolve().as_uri()
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         address, end = serve(models)
         try:
@@ -97,6 +99,7 @@ def main():
         finally:
             end()
             browser.close()
+            os.chdir(HERE)
 
 
 if __name__ == "__main__":
