@@ -20,7 +20,9 @@ ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
 REPRODUCTIONS = [f"docs/reproductions/{path.name}" for path in sorted((ROOT / "docs/reproductions").glob("*.md"))]
 PAGES = ["CHANGELOG.md", *DOCUMENTS, *REPRODUCTIONS]  # not the journal: its commands are those of their day
-RUNNING = [f"docs/{name}.md" for name in ("text", "items", "choosing", "formats", "splits", "ranking", "tuning")]
+RUNNING = [
+    f"docs/{name}.md" for name in ("text", "items", "choosing", "formats", "splits", "ranking", "tuning", "graphs")
+]
 
 
 def blocks(document, language):
@@ -105,6 +107,8 @@ def folder(tmp_path, monkeypatch, text):
     write_item_files(tmp_path)
     write_movielens_folders(tmp_path)
     (tmp_path / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
+    edges = [f"n{i},n{(i * step) % 31},{step}\n" for i in range(1, 31) for step in (2, 3, 5)]
+    (tmp_path / "graph.csv").write_text("source,target,weight\n" + "".join(edges))
     (tmp_path / "articles").mkdir()
     for name in ("corpus.txt", "newer.txt", "text8", "articles/one.zst"):  # packed or not is told by the content
         shutil.copy(text, name)

@@ -1,15 +1,11 @@
 """The command line on graphs: a run and its second half, a dry run, a split, what is refused."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from planted import two_blocks
 
 from w2vneg import Vectors
 
-PAGE = (Path(__file__).parents[2] / "docs" / "graphs.md").read_text(encoding="utf-8")
 SMALL = ("--dim=8", "--loss=ns", "--window=4", "--walk-length=20", "--walks-per-node=5", "--workers=1")
 
 
@@ -68,7 +64,3 @@ def test_what_is_for_graphs_is_refused_elsewhere(folder, run_cli):
     assert result.code == 1 and "--q has no effect here: it is for graphs (--edges); leave it out" in result.err
     result = run_cli("train", "--pairs", "graph.csv", "--directed")
     assert result.code == 2 and "--directed belongs to --edges" in result.err
-
-
-def test_the_graph_of_the_page_is_trained_on():
-    exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1], {})
