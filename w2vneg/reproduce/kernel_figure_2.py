@@ -19,7 +19,7 @@ import pandas as pd
 
 from ..data.builtin import builtin_sentences
 from ..errors import DivergenceError
-from . import STUDIES, Study
+from . import STUDIES, Study, declare
 from .kernel_task import SAMPLERS, Scale, best_alpha, make_task, sentences_of, train_full, train_sampled, word_chain
 
 _NEAR = 0.02  # "within 2 % of the full softmax"
@@ -197,10 +197,10 @@ def _draw_curves(curves, by, kept):
     def draw(figure):
         axes = figure.add_subplot()
         for value, part in curves[kept].groupby(by, sort=False):
-            axes.plot(part["epoch"], part["test loss"], "o-", label=f"m = {value}" if by == "m" else value)
+            axes.plot(part["epoch"], part["test loss"], marker="o", label=f"m = {value}" if by == "m" else value)
         for kind, part in curves[curves["m"] == 0].groupby("softmax", sort=False):
             style = "--" if kind == "common" else ":"
-            axes.plot(part["epoch"], part["test loss"], style, color="black", label=f"full softmax, {kind}")
+            axes.plot(part["epoch"], part["test loss"], style, color="0.5", label=f"full softmax, {kind}")
         axes.set_xlabel("epoch")
         axes.set_ylabel("full-softmax loss on held-out text, nats")
         axes.legend()
@@ -234,6 +234,7 @@ def _study(task, where, tell, seed):
 
 
 @STUDIES.register("kernel-figure-2")
+@declare("kernel", "figures 2 to 4")
 def kernel_figure_2(tell, quick, seed):
     """Bias and convergence by m (kernel figures 2 to 4), built-in corpus; quick: a small made-up language."""
     if quick:
@@ -243,6 +244,7 @@ def kernel_figure_2(tell, quick, seed):
 
 
 @STUDIES.register("kernel-figure-2-ptb")
+@declare("kernel", "figures 2 to 4, PTB")
 def kernel_figure_2_ptb(tell, quick, seed):
     """The same on the Penn Treebank, the paper's own text: next word, bigrams of the word before; quick: as above."""
     if quick:

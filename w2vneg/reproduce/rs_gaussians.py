@@ -16,7 +16,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from . import STUDIES, Study
+from . import STUDIES, Study, declare
 from .gaussian_draws import FULL, QUICK, Draw, gaps, summed_up, tuned
 from .gaussian_task import Method, log_softmax
 
@@ -112,6 +112,7 @@ def best_temperatures(table):
 
 
 @STUDIES.register("rs-figure-2")
+@declare("RS", "figures 1 and 2")
 def rs_figure_2(tell, quick, seed):
     """Temperature and degeneracy on mixtures of Gaussians (RS figures 1 and 2), and the number of negatives."""
     scale = QUICK if quick else FULL
