@@ -11,35 +11,34 @@ from w2vneg.reproduce import STUDIES, claims, kernel_task
 
 
 @pytest.mark.parametrize(
-    ("gap", "half", "order", "margin", "expected"),
+    ("low", "high", "order", "margin", "expected"),
     [
-        (1.0, 0.5, 1, 0, "holds"),
-        (1.0, 1.5, 1, 0, "inconclusive"),
-        (-1.0, 0.5, 1, 0, "does not hold"),
-        (-1.0, 0.5, -1, 0, "holds"),
-        (0.5, 1.0, 0, 2, "holds"),
-        (1.5, 1.0, 0, 2, "inconclusive"),
-        (-4.0, 1.0, 0, 2, "does not hold"),
+        (0.5, 1.5, 1, 0.1, "holds"),
+        (-0.5, 2.5, 1, 0.1, "inconclusive"),
+        (-1.5, -0.5, 1, 0.1, "does not hold"),
+        (0.01, 0.05, 1, 0.1, "does not hold"),
+        (-1.5, -0.5, -1, 0.1, "holds"),
+        (-0.5, 1.5, 0, 2, "holds"),
+        (0.5, 2.5, 0, 2, "inconclusive"),
+        (-5.0, -3.0, 0, 2, "does not hold"),
     ],
 )
-def test_verdicts(gap, half, order, margin, expected):
-    assert claims.verdict(gap, half, order, margin) == expected
+def test_verdicts(low, high, order, margin, expected):
+    assert claims.verdict(low, high, order, margin) == expected
 
 
 def test_a_claim_is_judged_by_differences_paired_by_seed():
     rows = [
-        {"method": name, "seed": seed, "nll": value}
+        {"method": name, "seed": seed, "spread of log Z": value, "nll": value}
         for name, values in (("a", (2.0, 4.0, 6.0)), ("b", (1.0, 2.0, 3.0)))
         for seed, value in enumerate(values)
     ]
-    row = claims.judged(claims.Claim("", "", "nll", "a", "b", 1), pd.DataFrame(rows))
-    assert row["by"] == pytest.approx(2.0)
-    assert row["±"] == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
-    assert row["verdict"] == "inconclusive"
-    percent = claims.judged(claims.Claim("", "", "loss, %", "a", "b", 1), pd.DataFrame(rows))
-    assert (percent["by"], percent["verdict"]) == (100, "holds")
-    lost = claims.judged(claims.Claim("", "", "nll", "a", "gone", 1), pd.DataFrame(rows))
-    assert lost["verdict"] == "inconclusive"
+    found = claims.judged(claims.Claim("", "", "spread of log Z", "a", "b", 1), pd.DataFrame(rows), 1)
+    assert (found.difference, found.verdict, found.runs) == (2.0, "inconclusive", 3)
+    assert found.high - 2 == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
+    percent = claims.judged(claims.Claim("", "", "loss, %", "a", "b", 1), pd.DataFrame(rows), 5)
+    assert (percent.difference, percent.verdict, percent.unit, percent.comparisons) == (100, "holds", "%", 5)
+    assert claims.judged(claims.Claim("", "", "loss, %", "a", "gone", 1), pd.DataFrame(rows), 1) is None
 
 
 def test_figures_by_hand():
@@ -81,7 +80,7 @@ def test_the_study_runs_in_small():
     told = []
     study = STUDIES["claims"](told.append, True, 1)
     assert len(told) == 2
-    assert list(study.tables["verdicts"]["difference"]) == ["relaxed, n = 5 − relaxed, n = 1"]
+    assert [found.claim.split(", ", 1)[1] for found in study.verdicts] == ["%, relaxed, n = 5 − relaxed, n = 1"]
     assert study.tables["means"]["nll"].max() < math.log(100)
     figure = pytest.importorskip("matplotlib.figure").Figure()
     study.figures["methods"](figure)

@@ -2,9 +2,9 @@
 
 Every method has its own learning rate, chosen on held-out text by its own score, the log-likelihood that its logits
 have as the law reads them (relaxed softmax, negative sampling: + log Q; the others as they are). Then several seeds,
-and differences paired by seed. A claim of equality holds where the 95 % interval of the difference lies within a margin
-that is said; a claim of order, where it lies on the right side of 0. An interval that leaves it open is inconclusive.
-Intervals are over seeds: they know nothing of other texts, and as many claims as the table has rows were tested.
+and differences paired by seed. A claim of order is judged as `verdicts` has it; one of equality holds where the
+interval lies within a margin that is said, and does not where it lies beyond. Intervals are over seeds, at 95 % over
+all claims together: they know nothing of other texts.
 """
 
 import math
@@ -19,6 +19,7 @@ from ..evaluation.correction import settled
 from . import STUDIES, Study, declare
 from .gaussian_task import log_softmax
 from .kernel_task import Scale, best_alpha, make_task, train_with, word_chain
+from .verdicts import FAILS, HOLDS, MATTERS, OPEN, Verdict, interval
 
 _ALPHAS = (0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
 FULL = Scale({}, n_vocab=1000, tokens=60_000, dim=32, epochs=5, alphas=_ALPHAS, window=1, next_word=True, seeds=5)
@@ -77,8 +78,22 @@ CLAIMS = (
     Claim("RS §3", "binary cross-entropy is worse, + log Q", "corrected P@15, %", "BCE, n = 5", "relaxed, n = 5", -1),
     Claim("RS §3.2", "5 negatives are best: better than 1", "P@15, %", "relaxed, n = 5", "relaxed, n = 1", 1),
     Claim("RS §3.2", "5 negatives are best: better than 20", "P@15, %", "relaxed, n = 5", "relaxed, n = 20", 1),
-    Claim("RS §3.2", "better than 20, + log Q", "corrected P@15, %", "relaxed, n = 5", "relaxed, n = 20", 1),
-    Claim("RS §3.2", "better than 100, + log Q", "corrected P@15, %", "relaxed, n = 5", "relaxed, n = 100", 1),
+    Claim(
+        "RS §3.2",
+        "5 negatives are best, + log Q: better than 20",
+        "corrected P@15, %",
+        "relaxed, n = 5",
+        "relaxed, n = 20",
+        1,
+    ),
+    Claim(
+        "RS §3.2",
+        "5 negatives are best, + log Q: better than 100",
+        "corrected P@15, %",
+        "relaxed, n = 5",
+        "relaxed, n = 100",
+        1,
+    ),
     Claim("CSS §2.1", "importance sampling is worse", "loss, %", "importance, m = 20", "sampled softmax, m = 20", 1),
     Claim(
         "kernel §4.2.2",
@@ -90,8 +105,15 @@ CLAIMS = (
         5.0,
     ),
     Claim("notes §5", "NCE with Z = 1 learns to normalise itself", "spread of log Z", "NCE, k = 25", "softmax", -1),
-    Claim("notes §5", "a penalty normalises better", "spread of log Z", "softmax, self-normalised", "NCE, k = 25", -1),
-    Claim("notes §5", "at no cost", "loss, %", "softmax, self-normalised", "softmax", 0, _TWO_PERCENT),
+    Claim(
+        "notes §5",
+        "a penalty is needed to enforce it",
+        "spread of log Z",
+        "softmax, self-normalised",
+        "NCE, k = 25",
+        -1,
+    ),
+    Claim("notes §5", "the penalty costs nothing", "loss, %", "softmax, self-normalised", "softmax", 0, _TWO_PERCENT),
     Claim(
         "notes §5",
         "a tenth of the pairs is enough",
@@ -102,6 +124,15 @@ CLAIMS = (
         0.1,
     ),
 )
+
+
+_UNITS = {
+    "loss, %": "%",
+    "P@15, %": "points",
+    "corrected P@15, %": "points",
+    "spread of log Z": "",
+    "of the fall after 1 epoch, %": "points",
+}
 
 
 def figures_of(task, part, scores, factor, log_noise):
@@ -175,33 +206,32 @@ def measure(task, methods, tell, seed):
     return pd.DataFrame(rows), pd.DataFrame(tried)
 
 
-def judged(claim, runs):
-    """Return the row of a claim: the difference over the seeds of both, its 95 % interval, and what becomes of it."""
-    from scipy.stats import sem, t
-
-    row = {"paper": claim.paper, "claim": claim.says, "figure": claim.figure}
-    row |= {"difference": f"{claim.one} − {claim.other}", "by": math.nan, "±": math.nan, "verdict": "inconclusive"}
+def judged(claim, runs, comparisons):
+    """Return the `Verdict` on a claim by the seeds of both methods; None where one of them never came to an end."""
     column = "nll" if claim.figure == "loss, %" else claim.figure
     one, other = (runs[runs["method"] == name].set_index("seed")[column] for name in (claim.one, claim.other))
-    gap = (one - other).dropna()
-    gap = 100 * gap / other if claim.figure == "loss, %" else gap
-    gap = gap.dropna().to_numpy()
-    if len(gap) < 2:
-        return row
-    row["by"], row["±"] = float(gap.mean()), float(sem(gap) * t.ppf(0.975, len(gap) - 1))
-    return row | {"verdict": verdict(row["by"], row["±"], claim.order, claim.margin)}
+    gaps, unit = one - other, _UNITS[claim.figure]
+    gaps = (100 * gaps / other if claim.figure == "loss, %" else gaps).dropna().to_numpy()
+    if not len(gaps):
+        return None
+    mean, low, high = interval(gaps, comparisons)
+    least = 100 * MATTERS if claim.figure == "loss, %" else MATTERS * abs(other.mean())
+    text = f"{claim.says}: {claim.figure}, {claim.one} − {claim.other}"
+    found = verdict(low, high, claim.order, claim.margin if claim.order == 0 else least)
+    return Verdict(claim.paper, text, found, mean, low, high, unit, len(gaps), comparisons)
 
 
-def verdict(gap, half, order, margin):
-    """Say of a difference gap ± half whether it has the sign `order`, or lies within ± margin where that is 0."""
-    low, high = gap - half, gap + half
+def verdict(low, high, order, margin):
+    """Say of a difference between `low` and `high` whether it has the sign `order`; with 0, if it lies within ± margin.
+
+    With an order, `margin` is the smallest lead that matters: an interval all below it does not hold.
+    """
     if order == 0:
-        if -margin <= low and high <= margin:
-            return "holds"
-        return "does not hold" if low > margin or high < -margin else "inconclusive"
+        within, beyond = -margin <= low and high <= margin, low > margin or high < -margin
+        return HOLDS if within else FAILS if beyond else OPEN
     if order < 0:
         low, high = -high, -low
-    return "holds" if low > 0 else "does not hold" if high <= 0 else "inconclusive"
+    return FAILS if high < margin else HOLDS if low > 0 else OPEN
 
 
 def _divergence(tried, n_vocab):
@@ -238,15 +268,14 @@ def claims(tell, quick, seed):
     methods = _QUICK_METHODS if quick else tuple(METHODS)
     runs, tried = measure(task, methods, tell, seed)
     tested = [claim for claim in CLAIMS if {claim.one, claim.other} <= set(methods)]
-    table = pd.DataFrame([judged(claim, runs) for claim in tested])
+    verdicts = [found for found in (judged(claim, runs, len(tested)) for claim in tested) if found is not None]
     columns = [name for name in runs.columns if name not in ("method", "seed")]
     means = runs.groupby("method", sort=False)[columns].mean().reset_index()
     text = (
         f"Next word of a text: {len(task.train):,} tokens, {len(task.train.vocab):,} words, d = {scale.dim}, "
         f"{scale.epochs} epochs, {scale.seeds} seeds; alphas of {scale.alphas[0]:g} to {scale.alphas[-1]:g}, each "
-        f"chosen on held-out text. {len(tested)} comparisons, no correction for their number. ± is half of a 95 % "
-        "interval.\n\n"
+        f"chosen on held-out text. {len(tested)} comparisons, intervals at 95 % over all together.\n\n"
     )
     text += "" if quick else _divergence(tried, len(task.train.vocab)) + ".\n"
-    tables = {"verdicts": table, "means": means, "runs": runs, "alphas": tried}
-    return Study(tables, text, {"methods": _drawn(runs)})
+    tables = {"verdicts": pd.DataFrame(verdicts), "means": means, "runs": runs, "alphas": tried}
+    return Study(tables, text, {"methods": _drawn(runs)}, verdicts)
