@@ -88,22 +88,25 @@ def corrected_scores(scores, method):
     return scores * (1 + 1 / method.temp) + method.log_d
 
 
-def tuned(scale, method_of, plan=None, n_pairs=None):
+def tuned(scale, method_of, memo, key, plan=None, n_pairs=None):
     """Return the plan with the rate that held-out pairs like best, on a draw that nothing else uses.
 
-    method_of : callable(Draw) -> Method
+    method_of : callable(Draw) -> Method; memo : Memo, knows it by `key` if it was asked for before
     """
     plan = plan or scale.plan
     if len(scale.rates) == 1:
         return dataclasses.replace(plan, rate=scale.rates[0])
-    draw = Draw(scale, 1_000_003, n_pairs=n_pairs)
-    method = method_of(draw)
 
-    def loss(rate):
-        return -likelihood(draw.held, log_softmax(draw.trained(method, dataclasses.replace(plan, rate=rate))))
+    def best():
+        draw = Draw(scale, 1_000_003, n_pairs=n_pairs)
+        method = method_of(draw)
 
-    place = best_alpha(loss, scale.rates, len(scale.rates) // 2)
-    return dataclasses.replace(plan, rate=scale.rates[place])
+        def loss(rate):
+            return -likelihood(draw.held, log_softmax(draw.trained(method, dataclasses.replace(plan, rate=rate))))
+
+        return scale.rates[best_alpha(loss, scale.rates, len(scale.rates) // 2)]
+
+    return dataclasses.replace(plan, rate=memo(["rate", key], best))
 
 
 def summed_up(rows, by):

@@ -21,6 +21,7 @@ from ..data.builtin import builtin_sentences
 from ..errors import DivergenceError
 from . import STUDIES, Study, declare
 from .kernel_task import SAMPLERS, Scale, best_alpha, make_task, sentences_of, train_full, train_sampled, word_chain
+from .memo import Memo
 
 _NEAR = 0.02  # "within 2 % of the full softmax"
 
@@ -97,8 +98,11 @@ def _sampled(task, name, m):
     return train
 
 
-def measure(task, tell, seed):
-    """Return two tables: the losses of all samplers and of the full softmax, m = 0, and those after each epoch."""
+def measure(task, tell, seed, memo):
+    """Return two tables: the losses of all samplers and of the full softmax, m = 0, and those after each epoch.
+
+    memo : Memo, knows what was measured before
+    """
     alphas = task.scale.alphas
     rows, curves, full = [], [], {}
 
@@ -113,12 +117,15 @@ def measure(task, tell, seed):
     middle = len(alphas) // 2
     for kind in ("common", "absolute"):
         absolute = kind == "absolute"
-        add("full softmax", kind, 0, _tried(task, _full(task, absolute), absolute, middle, seed))
+        train = _full(task, absolute)
+        found = memo(["full", kind], lambda t=train, a=absolute: _tried(task, t, a, middle, seed))
+        add("full softmax", kind, 0, found)
     for name, samples in task.scale.samples.items():
         absolute = SAMPLERS[name].get("absolute_softmax", False)
         place = middle
         for m in samples:
-            found = _tried(task, _sampled(task, name, m), absolute, place, seed)
+            train = _sampled(task, name, m)
+            found = memo([name, m], lambda t=train, a=absolute, p=place: _tried(task, t, a, p, seed))
             place = add(name, "absolute" if absolute else "common", m, found)
     columns = ["sampler", "softmax", "m", "alpha", "dev loss", "test loss", "above full, %", "±"]
     table = pd.DataFrame(rows, columns=columns)
@@ -218,8 +225,8 @@ def _figures(table, curves, scale):
     return figures
 
 
-def _study(task, where, tell, seed):
-    table, curves = measure(task, tell, seed)
+def _study(task, where, tell, seed, memo):
+    table, curves = measure(task, tell, seed, Memo() if memo is None else memo)
     needed = samples_needed(table)
     scale = task.scale
     positives = "the next word" if scale.next_word else f"window {scale.window}"
@@ -234,19 +241,19 @@ def _study(task, where, tell, seed):
 
 
 @STUDIES.register("kernel-figure-2")
-@declare("kernel", "figures 2 to 4")
-def kernel_figure_2(tell, quick, seed):
+@declare("kernel", "figures 2 to 4", resumes=True)
+def kernel_figure_2(tell, quick, seed, memo=None):
     """Bias and convergence by m (kernel figures 2 to 4), built-in corpus; quick: a small made-up language."""
     if quick:
         sentences = word_chain(QUICK.n_vocab, 2 * QUICK.tokens, seed)
-        return _study(make_task(sentences, QUICK, seed), "a made-up language", tell, seed)
-    return _study(make_task(list(builtin_sentences()), FULL, seed), "the built-in corpus", tell, seed)
+        return _study(make_task(sentences, QUICK, seed), "a made-up language", tell, seed, memo)
+    return _study(make_task(list(builtin_sentences()), FULL, seed), "the built-in corpus", tell, seed, memo)
 
 
 @STUDIES.register("kernel-figure-2-ptb")
-@declare("kernel", "figures 2 to 4, PTB")
-def kernel_figure_2_ptb(tell, quick, seed):
+@declare("kernel", "figures 2 to 4, PTB", resumes=True)
+def kernel_figure_2_ptb(tell, quick, seed, memo=None):
     """The same on the Penn Treebank, the paper's own text: next word, bigrams of the word before; quick: as above."""
     if quick:
-        return kernel_figure_2(tell, quick, seed)
-    return _study(make_task(sentences_of("ptb-train"), PTB, seed), "the Penn Treebank", tell, seed)
+        return kernel_figure_2(tell, quick, seed, memo)
+    return _study(make_task(sentences_of("ptb-train"), PTB, seed), "the Penn Treebank", tell, seed, memo)

@@ -19,6 +19,7 @@ import pandas as pd
 from . import STUDIES, Study, declare
 from .gaussian_draws import FULL, QUICK, Draw, gaps, summed_up, tuned
 from .gaussian_task import Method, log_softmax
+from .memo import Memo
 
 _CONTEXT = 0.625  # of the side: the paper's i = 625 of 1,000
 _NEGATIVES = (1, 5, 25, 100)
@@ -44,6 +45,19 @@ def _lines(table, x, by, y, title=None, log_x=True):
     return draw
 
 
+def _row(memo, scale, seed, plan, method_of, key, components=None):
+    """Return ``Draw.row`` of a method on the draw of a seed, from `memo` where it is there.
+
+    key : dict, what the row is called
+    """
+
+    def make():
+        draw = Draw(scale, seed, components)
+        return draw.row(method_of(draw), plan)
+
+    return memo(["row", sorted(key.items()), seed], make)
+
+
 def _said(scale, more=""):
     plan = scale.plan
     return (
@@ -56,15 +70,17 @@ def _said(scale, more=""):
 # figures 1 and 2
 
 
-def temperatures(scale, seed, tell):
+def temperatures(scale, seed, tell, memo):
     """Return rows of D × T, and the plan of each D."""
     rows, plans = [], {}
     for degeneracy in DEGENERACIES:
-        plan = plans[degeneracy] = tuned(scale, lambda draw, d=degeneracy: draw.method(d, 1.0))
+        plan = plans[degeneracy] = tuned(scale, lambda draw, d=degeneracy: draw.method(d, 1.0), memo, degeneracy)
         for temp in scale.temps:
             for k in range(scale.seeds):
-                draw = Draw(scale, seed + k)
-                rows.append({"D": degeneracy, "T": temp} | draw.row(draw.method(degeneracy, temp), plan))
+                rows.append({"D": degeneracy, "T": temp})
+                rows[-1] |= _row(
+                    memo, scale, seed + k, plan, lambda draw, d=degeneracy, t=temp: draw.method(d, t), rows[-1]
+                )
             tell(f"D = {degeneracy}, T = {temp:g}, rate {plan.rate:g}: KL {rows[-1]['KL(P||g)']:.4f}")
     return rows, plans
 
@@ -112,17 +128,18 @@ def best_temperatures(table):
 
 
 @STUDIES.register("rs-figure-2")
-@declare("RS", "figures 1 and 2")
-def rs_figure_2(tell, quick, seed):
+@declare("RS", "figures 1 and 2", resumes=True)
+def rs_figure_2(tell, quick, seed, memo=None):
     """Temperature and degeneracy on mixtures of Gaussians (RS figures 1 and 2), and the number of negatives."""
     scale = QUICK if quick else FULL
-    rows, plans = temperatures(scale, seed, tell)
+    memo = Memo() if memo is None else memo
+    rows, plans = temperatures(scale, seed, tell, memo)
     table = summed_up(rows, ("D", "T"))
     few = []
     for n in _NEGATIVES[: 2 if quick else None]:
         for k in range(scale.seeds):
-            draw = Draw(scale, seed + k)
-            few.append({"negatives": n} | draw.row(draw.method("1/P", 0.75, n), plans["1/P"]))
+            few.append({"negatives": n})
+            few[-1] |= _row(memo, scale, seed + k, plans["1/P"], lambda draw, n=n: draw.method("1/P", 0.75, n), few[-1])
         tell(f"{n} negatives: KL {few[-1]['KL(P||g)']:.4f}")
     pictured, mass = _figure_1(scale, seed, plans["1/P"])
     best = best_temperatures(table)
@@ -144,16 +161,18 @@ def rs_figure_2(tell, quick, seed):
 
 
 @STUDIES.register("rs-figure-3")
-def rs_figure_3(tell, quick, seed):
+@declare("RS", "figure 3", resumes=True)
+def rs_figure_3(tell, quick, seed, memo=None):
     """Batch size: maximum likelihood beside the relaxed softmax on mixtures of Gaussians (RS figure 3)."""
     scale = QUICK if quick else FULL
+    memo = Memo() if memo is None else memo
     rows = []
     for name, method_of in (("MLE", lambda draw: Method()), ("RS 1/P T=.75", lambda draw: draw.method("1/P", 0.75))):
         for batch in scale.batches:
-            plan = tuned(scale, method_of, dataclasses.replace(scale.plan, batch=batch))
+            plan = tuned(scale, method_of, memo, [name, batch], dataclasses.replace(scale.plan, batch=batch))
             for k in range(scale.seeds):
-                draw = Draw(scale, seed + k)
-                rows.append({"method": name, "batch": batch, "rate": plan.rate} | draw.row(method_of(draw), plan))
+                rows.append({"method": name, "batch": batch, "rate": plan.rate})
+                rows[-1] |= _row(memo, scale, seed + k, plan, method_of, rows[-1])
             tell(f"{name}, batch {batch}, rate {plan.rate:g}: KL {rows[-1]['KL(P||g)']:.4f}")
     table = summed_up(rows, ("method", "batch"))
     said = "The paper: maximum likelihood fits P̂ better with large minibatches, the relaxed softmax P at every size."
@@ -204,19 +223,23 @@ _GAPS = (
 
 
 @STUDIES.register("rs-figure-4")
-def rs_figure_4(tell, quick, seed):
+@declare("RS", "figure 4", resumes=True)
+def rs_figure_4(tell, quick, seed, memo=None):
     """Size of the training set on mixtures of Gaussians (RS figure 4): is the relaxed softmax a regulariser?"""
     scale = QUICK if quick else FULL
+    memo = Memo() if memo is None else memo
     rows, temps = [], []
     for n_pairs in scale.sizes:
         steps = -(-n_pairs // scale.plan.batch)
         plan = dataclasses.replace(scale.plan, epochs=max(3, -(-scale.least_steps // steps)))
         plans = {
-            "MLE": tuned(scale, lambda draw: Method(), plan, n_pairs),
-            "RS": tuned(scale, lambda draw: draw.method("1/P", 0.75), plan, n_pairs),
+            "MLE": tuned(scale, lambda draw: Method(), memo, ["MLE", n_pairs], plan, n_pairs),
+            "RS": tuned(scale, lambda draw: draw.method("1/P", 0.75), memo, ["RS", n_pairs], plan, n_pairs),
         }
         for k in range(scale.seeds):
-            of_draw, by_temp = _by_size(scale, n_pairs, seed + k, plans)
+            of_draw, by_temp = memo(
+                [n_pairs, seed + k], lambda n=n_pairs, k=k, plans=plans: _by_size(scale, n, seed + k, plans)
+            )
             rows += of_draw
             temps += by_temp
         tell(f"{n_pairs:,} pairs: " + ", ".join(f"{row['method']} {row['KL(P||g)']:.3f}" for row in of_draw))
@@ -248,19 +271,18 @@ _SCHEMES = {
 
 
 @STUDIES.register("rs-figure-5")
-def rs_figure_5(tell, quick, seed):
+@declare("RS", "figure 5", resumes=True)
+def rs_figure_5(tell, quick, seed, memo=None):
     """Six methods on three mixtures of Gaussians (RS figure 5)."""
     scale = QUICK if quick else FULL
-    plans = {name: tuned(scale, method_of) for name, method_of in _SCHEMES.items()}
+    memo = Memo() if memo is None else memo
+    plans = {name: tuned(scale, method_of, memo, name) for name, method_of in _SCHEMES.items()}
     rows = []
     for components in scale.components:
         for name, method_of in _SCHEMES.items():
             for k in range(scale.seeds):
-                draw = Draw(scale, seed + k, components)
-                rows.append(
-                    {"method": name, "components": components, "seed": seed + k}
-                    | draw.row(method_of(draw), plans[name])
-                )
+                rows.append({"method": name, "components": components, "seed": seed + k})
+                rows[-1] |= _row(memo, scale, seed + k, plans[name], method_of, rows[-1], components)
             tell(f"{components} components, {name}: KL {rows[-1]['KL(P||g)']:.4f}")
     table = summed_up(rows, ("components", "method"))
     compared = pd.DataFrame(rows).rename(columns={"components": "pairs"})
