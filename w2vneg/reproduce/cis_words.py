@@ -212,22 +212,14 @@ def _study(n_vocab, tell, quick, seed):
 
 
 @STUDIES.register("cis-words-12k")
-<<<<<<< HEAD
-@declare("CIS", "tables 2, 3, 6, 8")
-=======
 @declare("CIS", "tables 2, 3, 6, 8, 12k")
->>>>>>> 59e2ef1 (Claims and RS figures 1 and 2 written up; rows of two sets and several tasks as pairs)
 def cis_words_12k(tell, quick, seed):
     """Next words, neighbours and analogies of CIS and its rivals at 12,000 words (CIS tables 2, 3, 6, 8)."""
     return _study(12_000, tell, quick, seed)
 
 
 @STUDIES.register("cis-words-30k")
-<<<<<<< HEAD
-@declare("CIS", "tables 2, 3, 6, 8")
-=======
 @declare("CIS", "tables 2, 3, 6, 8, 30k")
->>>>>>> 59e2ef1 (Claims and RS figures 1 and 2 written up; rows of two sets and several tasks as pairs)
 def cis_words_30k(tell, quick, seed):
     """The same at 30,000 words."""
     return _study(30_000, tell, quick, seed)
