@@ -10,6 +10,7 @@ import scipy.sparse
 from gensim.models import Word2Vec as Theirs
 
 from w2vneg import Vectors, Word2Vec
+from w2vneg.cli.train import train
 
 PAGE = (Path(__file__).parent.parent / "docs" / "migrating.md").read_text(encoding="utf-8")
 
@@ -103,3 +104,43 @@ def test_the_lines_for_users_of_node2vec_and_pecanpy_run(tmp_path, monkeypatch, 
     command = re.search(r"^w2vneg (train .*)$", section, re.MULTILINE)[1]
     assert run_cli(*command.split(), "--workers", "1", "--force").code == 0
     assert len(Vectors.load("graph.txt")) == 12
+
+
+@pytest.fixture
+def text(tmp_path, monkeypatch):
+    """data.txt, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    words = ["king", "queen", "man", "woman"]
+    fillers = [f"w{i}" for i in range(200)]
+    lines = np.random.default_rng(1).choice(words * 5 + fillers, (200, 12))
+    Path("data.txt").write_text("\n".join(map(" ".join, lines)), encoding="utf-8")
+    return words
+
+
+def test_the_commands_for_users_of_fasttext_name_options_that_there_are(text, run_cli):
+    """Each line runs as it is; of those that train the options are taken."""
+    section = PAGE.split("## fastText\n")[1].split("\n## ")[0]
+    lines = re.findall(r"^\| `[^|]*\| `w2vneg ([^|]*)` \|$", section, re.MULTILINE)
+    assert len(lines) == 10, lines
+    Path("model.vec").write_text("2 8\nking 1 2 3 4 5 6 7 8\nqueen 8 7 6 5 4 3 2 1\n", encoding="utf-8")
+    trained = Word2Vec(loss="ns", dim=8, epochs=1, min_count=2, workers=1)
+    trained.fit("data.txt")
+    trained.save("model")
+    for line in lines:
+        arguments = line.split()
+        if arguments[0] != "train":
+            result = run_cli(*arguments)
+            assert result.code == 0, result.err
+            continue
+        taken = train.make_context("train", arguments[1:]).params
+        assert taken["corpus"] == ("data.txt",)
+
+
+@pytest.mark.slow
+def test_the_lines_for_users_of_fasttext_run(text):
+    code = re.findall(r"```python\n(.*?)```", PAGE.split("## fastText\n")[1], re.DOTALL)[0]
+    names = {}
+    exec(code, names)
+    vectors = names["vectors"]
+    assert set(text) < set(vectors.words)
+    assert np.isfinite(vectors["kings"]).all() and "kings" not in vectors
