@@ -8,6 +8,7 @@ from .io import io
 from .items import items, items_speed
 from .quality import quality
 from .ranks import ranks
+from .recommenders import recommenders
 from .scaling import scaling
 from .speed import process, speed, startup
 from .suite import suite
@@ -35,6 +36,7 @@ _COMMANDS = (
     io,
     items,
     items_speed,
+    recommenders,
 )
 
 for _command in _COMMANDS:
