@@ -113,8 +113,8 @@ def test_vectors_txt_is_word2vec_text_that_gensim_reads(train, folder):
     assert lines[3].startswith("epoch 2/2: ")
     assert lines[4].startswith("Loss: ")
     assert lines[5] == "Wrote 40 vectors of 8 numbers to vectors.txt."
-    assert re.fullmatch(r"Next: w2vneg nearest [ab]\d+, or in a browser w2vneg explore vectors.txt", lines[5])
-    assert len(lines) == 6
+    assert re.fullmatch(r"Next: w2vneg nearest [ab]\d+, or in a browser w2vneg explore vectors.txt", lines[6])
+    assert len(lines) == 7
 
 
 def test_the_words_of_the_issue(folder, run_cli):
@@ -702,7 +702,7 @@ def test_help_shows_every_option_and_its_default(run_cli):
         "--subsample --epochs --alpha --min-alpha --workers --seed --output --save-model --config --quiet --json"
     )
     assert [flag for flag in flags.split() if flag not in text] == []
-    for shown in ("vectors.txt; none with --save-model", "text: relaxed, items: us", "100", "all cores"):
+    for shown in ("vectors.txt; none with --save-model", "text: relaxed, graphs: ns, items: us", "100", "all cores"):
         assert f"[default: {shown}]" in text
     assert "do not compare" in text
 

@@ -133,7 +133,7 @@ def test_known_and_held_out_pairs_in_memory(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Input("corpus", FRAME), "a table in memory is one of cooccurrence, pairs, ratings"),
+        (lambda: Input("corpus", FRAME), "a table in memory is one of cooccurrence, edges, pairs, ratings"),
         (lambda: Input("pairs", FRAME, delimiter=","), "delimiter is of files"),
         (lambda: Input("pairs", FRAME[["user"]]), "two columns or more"),
         (lambda: Input("pairs", np.arange(3)), "two dimensions"),

@@ -36,7 +36,7 @@ def test_survives_json_and_knows_its_source(given, source):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "text", "files": "a"}, "unknown kind of input 'text'; known: .*corpus, pairs"),
+        ({"kind": "text", "files": "a"}, "unknown kind of input 'text'; known: .*corpus, edges, pairs"),
         ({"kind": "pairs", "files": ()}, "at least one file"),
         ({"kind": "baskets", "files": "a", "header": False}, "header means nothing to baskets"),
         ({"kind": "pairs", "files": "a", "min_rating": 0.0}, "min_rating means nothing to pairs"),
@@ -152,7 +152,10 @@ def test_options_make_an_input():
     ("arguments", "message"),
     [
         (["--pairs", "a", "--ratings", "b"], "--pairs and --ratings exclude each other"),
-        (["--baskets", "a", "--no-header"], "--header/--no-header belongs to --cooccurrence and --pairs and --ratings"),
+        (
+            ["--baskets", "a", "--no-header"],
+            "--header/--no-header belongs to --cooccurrence and --edges and --pairs and --ratings",
+        ),
         (["--corpus", "a", "--min-rating", "0"], "--min-rating belongs to --ratings; --corpus does not read it"),
         (["--pairs", "a", "--names", "n"], "--names belongs to --cooccurrence"),
         (["--ratings", "a", "--max-history", "1"], "1 is not in the range"),
@@ -165,14 +168,14 @@ def test_options_that_contradict_each_other(arguments, message):
 
 
 def test_no_source():
-    with pytest.raises(click.UsageError, match=r"no source is named; give one of .*--corpus, --pairs"):
+    with pytest.raises(click.UsageError, match=r"no source is named; give one of .*--corpus, --edges, --pairs"):
         input_of({"other": 1})
 
 
 def test_help_tells_what_reads_an_option():
     text = " ".join(run("--help").output.split())
     assert "Columns and rows of items:" in text
-    assert "[for --cooccurrence, --pairs; default: 3, if there is a number in it]" in text
+    assert "[for --cooccurrence, --edges, --pairs; default: 3, if there is a number in it]" in text
     for kind in SOURCES:
         assert f"--{kind} " in text
 

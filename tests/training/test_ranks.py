@@ -286,7 +286,7 @@ def test_shares_are_for_a_text_that_is_dealt_out():
     word2vec = Word2Vec(**SMALL, engine="virtual", ranks=2, rank_shares="1,2")
     with pytest.raises(ConfigError, match=r"--rank-shares deals a text out, and \{rank\} says who reads what"):
         word2vec.encode(Input("corpus", "part-{rank}"))
-    with pytest.raises(ConfigError, match="rows of pairs go round"):
+    with pytest.raises(ConfigError, match="rows of pairs and nodes go round"):
         TrainConfig(engine="virtual", ranks=2, rank_shares="1,2", source="pairs").resolved()
 
 

@@ -9,6 +9,7 @@ from ._tables import TableOptions, column, target_column, weight_column
 class Edges(Source):
     help = "Edges of a graph, two nodes and perhaps a weight a row; trained on by random walks."
     tables = True
+    noun = "node"
 
     class Options(TableOptions):
         source_col: str | None = column("Column of the node that an edge begins at, by name or number.", "1")
