@@ -140,6 +140,11 @@ def test_nothing_is_left_open_and_resolving_again_changes_nothing(loss):
     assert config.resolved(cores=9) == config
 
 
+def test_walks_on_graphs_take_half_the_learning_rate():
+    assert [TrainConfig(loss="ns", source=source).resolved().alpha for source in ("text", "graph")] == [0.05, 0.025]
+    assert TrainConfig(loss="ns", source="graph", alpha=0.1).resolved().alpha == 0.1
+
+
 def test_given_values_win_over_the_preset():
     given = {"sampler": "uniform", "negatives": 3, "share_negatives": "centre", "alpha": 0.2, "min_alpha": 0.1}
     config = TrainConfig(loss="relaxed", **given).resolved()

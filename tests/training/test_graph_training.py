@@ -91,12 +91,14 @@ import json
 import numpy as np
 from planted import same_topic, two_blocks
 from w2vneg import Input, Word2Vec
+from w2vneg.config import TrainConfig
 from w2vneg.config.presets import PRESETS
 
 np.seterr(over="ignore")
 SMALL = {"dim": 8, "window": 3, "walk_length": 10, "walks_per_node": 4, "epochs": 1, "workers": 1}
 for objective in PRESETS:
-    word2vec = Word2Vec(loss=objective, **SMALL)
+    alpha = 2 * TrainConfig(loss=objective, source="graph").resolved().alpha  # for so short a run
+    word2vec = Word2Vec(loss=objective, alpha=alpha, **SMALL)
     vectors = word2vec.fit(Input("edges", two_blocks(12, 0.6)))
     print(json.dumps([objective, same_topic(vectors)]))
 """

@@ -129,7 +129,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         values |= {"loss": preset.loss, "preset": name}
         values |= {} if self.workers is not None else {"workers": workers_of(self, cores)}
         if self.alpha is None:
-            values["alpha"] *= INPUTS[self.inputs].alpha_scale
+            values["alpha"] *= INPUTS[self.inputs].alpha_scale * WALKS[self.source].alpha_scale
         chosen = dataclasses.replace(self, **values)
         chosen = dataclasses.replace(chosen, **without_negatives(chosen, self))
         chosen = dataclasses.replace(chosen, **for_plugs(chosen, self))

@@ -4,8 +4,8 @@ from ..option import option
 from ..registry import Registry
 
 WALKS = Registry("walk")
-"""Name, as ``TrainConfig.source`` -> a class with ``Options``; `data`, the flags that name such data; and `loss`, the
-objective where none is named."""
+"""Name, as ``TrainConfig.source`` -> a class with ``Options``; `data`, the flags that name such data; `loss`, the
+objective where none is named; and `alpha_scale`, which a preset's alpha is multiplied by where none is named."""
 
 PAIR_WEIGHTS = ("enumerate", "sample")
 
@@ -49,6 +49,7 @@ class Text:
 
     data = "text (--corpus)"
     loss = "relaxed"
+    alpha_scale = 1.0
 
     class Options:
         window: int = _window(5)
@@ -63,6 +64,7 @@ class Graph:
 
     data = "graphs (--edges)"
     loss = "ns"
+    alpha_scale = 0.5  # better by every measure on planted graphs (docs/journal/2026-11-25-graphs.md)
 
     class Options:
         window: int = _window(10)
@@ -81,6 +83,7 @@ class Baskets:
 
     data = "--baskets and --ratings without --rectangular"
     loss = "us"
+    alpha_scale = 1.0
 
     class Options:
         subsample: float = _subsample(0.0)
@@ -99,6 +102,7 @@ class Pairs:
 
     data = "--pairs and --cooccurrence"
     loss = "us"
+    alpha_scale = 1.0
 
     class Options:
         pair_weights: str | None = option(
