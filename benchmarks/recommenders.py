@@ -232,8 +232,8 @@ def choose(tasks, names, path=CHOICES, tell=lambda text: None):
 
     def write():
         with atomic_file(path, "w", encoding="utf-8") as stream:
-            content = {"trials": list(trials), "chosen": kept["chosen"]}
-            stream.write(json.dumps(content, indent=1) + "\n")
+            lines = ",\n".join(json.dumps(trial) for trial in trials)  # one a line, for whoever reads changes
+            stream.write(f'{{"trials": [\n{lines}\n],\n"chosen": {json.dumps(kept["chosen"], indent=1)}}}\n')
 
     for task in tasks:
         for name in names:
@@ -287,7 +287,7 @@ def popularity(task):
 
 
 def table(runs, baselines, methods=METHODS):
-    """Return Markdown: medians over rounds, with the range of speeds. baselines : dict of task -> figures"""
+    """Return Markdown: means over rounds, and of speeds medians with their range. baselines : dict of task -> figures"""
     figures = list(runs[0].figures)
     lines = [f"| | {' | '.join(figures)} | training, s | lists a second |", "|---" * (len(figures) + 3) + "|"]
     for task in dict.fromkeys(run.task for run in runs):

@@ -12,7 +12,7 @@ from w2vneg import Word2Vec
 from w2vneg.config.presets import PRESETS
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.losses import LOSSES
-from w2vneg.plugins import absolute_plugins, load_plugins
+from w2vneg.plugins import _failure_to_compile, absolute_plugins, load_plugins
 from w2vneg.samplers import SAMPLERS
 from w2vneg.training.model import Model
 
@@ -353,6 +353,12 @@ def test_mistakes_of_a_plugin_in_use_are_one_line(run_cli, tmp_path, request, ol
     result = run_cli("objectives", "in-use", "--plugin", file, "--check")
     assert result.code == 1 and said in result.err, result.err
     assert result.err.startswith("Error: ") and result.err.count("\n") == 1
+
+
+def test_what_fails_to_compile_is_found_in_a_report_with_colours():
+    report = "\x1b[1mUnknown attribute 'leda' of type InUse\x1b[0m\n\x1b[1mDuring: typing at in_use.py (22)\x1b[0m\n"
+    said = _failure_to_compile(report, {"in_use.py"})
+    assert said == "plug-in in_use.py:22: Unknown attribute 'leda' of type InUse"
 
 
 def test_a_probability_that_nobody_is_told_of_is_an_error(run_cli, tmp_path):

@@ -208,7 +208,8 @@ def failure_of_plugin(error):
 
 
 def _failure_to_compile(text, files):
-    """Return the same from Numba's report, which names the innermost place first."""
+    """Return the same from Numba's report, which names the innermost place first; it has colours with colorama."""
+    text = _COLOUR.sub("", text)
     for place in re.finditer(r"(?<= at )([^\n]+) \((\d+)\)$", text, re.MULTILINE):
         path, line = place.groups()
         if path in files:
@@ -219,4 +220,5 @@ def _failure_to_compile(text, files):
 
 
 _CAUSE = re.compile(r"Unknown attribute .*|Cannot unify .*|NameError: .*|Untyped global name .*|Invalid use of .*")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LAST_LINE = re.compile(r"[^\n]+(?=\n*\Z)")

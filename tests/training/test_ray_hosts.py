@@ -58,6 +58,7 @@ class Hosts:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
             "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1",  # a local cluster of another test has said 0: loopback only
             **{f"RAY_health_check_{name}": str(value) for name, value in quick.items()},
         }
 
