@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from threadpoolctl import threadpool_limits
 
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedPairs
@@ -112,6 +111,8 @@ def _numbered(counts):
 
 def train_implicit(kind, train, setting, seed):
     """Fit implicit's AlternatingLeastSquares or BayesianPersonalizedRanking."""
+    from threadpoolctl import threadpool_limits  # it comes with implicit
+
     module, name = {"als": ("als", "AlternatingLeastSquares"), "bpr": ("bpr", "BayesianPersonalizedRanking")}[kind]
     library = require(f"implicit.cpu.{module}", "bench", "measuring implicit")
     with threadpool_limits(1, "blas"):  # it brings its own threads
@@ -287,7 +288,10 @@ def popularity(task):
 
 
 def table(runs, baselines, methods=METHODS):
-    """Return Markdown: means over rounds, and of speeds medians with their range. baselines : dict of task -> figures"""
+    """Return Markdown: means over rounds, and of speeds medians with their range.
+
+    baselines : dict of task -> figures
+    """
     figures = list(runs[0].figures)
     lines = [f"| | {' | '.join(figures)} | training, s | lists a second |", "|---" * (len(figures) + 3) + "|"]
     for task in dict.fromkeys(run.task for run in runs):
