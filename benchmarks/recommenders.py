@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from threadpoolctl import threadpool_limits
 
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedPairs
@@ -111,8 +112,6 @@ def _numbered(counts):
 
 def train_implicit(kind, train, setting, seed):
     """Fit implicit's AlternatingLeastSquares or BayesianPersonalizedRanking."""
-    from threadpoolctl import threadpool_limits  # it comes with implicit
-
     module, name = {"als": ("als", "AlternatingLeastSquares"), "bpr": ("bpr", "BayesianPersonalizedRanking")}[kind]
     library = require(f"implicit.cpu.{module}", "bench", "measuring implicit")
     with threadpool_limits(1, "blas"):  # it brings its own threads
