@@ -27,7 +27,7 @@ _LINE_EVERY = 10.0  # seconds between plain lines
 _WORTH_A_LINE = 1.0  # seconds of compiling
 _BEFORE = "compiling or loading the kernels"
 _UNITS = {"text": "words", "baskets": "items", "graph": "nodes"}
-"""By source what training goes through; pairs are told in any case."""
+"""By source what training goes through; pairs are shown in any case."""
 
 
 class BestEffort:
@@ -95,7 +95,7 @@ def noter(quiet):
 
 
 def _parts(event, unit):
-    """Return what is told of a round, a list of str."""
+    """Return what is reported of a round, a list of str."""
     seconds = max(event.seconds, 1e-9)
     gone_through = [f"{event.tokens / seconds / 1e3:,.0f}k {unit}/s"] if unit else []
     rate = event.pairs / seconds

@@ -1,4 +1,4 @@
-"""What is told of runs and vectors: each function makes one section, empty where there is nothing to tell."""
+"""What is reported of runs and vectors: each function makes one section, empty where there is nothing to report."""
 
 import numpy as np
 
