@@ -5,9 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import w2vneg
+from w2vneg.cli import main
 
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
 
@@ -44,3 +46,19 @@ def test_closed_streams(tmp_path):
 def test_an_error_that_cannot_be_told_keeps_its_exit_code():
     assert run("$W2VNEG objectives no-such-name 2> /dev/full")[0] == 1
     assert run("$W2VNEG no-such-command 2> /dev/full")[0] == 2
+
+
+class Interrupted:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
+
+def test_a_ctrl_c_that_meets_the_making_of_a_class(capsys):
+    @click.command()
+    def command():
+        type("Made", (), {"field": Interrupted()})
+
+    with pytest.raises(SystemExit) as ended:
+        main([], command, "made")
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "Interrupted.\n"

@@ -100,11 +100,20 @@ def _run(command, argv, name):
     except (W2vnegError, click.ClickException, click.exceptions.Exit):
         raise
     except Exception as error:
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from error
         plugins = sys.modules.get("w2vneg.plugins")
         said = plugins and plugins.failure_of_plugin(error)
         if not said:
             raise
         raise InputError(said) from error
+
+
+def _is_interrupt(error):
+    """Whether a Ctrl-C lies behind an error: Python before 3.12 wraps one that meets the making of a class."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 _OF_OUTPUT = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # of files, errors have a name
