@@ -14,9 +14,10 @@ from w2vneg.config.law import settle_alike, settled
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.evaluation import recommend as module
+from w2vneg.evaluation import scores as scores_module
 from w2vneg.evaluation import scores_of
 from w2vneg.evaluation.recommend import recommend, recommend_many
-from w2vneg.kernels.evaluation.best import LeftOut, best_of_rows
+from w2vneg.kernels.evaluation.best import LeftOut, Lists, best_of_rows, best_of_tile
 from w2vneg.training.model import Model
 
 RNG = np.random.default_rng(6)
@@ -34,8 +35,12 @@ def made_up(n_users=40, n_items=30, rectangular=True, **options):
 @pytest.mark.parametrize("rectangular", [True, False])
 @pytest.mark.parametrize("k", [1, 5, 99])
 def test_many_are_as_one_by_one(monkeypatch, rectangular, k):
+    """In blocks of 3 by 3 centres and tiles of 12 targets, by integers: equal scores in all of them."""
     model = made_up(n_items=30 if rectangular else 40, rectangular=rectangular)
-    monkeypatch.setattr(module, "_SCORES", 7 * len(model.vocab_out))
+    monkeypatch.setattr(scores_module, "TILE", 12)
+    monkeypatch.setattr(scores_module.logits_of, "rows", 3)
+    monkeypatch.setattr(module, "_SCORES", 0)
+    monkeypatch.setattr(module, "_BLOCKS", 3)
     known = scipy.sparse.random(40, len(model.vocab_out), 0.3, "csr", rng=RNG)
     for left_out in (None, known):
         found = recommend_many(model, k=k, known=left_out)
@@ -249,11 +254,35 @@ def test_the_best_of_long_rows():
     scores[2, :990] = -np.inf
     scores[3, 700] = np.nan
     expected = [np.argsort(-row, kind="stable")[:20] for row in scores]
-    nothing = LeftOut(np.full(6, -1), np.zeros(7, np.int64), np.empty(0, np.int32))
-    ids, best, sound = best_of_rows(scores.copy(), nothing, 20)
-    assert sound.tolist() == [True, True, True, False, True, True]
+    lists = best_of_rows(scores.copy(), 20)
+    assert lists.sound.tolist() == [True, True, True, False, True, True]
     for r in (0, 1, 4, 5):
-        assert np.array_equal(ids[r], expected[r])
-        assert np.array_equal(best[r], scores[r, expected[r]])
-    assert ids[2, :10].tolist() == expected[2][:10].tolist()
-    assert set(ids[2, 10:]) == {-1}
+        assert np.array_equal(lists.ids[r], expected[r])
+        assert np.array_equal(lists.scores[r], scores[r, expected[r]])
+    assert lists.ids[2, :10].tolist() == expected[2][:10].tolist()
+    assert set(lists.ids[2, 10:]) == {-1}
+
+
+@pytest.mark.parametrize("width", [64, 100, 1000])
+def test_the_best_of_tiles(width):
+    """Tile by tile as all at once; what is left out stands in several tiles, in any order."""
+    scores = RNG.integers(-9, 10, (6, 1000)).astype(np.float32)
+    known = scipy.sparse.random(6, 1000, 0.4, "csr", rng=RNG)
+    known.indices[:] = np.concatenate([RNG.permutation(row) for row in np.split(known.indices, known.indptr[1:-1])])
+    own = np.array([-1, 0, 999, 64, -1, 100])
+    lists, left_out = Lists.empty(6, 20), LeftOut.of(own, known.copy())
+    for first in range(0, 1000, width):
+        best_of_tile(scores[:, first : first + width].copy(), first, left_out, lists)
+    scores[known.nonzero()] = -np.inf
+    scores[own >= 0, own[own >= 0]] = -np.inf
+    assert np.array_equal(lists.ids, np.argsort(-scores, axis=1, kind="stable")[:, :20])
+    assert np.array_equal(lists.scores, -np.sort(-scores, axis=1)[:, :20])
+
+
+@pytest.mark.parametrize(("options", "score"), [({}, 0.5), ({"loss": "softmax", "absolute_softmax": True}, "raw")])
+def test_tiles_are_parts_of_rows(monkeypatch, options, score):
+    monkeypatch.setattr(scores_module, "TILE", 12)
+    scores, centres = scores_of(made_up(**options), score), np.arange(40)
+    parts = [(first, part.copy()) for first, part in scores.tiles(centres)]
+    assert [first for first, _ in parts] == [0, 12, 24]
+    assert np.array_equal(np.hstack([part for _, part in parts]), scores(centres))

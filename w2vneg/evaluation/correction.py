@@ -12,6 +12,7 @@ T is that of the latest round where it changes over the run. A model folder keep
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,14 +52,28 @@ def corrected(model, score, share):
         If it is not known where scores settle with the model's loss and sampler.
     """
     factor, log_noise = settled(model)
-    if log_noise is None:
-        return score
-    addend = (share * log_noise).astype(np.float32)
+    return score if log_noise is None else _Corrected(score, np.float32(factor), (share * log_noise).astype(np.float32))
 
-    def corrected_score(centres):
-        scores = score(centres)
-        scores *= np.float32(factor)
+
+class _Corrected(NamedTuple):
+    """factor · s + addend, of whole rows or tile by tile."""
+
+    score: object
+    factor: np.float32
+    addend: np.ndarray
+
+    @property
+    def rows(self):
+        return self.score.rows
+
+    def _apply(self, scores, addend):
+        scores *= self.factor
         scores += addend
         return scores
 
-    return corrected_score
+    def __call__(self, centres):
+        return self._apply(self.score(centres), self.addend)
+
+    def tiles(self, centres):
+        for first, scores in self.score.tiles(centres):
+            yield first, self._apply(scores, self.addend[first : first + scores.shape[1]])

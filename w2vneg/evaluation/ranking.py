@@ -32,7 +32,7 @@ import numpy as np
 import scipy.sparse
 
 from ..errors import ConfigError, InputError
-from ..kernels.evaluation.best import LeftOut, best_of_rows
+from ..kernels.evaluation.best import best_of_rows
 from ..kernels.evaluation.ranking import Question, find_places
 from . import EVALUATORS
 from .orders import TieGroups
@@ -222,10 +222,8 @@ class _Lists:
 
     def sums(self, scores):
         """Return the novelty of each centre's lists: dict of name -> float64 (b,); and remember what they hold."""
-        b, n_targets = scores.shape
-        k = min(max(self._ks), n_targets)
-        nothing = LeftOut(np.full(b, -1), np.zeros(b + 1, np.int64), np.empty(0, np.int32))
-        ids, _, _ = best_of_rows(scores.astype(np.float32, copy=False), nothing, k)
+        k = min(max(self._ks), scores.shape[1])
+        ids = best_of_rows(scores.astype(np.float32, copy=False), k).ids
         listed = ids >= 0
         np.minimum.at(self._best_place, ids[listed], np.broadcast_to(np.arange(k), ids.shape)[listed])
         if self._bits is None:

@@ -13,12 +13,15 @@ import numpy as np
 from ..data.readers.names import as_word
 from ..embeddings import top_rows
 from ..errors import ConfigError, InputError, UnknownNameError, near_spellings
-from ..kernels.evaluation.best import LeftOut, best_of_rows
+from ..jit import launch
+from ..kernels.dense.blas import one_blas_thread
+from ..kernels.evaluation.best import LeftOut, Lists, best_of_tile
 from . import scores_of
 from .folding import NEW_USER, fold_in_items
 from .lookup import read_lines
 
-_SCORES = 16_000_000  # held at a time (64 MB)
+_SCORES = 16_000_000  # of a block of centres, which is handed on when it is done
+_BLOCKS = 8  # or at least so many times what a thread takes at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +76,22 @@ def recommend_blocks(model, centres, k, known=None, score="raw"):
         raise ConfigError(f"k must be at least 1, not {k}")
     score, n_targets = scores_of(model, score), len(model.vocab_out)
     one_kind, k = model.vocab_out is model.vocab, min(k, n_targets)
-    for start in range(0, len(centres), max(1, _SCORES // n_targets)):
-        part = centres[start : start + max(1, _SCORES // n_targets)]
-        scores = np.ascontiguousarray(score(part), np.float32)
-        starts, seen = np.zeros(len(part) + 1, np.int64), np.empty(0, np.int32)
-        if known is not None:
-            rows = known[part]
-            starts, seen = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+    block = score.rows * max(_BLOCKS, _SCORES // (score.rows * n_targets))
+    for start in range(0, len(centres), block):
+        part = centres[start : start + block]
         own = part.astype(np.int64) if one_kind else np.full(len(part), -1)
-        ids, best, sound = best_of_rows(scores, LeftOut(own, starts, seen), k)
-        if not sound.all():
+        left_out, lists = LeftOut.of(own, None if known is None else known[part]), Lists.empty(len(part), k)
+
+        def work(n, part=part, left_out=left_out, lists=lists):
+            some = slice(n * score.rows, (n + 1) * score.rows)
+            for first, scores in score.tiles(part[some]):
+                best_of_tile(scores, first, left_out.rows(some), lists.rows(some))
+
+        with one_blas_thread():
+            launch(work, -(-len(part) // score.rows))
+        if not lists.sound.all():
             raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
-        yield part, ids, best
+        yield part, lists.ids, lists.scores
 
 
 def read_queries(model, path=None):

@@ -2,14 +2,20 @@
 
 A scoring function takes centre ids, int (b,), and returns the scores of all targets, float32 or float64 (b, V). The
 caller may change what it gets, and the next call may write over it.
+
+That of a model also has `tiles`, which goes through the same scores, float32, some targets at a time, and yields (first
+of these targets, their scores); threads may do so side by side. `rows` is how many centres to ask it for at once.
 """
 
 import numpy as np
 import scipy.sparse
 
+from ..kernels.dense.blas import TILE
 from ..losses import LOSSES
 from ..registry import RunContext
 from .correction import corrected, share_of
+
+_PATH_SCORES = 4_000_000  # held at a time
 
 
 def scores_of(model, score="raw"):
@@ -29,39 +35,56 @@ def _raw_scores(model):
     return logits_of(model.vectors_in, model.vectors_out, config.absolute_softmax)
 
 
-def path_scores(vectors_in, vectors_out, starts, turns):
-    """Return the scoring function of a model along paths of a tree: log P of every target, which sum to one; float32.
+class path_scores:
+    """The scoring function of a model along paths of a tree: log P of every target, which sum to one; float32.
 
         log P(j | x) = Σ_v log σ(±s_v) over the path to j = Σ_v log σ(s_v) − Σ_{v to the right} s_v
 
     starts : int64, (n_targets + 1,); turns : int32, 2 · node and 1 more to the right (`kernels.huffman`)
     """
-    n_targets, nodes, rights = len(starts) - 1, turns >> 1, (turns & 1).astype(np.float32)
-    shape = n_targets, max(n_targets - 1, 1)
-    on_path = scipy.sparse.csr_matrix((np.ones_like(rights), nodes, starts), shape)
-    to_right = scipy.sparse.csr_matrix((rights, nodes, starts), shape)
 
-    def score(centres):
-        logits = vectors_in[centres] @ vectors_out[: shape[1]].T
+    def __init__(self, vectors_in, vectors_out, starts, turns):
+        n_targets, nodes, rights = len(starts) - 1, turns >> 1, (turns & 1).astype(np.float32)
+        shape = n_targets, max(n_targets - 1, 1)
+        self.vectors_in, self.nodes_out = vectors_in, vectors_out[: shape[1]]
+        self.on_path = scipy.sparse.csr_matrix((np.ones_like(rights), nodes, starts), shape)
+        self.to_right = scipy.sparse.csr_matrix((rights, nodes, starts), shape)
+        self.rows = max(1, _PATH_SCORES // n_targets)
+
+    def __call__(self, centres):
+        logits = self.vectors_in[centres] @ self.nodes_out.T
         agreed = -np.logaddexp(np.float32(0.0), -logits)
-        return np.ascontiguousarray((on_path @ agreed.T - to_right @ logits.T).T)
+        return np.ascontiguousarray((self.on_path @ agreed.T - self.to_right @ logits.T).T)
 
-    return score
+    def tiles(self, centres):
+        yield 0, self(centres)  # every node is on many paths
 
 
-def logits_of(vectors_in, vectors_out, absolute=False):
-    """Return the scoring function of a model, float32: raw dot products, or their size for an absolute softmax."""
-    kept = np.empty((0, len(vectors_out)), np.float32)
+class logits_of:
+    """The scoring function of a model, float32: raw dot products, or their size for an absolute softmax."""
 
-    def score(centres):
-        nonlocal kept
-        if len(kept) < len(centres):
-            kept = np.empty((len(centres), len(vectors_out)), np.float32)
+    rows = 256
+
+    def __init__(self, vectors_in, vectors_out, absolute=False):
+        self.vectors_in, self.vectors_out, self.absolute = vectors_in, vectors_out, absolute
+        self._kept = np.empty((0, len(vectors_out)), np.float32)
+
+    def __call__(self, centres):
+        if len(self._kept) < len(centres):
+            self._kept = np.empty((len(centres), len(self.vectors_out)), np.float32)
+        return self._products(self.vectors_in[centres], self.vectors_out, self._kept[: len(centres)])
+
+    def tiles(self, centres):
+        rows = self.vectors_in[centres]
+        buffer = np.empty(len(rows) * TILE, np.float32)
+        for first in range(0, len(self.vectors_out), TILE):
+            out = self.vectors_out[first : first + TILE]
+            yield first, self._products(rows, out, buffer[: len(rows) * len(out)].reshape(len(rows), len(out)))
+
+    def _products(self, rows, out, scores):
         with np.errstate(over="ignore", invalid="ignore"):  # whoever ranks tells what is no number
-            scores = np.matmul(vectors_in[centres], vectors_out.T, out=kept[: len(centres)])
-        return np.abs(scores, out=scores) if absolute else scores
-
-    return score
+            np.matmul(rows, out.T, out=scores)
+        return np.abs(scores, out=scores) if self.absolute else scores
 
 
 def popularity_scores(counts):

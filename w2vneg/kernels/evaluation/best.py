@@ -1,100 +1,140 @@
-"""The k highest scores of each row, by one look at every score: what cannot enter the list costs a comparison."""
+"""The k highest scores of each row, from one tile of targets after the other while it is in the cache.
+
+One look at every score: what cannot enter the list costs a comparison, 64 of them at a time.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import njit, prange
+from ...jit import available_threads, launch, njit
+from ..simd.lanes import above_lanes
+from ..simd.octets import trailing_zeros
+
+_CHUNK = 64  # scores that `above_lanes` looks at
 
 
 class LeftOut(NamedTuple):
-    """What may not be listed: row r leaves out column own[r], and the columns known[starts[r] : starts[r + 1]].
+    """What may not be listed: row r leaves out column own[r], and the columns known[starts[r] : ends[r]], which rise.
 
-    own : int64, (b,), −1 for none; starts : int64, (b + 1,); known : int32
+    own : int64, (b,), −1 for none; known : int32
+    starts, ends : int64, (b,); what lies in tiles that are done is passed over: `starts` is updated in place
     """
 
     own: np.ndarray
-    starts: np.ndarray
     known: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+    @classmethod
+    def of(cls, own, known=None):
+        """Leave out the columns `own`, and those of each row of a scipy.sparse.csr_matrix."""
+        if known is None:
+            return cls(own, np.empty(0, np.int32), *np.zeros((2, len(own)), np.int64))
+        known.sort_indices()
+        offsets = known.indptr.astype(np.int64)
+        return cls(own, known.indices.astype(np.int32), offsets[:-1].copy(), offsets[1:])
+
+    def rows(self, some):
+        """Return that of a slice of rows."""
+        return LeftOut(self.own[some], self.known, self.starts[some], self.ends[some])
 
 
-_CHUNK = 64  # scores compared with the last of the list at once
+class Lists(NamedTuple):
+    """The highest scores so far of each row and their columns, the highest first, equal ones in the order of columns.
+
+    ids : int32, (b, k), −1 where fewer than k are left; scores : float32, (b, k), −∞ there
+    lengths : int64, (b,); sound : bool, (b,), whether no score of the row was NaN; if one was, its list means nothing
+    """
+
+    ids: np.ndarray
+    scores: np.ndarray
+    lengths: np.ndarray
+    sound: np.ndarray
+
+    @classmethod
+    def empty(cls, n_rows, k):
+        ids, scores = np.full((n_rows, k), -1, np.int32), np.full((n_rows, k), -np.inf, np.float32)
+        return cls(ids, scores, np.zeros(n_rows, np.int64), np.ones(n_rows, np.bool_))
+
+    def rows(self, some):
+        """Return views of a slice of rows."""
+        return Lists(*(part[some] for part in self))
 
 
 @njit(borrows=True)
-def _enter(score, j, filled, ids, scores):
+def _enter(score, j, length, ids, scores):
     """Put a score into a list sorted by falling score, behind equal ones; return how long the list is now."""
     k = ids.shape[0]
-    if (filled == k and not score > scores[k - 1]) or score == -np.inf:
-        return filled
-    filled = min(filled + 1, k)
-    place = filled - 1
+    if length == k and not score > scores[k - 1]:
+        return length
+    length = min(length + 1, k)
+    place = length - 1
     while place > 0 and score > scores[place - 1]:
         ids[place], scores[place] = ids[place - 1], scores[place - 1]
         place -= 1
     ids[place], scores[place] = j, score
-    return filled
+    return length
 
 
 @njit(borrows=True)
-def _any_above(part, last):
-    """Tell whether a score of a slice is above `last`, or NaN; a slice, for places from 0 on become vector code."""
-    above = np.int32(0)
-    for j in range(part.shape[0]):
-        above += np.int32(not part[j] <= last)
-    return above > 0
+def _look(score, j, r, lists):
+    """Let a score enter the list of row r, if it is one."""
+    if np.isnan(score):
+        lists.sound[r] = False
+    elif score > -np.inf:
+        lists.lengths[r] = _enter(score, j, lists.lengths[r], lists.ids[r], lists.scores[r])
 
 
-@njit
-def _best_of_row(line, ids, scores):
-    """Fill a list; return False if a score is NaN. Chunks without a score above the list's last are passed over."""
-    k, filled, n = ids.shape[0], 0, line.shape[0]
-    for low in range(0, n, _CHUNK):
-        part = line[low : min(low + _CHUNK, n)]
-        if filled == k and not _any_above(part, scores[k - 1]):
-            continue
-        for j in range(part.shape[0]):
-            if np.isnan(part[j]):
-                return False
-            filled = _enter(part[j], low + j, filled, ids, scores)
-    return True
-
-
-@njit(parallel=True)
-def _best_of_rows(scores, left_out, ids, best, sound):
-    for r in prange(scores.shape[0]):
-        line = scores[r]
-        if left_out.own[r] >= 0:
-            line[left_out.own[r]] = -np.inf
-        for n in range(left_out.starts[r], left_out.starts[r + 1]):
-            line[left_out.known[n]] = -np.inf
-        sound[r] = _best_of_row(line, ids[r], best[r])
-
-
-def best_of_rows(scores, left_out, k):
-    """Return the highest scores of each row and their columns, the highest first, equal ones in the order of columns.
+@njit(loop=True)
+def best_of_tile(scores, first, left_out, lists):
+    """Go through the scores of some columns and take the highest into the lists.
 
     Parameters
     ----------
-    scores : float32, (b, V)
-        Updated in place: what is left out gets −∞.
+    scores : float32, (b, width)
+        Of the columns from `first` on. Updated in place: what is left out gets −∞.
+    first : int
+        The tiles come in the order of columns.
     left_out : LeftOut
-    k : int, at least 1
-
-    Returns
-    -------
-    ids : int32, (b, k)
-        −1 where fewer than k are left.
-    best : float32, (b, k)
-        −∞ there.
-    sound : bool, (b,)
-        Whether no score of the row is NaN; of another row the list means nothing.
+    lists : Lists
+        Updated in place.
     """
-    shape = len(scores), k
-    ids, best, sound = (
-        np.full(shape, -1, np.int32),
-        np.full(shape, -np.inf, np.float32),
-        np.empty(len(scores), np.bool_),
-    )
-    _best_of_rows(scores, left_out, ids, best, sound)
-    return ids, best, sound
+    n_rows, width = scores.shape
+    k = lists.ids.shape[1]
+    for r in range(n_rows):
+        line = scores[r]
+        if first <= left_out.own[r] < first + width:
+            line[left_out.own[r] - first] = -np.inf
+        while left_out.starts[r] < left_out.ends[r] and left_out.known[left_out.starts[r]] < first + width:
+            line[left_out.known[left_out.starts[r]] - first] = -np.inf
+            left_out.starts[r] += 1
+        whole = width - width % _CHUNK
+        for begin in range(0, whole, _CHUNK):
+            news = above_lanes(line, begin, lists.scores[r, k - 1])  # −∞ while the list is not full
+            while news:
+                j = begin + np.int64(trailing_zeros(news))
+                news &= news - np.uint64(1)
+                _look(line[j], first + j, r, lists)
+        for j in range(whole, width):
+            _look(line[j], first + j, r, lists)
+
+
+def best_of_rows(scores, k):
+    """Return the highest scores of each row: `Lists`.
+
+    Parameters
+    ----------
+    scores : float32, (b, V), contiguous
+    k : int, at least 1
+    """
+    lists, count = Lists.empty(len(scores), k), available_threads()
+    nothing = LeftOut.of(np.full(len(scores), -1))
+    edges = np.linspace(0, len(scores), count + 1).astype(int).tolist()
+
+    def work(part):
+        some = slice(edges[part], edges[part + 1])
+        best_of_tile(scores[some], 0, nothing.rows(some), lists.rows(some))
+
+    launch(work, count)
+    return lists

@@ -280,6 +280,28 @@ def highest_lanes(typing_context, values, n):
 
 
 @intrinsic
+def above_lanes(typing_context, values, first, last):
+    """Return which of the 64 numbers from ``values[first]`` on are above `last` or NaN: bit k for number k, uint64.
+
+    values : float32, contiguous; last : float32
+    """
+    if not holds_numbers(values):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        e = Emitter(context, builder)
+        numbers, word = e.data(signature.args[0], arguments[0]), ir.IntType(64)
+        limit, mask = e.spread(arguments[2], LANES), word(0)
+        for begin in range(0, 64, LANES):
+            part = e.load(numbers, builder.add(arguments[1], PLACE(begin)), LANES)
+            above = builder.bitcast(builder.fcmp_unordered(">", part, limit), ir.IntType(LANES))
+            mask = builder.or_(mask, builder.shl(builder.zext(above, word), word(begin)))
+        return mask
+
+    return types.uint64(values, types.intp, types.float32), emit
+
+
+@intrinsic
 def rank_lanes(typing_context, sums, targets, n, ranks):
     """Write ``ranks[k]``, how many of `sums` are at most ``targets[k]``, for k < n and on to a multiple of `LANES`.
 
@@ -349,6 +371,10 @@ if DISABLE_JIT:
     def highest_lanes(values, n):
         """The same in plain Python."""
         return np.fmax.reduce(values[:n], initial=np.float32(-np.inf))
+
+    def above_lanes(values, first, last):
+        """The same in plain Python."""
+        return np.uint64(sum(int(not values[int(first) + k] <= last) << k for k in range(64)))
 
     def rank_lanes(sums, targets, n, ranks):
         """The same in plain Python."""
