@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import tempfile
 import threading
 import time
@@ -28,10 +27,10 @@ def serve(models):
     import uvicorn
 
     from w2vneg.explore import Answers, make_app
+    from w2vneg.explore.app import listen
     from w2vneg.report.subjects import load_subjects
 
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
+    listening = listen()
     app = make_app(Answers(load_subjects(models), "pca"), "docs")
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

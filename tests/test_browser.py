@@ -1,7 +1,6 @@
 """Report and explorer in a real browser: headless Chromium, which Playwright drives."""
 
 import shutil
-import socket
 import threading
 import time
 
@@ -11,6 +10,7 @@ from item_models import LOGITS, model_of
 
 from w2vneg import Vectors
 from w2vneg.explore import Answers, make_app
+from w2vneg.explore.app import listen
 from w2vneg.report import make_report
 from w2vneg.report.subjects import Subject
 
@@ -73,8 +73,7 @@ def explorer():
     items = Subject("items", "items", Vectors(model.vocab.words, model.vectors_in), model)
     words = Subject("words", "words", vectors(), titles={"b": "Brazil <b>"})
     answers = Answers([words, items], "pca")
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
+    listening = listen()
     server = uvicorn.Server(uvicorn.Config(make_app(answers, "token"), log_level="error", lifespan="off", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()

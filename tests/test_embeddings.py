@@ -123,13 +123,16 @@ def test_the_nearest_are_those_of_double_precision(scale, by_bytes):
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-5])
-def test_two_words_are_compared_in_double_precision(spread):
+@pytest.mark.parametrize("by_bytes", [False, True])
+def test_two_words_are_compared_in_double_precision(spread, by_bytes):
     rng = np.random.default_rng(4)
     matrix = (rng.normal(size=50) + rng.normal(size=(1_000, 50)) * spread).astype(np.float32)
     matrix[9], matrix[10] = 0, matrix[11] * 3
     vectors = Vectors([f"w{row}" for row in range(1_000)], matrix)
     unit = matrix / np.maximum(np.linalg.norm(matrix.astype(np.float64), axis=1), 1e-30)[:, None]
     cosines = unit[[3, 700]].astype(np.float64) @ unit.T.astype(np.float64)
+    if by_bytes:
+        vectors.quicken()
     cosine, places, near = vectors.compared("w3", "w700", k=20)
     others = np.delete(np.arange(1_000), [3, 700])
     assert places == tuple(1 + int((row[others] > cosine + 1e-12).sum()) for row in cosines)

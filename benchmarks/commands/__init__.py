@@ -4,6 +4,7 @@ import click
 
 from .dense import dense
 from .exchange import exchange
+from .explore import explore
 from .io import io
 from .items import items, items_speed
 from .quality import quality
@@ -37,6 +38,7 @@ _COMMANDS = (
     items,
     items_speed,
     recommenders,
+    explore,
 )
 
 for _command in _COMMANDS:

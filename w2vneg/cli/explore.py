@@ -1,7 +1,5 @@
 """`w2vneg explore`: a page of this machine's own on which vectors answer as one types."""
 
-import socket
-
 import click
 
 from .progress import note
@@ -23,7 +21,7 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     nothing from elsewhere. Several models answer side by side. Ctrl-C ends it.
     """
     from ..explore import Answers, make_app
-    from ..explore.app import new_token, serve
+    from ..explore.app import listen, new_token, serve
     from ..figures.interactive import bundle
     from ..report.maps import check_way
     from ..report.subjects import load_subjects
@@ -34,7 +32,7 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     token = new_token()
     subjects = load_subjects(runs, readout, titles_of(titles, titles_cols, mirror), any_spelling=True)
     app = make_app(Answers(subjects, way), token)
-    with _listening(port) as listening:
+    with listen(port) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/{token}/"
         click.echo(address)
         note("Open this address in a browser of this machine; Ctrl-C ends it.")
@@ -44,17 +42,3 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
             serve(app, listening)
         except KeyboardInterrupt:
             note("Ended.")
-
-
-def _listening(port):
-    """Return a socket bound to a port of this machine only."""
-    from ..errors import ConfigError
-
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(("127.0.0.1", port))
-    except OSError as error:
-        listening.close()
-        raise ConfigError(f"port {port} cannot be used ({error.strerror}); name another with --port") from None
-    return listening

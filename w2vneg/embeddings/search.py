@@ -80,15 +80,24 @@ class Coarse(NamedTuple):
         from ..kernels.evaluation.coarse import dots_of_bytes
 
         found = np.empty(n, np.float32)
-        count = available_threads()
-        edges = np.linspace(0, n, count + 1).astype(int).tolist()
-
-        def work(part):
-            some = slice(edges[part], edges[part + 1])
-            dots_of_bytes(self.rows[some], self.scales[some], query, found[some])
-
-        launch(work, count)
+        _shared_out(n, lambda some: dots_of_bytes(self.rows[some], self.scales[some], query, found[some]))
         return found
+
+
+def _dots_of_some(matrix, rows, queries):
+    """Return the dot products of some rows, int64 (m,), with queries, float32 (q, dim); float32 (q, m)."""
+    from ..kernels.evaluation.coarse import dots_of_some
+
+    found = np.empty((len(queries), len(rows)), np.float32)
+    _shared_out(len(rows), lambda some: dots_of_some(matrix, rows[some], queries, found[:, some]))
+    return found
+
+
+def _shared_out(n, work):
+    """Call `work` with slices that share out n rows, on all threads."""
+    count = available_threads()
+    edges = np.linspace(0, n, count + 1).astype(int).tolist()
+    launch(lambda part: work(slice(edges[part], edges[part + 1])), count)
 
 
 def nearest(matrix, lengths, query, left_out, k, coarse=None):
@@ -139,12 +148,12 @@ def _margin(dim):
     return np.float32((3 * dim + 16) * 2.0**-24)
 
 
-def compared(matrix, lengths, first, second, left_out, k):
+def compared(matrix, lengths, first, second, left_out, k, coarse=None):
     """Return how many rows are nearer to each of two queries than they are to each other, and who is near to both.
 
     Parameters
     ----------
-    matrix, lengths : as for `nearest`
+    matrix, lengths, coarse : as for `nearest`
     first, second : ndarray, float64, (dim,), of length one
     left_out : list of int
         Rows that do not count.
@@ -158,24 +167,40 @@ def compared(matrix, lengths, first, second, left_out, k):
     cosines : ndarray, float64, of that shape
         The lower ones.
     """
-    queries, margin, cosine = np.stack([first, second]), _margin(matrix.shape[1]), first @ second
+    queries, cosine, margin = np.stack([first, second]), first @ second, _margin(matrix.shape[1])
+    singles, nearer, rows = queries.astype(np.float32), 0, None
+    if coarse is not None:
+        rough = np.stack([coarse.cosines(query, len(matrix)) for query in singles])
+        nearer, rows = _undecided(rough, coarse.errors + margin, cosine, k, left_out)
+        left_out, lengths = [], lengths[rows]
     with np.errstate(over="ignore", invalid="ignore"):
-        rough = np.stack([matrix @ query for query in queries.astype(np.float32)]) / lengths  # faster than one product
-    unknown = np.isnan(rough[0]) | np.isnan(rough[1])
-    rough[:, left_out] = -np.inf
-    unknown[left_out] = False
-    lower = rough.min(axis=0)
-    lower[unknown] = -np.inf
-    worst = top_rows(lower, min(k, len(lower)))[-1:]
-    close = unknown | (lower >= (lower[worst] - 2 * margin if len(worst) else np.inf))
-    close |= (np.abs(rough - cosine) <= margin).any(axis=0)
-    close[left_out] = False
-    above = (rough > cosine) & ~close
-    rows = np.flatnonzero(close)
+        if rows is None:
+            rough = np.stack([matrix @ query for query in singles])  # faster than one product
+        else:
+            rough = _dots_of_some(matrix, rows, singles)
+        rough /= lengths
+    above, some = _undecided(rough, margin, cosine, k, left_out)
+    rows = some if rows is None else rows[some]
     exact = np.stack([cosines_with(matrix[rows], query) for query in queries])
-    nearer = above.sum(axis=1) + (exact > cosine + 1e-12).sum(axis=1)
+    nearer = nearer + above + (exact > cosine + 1e-12).sum(axis=1)
     best = top_rows(exact.min(axis=0), min(k, len(rows)))
     return tuple(nearer.tolist()), rows[best], exact.min(axis=0)[best]
+
+
+def _undecided(rough, errors, cosine, k, left_out):
+    """Return how many rows are surely nearer than `cosine`, int64 (2,), and which may be so or among the k near to both.
+
+    rough : float32 (2, n), NaN where nothing is known; errors : float32 (n,) or one for all, how far they may be off
+    """
+    unknown = np.isnan(rough).any(axis=0)
+    rough[:, unknown] = rough[:, left_out] = -np.inf
+    lower = rough.min(axis=0)
+    worst = np.partition(lower - errors, -k)[-k] if k < len(lower) else -np.inf
+    close = unknown | (lower + errors >= worst)
+    for one in rough:
+        close |= np.abs(one - cosine) <= errors
+    close[left_out] = False
+    return ((rough > cosine) & ~close).sum(axis=1), np.flatnonzero(close)
 
 
 def top_rows(scores, k):

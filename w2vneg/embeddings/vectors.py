@@ -246,11 +246,12 @@ class Vectors(Keyed):
         """
         first, second = (normalised(self._resolve(word)[0][None])[0] for word in (a, b))
         named = [row for row in map(self._row, (a, b)) if row >= 0]
-        nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k)
+        nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k, self._coarse)
         return self.similarity(a, b), tuple(1 + count for count in nearer), self._named(rows, cosines)
 
     def quicken(self) -> None:
-        """Keep a copy of the vectors in bytes, a quarter of their size: `most_similar` answers the same, sooner.
+        """Keep a copy of the vectors in bytes, a quarter of their size: `most_similar` and `compared` answer
+        the same, sooner.
 
         For many questions to a large vocabulary.
         """

@@ -4,9 +4,8 @@ An expression is a word, a sum as ``king - man + woman``, or an analogy as ``man
 blanks, so that words may hold them.
 """
 
-from bisect import bisect_left
-from heapq import nsmallest
-from operator import itemgetter
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from ..report.maps import map_of
 LONGEST = 500  # characters of a question
 MOST = 100  # answers to one
 _COMPLETIONS = 12
-_MANY = 100_000  # vectors that a copy in bytes pays for
+_MANY = 10_000  # vectors that a copy in bytes pays for
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
 _KINDS = ("complete", "near", "compare", "next", "word")
 
@@ -39,8 +38,10 @@ class Answers:
                 one.vectors.quicken()
         self.titles = subjects[0].own_titles
         words = subjects[0].vectors.words
-        self._sorted = sorted((word.lower(), row) for row, word in enumerate(words))
-        self._called = [(title.lower(), word) for word, title in self.titles.items() if word in words]
+        lower = [word.lower() for word in words]
+        order = sorted(range(len(lower)), key=lower.__getitem__)
+        self._sorted, self._rows = [lower[row] for row in order], np.array(order, np.int32)
+        self._called = Titles({word: title for word, title in self.titles.items() if word in words})
         self._maps = {}  # number of a subject -> figure in JSON, made at first use
         self._scores = {}  # name -> scoring function, made at first use
 
@@ -98,12 +99,14 @@ class Answers:
     def complete(self, q=""):
         """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it."""
         begun = q.lower()
-        first = bisect_left(self._sorted, (begun,))
-        last = bisect_left(self._sorted, (begun + "\U0010ffff",))
-        rows = nsmallest(_COMPLETIONS, map(itemgetter(1), self._sorted[first:last]))
-        found = [self.subjects[0].vectors.words[row] for row in rows]
-        found += [word for title, word in self._called if begun in title and word not in found]
-        return {"words": [self._entry(word) for word in found[:_COMPLETIONS]]} if begun else {"words": []}
+        if not begun:
+            return {"words": []}
+        rows = self._rows[bisect_left(self._sorted, begun) : bisect_left(self._sorted, begun + "\U0010ffff")]
+        if len(rows) > _COMPLETIONS:
+            rows = np.partition(rows, _COMPLETIONS)[:_COMPLETIONS]
+        found = [self.subjects[0].vectors.words[row] for row in np.sort(rows).tolist()]
+        found += [word for word in self._called.holding(begun, 2 * _COMPLETIONS) if word not in found]
+        return {"words": [self._entry(word) for word in found[:_COMPLETIONS]]}
 
     def near(self, q="", k="12"):
         """Return the nearest of an expression, in each of the vectors; `only` tells what no other has."""
@@ -149,15 +152,15 @@ class Answers:
         ids = ids_of(model, names)
         if subject.name not in self._scores:
             self._scores[subject.name] = scores_of(model)
-        each = self._scores[subject.name](ids).astype(np.float64) / len(ids)
-        scores = each.sum(axis=0)
+        each = self._scores[subject.name](ids)
+        scores = each.mean(axis=0, dtype=np.float64)
         if model.vocab_out is model.vocab:
             scores[ids] = -np.inf
         rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
         found = []
         for row in rows.tolist():
             order = np.argsort(-each[:, row], kind="stable").tolist()
-            why = [self._entry(names[i]) | {"score": float(each[i, row])} for i in order]
+            why = [self._entry(names[i]) | {"score": float(each[i, row]) / len(ids)} for i in order]
             item = _entry(model.vocab_out.words[row], subject.titles)
             found.append(item | {"score": float(scores[row]), "why": why})
         return found
@@ -167,6 +170,24 @@ class Answers:
 
     def _entry(self, word):
         return _entry(word, self.titles)
+
+
+class Titles:
+    """Titles that are searched as one text. Parameter: called : dict of str -> str, what each word is called"""
+
+    def __init__(self, called):
+        lines = [" ".join(title.lower().split()) + "\n" for title in called.values()]
+        self._words, self._text = list(called), "".join(lines)
+        self._ends = list(accumulate(map(len, lines)))
+
+    def holding(self, part, most):
+        """Return the words whose titles hold `part` in lower case, the first `most` of them (list of str)."""
+        found, at = [], self._text.find(part)
+        while at >= 0 and len(found) < most:
+            number = bisect_right(self._ends, at)
+            found.append(self._words[number])
+            at = self._text.find(part, self._ends[number])
+        return found
 
 
 def _entry(word, titles):

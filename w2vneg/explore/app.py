@@ -6,10 +6,11 @@ Host header must be this machine's, as otherwise a name that a stranger lets poi
 """
 
 import secrets
+import socket
 from importlib.resources import files
 from threading import Lock
 
-from ..errors import W2vnegError, require
+from ..errors import ConfigError, W2vnegError, require
 from ..figures.interactive import bundle, page_script
 
 HOST = "127.0.0.1"
@@ -80,8 +81,22 @@ def make_app(answers, token):
     )
 
 
+def listen(port=0):
+    """Return a socket bound to a port of this machine only, any free one for 0; ConfigError if it cannot be had."""
+    # TCP by name: asyncio lets answers wait for the reader's word on their beginnings, 40 ms, where it cannot tell.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((HOST, port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        raise ConfigError(f"port {port} cannot be used ({error.strerror}); name another with --port") from None
+    return listening
+
+
 def serve(app, listening):
-    """Answer on a socket that is bound, until Ctrl-C; MissingExtraError without uvicorn."""
+    """Answer on a socket that listens, until Ctrl-C; MissingExtraError without uvicorn."""
     uvicorn = require("uvicorn", *_PURPOSE)
     config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off", ws="none", server_header=False)
     uvicorn.Server(config).run(sockets=[listening])

@@ -1,0 +1,108 @@
+"""How soon the explorer answers: whole requests by HTTP, over made-up vectors that another process serves."""
+
+import http.client
+import json
+import multiprocessing
+import time
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import numpy as np
+
+TOKEN = "benchmark"
+_CLUSTERS = 2000
+_BLOCK = 50_000  # vectors made at a time
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+BASKET = 5
+KINDS = {
+    "nothing but HTTP": lambda words: ("about", {}),
+    "completing, one letter": lambda words: ("complete", {"q": words[0][0]}),
+    "completing, three letters": lambda words: ("complete", {"q": words[0][:3]}),
+    "nearest of a word": lambda words: ("near", {"q": words[0]}),
+    "nearest of a sum": lambda words: ("near", {"q": f"{words[0]} - {words[1]} + {words[2]}"}),
+    "two words compared": lambda words: ("compare", {"a": words[0], "b": words[1]}),
+    "next after five items": lambda words: ("next", {"items": "\n".join(words[:BASKET])}),
+}  # str, what is asked -> function of some words that returns a question of the explorer
+
+
+class Waits(NamedTuple):
+    """kind : str, of `KINDS`; seconds : list of float, from sending each request to having read its answer"""
+
+    kind: str
+    seconds: list
+
+
+def made_up(n, dim, seed=1):
+    """Return names of words, and vectors around the centres of 2,000 clusters, float32 (n, dim)."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((_CLUSTERS, dim), np.float32)
+    matrix = np.empty((n, dim), np.float32)
+    for start in range(0, n, _BLOCK):
+        part = matrix[start : start + _BLOCK]
+        rng.standard_normal(dtype=np.float32, out=part)
+        part += centres[rng.integers(_CLUSTERS, size=len(part))]
+    letters = rng.choice(list(_LETTERS), (n, 4))
+    return [f"{''.join(four)}{row}" for row, four in enumerate(letters)], matrix
+
+
+def _serve(n, dim, ready):
+    """Serve the explorer on vectors that are words as well as items; tell the port and some words when it answers."""
+    from w2vneg import Vectors
+    from w2vneg.config import TrainConfig
+    from w2vneg.data.vocab import Vocabulary
+    from w2vneg.explore import Answers, make_app
+    from w2vneg.explore.app import listen, serve
+    from w2vneg.report.subjects import Subject
+    from w2vneg.training.model import Model
+
+    words, matrix = made_up(n, dim)
+    vocab = Vocabulary(words, np.arange(n, 0, -1))
+    model = Model(vocab, TrainConfig(dim=dim, source="baskets").resolved(), matrix, matrix)
+    answers = Answers([Subject("made up", "made up", Vectors(vocab.words, matrix, vocab.counts), model)])
+    listening = listen()
+    ready.send((listening.getsockname()[1], words[:: max(1, n // 5000)]))
+    serve(make_app(answers, TOKEN), listening)
+
+
+def measure(n, dim, asked, say):
+    """Ask each kind of question `asked` times, one after the other, all kinds in turn; returns list of Waits."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    server = context.Process(target=_serve, args=(n, dim, theirs), daemon=True)
+    say(f"Making {n:,} vectors in {dim} dimensions")
+    server.start()
+    try:
+        port, words = ours.recv()
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        rng = np.random.default_rng(2)
+        waits = {kind: [] for kind in KINDS}
+        for number in range(asked + 1):
+            for kind, question in KINDS.items():
+                some = rng.choice(words, BASKET, replace=False).tolist()
+                seconds = _ask(connection, *question(some))
+                waits[kind] += [seconds] if number else []  # the first compiles, or reads what was compiled
+            if number % 50 == 0:
+                say(f"{number} of {asked} rounds")
+    finally:
+        server.terminate()
+        server.join()
+    return [Waits(kind, seconds) for kind, seconds in waits.items()]
+
+
+def _ask(connection, kind, asked):
+    began = time.perf_counter()
+    connection.request("GET", f"/{TOKEN}/api/{kind}?{urlencode(asked)}")
+    answer = connection.getresponse().read()
+    seconds = time.perf_counter() - began
+    if "error" in json.loads(answer):
+        raise RuntimeError(f"{kind} {asked}: {answer.decode()}")
+    return seconds
+
+
+def table(waits):
+    """Return Markdown: milliseconds of each kind of question."""
+    lines = ["| question | p50, ms | p99, ms | longest, ms |", "|---|---|---|---|"]
+    for kind, seconds in waits:
+        p50, p99, longest = 1e3 * np.percentile(seconds, [50, 99, 100])
+        lines.append(f"| {kind} | {p50:.1f} | {p99:.1f} | {longest:.1f} |")
+    return "\n".join(lines)
