@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from w2vneg import Vectors
 from w2vneg.errors import ConfigError, UnknownNameError
 from w2vneg.evaluation.recommend import recommend
 from w2vneg.explore import Answers, make_app
-from w2vneg.explore.answers import parsed
+from w2vneg.explore.answers import Titles, parsed
+from w2vneg.explore.app import listen
 from w2vneg.report.subjects import Subject
 
 WORDS = ["king", "queen", "man", "woman", "well-known", "-", "kings", "King", "<script>alert(1)</script>"]
@@ -77,6 +79,28 @@ def test_completions_are_the_most_frequent_first_in_any_case():
     assert Answers([items()]).complete("mél")["words"] == [{"word": "a", "title": "Amélie"}]
 
 
+def test_titles_are_searched_as_one_text():
+    titles = Titles({"a": "The  Third\nMan", "b": "Man with a Camera", "c": "Manhattan, the man's", "d": "Brazil"})
+    assert titles.holding("man", 9) == ["a", "b", "c"] and titles.holding("man", 2) == ["a", "b"]
+    assert titles.holding("third man", 9) == ["a"] and titles.holding("manman", 9) == Titles({}).holding("x", 9) == []
+
+
+def test_answers_are_sent_at_once():
+    async def accepted():
+        told = asyncio.get_running_loop().create_future()
+
+        class Protocol(asyncio.Protocol):
+            def connection_made(self, transport):
+                told.set_result(transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+        listening = listen()
+        async with await asyncio.get_running_loop().create_server(Protocol, sock=listening):
+            with socket.create_connection(listening.getsockname(), timeout=10):
+                return await told
+
+    assert asyncio.run(accepted())
+
+
 def test_two_words_compared():
     one = subject()
     found = Answers([one]).compare("king", "queen", "4")["columns"][0]
@@ -88,7 +112,9 @@ def test_two_words_compared():
     assert [entry["word"] for entry in found["near"]] == best
 
 
-def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up():
+@pytest.mark.parametrize("many", [1, 10_000])
+def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up(monkeypatch, many):
+    monkeypatch.setattr("w2vneg.explore.answers._MANY", many)  # from so many on, copies in bytes propose
     one = items()
     found = Answers([one, subject()]).next("b\nd", "3")
     column = found["columns"][0]
@@ -100,6 +126,9 @@ def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up():
     assert found["items"][0] == {"word": "b", "title": "Brazil"}
     with pytest.raises(UnknownNameError):
         Answers([one]).next("nobody")
+    with pytest.raises(ConfigError, match="an item or more"):
+        Answers([one]).next("\n")
+    assert Answers([one]).next("\n".join("abcde"))["columns"][0]["near"] == []
     with pytest.raises(ConfigError, match="trained on items"):
         Answers([subject()]).next("king")
 

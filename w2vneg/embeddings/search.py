@@ -121,26 +121,44 @@ def nearest(matrix, lengths, query, left_out, k, coarse=None):
     cosines : ndarray, float64, of that shape
         The highest first, equal ones in the order of the rows.
     """
-    n = len(matrix)
+    n, margin = len(matrix), _margin(matrix.shape[1])
     if coarse is None:
         with np.errstate(over="ignore", invalid="ignore"):
-            rough, error = (matrix @ query.astype(np.float32)) / lengths, np.float32(0)
+            rough, errors = (matrix @ query.astype(np.float32)) / lengths, margin
     else:
-        rough, error = coarse.cosines(query.astype(np.float32), n), coarse.errors[:n]
+        rough, errors = coarse.cosines(query.astype(np.float32), n), coarse.errors[:n] + margin
+    return _best(rough, errors, left_out, k, lambda rows: cosines_with(matrix[rows], query))
+
+
+def highest(matrix, lengths, query, left_out, k, coarse):
+    """Return the rows with the highest dot products, and these; as `nearest`, of a query of any length."""
+    size = np.float32(np.linalg.norm(query)) * lengths
+    rough = coarse.cosines(query.astype(np.float32), len(matrix)) * lengths
+    errors = (coarse.errors + _margin(matrix.shape[1])) * size
+    return _best(rough, errors, left_out, k, lambda rows: matrix[rows].astype(np.float64) @ query)
+
+
+def _best(rough, errors, left_out, k, exact):
+    """Return the `k` best rows and their scores, as `nearest` does.
+
+    rough : float32 (n,), NaN where nothing is known, updated in place; errors : float32 (n,) or one for all, how far they
+    may be off; exact : function of rows, intp (m,), that returns their scores, float64 (m,)
+    """
+    n = len(rough)
     left_out = [row for row in left_out if row < n]
     close = np.isnan(rough)
-    rough[close] = rough[left_out] = -np.inf
-    surely = rough - error
-    margin = _margin(matrix.shape[1])
-    close |= rough + error >= (np.partition(surely, n - k)[n - k] - margin if k < n else -np.inf)
+    rough[left_out] = -np.inf
+    surely = rough - errors
+    surely[close] = -np.inf
+    close |= rough + errors >= (np.partition(surely, n - k)[n - k] if k < n else -np.inf)
     close[left_out] = False
     rows = np.flatnonzero(close)
-    cosines = np.empty(len(rows))
+    scores = np.empty(len(rows))
     for start in range(0, len(rows), ROWS):
         some = slice(start, start + ROWS)
-        cosines[some] = cosines_with(matrix[rows[some]], query)
-    best = top_rows(cosines, min(k, len(rows)))
-    return rows[best], cosines[best]
+        scores[some] = exact(rows[some])
+    best = top_rows(scores, min(k, len(rows)))
+    return rows[best], scores[best]
 
 
 def _margin(dim):

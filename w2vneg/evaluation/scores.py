@@ -27,9 +27,18 @@ def scores_of(model, score="raw"):
     return corrected(model, _raw_scores(model), share) if share else _raw_scores(model)
 
 
+def are_dot_products(model):
+    """Return whether a model's raw scores are nothing but dot products of its two matrices."""
+    return not (_has_paths(model) or model.config.absolute_softmax)
+
+
+def _has_paths(model):
+    return model.config.loss in LOSSES and LOSSES[model.config.loss].paths
+
+
 def _raw_scores(model):
     config, counts = model.config, np.asarray(model.vocab_out.counts)
-    if config.loss in LOSSES and LOSSES[config.loss].paths:
+    if _has_paths(model):
         tree = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))
         return path_scores(model.vectors_in, model.vectors_out, tree.starts, tree.turns)
     return logits_of(model.vectors_in, model.vectors_out, config.absolute_softmax)

@@ -9,9 +9,10 @@ from itertools import accumulate
 
 import numpy as np
 
-from ..embeddings import top_rows
+from ..embeddings import Coarse, highest, lengths_of, top_rows
 from ..errors import ConfigError, W2vnegError, did_you_mean
 from ..evaluation import scores_of
+from ..evaluation.scores import are_dot_products
 from ..evaluation.recommend import ids_of
 from ..figures.interactive import figure_json
 from ..report.maps import map_of
@@ -43,7 +44,7 @@ class Answers:
         self._sorted, self._rows = [lower[row] for row in order], np.array(order, np.int32)
         self._called = Titles({word: title for word, title in self.titles.items() if word in words})
         self._maps = {}  # number of a subject -> figure in JSON, made at first use
-        self._scores = {}  # name -> scoring function, made at first use
+        self._scorers = {one.name: _scorer(one.model) for one in subjects if self._recommends(one)}
 
     def about(self):
         """Return what the page says of the vectors, and which questions it can ask."""
@@ -139,6 +140,8 @@ class Answers:
     def next(self, items="", k="12"):
         """Return what comes next after items, one a line of `items`, and how much each of them contributes."""
         names = [item for item in items.split("\n") if item]
+        if not names:
+            raise ConfigError("what comes next is asked with an item or more")
         columns = []
         for one in self.subjects:
             if self._recommends(one):
@@ -150,19 +153,16 @@ class Answers:
     def _next(self, subject, names, k):
         model = subject.model
         ids = ids_of(model, names)
-        if subject.name not in self._scores:
-            self._scores[subject.name] = scores_of(model)
-        each = self._scores[subject.name](ids)
-        scores = each.mean(axis=0, dtype=np.float64)
-        if model.vocab_out is model.vocab:
-            scores[ids] = -np.inf
-        rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
+        left_out = ids if model.vocab_out is model.vocab else []
+        k = min(k, len(model.vocab_out) - len(set(left_out)))
+        if k < 1:
+            return []
+        rows, scores, each = self._scorers[subject.name](ids, left_out, k)
         found = []
-        for row in rows.tolist():
-            order = np.argsort(-each[:, row], kind="stable").tolist()
-            why = [self._entry(names[i]) | {"score": float(each[i, row]) / len(ids)} for i in order]
-            item = _entry(model.vocab_out.words[row], subject.titles)
-            found.append(item | {"score": float(scores[row]), "why": why})
+        for row, score, parts in zip(rows.tolist(), scores.tolist(), (each / len(ids)).T, strict=True):
+            order = np.argsort(-parts, kind="stable").tolist()
+            why = [self._entry(names[i]) | {"score": float(parts[i])} for i in order]
+            found.append(_entry(model.vocab_out.words[row], subject.titles) | {"score": score, "why": why})
         return found
 
     def _recommends(self, subject):
@@ -170,6 +170,34 @@ class Answers:
 
     def _entry(self, word):
         return _entry(word, self.titles)
+
+
+def _scorer(model):
+    """Return what finds the targets that score highest for centres, of which it is given the ids, int (m,).
+
+    It is also given rows to leave out and how many are asked for, and returns the rows, their scores, float64 (k,), and
+    the score of each centre with each of them, (m, k). A score is the mean over the centres.
+    """
+    vectors_in, vectors_out = model.vectors_in, model.vectors_out
+    if are_dot_products(model) and len(vectors_out) >= _MANY:
+        coarse, lengths = Coarse.of(vectors_out), lengths_of(vectors_out)
+
+        def by_bytes(ids, left_out, k):
+            seeds = vectors_in[ids].astype(np.float64)
+            rows, scores = highest(vectors_out, lengths, seeds.mean(axis=0), left_out, k, coarse)
+            return rows, scores, seeds @ vectors_out[rows].T
+
+        return by_bytes
+    score = scores_of(model)
+
+    def by_all(ids, left_out, k):
+        each = score(ids)
+        scores = each.mean(axis=0, dtype=np.float64)
+        scores[left_out] = -np.inf
+        rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
+        return rows, scores[rows], each[:, rows].astype(np.float64)
+
+    return by_all
 
 
 class Titles:
