@@ -7,6 +7,7 @@ from .exchange import exchange
 from .explore import explore
 from .io import io
 from .items import items, items_speed
+from .maps import map_
 from .quality import quality
 from .ranks import ranks
 from .recommenders import recommenders
@@ -39,6 +40,7 @@ _COMMANDS = (
     items_speed,
     recommenders,
     explore,
+    map_,
 )
 
 for _command in _COMMANDS:

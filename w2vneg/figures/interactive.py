@@ -126,7 +126,8 @@ def _marker(chart, colour):
     bar = {"title": {"text": escape(colour.label), "side": "right"}, "thickness": 12}
     look = {"color": colour.values, "size": 4 if len(colour.values) > 5000 else 6, "opacity": 0.7, "colorbar": bar}
     if colour.groups is None:
-        return look | {"colorscale": "Cividis"}
+        ends = {"cmin": float(colour.values.min()), "cmax": float(colour.values.max())}  # of all, whichever are drawn
+        return look | {"colorscale": "Cividis"} | ends
     n = len(colour.groups)
     steps = [[edge / n, GROUPS[number % len(GROUPS)]] for number in range(n) for edge in (number, number + 1)]
     bar |= {"tickvals": list(range(n)), "ticktext": [escape(name) for name in colour.groups]}

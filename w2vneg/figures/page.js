@@ -20,36 +20,85 @@ function drawFigure(place, figure) {
   return Plotly.newPlot(place, figure.data, layout, options);
 }
 
+function rangeOf(values) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
+  const margin = (high - low) / 20 || 1;
+  return [low - margin, high + margin];
+}
+
 function labelled(text, element) {
   const label = document.createElement("label");
   label.append(text, element);
   return label;
 }
 
+const POINTS = 100_000;  // drawn at a time
+
 // A map, drawn on the `.plot` of a box. `clicked` is called with the number of a point.
+// Of more points than can be drawn fluently, the first in view are: rows are sorted by frequency, so zooming in shows rarer ones.
 class PointMap {
   static async of(box, figure, clicked) {
-    const map = new PointMap(), [trace] = figure.data;
-    map.box = box;
+    const map = new PointMap(), { data: [trace], layout } = figure;
+    Object.assign(map, { box, at: [numbers(trace.x), numbers(trace.y)], texts: trace.text, words: trace.text.map(asText) });
     map.controls = box.insertBefore(document.createElement("div"), box.querySelector(".plot"));
     map.controls.className = "controls";
-    map.words = trace.text.map(asText);
-    map.markers = [trace.marker, ...figure.layout.meta.markers];
+    map.markers = [trace.marker, ...layout.meta.markers];
+    map.marker = map.markers[0];
     const wide = box.clientWidth > 640;  // on a phone the points need the room
     for (const marker of map.markers) Object.assign(marker, { color: numbers(marker.color), showscale: wide });
+    map.full = map.at.map(rangeOf);
+    [layout.xaxis.range, layout.yaxis.range] = map.full.map((range) => [...range]);
+    map.choose(map.full);
+    for (const [name, [value]] of Object.entries(map.points())) trace[name] = value;
     map.plot = await drawFigure(box.querySelector(".plot"), figure);
-    [map.x, map.y] = [map.plot._fullData[0].x, map.plot._fullData[0].y];
-    map.full = ["xaxis", "yaxis"].map((axis) => [...map.plot._fullLayout[axis].range]);
     if (map.markers.length > 1) map.addColours();
-    if (clicked) map.plot.on("plotly_click", ({ points: [point] }) => clicked(point.pointNumber));
+    if (map.words.length > POINTS) map.addCount();
+    if (clicked) map.plot.on("plotly_click", ({ points: [point] }) => clicked(map.rows[point.pointNumber]));
     return map;
+  }
+
+  // Choose the rows to draw, those within and closely around ranges of x and y.
+  choose(ranges) {
+    const rows = [], [x, y] = this.at, wide = ranges.map(([low, high]) => [low - (high - low) / 4, high + (high - low) / 4]);
+    const [[left, right], [low, high]] = this.words.length > POINTS ? wide : [[-Infinity, Infinity], [-Infinity, Infinity]];
+    for (let i = 0; i < x.length && rows.length < POINTS; i++) if (x[i] >= left && x[i] <= right && y[i] >= low && y[i] <= high) rows.push(i);
+    this.rows = rows;
+  }
+
+  // What Plotly draws of the chosen rows, as `restyle` takes it.
+  points() {
+    const { rows, at: [x, y], marker } = this, of = (values) => [rows.map((row) => values[row])];
+    return { x: of(x), y: of(y), text: of(this.texts), marker: [{ ...marker, color: of(marker.color)[0] }] };
+  }
+
+  redraw() {
+    return Plotly.restyle(this.plot, this.points(), [0]);
   }
 
   addColours() {
     const select = document.createElement("select");
     select.append(...this.markers.map((marker) => new Option(marker.colorbar.title.text)));
-    select.addEventListener("change", () => Plotly.restyle(this.plot, { marker: [this.markers[select.selectedIndex]] }, [0]));
+    select.addEventListener("change", () => { this.marker = this.markers[select.selectedIndex]; this.redraw(); });
     this.controls.append(labelled("Colour: ", select));
+  }
+
+  // Draw others when the view changes, and tell how many there are.
+  addCount() {
+    const told = document.createElement("output");
+    const tell = () => {
+      told.textContent = this.rows.length < POINTS ? "All in view are drawn." : `${POINTS.toLocaleString("en")} of ${this.words.length.toLocaleString("en")} are drawn, the most frequent in view; zoom in for others.`;
+    };
+    this.controls.append(told);
+    tell();
+    let before = "";
+    this.plot.on("plotly_relayout", () => {
+      const { xaxis, yaxis } = this.plot._fullLayout, ranges = [[...xaxis.range], [...yaxis.range]];
+      if (before === (before = String(ranges))) return;
+      this.choose(ranges);
+      tell();
+      this.redraw();
+    });
   }
 
   addSearch(id) {
@@ -74,16 +123,17 @@ class PointMap {
   // Mark some points by their words, the first `asked` of them strongly, and show their surroundings.
   mark(rows, asked = 1) {
     const ink = getComputedStyle(document.body).color;
+    const [x, y] = this.at;
     const annotations = rows.map((row, i) => ({
-      x: this.x[row], y: this.y[row], text: asMarkup(this.words[row]), showarrow: true, arrowhead: 0, arrowcolor: ink, ax: 0, ay: i < asked ? -30 : -16,
+      x: x[row], y: y[row], text: asMarkup(this.words[row]), showarrow: true, arrowhead: 0, arrowcolor: ink, ax: 0, ay: i < asked ? -30 : -16,
       bgcolor: i < asked ? "#ffe9a8" : "#ffffffd0", font: { size: i < asked ? 14 : 11, color: "#1d1d1f" }, borderpad: 1,
     }));
     const shapes = rows.map((row) => ({
-      type: "circle", xsizemode: "pixel", ysizemode: "pixel", xanchor: this.x[row], yanchor: this.y[row],
+      type: "circle", xsizemode: "pixel", ysizemode: "pixel", xanchor: x[row], yanchor: y[row],
       x0: -5, x1: 5, y0: -5, y1: 5, line: { color: ink, width: 1.5 },
     }));
     const ranges = {};
-    [this.x, this.y].forEach((at, axis) => {
+    this.at.forEach((at, axis) => {
       const [low, high] = this.full[axis], own = rows.map((row) => at[row]), least = (high - low) / 16;
       const [first, last] = [Math.min(...own), Math.max(...own)], margin = Math.max(least, (last - first) / 6);
       if (rows.length) ranges[`${"xy"[axis]}axis.range`] = [first - margin, last + margin];
