@@ -74,7 +74,7 @@ def test_the_list_says_what_is_done(run_cli, only, tmp_path):
     lines = run_cli("reproduce", "--out", tmp_path / "out").out.splitlines()
     assert lines[0].startswith("RS: Tanielian and Vasile")
     assert [line.split()[3] for line in lines[1:]] == [MISSING, DONE]
-    assert [row[3] for row in listing()] == ["", ""]
+    assert [row[4] for row in listing()] == ["", ""]
 
 
 def test_results_of_another_seed_or_code_are_not_taken_for_these(only, tmp_path):

@@ -18,7 +18,7 @@ def reproduce(name, out, quick, seed):
     """Make a table or figure of the papers again; without NAME list what there is.
 
     Prints what was done and what came out, beside the paper's figures, as Markdown. Figures need matplotlib (the extra
-    'plot'); without it there are the tables alone.
+    'plot'); without it there are the tables alone. The list says about how many minutes of one core each study takes.
 
     NAME all makes what is missing in --out DIR, one study after the other, and a summary of all: DIR/index.md. What is
     there of the same version, seed and size is left as it is, and a study that was interrupted goes on.
@@ -97,12 +97,13 @@ def _list(rows):
     """Return the list of studies, grouped by paper."""
     from ..reproduce import PAPERS
 
-    widths = [max((len(row[place]) for row in rows), default=0) for place in range(5)]
+    widths = [max((len(row[place]) for row in rows), default=0) for place in range(6)]
     lines = []
     for paper, title in PAPERS.items():
         own = [row for row in rows if row[0] == paper]
         lines += [f"{paper}: {title}"] if own else []
-        for _, shows, name, status, seconds, line in own:
-            cells = [name.ljust(widths[2]), shows.ljust(widths[1]), status.ljust(widths[3]), seconds.rjust(widths[4])]
+        for _, shows, name, about, status, seconds, line in own:
+            cells = [name.ljust(widths[2]), shows.ljust(widths[1]), about.rjust(widths[3]), status.ljust(widths[4])]
+            cells.append(seconds.rjust(widths[5]))
             lines.append(hanging("".join(f"  {cell}" for cell in cells if cell) + "  ", line))
     return "\n".join(lines or ["No study is there yet."])

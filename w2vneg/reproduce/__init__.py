@@ -7,8 +7,8 @@ A study is a function registered in `STUDIES` under its name:
 `tell` is a callable for lines of progress; `quick` asks for the same in small, within seconds, as the tests do it;
 `seed` is a whole number. Studies that need named data look them up as `w2vneg.data.inputs.locate` does.
 
-`declare` says of which paper a study is, what it shows, and whether it keeps its parts: then it takes a fourth
-argument, a `memo.Memo`.
+`declare` says of which paper a study is, what it shows, about how many minutes it takes, and whether it keeps its
+parts: then it takes a fourth argument, a `memo.Memo`.
 """
 
 from collections.abc import Callable
@@ -36,11 +36,14 @@ class Study:
 
 @dataclass(frozen=True)
 class Declared:
-    """paper : str, one of `PAPERS`; shows : str, table or figure; resumes : bool, it takes a `memo.Memo`"""
+    """paper : str, one of `PAPERS`; shows : str, table or figure; resumes : bool, it takes a `memo.Memo`
+    minutes : int or None, about how long the full form takes one quiet core
+    """
 
     paper: str
     shows: str
     resumes: bool = False
+    minutes: int | None = None
 
 
 PAPERS = {
@@ -53,11 +56,11 @@ PAPERS = {
 }
 
 
-def declare(paper, shows, *, resumes=False):
-    """Return a decorator that says what a study is of; the innermost one of a study."""
+def declare(paper, shows, *, resumes=False, minutes=None):
+    """Return a decorator that says what a study is of, as `Declared` has it; the innermost one of a study."""
 
     def enter(study):
-        study.declared = Declared(paper, shows, resumes)
+        study.declared = Declared(paper, shows, resumes, minutes)
         return study
 
     return enter

@@ -36,7 +36,7 @@ _NEIGHBOURS = 6
 
 
 def _full(n_vocab):
-    return Scale({}, n_vocab, tokens=2_000_000, dim=150, epochs=5, alphas=_ALPHAS, window=1, seeds=3)
+    return Scale({}, n_vocab, tokens=800_000, dim=150, epochs=5, alphas=_ALPHAS, window=1, seeds=3)
 
 
 QUICK = Scale({}, n_vocab=60, tokens=3_000, dim=8, epochs=1, alphas=(0.1, 0.2), window=1, seeds=2)
@@ -212,14 +212,14 @@ def _study(n_vocab, tell, quick, seed):
 
 
 @STUDIES.register("cis-words-12k")
-@declare("CIS", "tables 2, 3, 6, 8, 12k")
+@declare("CIS", "tables 2, 3, 6, 8, 12k", minutes=25)
 def cis_words_12k(tell, quick, seed):
     """Next words, neighbours and analogies of CIS and its rivals at 12,000 words (CIS tables 2, 3, 6, 8)."""
     return _study(12_000, tell, quick, seed)
 
 
 @STUDIES.register("cis-words-30k")
-@declare("CIS", "tables 2, 3, 6, 8, 30k")
+@declare("CIS", "tables 2, 3, 6, 8, 30k", minutes=55)
 def cis_words_30k(tell, quick, seed):
     """The same at 30,000 words."""
     return _study(30_000, tell, quick, seed)

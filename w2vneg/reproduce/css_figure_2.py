@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from . import STUDIES, Study
+from . import STUDIES, Study, declare
 from .softmax_regression import Plan, Problem, ascend, exact_coefficients, sampled_coefficients
 from .steps import loss_of
 
@@ -79,6 +79,7 @@ QUICK = Scale(
 
 
 @STUDIES.register("css-figure-2")
+@declare("CSS", "figure 2", minutes=3)
 def css_figure_2(tell, quick, seed):
     """Exact log-likelihood by iteration of softmax regression trained by CSS and by what it is compared with."""
     scale = QUICK if quick else FULL

@@ -103,7 +103,7 @@ def run(task, plan, tried, given):
 
 
 @STUDIES.register("css-figure-3")
-@declare("CSS", "figure 3", resumes=True)
+@declare("CSS", "figure 3", resumes=True, minutes=10)
 def css_figure_3(tell, quick, seed, memo=None):
     """A GRU language model by every objective of the CSS paper, on the Penn Treebank; quick: a made-up language."""
     if quick:

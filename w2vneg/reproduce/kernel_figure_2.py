@@ -241,7 +241,7 @@ def _study(task, where, tell, seed, memo):
 
 
 @STUDIES.register("kernel-figure-2")
-@declare("kernel", "figures 2 to 4", resumes=True)
+@declare("kernel", "figures 2 to 4", resumes=True, minutes=35)
 def kernel_figure_2(tell, quick, seed, memo=None):
     """Bias and convergence by m (kernel figures 2 to 4), built-in corpus; quick: a small made-up language."""
     if quick:
@@ -251,7 +251,7 @@ def kernel_figure_2(tell, quick, seed, memo=None):
 
 
 @STUDIES.register("kernel-figure-2-ptb")
-@declare("kernel", "figures 2 to 4, PTB", resumes=True)
+@declare("kernel", "figures 2 to 4, PTB", resumes=True, minutes=30)
 def kernel_figure_2_ptb(tell, quick, seed, memo=None):
     """The same on the Penn Treebank, the paper's own text: next word, bigrams of the word before; quick: as above."""
     if quick:

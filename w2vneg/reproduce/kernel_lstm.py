@@ -144,7 +144,7 @@ def run(task, plan, samples, given):
 
 
 @STUDIES.register("kernel-lstm")
-@declare("kernel", "figures 2–4, LSTM", resumes=True)
+@declare("kernel", "figures 2–4, LSTM", resumes=True, minutes=10)
 def kernel_lstm(tell, quick, seed, memo=None):
     """An LSTM over the Penn Treebank by sampler and number of samples; quick: over a made-up language."""
     if quick:

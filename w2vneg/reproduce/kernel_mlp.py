@@ -12,7 +12,7 @@ from .sequences import histories, made_up_histories
 
 
 @STUDIES.register("kernel-mlp")
-@declare("kernel", "figure 2, YouTube", resumes=True)
+@declare("kernel", "figure 2, YouTube", resumes=True, minutes=8)
 def kernel_mlp(tell, quick, seed, memo=None):
     """Three items, a deep network, the next item of MovieLens 1M by sampler; quick: made-up histories."""
     if quick:

@@ -73,6 +73,7 @@ class Scale:
 
 
 FULL = Scale()
+LARGE = dataclasses.replace(FULL, seeds=3, freshness=())  # draws for each centre anew would take hours there
 QUICK = Scale(
     dim=16,
     epochs=2,

@@ -74,7 +74,10 @@ class Scale:
 
 
 FULL = Scale()
-TEXT = dataclasses.replace(FULL, most=4_000_000, seeds=3)
+TEXT = dataclasses.replace(FULL, most=2_000_000, seeds=3)
+WIDE = dataclasses.replace(TEXT, most=1_000_000)  # a pair costs the full softmax as much as there are words
+_SCALES = {"text-12k": TEXT, "text-15k": TEXT, "text-30k": WIDE}
+_MINUTES = {"belgian": 60, "uk": 35, "ml-100k": 20, "ml-1m": 40, "text-12k": 45, "text-15k": 50, "text-30k": 60}
 QUICK = Scale(alphas=(0, 1), temps=(3,), steps=1, shares=(0.0, 1.0), dim=16, epochs=2, most=20_000, seeds=2)
 
 
@@ -271,7 +274,7 @@ def _made(name, by, quick, seed):
     """Return (Task, Scale) of a study."""
     if quick:
         return make_task("made-up baskets", communities(seed), by, seed, "baskets"), QUICK
-    return load_task(name, by, seed), TEXT if name.startswith("text") else FULL
+    return load_task(name, by, seed), _SCALES.get(name, FULL)
 
 
 def _study(name, by, given):
@@ -295,7 +298,7 @@ def _described(task, scale):
 
 
 @STUDIES.register("next-word-15k-temperatures")
-@declare("RS", "table 2, T", resumes=True)
+@declare("RS", "table 2, T", resumes=True, minutes=30)
 def temperatures(tell, quick, seed, memo=None):
     """Next word: UBS and PBS of RS table 2 at each temperature, text-15k, split by line."""
     task, scale = _made("text-15k", "user", quick, seed)
@@ -316,7 +319,7 @@ def _register(name, by):
         return _study(name, by, (tell, quick, seed, memo))
 
     study.__doc__ = f"{what}: all methods of RS table 2 and CIS tables 2 and 7 on {name}, split by {by}."
-    study = declare(*SHOWN[name], resumes=True)(study)
+    study = declare(*SHOWN[name], resumes=True, minutes=_MINUTES[name])(study)
     STUDIES.register(study_name + ("-by-pair" if by == "pair" else ""))(study)
 
 

@@ -105,7 +105,7 @@ def run(task, plans, methods, given):
 
 
 @STUDIES.register("next-of-history")
-@declare("RS", "table 2, from histories", resumes=True)
+@declare("RS", "table 2, from histories", resumes=True, minutes=15)
 def next_of_history(tell, quick, seed, memo=None):
     """Next item from the last one, a mean or a GRU over a history, on MovieLens 100K; quick: made-up histories."""
     if quick:

@@ -20,13 +20,20 @@ from ..data.inputs import Input, encode_input
 from ..samplers.boltzmann import BoltzmannFamily
 from . import STUDIES, Study, declare
 from .item_tasks import load_task, make_task
-from .law_bench import FAILURES, FRESHNESS, FULL, OBJECTIVES, QUICK, REFERENCE, Laboratory
+from .law_bench import FAILURES, FRESHNESS, FULL, LARGE, OBJECTIVES, QUICK, REFERENCE, Laboratory
 from .memo import Memo
 from .next_item import communities
 from .tempering import improper
 from .verdicts import Claim, Unit, interval, verdict
 
 _MARKERS = "os^DvPX<>*hd"
+_TASKS = {  # name -> (scale, about how many minutes)
+    "ml-100k": (FULL, 20),
+    "text": (FULL, 25),
+    "belgian": (LARGE, 40),
+    "ml-1m": (LARGE, 25),
+    "uk": (LARGE, 20),
+}
 _UNITS = {"log-likelihood": 1.0, "P@15": 100.0, "MPR": 100.0}
 
 
@@ -196,7 +203,7 @@ def _draw_shares(along):
 
 def _study(name, given):
     tell, quick, seed, memo = given
-    scale, task, memo = QUICK if quick else FULL, _task(name, quick, seed), Memo() if memo is None else memo
+    scale, task, memo = QUICK if quick else _TASKS[name][0], _task(name, quick, seed), Memo() if memo is None else memo
     tell(task.line())
     bench = Laboratory(task, scale, seed, memo)
     laws, along, bins, looked = law_tables(bench, tell)
@@ -229,8 +236,8 @@ def _register(name):
         return _study(name, (tell, quick, seed, memo))
 
     study.__doc__ = f"One law: where scores settle, predicted and learned, raw and corrected, on {name}."
-    STUDIES.register(f"one-law-{name}")(declare("ours", "one law", resumes=True)(study))
+    STUDIES.register(f"one-law-{name}")(declare("ours", "one law", resumes=True, minutes=_TASKS[name][1])(study))
 
 
-for _name in ("ml-100k", "text", "belgian", "ml-1m", "uk"):
+for _name in _TASKS:
     _register(_name)

@@ -128,7 +128,7 @@ def best_temperatures(table):
 
 
 @STUDIES.register("rs-figure-2")
-@declare("RS", "figures 1 and 2", resumes=True)
+@declare("RS", "figures 1 and 2", resumes=True, minutes=6)
 def rs_figure_2(tell, quick, seed, memo=None):
     """Temperature and degeneracy on mixtures of Gaussians (RS figures 1 and 2), and the number of negatives."""
     scale = QUICK if quick else FULL
@@ -161,7 +161,7 @@ def rs_figure_2(tell, quick, seed, memo=None):
 
 
 @STUDIES.register("rs-figure-3")
-@declare("RS", "figure 3", resumes=True)
+@declare("RS", "figure 3", resumes=True, minutes=4)
 def rs_figure_3(tell, quick, seed, memo=None):
     """Batch size: maximum likelihood beside the relaxed softmax on mixtures of Gaussians (RS figure 3)."""
     scale = QUICK if quick else FULL
@@ -223,7 +223,7 @@ _GAPS = (
 
 
 @STUDIES.register("rs-figure-4")
-@declare("RS", "figure 4", resumes=True)
+@declare("RS", "figure 4", resumes=True, minutes=8)
 def rs_figure_4(tell, quick, seed, memo=None):
     """Size of the training set on mixtures of Gaussians (RS figure 4): is the relaxed softmax a regulariser?"""
     scale = QUICK if quick else FULL
@@ -271,7 +271,7 @@ _SCHEMES = {
 
 
 @STUDIES.register("rs-figure-5")
-@declare("RS", "figure 5", resumes=True)
+@declare("RS", "figure 5", resumes=True, minutes=5)
 def rs_figure_5(tell, quick, seed, memo=None):
     """Six methods on three mixtures of Gaussians (RS figure 5)."""
     scale = QUICK if quick else FULL

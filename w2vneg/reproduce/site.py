@@ -19,7 +19,7 @@ def names_in_order():
 
 
 def listing(results=None):
-    """Return one row a study: (paper, what it shows, name, status, seconds, first line), all str.
+    """Return one row a study: (paper, what it shows, name, about how long, status, seconds, first line), all str.
 
     results : Results, optional
         Where to look for what is done.
@@ -29,8 +29,15 @@ def listing(results=None):
         made = None if results is None else results.made(name)
         status = "" if results is None else results.status(name)
         seconds = "" if made is None else f"{made.seconds:.0f}"
-        rows.append((declared(name).paper, declared(name).shows, name, status, seconds, first_line(STUDIES[name])))
+        what = declared(name)
+        rows.append((what.paper, what.shows, name, about(name), status, seconds, first_line(STUDIES[name])))
     return rows
+
+
+def about(name):
+    """Return about how long the full form of a study takes (str), empty where it does not say."""
+    minutes = declared(name).minutes
+    return "" if minutes is None else f"~{minutes} min"
 
 
 def first_line(study):
@@ -87,7 +94,8 @@ def _counts(made):
 def _studies(names, made, failures):
     lines = ["| shows | study | state | seconds | claims: hold | do not | open |", "|---|---|---|---|---|---|---|"]
     for name in names:
-        cells = [declared(name).shows, name, failures.get(name, "not run"), "", "", "", ""]
+        waits = f"not run, {about(name)} in full" if about(name) else "not run"
+        cells = [declared(name).shows, name, failures.get(name, waits), "", "", "", ""]
         if name in made:
             counts = _counts([made[name]])
             judged = [counts[kind] if made[name].verdicts else "" for kind in (HOLDS, FAILS, OPEN)]
