@@ -1,5 +1,6 @@
 """What the studies of the law and of next items are made of: each part against a closed form or brute force."""
 
+import dataclasses
 import itertools
 import math
 
@@ -146,6 +147,19 @@ CLAIM = Claim("RS", "a beats b", "a", "b", "P@15")
 )
 def test_a_claim_is_judged_by_its_whole_interval(differences, least, expected):
     assert verdict(CLAIM, differences, least).verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([0.5, 0.51, 0.49], HOLDS),
+        ([-0.5, -0.51, -0.49], HOLDS),
+        ([-3.0, -3.1, -2.9], FAILS),
+        ([1.9, 2.0, 2.1], OPEN),
+    ],
+)
+def test_a_claim_of_equality_is_judged_by_its_margin(differences, expected):
+    assert verdict(dataclasses.replace(CLAIM, margin=2.0), differences).verdict == expected
 
 
 def test_intervals_are_student_s_and_wider_for_more_comparisons():

@@ -7,6 +7,7 @@ held-out text; then several seeds. FastText is gensim's, on the same sentences.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,8 @@ from ..kernels.cooccurrence import pair_counts
 from ..training.trainer import Trainer
 from . import STUDIES, Study, declare
 from .kernel_task import Scale, best_alpha, make_task, sentences_of, word_chain
+from .memo import Memo
+from .verdicts import Claim, Unit, judged
 
 METHODS = ("unis", "fs", "pops", "selfplay", "cis")
 PAPER = {  # of table 2: MPR and P@1, by vocabulary
@@ -31,6 +34,12 @@ QUERIES = {
     "table 3": ("assembly", "author", "australia", "true", "essay", "final"),
     "table 8": ("animals", "brother", "charles", "constantinople", "freedom"),
 }
+CLAIMS = tuple(
+    Claim("CIS tables 2, 6", f"{better} is better than {worse}: {figure}", better, worse, figure)
+    for better, worse in (("cis", "selfplay"), ("cis", "fs"), ("selfplay", "unis"), ("cis", "unis"))
+    for figure in ("P@1", "MPR", "semantic P@5", "syntactic P@5")
+)
+_UNITS = dict.fromkeys(("P@1", "MPR", "semantic P@5", "syntactic P@5"), Unit(name="points"))
 _ALPHAS = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4)
 _NEIGHBOURS = 6
 
@@ -105,38 +114,54 @@ def analogies(vectors, questions):
     return row
 
 
-def neighbours(named, queries):
-    """Return the words nearest to each query by cosine, a column for each of `named` (dict of str -> Vectors)."""
-    rows = []
-    for word in queries:
-        row = {"word": word}
-        for name, vectors in named.items():
-            known = word in vectors
-            row[name] = ", ".join(w for w, _ in vectors.most_similar(word, k=_NEIGHBOURS)) if known else "unknown"
-        rows.append(row)
-    return pd.DataFrame(rows)
+def neighbours(vectors, words):
+    """Return the words nearest to each of `words` by cosine: dict of str -> str."""
+    return {
+        word: ", ".join(w for w, _ in vectors.most_similar(word, k=_NEIGHBOURS)) if word in vectors else "unknown"
+        for word in words
+    }
 
 
-def measure(pairs, methods, questions, tell, seed):
-    """Return rows of figures, one for each method and seed, and the vectors of each method's first seed."""
-    scale, rows, vectors = pairs.task.scale, [], {}
-    for method in methods:
-        models = {}
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of vectors. questions : str or None, of analogies; words : tuple of str, whose neighbours"""
 
-        def loss(alpha, method=method, models=models):
-            models[alpha] = pairs.trained(method, alpha, seed)
-            return -pairs.next_words("dev", models[alpha])[1]
+    questions: str | None
+    words: tuple
 
-        alpha = scale.alphas[best_alpha(loss, scale.alphas, len(scale.alphas) // 2)]
-        for k in range(scale.seeds):
-            model = models[alpha] if k == 0 else pairs.trained(method, alpha, seed + k)
-            mpr, precision = pairs.next_words("test", model)
+    def of(self, vectors):
+        """Return {"analogies": dict, "neighbours": dict}."""
+        found = {} if self.questions is None else analogies(vectors, self.questions)
+        return {"analogies": found, "neighbours": neighbours(vectors, self.words)}
+
+
+def measure(pairs, methods, asked, tell, seed, memo):
+    """Return rows of figures, one for each method and seed, and the neighbours by each method's first seed."""
+    scale, rows, near = pairs.task.scale, [], {}
+
+    def run(method, alpha, seed):
+        """Train, and return all figures; those of the test part are read of the alpha that was chosen."""
+
+        def make():
+            model = pairs.trained(method, alpha, seed)
             own = _vectors(pairs.train.vocab, model.vectors_in)
-            vectors.setdefault(method, own)
-            rows.append({"method": method, "alpha": alpha, "seed": seed + k, "MPR": mpr, "P@1": precision})
-            rows[-1] |= {} if questions is None else analogies(own, questions)
-        tell(f"{method}, alpha {alpha:g}: MPR {rows[-1]['MPR']:.1f}, P@1 {rows[-1]['P@1']:.1f}")
-    return rows, vectors
+            return {part: pairs.next_words(part, model) for part in ("dev", "test")} | asked.of(own)
+
+        return memo([*pairs.task.key(), method, alpha, seed], make)
+
+    for method in methods:
+        place = best_alpha(
+            lambda alpha, method=method: -run(method, alpha, seed)["dev"][1], scale.alphas, len(scale.alphas) // 2
+        )
+        alpha = scale.alphas[place]
+        for each in range(seed, seed + scale.seeds):
+            found = run(method, alpha, each)
+            mpr, precision = found["test"]
+            near.setdefault(method, found["neighbours"])
+            rows.append({"method": method, "alpha": alpha, "seed": each, "MPR": mpr, "P@1": precision})
+            rows[-1] |= found["analogies"]
+        tell(f"{method}, alpha {alpha:g}: MPR {mpr:.1f}, P@1 {precision:.1f}")
+    return rows, near
 
 
 def _means(runs, columns):
@@ -152,6 +177,15 @@ def _means(runs, columns):
             row[f"± {name}"] = float(sem(part[name]) * t.ppf(0.975, n - 1)) if n > 1 else math.nan
         found.append(row)
     return pd.DataFrame(found)
+
+
+def by_row(runs):
+    """Return (method, figure) -> a value a seed, for `verdicts.judged`."""
+    found = {}
+    for figure in set(_UNITS) & set(runs.columns):
+        for method, part in runs.groupby("method", sort=False):
+            found[method, figure] = part[figure].to_list()
+    return found
 
 
 def _beside_the_paper(table, n_vocab):
@@ -174,52 +208,59 @@ def _bars(table):
     return draw
 
 
-def _study(n_vocab, tell, quick, seed):
+def _fasttext(pairs, asked, seed):
+    """Return what is asked of FastText's vectors of the training part."""
+    task = pairs.task
+    words = np.array(task.train.vocab.words)
+    bounds = zip(task.train.offsets[:-1], task.train.offsets[1:], strict=True)
+    return asked.of(pairs.fasttext([list(words[task.train.ids[a:b]]) for a, b in bounds], seed))
+
+
+def _study(n_vocab, tell, quick, seed, memo):
+    memo = Memo() if memo is None else memo
     scale = QUICK if quick else _full(n_vocab)
     if quick:
         sentences = word_chain(scale.n_vocab, 2 * scale.tokens, seed)
     else:
         sentences = sentences_of("enwiki2015-head", n_vocab, 3 * scale.tokens // 2, seed)
-    questions = None if quick else resolve("google", kind="analogy")
     task = make_task(sentences, scale, seed)
     pairs = Pairs(task)
-    rows, vectors = measure(pairs, METHODS[:1] if quick else METHODS, questions, tell, seed)
+    queries = {"nearest": tuple(task.train.vocab.words)[:2]} if quick else QUERIES
+    words = tuple(dict.fromkeys(word for part in queries.values() for word in part))
+    asked = Asked(None if quick else resolve("google", kind="analogy"), words)
+    rows, near = measure(pairs, METHODS[:1] if quick else METHODS, asked, tell, seed, memo)
     runs = pd.DataFrame(rows)
     tables = {"table 2": _beside_the_paper(_means(runs, ("MPR", "P@1")), scale.n_vocab)}
     said, figures = "", {}
     if not quick:
-        words = np.array(task.train.vocab.words)
-        bounds = zip(task.train.offsets[:-1], task.train.offsets[1:], strict=True)
+        table_6 = _means(runs, [name for name in runs.columns if " P@" in name])
         try:
-            vectors["FastText"] = pairs.fasttext([list(words[task.train.ids[a:b]]) for a, b in bounds], seed)
+            found = memo([*task.key(), "FastText", seed], lambda: _fasttext(pairs, asked, seed))
+            near["FastText"] = found["neighbours"]
+            table_6 = pd.concat([table_6, pd.DataFrame([{"method": "FastText"} | found["analogies"]])])
         except MissingExtraError as error:
             said = f" No FastText: {error}."
-        table_6 = _means(runs, [name for name in runs.columns if " P@" in name])
-        if "FastText" in vectors:
-            table_6 = pd.concat(
-                [table_6, pd.DataFrame([{"method": "FastText"} | analogies(vectors["FastText"], questions)])]
-            )
         tables["table 6"], figures["table 6"] = table_6, _bars(table_6)
-    queries = {"nearest": tuple(task.train.vocab.words)[:2]} if quick else QUERIES
-    shown = {name: vectors[name] for name in ("cis", "FastText", "fs", "unis") if name in vectors}
-    tables |= {name: neighbours(shown, words) for name, words in queries.items()}
+    shown = [name for name in ("cis", "FastText", "fs", "unis") if name in near]
+    for name, words in queries.items():
+        tables[name] = pd.DataFrame([{"word": word} | {each: near[each][word] for each in shown} for word in words])
     text = (
         f"{len(task.train):,} tokens, {len(task.train.vocab):,} words, window 1, d = {scale.dim}, {scale.epochs} "
         f"epochs of {pairs.drawn:,} pairs, {scale.seeds} seeds; ± is half of a 95 % interval over them. In %.{said} "
         "The paper has 17 million tokens of text8, so orders can be compared, not figures.\n"
     )
-    return Study(tables, text, figures)
+    return Study(tables, text, figures, judged(CLAIMS, by_row(runs), _UNITS))
 
 
 @STUDIES.register("cis-words-12k")
-@declare("CIS", "tables 2, 3, 6, 8, 12k", minutes=25)
-def cis_words_12k(tell, quick, seed):
+@declare("CIS", "tables 2, 3, 6, 8, 12k", resumes=True, minutes=25)
+def cis_words_12k(tell, quick, seed, memo=None):
     """Next words, neighbours and analogies of CIS and its rivals at 12,000 words (CIS tables 2, 3, 6, 8)."""
-    return _study(12_000, tell, quick, seed)
+    return _study(12_000, tell, quick, seed, memo)
 
 
 @STUDIES.register("cis-words-30k")
-@declare("CIS", "tables 2, 3, 6, 8, 30k", minutes=55)
-def cis_words_30k(tell, quick, seed):
+@declare("CIS", "tables 2, 3, 6, 8, 30k", resumes=True, minutes=55)
+def cis_words_30k(tell, quick, seed, memo=None):
     """The same at 30,000 words."""
-    return _study(30_000, tell, quick, seed)
+    return _study(30_000, tell, quick, seed, memo)

@@ -8,7 +8,6 @@ all claims together: they know nothing of other texts.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,8 @@ from ..evaluation.correction import settled
 from . import STUDIES, Study, declare
 from .gaussian_task import log_softmax
 from .kernel_task import Scale, best_alpha, make_task, train_with, word_chain
-from .verdicts import FAILS, HOLDS, MATTERS, OPEN, Verdict, interval
+from .memo import Memo
+from .verdicts import Claim, Unit, judged
 
 _ALPHAS = (0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
 FULL = Scale({}, n_vocab=1000, tokens=60_000, dim=32, epochs=5, alphas=_ALPHAS, window=1, next_word=True, seeds=5)
@@ -54,84 +54,36 @@ METHODS = {  # name -> options
 _QUICK_METHODS = ("relaxed, n = 1", "relaxed, n = 5")
 
 
-@dataclass(frozen=True)
-class Claim:
-    """What a paper says of `figure` of two methods, their difference one − other.
-
-    order : int, the sign that the difference should have; 0, it should be within ± margin
-    """
-
-    paper: str
-    says: str
-    figure: str
-    one: str
-    other: str
-    order: int
-    margin: float = 0.0
+def _claim(paper, says, figure, one, other, margin=None):
+    return Claim(paper, f"{says}: {figure}, {one} − {other}", one, other, figure, margin)
 
 
-_TWO_PERCENT = 2.0
+_LOSS, _P, _CORRECTED, _SPREAD = "loss, %", "P@15, %", "corrected P@15, %", "spread of log Z"
+_FALL = "of the fall after 1 epoch, %"
+_NCE, _BCE, _FIVE = "NCE, k = 25", "BCE, n = 5", "relaxed, n = 5"
+_PENALTY, _TENTH = "softmax, self-normalised", "softmax, a tenth self-normalised"
 CLAIMS = (
-    Claim("notes §3", "NCE with k = 25 matches the softmax", "loss, %", "NCE, k = 25", "softmax", 0, _TWO_PERCENT),
-    Claim("kernel §3.3", "absolute and common softmax do as well", "loss, %", "softmax, absolute", "softmax", 0, 2.0),
-    Claim("RS §3", "binary cross-entropy is worse, ranking", "P@15, %", "BCE, n = 5", "relaxed, n = 5", -1),
-    Claim("RS §3", "binary cross-entropy is worse, + log Q", "corrected P@15, %", "BCE, n = 5", "relaxed, n = 5", -1),
-    Claim("RS §3.2", "5 negatives are best: better than 1", "P@15, %", "relaxed, n = 5", "relaxed, n = 1", 1),
-    Claim("RS §3.2", "5 negatives are best: better than 20", "P@15, %", "relaxed, n = 5", "relaxed, n = 20", 1),
-    Claim(
-        "RS §3.2",
-        "5 negatives are best, + log Q: better than 20",
-        "corrected P@15, %",
-        "relaxed, n = 5",
-        "relaxed, n = 20",
-        1,
+    _claim("notes §3", "NCE with k = 25 matches the softmax", _LOSS, _NCE, "softmax", 2.0),
+    _claim("kernel §3.3", "absolute and common softmax do as well", _LOSS, "softmax, absolute", "softmax", 2.0),
+    _claim("RS §3", "binary cross-entropy ranks worse", _P, _FIVE, _BCE),
+    _claim("RS §3", "binary cross-entropy ranks worse, + log Q", _CORRECTED, _FIVE, _BCE),
+    _claim("RS §3.2", "5 negatives are best: better than 1", _P, _FIVE, "relaxed, n = 1"),
+    _claim("RS §3.2", "5 negatives are best: better than 20", _P, _FIVE, "relaxed, n = 20"),
+    _claim("RS §3.2", "5 negatives are best, + log Q: better than 20", _CORRECTED, _FIVE, "relaxed, n = 20"),
+    _claim("RS §3.2", "5 negatives are best, + log Q: better than 100", _CORRECTED, _FIVE, "relaxed, n = 100"),
+    _claim("CSS §2.1", "importance sampling is worse", _LOSS, "importance, m = 20", "sampled softmax, m = 20"),
+    _claim(
+        "kernel §4.2.2", "as fast with fewer samples", _FALL, "sampled softmax, m = 20", "sampled softmax, m = 100", 5.0
     ),
-    Claim(
-        "RS §3.2",
-        "5 negatives are best, + log Q: better than 100",
-        "corrected P@15, %",
-        "relaxed, n = 5",
-        "relaxed, n = 100",
-        1,
-    ),
-    Claim("CSS §2.1", "importance sampling is worse", "loss, %", "importance, m = 20", "sampled softmax, m = 20", 1),
-    Claim(
-        "kernel §4.2.2",
-        "as fast with fewer samples",
-        "of the fall after 1 epoch, %",
-        "sampled softmax, m = 20",
-        "sampled softmax, m = 100",
-        0,
-        5.0,
-    ),
-    Claim("notes §5", "NCE with Z = 1 learns to normalise itself", "spread of log Z", "NCE, k = 25", "softmax", -1),
-    Claim(
-        "notes §5",
-        "a penalty is needed to enforce it",
-        "spread of log Z",
-        "softmax, self-normalised",
-        "NCE, k = 25",
-        -1,
-    ),
-    Claim("notes §5", "the penalty costs nothing", "loss, %", "softmax, self-normalised", "softmax", 0, _TWO_PERCENT),
-    Claim(
-        "notes §5",
-        "a tenth of the pairs is enough",
-        "spread of log Z",
-        "softmax, a tenth self-normalised",
-        "softmax, self-normalised",
-        0,
-        0.1,
-    ),
+    _claim("notes §5", "NCE with Z = 1 learns to normalise itself", _SPREAD, "softmax", _NCE),
+    _claim("notes §5", "a penalty is needed to enforce it", _SPREAD, _NCE, _PENALTY),
+    _claim("notes §5", "the penalty costs nothing", _LOSS, _PENALTY, "softmax", 2.0),
+    _claim("notes §5", "a tenth of the pairs is enough", _SPREAD, _TENTH, _PENALTY, 0.1),
 )
-
-
 _UNITS = {
-    "loss, %": "%",
-    "P@15, %": "points",
-    "corrected P@15, %": "points",
-    "spread of log Z": "",
-    "of the fall after 1 epoch, %": "points",
+    _LOSS: Unit(name="%", least=1.0),
+    _SPREAD: Unit(),
+    **dict.fromkeys((_P, _CORRECTED, _FALL), Unit(name="points")),
 }
 
 
@@ -152,7 +104,7 @@ def figures_of(task, part, scores, factor, log_noise):
         "mean log Z": mean,
         "spread of log Z": math.sqrt(weights @ (log_z - mean) ** 2),
     }
-    for name, values in (("P@15, %", scores), ("corrected P@15, %", corrected)):
+    for name, values in ((_P, scores), (_CORRECTED, corrected)):
         above = (values[centres] > values[centres, targets][:, None]).sum(axis=1)
         found[name] = 100 * ((above < 15) * counts).sum() / total
     return found
@@ -177,61 +129,47 @@ def _run(task, options, alpha, seed):
     return after
 
 
-def measure(task, methods, tell, seed):
+def measure(task, methods, tell, seed, memo):
     """Return two tables: a row for each method and seed, and a row for each method and alpha that was tried."""
     rows, tried = [], []
+
+    def run(name, alpha, seed):
+        return memo([*task.key(), name, alpha, seed], lambda: _run(task, METHODS[name], alpha, seed))
+
     untrained = math.log(len(task.train.vocab))
     for name in methods:
-        runs = {}
 
-        def dev_loss(alpha, name=name, runs=runs):
-            runs[alpha] = _run(task, METHODS[name], alpha, seed)
-            loss = runs[alpha][-1]["dev"]["nll"] if runs[alpha] else math.inf
+        def dev_loss(alpha, name=name):
+            after = run(name, alpha, seed)
+            loss = after[-1]["dev"]["nll"] if after else math.inf
             tried.append({"method": name, "alpha": alpha, "dev nll": loss})
             return loss if math.isfinite(loss) else math.inf
 
         place = best_alpha(dev_loss, task.scale.alphas, len(task.scale.alphas) // 2)
         alpha = task.scale.alphas[place]
         for k in range(task.scale.seeds):
-            after = runs[alpha] if k == 0 else _run(task, METHODS[name], alpha, seed + k)
+            after = run(name, alpha, seed + k)
             if not after:
                 continue
             first, last = after[0]["test"], after[-1]["test"]
             fall = 100 * (untrained - first["nll"]) / (untrained - last["nll"])
-            rows.append(
-                {"method": name, "alpha": alpha, "seed": seed + k, **last, "of the fall after 1 epoch, %": fall}
-            )
+            rows.append({"method": name, "alpha": alpha, "seed": seed + k, **last, _FALL: fall})
         found = [row["nll"] for row in rows if row["method"] == name]
         tell(f"{name}, alpha {alpha:g}: " + (f"{np.mean(found):.4f} nats" if found else "diverges"))
     return pd.DataFrame(rows), pd.DataFrame(tried)
 
 
-def judged(claim, runs, comparisons):
-    """Return the `Verdict` on a claim by the seeds of both methods; None where one of them never came to an end."""
-    column = "nll" if claim.figure == "loss, %" else claim.figure
-    one, other = (runs[runs["method"] == name].set_index("seed")[column] for name in (claim.one, claim.other))
-    gaps, unit = one - other, _UNITS[claim.figure]
-    gaps = (100 * gaps / other if claim.figure == "loss, %" else gaps).dropna().to_numpy()
-    if not len(gaps):
-        return None
-    mean, low, high = interval(gaps, comparisons)
-    least = 100 * MATTERS if claim.figure == "loss, %" else MATTERS * abs(other.mean())
-    text = f"{claim.says}: {claim.figure}, {claim.one} − {claim.other}"
-    found = verdict(low, high, claim.order, claim.margin if claim.order == 0 else least)
-    return Verdict(claim.paper, text, found, mean, low, high, unit, len(gaps), comparisons)
+def by_row(runs):
+    """Return (method, figure) -> a value a seed, NaN where it diverged, for `verdicts.judged`.
 
-
-def verdict(low, high, order, margin):
-    """Say of a difference between `low` and `high` whether it has the sign `order`; with 0, if it lies within ± margin.
-
-    With an order, `margin` is the smallest lead that matters: an interval all below it does not hold.
+    The loss is 100 log of it, so that differences are in %.
     """
-    if order == 0:
-        within, beyond = -margin <= low and high <= margin, low > margin or high < -margin
-        return HOLDS if within else FAILS if beyond else OPEN
-    if order < 0:
-        low, high = -high, -low
-    return FAILS if high < margin else HOLDS if low > 0 else OPEN
+    runs = runs.assign(**{_LOSS: 100 * np.log(runs["nll"])})
+    found = {}
+    for figure in _UNITS:
+        for method, values in runs.pivot(index="seed", columns="method", values=figure).items():
+            found[method, figure] = values.to_list()
+    return found
 
 
 def _divergence(tried, n_vocab):
@@ -259,23 +197,22 @@ def _drawn(runs):
 
 
 @STUDIES.register("claims")
-@declare("ours", "claims made in passing")
-def claims(tell, quick, seed):
+@declare("ours", "claims made in passing", resumes=True, minutes=10)
+def claims(tell, quick, seed, memo=None):
     """Claims made in passing: NCE with k = 25, binary cross-entropy, 5 negatives, self-normalisation and others."""
     scale = QUICK if quick else FULL
     sentences = word_chain(scale.n_vocab, 2 * scale.tokens, seed) if quick else list(builtin_sentences())
     task = make_task(sentences, scale, seed)
     methods = _QUICK_METHODS if quick else tuple(METHODS)
-    runs, tried = measure(task, methods, tell, seed)
-    tested = [claim for claim in CLAIMS if {claim.one, claim.other} <= set(methods)]
-    verdicts = [found for found in (judged(claim, runs, len(tested)) for claim in tested) if found is not None]
+    runs, tried = measure(task, methods, tell, seed, Memo() if memo is None else memo)
+    verdicts = judged(CLAIMS, by_row(runs), _UNITS)
     columns = [name for name in runs.columns if name not in ("method", "seed")]
     means = runs.groupby("method", sort=False)[columns].mean().reset_index()
     text = (
         f"Next word of a text: {len(task.train):,} tokens, {len(task.train.vocab):,} words, d = {scale.dim}, "
         f"{scale.epochs} epochs, {scale.seeds} seeds; alphas of {scale.alphas[0]:g} to {scale.alphas[-1]:g}, each "
-        f"chosen on held-out text. {len(tested)} comparisons, intervals at 95 % over all together.\n\n"
+        f"chosen on held-out text. {len(verdicts)} comparisons, intervals at 95 % over all together.\n\n"
     )
     text += "" if quick else _divergence(tried, len(task.train.vocab)) + ".\n"
-    tables = {"verdicts": pd.DataFrame(verdicts), "means": means, "runs": runs, "alphas": tried}
+    tables = {"means": means, "runs": runs, "alphas": tried}
     return Study(tables, text, {"methods": _drawn(runs)}, verdicts)

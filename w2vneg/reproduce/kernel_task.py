@@ -53,6 +53,12 @@ class Task:
     pairs: dict
     scale: Scale
 
+    def key(self):
+        """Return what parts of studies on this task are known by: list that JSON can hold."""
+        scale = self.scale
+        common = [scale.dim, scale.epochs, scale.window, scale.next_word]
+        return [len(self.train), len(self.train.vocab), *common]
+
     def loss(self, part, vectors_in, vectors_out, absolute):
         """Mean full-softmax loss of a pair of `part`, nats."""
         scores = vectors_in.astype(np.float64) @ vectors_out.T.astype(np.float64)

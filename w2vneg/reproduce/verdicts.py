@@ -1,8 +1,10 @@
 """What becomes of a claim: it holds, it does not, or the runs are too few to tell.
 
-A claim says that one row of a table exceeds another. The rows' runs have the same seeds, so the differences are paired.
+A claim says that one row of a table exceeds another, or that they are equal within a margin that is said. The rows'
+runs have the same seeds, so the differences are paired.
 The interval is Student's, at 95 % over all the claims of a study together (Bonferroni): with m claims each has
-1 − .05 / m. A lead that is too small to matter does not count as one.
+1 − .05 / m. A lead that is too small to matter does not count as one. A claim of equality holds where the interval lies
+within the margin, and does not where it lies beyond.
 """
 
 from dataclasses import dataclass
@@ -27,13 +29,17 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """paper : str, where it stands; text : str; better, worse : str, rows; figure : str, column"""
+    """paper : str, where it stands; text : str; figure : str, column
+    better, worse : str, rows; the first is said to have the higher figure
+    margin : float or None, in the figure's unit; then the claim is that the rows are equal, within so much
+    """
 
     paper: str
     text: str
     better: str
     worse: str
     figure: str
+    margin: float | None = None
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class Verdict:
 
 
 def verdict(claim, differences, least=0.0, comparisons=1, unit=""):
-    """Judge a claim by paired differences that it says are above 0.
+    """Judge a claim by paired differences that it says are above 0, or within its margin.
 
     Parameters
     ----------
@@ -70,7 +76,11 @@ def verdict(claim, differences, least=0.0, comparisons=1, unit=""):
     """
     values = np.asarray(differences, np.float64)
     mean, low, high = interval(values, comparisons)
-    found = FAILS if high < least else HOLDS if low > 0 else OPEN
+    if claim.margin is None:
+        found = FAILS if high < least else HOLDS if low > 0 else OPEN
+    else:
+        within, beyond = max(-low, high) <= claim.margin, max(low, -high) > claim.margin
+        found = HOLDS if within else FAILS if beyond else OPEN
     return Verdict(claim.paper, claim.text, found, mean, low, high, unit, len(values), comparisons)
 
 
@@ -90,19 +100,21 @@ def judged(claims, runs, units):
     Parameters
     ----------
     claims : sequence of Claim
-    runs : dict of (row, figure) -> sequence of float, one a seed
+    runs : dict of (row, figure) -> sequence of float, one a seed; NaN where there is none
     units : dict of figure -> Unit
 
     Returns
     -------
     list of Verdict
-        Of the claims whose rows are there.
+        Of the claims whose rows are there, and have a seed in common that came to an end.
     """
     there = [claim for claim in claims if {(claim.better, claim.figure), (claim.worse, claim.figure)} <= runs.keys()]
     found = []
     for claim in there:
         unit = units.get(claim.figure, Unit())
         better, worse = (unit.factor * np.array(runs[row, claim.figure]) for row in (claim.better, claim.worse))
-        least = MATTERS * abs(worse.mean()) if unit.least is None else unit.least
-        found.append(verdict(claim, better - worse, least, len(there), unit.name))
+        both = np.isfinite(better - worse)
+        if both.any():
+            least = MATTERS * abs(worse[both].mean()) if unit.least is None else unit.least
+            found.append(verdict(claim, (better - worse)[both], least, len(there), unit.name))
     return found
