@@ -51,7 +51,6 @@ def test_edges_are_split_both_ways_round(folder, run_cli):
         ("--walk-length 1", "walk_length must be at least 2"),
         ("--tokenizer words", "--tokenizer belongs to --corpus; --edges does not read it"),
         ("--pairs-per-item 3", "it is for --baskets and --ratings"),
-        ("--engine virtual --ranks 2 --rank-shares 1,2", "rows of pairs and nodes go round"),
     ],
 )
 def test_what_makes_no_sense_on_a_graph_is_refused(folder, run_cli, options, message):

@@ -7,7 +7,8 @@ import scipy.sparse as sparse
 from w2vneg import Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.config.ranks import borders
-from w2vneg.data.encoded import EncodedCorpus, EncodedPairs, encode_corpus, share_of
+from w2vneg.data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus, share_of
+from w2vneg.data.encoded.shares import going_round
 from w2vneg.errors import ConfigError
 
 SENTENCES = [["a", "b", "c", "d"], ["b", "a"], ["c", "a", "b", "a", "d", "b", "c"]]
@@ -64,6 +65,20 @@ def test_rows_of_pairs_go_round():
         np.testing.assert_allclose(walk.centre_weights, np.asarray(matrix.sum(axis=1)).ravel())
         drawn = walk.n_positions * walk.mean_group
         assert drawn == pytest.approx(1000 * share.matrix.sum() / matrix.sum(), abs=1)
+
+
+def test_rows_and_nodes_go_round_by_shares():
+    assert going_round(10, even(3)).tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
+    config = TrainConfig(engine="virtual", ranks=3, rank_shares="1,0.5,1", source="pairs").resolved()
+    owners = going_round(1000, borders(config))
+    assert np.bincount(owners).tolist() == [400, 200, 400]
+    for k in range(1000):  # nobody is ever far behind: what is sorted by count is dealt out fairly
+        done = np.bincount(owners[: k + 1], minlength=3)
+        assert (np.abs(done - (k + 1) * np.array([0.4, 0.2, 0.4])) <= 1.01).all()
+    ring = sparse.csr_matrix(np.roll(np.eye(5, dtype=np.float32), 1, axis=1))
+    graph = EncodedGraph(ring, Vocabulary(list("abcde"), [1] * 5), directed=True)
+    origins = [share_of(graph, slot, borders(config)).origins.tolist() for slot in range(3)]
+    assert origins == [[0, 2], [3], [1, 4]]
 
 
 def test_too_few_data_are_refused(corpus):

@@ -15,6 +15,7 @@ from w2vneg.samplers import SAMPLERS
 from w2vneg.training.engines.rank import Task
 from w2vneg.training.exchanges import plan_exchanges, rank_alpha
 from w2vneg.training.model import Model
+from w2vneg.training.speeds import shares_by
 
 SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1, "loss": "ns"}
 
@@ -286,8 +287,25 @@ def test_shares_are_for_a_text_that_is_dealt_out():
     word2vec = Word2Vec(**SMALL, engine="virtual", ranks=2, rank_shares="1,2")
     with pytest.raises(ConfigError, match=r"--rank-shares deals a text out, and \{rank\} says who reads what"):
         word2vec.encode(Input("corpus", "part-{rank}"))
-    with pytest.raises(ConfigError, match="rows of pairs and nodes go round"):
-        TrainConfig(engine="virtual", ranks=2, rank_shares="1,2", source="pairs").resolved()
+
+
+def test_speeds_are_rounded_so_that_machines_that_are_alike_get_as_much():
+    assert shares_by([1.0, 1.15, 0.95, 1.08]).even
+    assert shares_by([0.3, 0.3, 0.62]).shares == "1,1,0.5"  # half as fast, about
+    assert shares_by([1.0, 4.1]).shares == "1,0.25"
+    assert shares_by([1.0, 1.0, 1.4, 0.7]).shares == "0.707,0.707,0.5,1"
+    assert shares_by([2.0]).even
+    chosen = shares_by([1.0, 1.0, 2.0])
+    assert (chosen.slowest, chosen.speed) == (2, 0.5)
+
+
+def test_shares_that_nobody_has_measured_are_equal_and_a_run_that_goes_on_keeps_what_was_chosen(planted):
+    plain = Word2Vec(**SMALL, engine="virtual", ranks=3).trainer(planted).train()
+    auto = Word2Vec(**SMALL, engine="virtual", ranks=3, rank_shares="auto")
+    model = auto.trainer(planted).train()
+    assert bits(model) == bits(plain) and model.config.rank_shares == "1,1,1"
+    model.config = dataclasses.replace(model.config, rank_shares="1,0.5,1")  # as if measured on Ray
+    assert auto.trainer(planted, model=model).config.rank_shares == "1,0.5,1"
 
 
 def test_options_of_ranks_last_in_a_model_folder(planted, tmp_path):

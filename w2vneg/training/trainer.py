@@ -22,6 +22,7 @@ from .state import Good, Origin, Position
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
+_CHOSEN = ("exchange_every", "rank_shares")  # options that, left to the run, are chosen once and kept
 _FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change within a run
 
 
@@ -70,8 +71,8 @@ class Trainer:
         self.validation, self.checkpoints = validation, checkpoints
         self.stopped = False
         if model is not None:
-            if self.config.exchange_every == "auto":  # what was chosen then
-                self.config = dataclasses.replace(self.config, exchange_every=model.config.exchange_every)
+            chosen = {name: getattr(model.config, name) for name in _CHOSEN if getattr(self.config, name) == "auto"}
+            self.config = dataclasses.replace(self.config, **chosen)
             self._check_fits(model, validation)
         vocab_out = corpus.vocab_out if self.config.rectangular else None
         self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)

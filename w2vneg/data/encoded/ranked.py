@@ -164,6 +164,7 @@ class RankedCorpus:
     phrases : tuple of data.phrases.Phrase, those that were joined while reading
     shares : list of EncodedCorpus where they are on this machine
     crew : object, the ranks that have them, elsewhere
+    chosen : events.SharesChosen, by which it was dealt out, where the ranks were measured
     """
 
     vocab: Vocabulary
@@ -173,6 +174,7 @@ class RankedCorpus:
     phrases: tuple = ()
     shares: list = None
     crew: object = None
+    chosen: object = None
     whole = False
     stored = 0
 
@@ -242,7 +244,7 @@ def ranked_corpus(reading, found, types, vocab, **where):
 
     reading : Reading
     found : list of (CorpusReport, int), of each rank, and how many of its lines have one word
-    types : int, in all; vocab : Vocabulary; where : its shares or crew
+    types : int, in all; vocab : Vocabulary; where : its shares, or crew and chosen
     """
     reports, singles = zip(*found, strict=True)
     sizes = np.array([report.kept_tokens for report in reports], np.int64)

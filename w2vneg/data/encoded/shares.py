@@ -1,8 +1,8 @@
 """Encoded data dealt out to ranks: parts that together are the whole, with the vocabulary and counts of the whole.
 
 A text is cut into stretches, if need be within a sentence, whose windows then end there. Baskets stay
-whole. Of pairs each rank has every N-th row, so that nobody else trains that centre. A graph is whole at every rank,
-whose walks begin at every N-th node.
+whole. Rows of pairs go round, so that nobody else trains that centre. A graph is whole at every rank, and the nodes
+where its walks begin go round.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ def share_of(data, slot, borders):
     ----------
     data : EncodedCorpus, EncodedPairs or EncodedGraph
     slot : int, which share
-    borders : list of float, (n_ranks + 1,), where shares of a text or of baskets begin and end, 0 … 1 of the whole
+    borders : list of float, (n_ranks + 1,), where shares begin and end, 0 … 1 of the whole
 
     Returns
     -------
@@ -38,7 +38,17 @@ def share_of(data, slot, borders):
         return data
     if isinstance(data, EncodedCorpus):
         return _stretch(data, slot, borders)
-    return (_origins if isinstance(data, EncodedGraph) else _rows)(data, slot, n_ranks)
+    return (_origins if isinstance(data, EncodedGraph) else _rows)(data, slot, borders)
+
+
+def going_round(n, borders):
+    """Return whose each of n things is, dealt out one by one: int64 (n,); where shares are equal, k mod n_ranks."""
+    shares = np.diff(borders)
+    shares = np.round(shares / shares.max(), 9)  # what is meant to be equal is
+    sizes = np.ceil(n * shares / shares.sum()).astype(np.int64) + 1  # a few more than there are
+    owners = np.repeat(np.arange(len(shares)), sizes)
+    turns = np.concatenate([np.arange(1, size + 1) / share for size, share in zip(sizes, shares, strict=True)])
+    return owners[np.argsort(turns, kind="stable")[:n]]
 
 
 def _stretch(corpus, slot, borders):
@@ -53,20 +63,22 @@ def _stretch(corpus, slot, borders):
     return replace(corpus, ids=corpus.ids[begin:end], offsets=offsets.astype(np.int64))
 
 
-def _origins(graph, slot, n_ranks):
-    own = np.flatnonzero(np.diff(graph.matrix.indptr))[slot::n_ranks].astype(np.int32)
+def _origins(graph, slot, borders):
+    all_origins = np.flatnonzero(np.diff(graph.matrix.indptr)).astype(np.int32)
+    own = all_origins[going_round(len(all_origins), borders) == slot]
     if not len(own):
-        raise ConfigError(f"{len(graph.vocab):,} nodes are too few for {n_ranks} ranks; lower --ranks")
+        raise ConfigError(f"{len(graph.vocab):,} nodes are too few for {len(borders) - 1} ranks; lower --ranks")
     return replace(graph, origins=own)
 
 
-def _rows(pairs, slot, n_ranks):
+def _rows(pairs, slot, borders):
     from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
 
     matrix = pairs.matrix
-    mine = np.arange(matrix.shape[0]) % n_ranks == slot
+    mine = going_round(matrix.shape[0], borders) == slot
     kept = np.repeat(mine, np.diff(matrix.indptr))
     if not kept.any():
+        n_ranks = len(borders) - 1
         raise ConfigError(f"{matrix.shape[0]:,} rows of pairs are too few for {n_ranks} ranks; lower --ranks")
     indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
     own = csr_matrix((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)

@@ -32,24 +32,27 @@ class RankActor:
 
     Parameters
     ----------
-    recipe : object
-        Has ``slot``, an int, and ``open(progress)``, which returns the rank's data: something with ``ready(config)``,
-        which returns how many positions its walk has, and with ``begin(plan, frozen)``, which returns a `Rank`.
-        progress : callable, given bytes read and bytes in all
+    slot : int
     """
 
-    def __init__(self, recipe):
-        self._recipe, self._slot, self._data, self._rank = recipe, recipe.slot, None, None
+    def __init__(self, slot):
+        self._slot, self._data, self._rank = slot, None, None
         self._read = 0, 0
 
-    def open(self):
-        """Read this rank's share of the data; return the version of w2vneg that this rank runs."""
+    def open(self, recipe):
+        """Read this rank's share of the data; return the version of w2vneg that this rank runs.
+
+        recipe : object
+            Has ``open(progress)``, which returns the rank's data: something with ``ready(config)``, which returns how
+            many positions its walk has, and with ``begin(plan, frozen)``, which returns a `Rank`.
+            progress : callable, given bytes read and bytes in all
+        """
 
         def progress(*read):
             self._read = read
 
         with _told_by(self._slot):
-            self._data = self._recipe.open(progress)
+            self._data = recipe.open(progress)
             return __version__
 
     def read(self):
@@ -171,22 +174,17 @@ class Crew:
 
     Parameters
     ----------
-    recipes : iterable of objects, as `RankActor` takes them, in order
     n_ranks, workers : int
     address : str or None, as `cluster.connect`'s
-    progress : callable, optional, called with (bytes that ranks have read, bytes in all) now and then, at last when all
-        have read their data
     """
 
-    def __init__(self, recipes, n_ranks, workers, address, progress=None):
+    def __init__(self, n_ranks, workers, address):
         self.ray, self._ours = connect(address, n_ranks * workers)
         self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
         self.ranks, self.lost = [], 0
         with self.beginning():
-            self.give(recipes)
             self._actor = self.ray.remote(concurrency_groups={"aside": 1})(RankActor)
             self.ranks = [self._start(slot) for slot in range(n_ranks)]
-            self._open(self.ranks, progress)
 
     @contextmanager
     def beginning(self):
@@ -201,16 +199,27 @@ class Crew:
                 ) from error
             raise
 
+    def open(self, recipes, progress=None):
+        """Let all ranks open their data.
+
+        recipes : iterable of objects, as `RankActor.open` takes them, in order
+        progress : callable, optional, called with (bytes that ranks have read, bytes in all) now and then, at last when
+            all have read their data
+        """
+        self.give(recipes)
+        self._open(range(self.n_ranks), progress)
+
     def give(self, recipes):
-        """Start lost ranks by these recipes from now on."""
+        """Let lost ranks begin with these recipes from now on."""
         self._recipes = [self.ray.put(recipe) for recipe in recipes]
 
     def _start(self, slot):
         options = {"num_cpus": self._workers, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
-        return self._actor.options(**options).remote(self._recipes[slot])
+        return self._actor.options(**options).remote(slot)
 
-    def _open(self, ranks, progress=None):
-        opened = [rank.open.remote() for rank in ranks]
+    def _open(self, slots, progress=None):
+        ranks = [self.ranks[slot] for slot in slots]
+        opened = [rank.open.remote(self._recipes[slot]) for rank, slot in zip(ranks, slots, strict=True)]
         waiting = progress
         while waiting:
             waiting = self.ray.wait(opened, num_returns=len(opened), timeout=_LOOKS)[1]
@@ -352,8 +361,8 @@ class Crew:
             raise RankError("all ranks were lost at once; see to the cluster, then go on with --resume")
         newest = max(versions.values())
         giver = next(slot for slot, version in versions.items() if version == newest)
+        self._open([slot for slot in range(self.n_ranks) if slot not in versions])
         fresh = [rank for slot, rank in enumerate(self.ranks) if slot not in versions]
-        self._open(fresh)
         self._get([rank.ask.remote("ready", self._config) for rank in fresh])
         self._get([rank.begin.remote(*self._plan) for rank in fresh])
         state = self.ranks[giver].state.remote()
