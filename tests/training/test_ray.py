@@ -1,5 +1,6 @@
 """Ranks on Ray: the bits of the same ranks in one process, whatever is lost on the way. Real Ray, on this machine."""
 
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -33,9 +34,11 @@ def planted():
 @pytest.fixture(scope="module", autouse=True)
 def ray():
     """Ray, connected to a cluster that runs of these tests find and leave."""
-    started, ours = cluster.connect(None, 4)
-    yield started
-    cluster.disconnect(started, ours)
+    before = dict(os.environ)
+    connection = cluster.Connection(None, 4)
+    yield connection.ray
+    connection.close()
+    assert dict(os.environ) == before
 
 
 def bits(model):

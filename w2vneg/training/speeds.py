@@ -51,7 +51,7 @@ def _made_up(n_tokens):
     ids = np.random.default_rng(1).choice(_WORDS, n_tokens, p=counts / counts.sum()).astype(np.int32)
     offsets = np.arange(0, n_tokens + 1, _SENTENCE)
     ids.flags.writeable = offsets.flags.writeable = False  # as a rank's data are: another type to the compiler
-    return EncodedCorpus(ids, offsets, Vocabulary([f"w{k}" for k in range(_WORDS)], counts.tolist()))
+    return EncodedCorpus(ids, offsets, Vocabulary([f"w{k:05}" for k in range(_WORDS)], counts.tolist()))
 
 
 def measure_shares(crew, config):

@@ -5,6 +5,7 @@ never written to a file, starts no dashboard and reports to nobody. Whatever an 
 crash, is not looked at.
 """
 
+import functools
 import os
 import secrets
 import socket
@@ -15,20 +16,19 @@ from pathlib import Path
 from ...errors import ConfigError, RankError, W2vnegError, require
 
 
-def connect(address, n_cpus):
-    """Connect to a cluster, or start one.
+class Connection:
+    """A cluster that is connected to, or started.
 
     Parameters
     ----------
     address : str or None
-        Of a running cluster; None: start one here.
+        Of a running cluster; None: start one here. Where this process is connected to one already, that one serves.
     n_cpus : int
         Cores that are needed.
 
-    Returns
-    -------
-    (module, bool)
-        Ray, and whether the cluster ends with `disconnect`.
+    Attributes
+    ----------
+    ray : module
 
     Raises
     ------
@@ -37,42 +37,60 @@ def connect(address, n_cpus):
     ConfigError
         If there is no cluster at the address, or it has too few cores.
     """
-    _set_environment(address)
-    ray = require("ray", "ray", "--engine ray")
-    ours = not ray.is_initialized()
-    if ours:
-        _keep_stdout(ray)
-        _init(ray, address, n_cpus)
-    there = ray.cluster_resources().get("CPU", 0)
-    if there < n_cpus:
-        if ours:
-            ray.shutdown()
-        raise ConfigError(
-            f"the Ray cluster has {there:g} cores, and all workers of these ranks need {n_cpus}; lower --ranks or "
-            "--workers"
-        )
-    return ray, ours
+
+    def __init__(self, address, n_cpus):
+        self.ray, self._ours, before = None, False, dict(os.environ)
+        os.environ.update(_environment(address is None) | before)
+        try:
+            self._connect(address, n_cpus)
+        except BaseException:
+            self._former = _changed(before)
+            self.close()
+            raise
+        self._former = _changed(before)  # Ray sets some, too
+
+    def _connect(self, address, n_cpus):
+        self.ray = ray = require("ray", "ray", "--engine ray")
+        self._ours = not ray.is_initialized()
+        if self._ours:
+            _init(ray, address, n_cpus)
+        there = ray.cluster_resources().get("CPU", 0)
+        if there < n_cpus:
+            raise ConfigError(
+                f"the Ray cluster has {there:g} cores, and all workers of these ranks need {n_cpus}; lower --ranks or "
+                "--workers"
+            )
+
+    def close(self):
+        """End the cluster if it was started here, and leave the environment as it was."""
+        if self._ours and self.ray.is_initialized():
+            self.ray.shutdown()
+        for name, value in self._former.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+        self._former = {}
 
 
-def _keep_stdout(ray):
-    """Let Ray tell of lost machines on standard error: results alone are for standard output, and it has no option."""
-    worker = ray._private.worker
-    tell = getattr(worker, "print_to_stdstream", None)
-    if tell is not None:
-        worker.print_to_stdstream = lambda data, *more, **named: tell({**data, "is_err": True}, *more, **named)
+def _changed(before):
+    """Return what variables were, where they are others now: dict of name -> str, None for one that was not there."""
+    names = before.keys() | os.environ.keys()
+    return {name: before.get(name) for name in names if before.get(name) != os.environ.get(name)}
 
 
-def _set_environment(address):
-    """Say to Ray, which looks at most of it when it is imported, what its functions do not take."""
+@functools.cache
+def _environment(starts_one):
+    """Return what Ray is told by the environment, for its functions do not take it (dict of str).
+
+    It looks at most of it when it is imported, and at the token once, so this stays the same as long as the process.
+    """
     wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
     wanted["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # of a rank that is lost every call fails, and one is enough to know
-    if address is None:
+    wanted["RAY_DEDUP_LOGS_SKIP_REGEX"] = "."  # else it prints of lost machines among our results
+    if starts_one:
         if not any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")):
             wanted["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
         if "ray" not in sys.modules:
             wanted |= {"RAY_AUTH_MODE": "token", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # the latter: loopback only
-    for name, value in wanted.items():
-        os.environ.setdefault(name, value)
+    return wanted
 
 
 def check_answers(address):
@@ -113,9 +131,3 @@ def _init(ray, address, n_cpus):
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         where = "on this machine" if address is None else f"at {address}"
         raise RankError(f"Ray cannot be used {where} ({reason})") from error
-
-
-def disconnect(ray, ours):
-    """End the cluster that `connect` started, or leave it."""
-    if ours and ray.is_initialized():
-        ray.shutdown()

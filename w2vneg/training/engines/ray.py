@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 from ... import __version__
 from ...errors import ConfigError, RankError, W2vnegError
-from .cluster import connect, disconnect
+from .cluster import Connection
 from .rank import Task, Work
 from .ranks import RanksEngine
 
@@ -175,11 +175,12 @@ class Crew:
     Parameters
     ----------
     n_ranks, workers : int
-    address : str or None, as `cluster.connect`'s
+    address : str or None, as of `cluster.Connection`
     """
 
     def __init__(self, n_ranks, workers, address):
-        self.ray, self._ours = connect(address, n_ranks * workers)
+        self._connection = Connection(address, n_ranks * workers)
+        self.ray = self._connection.ray
         self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
         self.ranks, self.lost = [], 0
         with self.beginning():
@@ -375,4 +376,4 @@ class Crew:
         for rank in self.ranks:
             self.ray.kill(rank)
         self.ranks = []
-        disconnect(self.ray, self._ours)
+        self._connection.close()
