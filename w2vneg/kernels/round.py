@@ -98,7 +98,7 @@ def _merge_rows(replicated, shared, n_private, workers, begin, end, pulls, undam
     delta = np.empty(dim, np.float32)
     for row in range(begin, end):
         delta[:] = np.float32(0.0)
-        touched, apart = 0, 0.0  # apart: Σ ‖change‖²
+        touched, apart = np.int64(0), 0.0  # apart: Σ ‖change‖²
         for worker in range(workers):
             copy = shared + worker * n_private + row
             moved = False

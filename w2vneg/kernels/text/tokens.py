@@ -346,7 +346,8 @@ def rehash(slots, larger):
             place = _place(slots[i, KEY], slots[i, KEY_2]) & mask
             while larger[place, ENTRY] != 0:
                 place = (place + _ONE) & mask
-            larger[place] = slots[i]
+            for column in range(slots.shape[1]):  # an assignment of rows takes the compiler a second and a half
+                larger[place, column] = slots[i, column]
 
 
 @njit
