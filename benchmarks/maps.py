@@ -1,4 +1,4 @@
-"""The map of a report in headless Chromium: how soon it is drawn, and how fluently it moves; TensorBoard's projector beside it.
+"""The map of a report in headless Chromium, beside TensorBoard's projector: how soon it is drawn, how fluent it is.
 
 A frame counts when the page could have drawn it, while a mouse drags the map. Chromium draws by software here: what has
 a graphics card is faster.
@@ -22,13 +22,22 @@ _COUNT = """() => {
   const next = () => { window.framesSeen++; requestAnimationFrame(next); };
   requestAnimationFrame(next);
 }"""
-_DRAWN = "() => document.querySelector('.map .plot')?._fullData?.[0]?.x.length && document.querySelector('.map .gl-canvas')"
+_DRAWN = (
+    "() => document.querySelector('.map .plot')?._fullData?.[0]?.x.length && document.querySelector('.map .gl-canvas')"
+)
 _SHOWN = "() => document.querySelector('.map .plot')._fullData[0].x.length"
+
+_PROJECTED = """() => {
+  const inside = (root, name) => root.querySelector(name) ||
+    [...root.querySelectorAll("*")].map((one) => one.shadowRoot && inside(one.shadowRoot, name)).find(Boolean);
+  const told = inside(document, ".numDataPoints"), message = inside(document, "#notification-dialog");
+  return +told?.textContent.replace(/\\D/g, "") > 0 && !message?.opened && inside(document, "#scatter canvas");
+}"""
 
 
 class Look(NamedTuple):
     """page : str; words, drawn : int, points there are and points drawn; megabytes : float, of the page
-    made, opened, found : float, seconds to write it, from opening it to its map, and until a word searched for is marked
+    made, opened, found : float, seconds to write it, from opening it to its map, until a word searched for is marked
     frames : float, a second while dragged
     """
 
@@ -95,22 +104,13 @@ def look_at_projector(opened, n, dim, seconds, folder, tensorboard):
     with _tensorboard(tensorboard, Path(folder) / "projector") as address:
         page = _page(opened)
         began = time.perf_counter()
-        page.goto(f"{address}/data/plugin_entry.html?name=projector")
-        page.wait_for_function("() => document.querySelector('vz-projector-app, vz-projector') !== null")
-        page.locator(".numDataPoints").wait_for()
+        page.goto(f"{address}/data/plugin/projector/projector_binary.html")
         page.wait_for_function(_PROJECTED)
         waited = time.perf_counter() - began
         drawn = int(page.locator(".numDataPoints").first.text_content().replace(",", ""))
         frames = _dragged(page, page.locator("#scatter canvas").first, seconds)
         page.close()
     return Look("TensorBoard's projector", n, drawn, size / 1e6, made, waited, None, frames)
-
-
-_PROJECTED = """() => {
-  const inside = (root, name) => root.querySelector(name) || [...root.querySelectorAll("*")].map((one) => one.shadowRoot && inside(one.shadowRoot, name)).find(Boolean);
-  const told = inside(document, ".numDataPoints"), message = inside(document, "#notification-dialog");
-  return told && told.textContent.trim() !== "" && !(message && message.opened) && inside(document, "#scatter canvas");
-}"""
 
 
 @contextlib.contextmanager
@@ -160,7 +160,7 @@ def _dragged(page, place, seconds):
 def table(looks):
     """Return Markdown, a line for each Look."""
     lines = [
-        "| page | points | drawn | page or data, MB | to write, s | until drawn, s | until found, s | frames/s, dragged |",
+        "| page | points | drawn | MB | to write, s | until drawn, s | until found, s | frames/s, dragged |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for one in looks:

@@ -8,7 +8,9 @@ from .common import say
 @click.command("map")
 @click.option("--words", "sizes", type=click.IntRange(min=100), multiple=True, help="[default: 70,000 and 1,000,000]")
 @click.option("--dim", type=click.IntRange(min=2), default=100, show_default=True)
-@click.option("--seconds", type=click.FloatRange(min=0.5), default=6, show_default=True, help="How long maps are dragged.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0.5), default=6, show_default=True, help="How long maps are dragged."
+)
 @click.option("--tensorboard", metavar="COMMAND", help="TensorBoard's command: its projector stands beside the map.")
 def map_(sizes, dim, seconds, tensorboard):
     """The map of a report in headless Chromium, of made-up vectors: seconds, size, frames. Prints Markdown.

@@ -323,6 +323,8 @@ def test_the_command_writes_tables_and_options_that_train_takes(folder, run_cli)
         "seed": 7,
         **{name: SMALL[name] for name in ("dim", "window", "subsample", "min_count", "epochs", "workers")},
     }
+    images = {path.name: path.read_bytes()[:4] for path in Path("out").glob("*.png")}
+    assert images == {"tune-alpha.png": b"\x89PNG", "tune-negatives.png": b"\x89PNG"}
     train = run_cli(
         "train", "--corpus=corpus.txt", "--config=out/best.toml", "--valid=valid.tsv", "--metric=nll", "--json"
     )

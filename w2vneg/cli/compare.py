@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from ..errors import ConfigError
+from .images import images_of
 from .inputs import encode, input_of, input_options
 from .options import GroupedCommand, config_options, options_in, read_config
 from .progress import SearchProgress, compiling_told, noter
@@ -120,8 +121,6 @@ def _of_runs(runs, given):
 
 
 def _write(found, metric, out, note, as_json):
-    from ..errors import MissingExtraError
-    from ..figures.still import as_bytes, drawn
     from ..files.atomic import atomic_file
     from ..search.comparing import as_csv, as_rows, charts_of
     from ..search.trials import as_markdown
@@ -129,12 +128,7 @@ def _write(found, metric, out, note, as_json):
 
     rows = as_rows(found, metric)
     content = {"compare.md": as_markdown(rows).encode(), "compare.csv": as_csv(found, metric).encode()}
-    try:
-        images = {f"compare-{chart.key}.png": as_bytes(drawn(chart)) for chart in charts_of(found, metric)}
-    except MissingExtraError as error:
-        note(f"No plots: {error}")
-    else:
-        content |= images
+    content |= images_of(charts_of(found, metric), "compare", note)
     for name, data in content.items():
         with atomic_file(out / name) as stream:
             stream.write(data)

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 import click
 
+from .images import images_of
 from .inputs import encode, input_of, input_options
 from .options import GroupedCommand, config_options, read_config
 from .progress import compiling_told, noter
@@ -62,7 +63,8 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     that diverges, or whose options do not go together, is a row with the reason. Results are kept as they come: the
     same command goes on after an interruption, and more values or seeds add to the table.
 
-    Writes DIR/trials.csv and DIR/trials.md, the best first, and DIR/best.toml for 'w2vneg train --config'.
+    Writes DIR/trials.csv and DIR/trials.md, the best first, DIR/best.toml for 'w2vneg train --config', and a plot by
+    each option if matplotlib is installed.
     """
     note = noter(quiet)
     held_out, read, fixed = check_valid(given), input_of(given), fixed_of(given)
@@ -90,6 +92,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     with nullcontext() if quiet else _progress(config.source) as progress:
         listeners = [] if progress is None else [progress]
         found = search(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)
+    _draw(found, validation.metric, out, note)
     _report(found, validation.metric.name, out, note, as_json)
     if not found.complete:
         note("Interrupted: the trials that were done are kept; the same command goes on.")
@@ -123,6 +126,15 @@ def _progress(source):
     from .progress import SearchProgress
 
     return SearchProgress(source=source)
+
+
+def _draw(found, metric, out, note):
+    from ..files.atomic import atomic_file
+    from ..search.charts import charts_of_search
+
+    for name, data in images_of(charts_of_search(found.rows, metric), "tune", note).items():
+        with atomic_file(os.path.join(out, name)) as stream:
+            stream.write(data)
 
 
 def _report(found, metric, out, note, as_json):

@@ -141,8 +141,8 @@ def highest(matrix, lengths, query, left_out, k, coarse):
 def _best(rough, errors, left_out, k, exact):
     """Return the `k` best rows and their scores, as `nearest` does.
 
-    rough : float32 (n,), NaN where nothing is known, updated in place; errors : float32 (n,) or one for all, how far they
-    may be off; exact : function of rows, intp (m,), that returns their scores, float64 (m,)
+    rough : float32 (n,), NaN where nothing is known, updated in place; errors : float32 (n,) or one for all, how
+    far they may be off; exact : function of rows, intp (m,), that returns their scores, float64 (m,)
     """
     n = len(rough)
     left_out = [row for row in left_out if row < n]
@@ -206,7 +206,7 @@ def compared(matrix, lengths, first, second, left_out, k, coarse=None):
 
 
 def _undecided(rough, errors, cosine, k, left_out):
-    """Return how many rows are surely nearer than `cosine`, int64 (2,), and which may be so or among the k near to both.
+    """Return how many rows are surely nearer than `cosine`, int64 (2,), and which may be, or be near to both.
 
     rough : float32 (2, n), NaN where nothing is known; errors : float32 (n,) or one for all, how far they may be off
     """

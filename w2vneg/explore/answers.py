@@ -12,8 +12,8 @@ import numpy as np
 from ..embeddings import Coarse, highest, lengths_of, top_rows
 from ..errors import ConfigError, W2vnegError, did_you_mean
 from ..evaluation import scores_of
-from ..evaluation.scores import are_dot_products
 from ..evaluation.recommend import ids_of
+from ..evaluation.scores import are_dot_products
 from ..figures.interactive import figure_json
 from ..report.maps import map_of
 
