@@ -186,13 +186,15 @@ def _log_prob(sampler, worker, group, centre, ids, logits, log_q):
 @pytest.mark.parametrize("absolute", [False, True])
 def test_exact_sampler_tells_the_positives_probability(absolute):
     vectors_in, vectors_out, log_d = small()
-    sampler = BoltzmannExact.of(log_d, 0.5, 4, RunContext(np.ones(900), workers=2, max_draws=3), absolute)
+    context = RunContext(np.ones(900), dim=vectors_out.shape[1], workers=2, max_draws=3)
+    sampler = BoltzmannExact.of(log_d, 0.5, 4, context, absolute)
     sampler.refresh(vectors_in, vectors_out, np.array([[1, 2, -1, -1], [3, 9, 8, -1]], np.int32), 3)
     ids = np.array([0, 699, 350], np.int32)
     scores = vectors_out.astype(float) @ vectors_in[9]
     exponents = log_d + 0.5 * (np.abs(scores) if absolute else scores)
     log_q = np.zeros(3, np.float32)
-    _log_prob(sampler, 1, 1, vectors_in[9], ids, scores[ids].astype(np.float32), log_q)
+    vectors_out *= 2  # as training moves them on: what was drawn from counts
+    _log_prob(sampler, 1, 1, 3 * vectors_in[9], ids, 6 * scores[ids].astype(np.float32), log_q)
     np.testing.assert_allclose(log_q, exponents[ids] - special.logsumexp(exponents), atol=1e-5)
 
 

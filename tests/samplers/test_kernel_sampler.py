@@ -298,7 +298,7 @@ def test_draws_made_ahead_follow_the_enumerated_kernel(options, kernel):
         assert p_value(ids, q) > 1e-6
         np.testing.assert_allclose(log_q, np.log(q)[ids], atol=1e-3)
     assert not np.array_equal(sampler.ids[0, 0], sampler.ids[1, 1])
-    handed = drawn(sampler, centre, matrix, 1, 9)
+    handed = drawn(sampler, 3 * centre, 2 * matrix, 1, 9)  # rows have moved on since
     assert np.array_equal(handed.ids[0], sampler.ids[0, 0, :9])
     assert np.array_equal(handed.log_q[0], sampler.log_q[0, 0, :9])
     np.testing.assert_allclose(handed.noise, np.log(enumerated(centre, matrix, kernel)), atol=1e-3)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..jit import njit
 from .contracts import Socket, implement_draw, implement_fetches, implement_open_sampler, log_prob
-from .linalg import fetch_row, row_of
+from .linalg import dot, fetch_row, row_of
 
 _DRAWS = 8  # more would be in the way of the rows that are used now, where each pair has draws of its own
 
@@ -62,6 +62,33 @@ def implement_pick(plug):
     implement_draw(plug)(draw_upcoming)
     implement_fetches(plug)(_fetches_all)
     return _pick.implement(plug)
+
+
+class Origin(NamedTuple):
+    """The rows that a batch's draws were made of, so that other targets are judged by the same.
+
+    centres : float32, (workers, batch, dim), of each place; targets : float32, (n_vocab, dim)
+    """
+
+    centres: np.ndarray
+    targets: np.ndarray
+
+    @classmethod
+    def room(cls, workers, batch, n_vocab, dim):
+        """Return arrays of zeros."""
+        return cls(np.zeros((workers, batch, dim), np.float32), np.zeros((n_vocab, dim), np.float32))
+
+    def keep(self, vectors_in, vectors_out, centre_ids):
+        """Copy the rows; centre_ids : int32, (workers, batch), −1 where nobody is."""
+        there = centre_ids >= 0
+        self.centres[there] = vectors_in[centre_ids[there]]
+        np.copyto(self.targets, vectors_out)
+
+
+@njit(borrows=True)
+def score_then(origin, worker, group, target_id):
+    """Return the dot product of a group's centre and a target (float32) as it was when the group's draws were made."""
+    return dot(origin.centres[worker, group], origin.targets[target_id])
 
 
 @njit(borrows=True)

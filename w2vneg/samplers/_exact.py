@@ -1,11 +1,12 @@
 """Boltzmann negatives among all words: the method `exact` of `boltzmann`, whose page has the law.
 
 They are drawn by a matrix product for a batch of centres, between launches, and handed out while these are trained.
+log q of a positive comes from the rows that the draws were made of, as that of the draws does.
 """
 
 import numpy as np
 
-from ..kernels.ahead import hand_out
+from ..kernels.ahead import Origin, hand_out, score_then
 from ..kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
 from ..kernels.dense import BoltzmannLaw, Drawn, exact_draws, scratch_size
 from ..plugs import Sampler
@@ -17,7 +18,7 @@ class BoltzmannExact(Sampler):
 
     log_d : float32, (n_vocab,); inverse_temperature : float; absolute : bool, the logit is |x · y|
     ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch)
-    scratch : float32, memory of the draws
+    origin : Origin; scratch : float32, memory of the draws
     """
 
     log_d: np.ndarray
@@ -26,6 +27,7 @@ class BoltzmannExact(Sampler):
     ids: np.ndarray
     log_q: np.ndarray
     log_z: np.ndarray
+    origin: Origin
     scratch: np.ndarray
 
     gives_log_q = True
@@ -39,6 +41,7 @@ class BoltzmannExact(Sampler):
             inverse_temperature,
             absolute,
             *Drawn.room(context.workers, batch, context.max_draws),
+            Origin.room(context.workers, batch, len(log_d), context.dim),
             np.empty(scratch_size(context.workers * batch, len(log_d)), np.float32),
         )
 
@@ -50,6 +53,7 @@ class BoltzmannExact(Sampler):
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
         """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
+        self.origin.keep(vectors_in, vectors_out, centre_ids)
         exact_draws(
             BoltzmannLaw(self.log_d, np.float32(self.inverse_temperature), self.absolute),
             vectors_in,
@@ -78,5 +82,6 @@ def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q
 def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
     beta, log_z = np.float32(sampler.inverse_temperature), sampler.log_z[state[0], group]
     for k in range(n):
-        score = abs(logits[k]) if sampler.absolute else logits[k]
+        score = score_then(sampler.origin, state[0], group, ids[k])
+        score = abs(score) if sampler.absolute else score
         log_q[k] = sampler.log_d[ids[k]] + score * beta - log_z

@@ -22,10 +22,9 @@ have moved on since: log q is exactly what was drawn from.
     on as if nothing had happened.
 
 `none`
-    No tree: all α s² + 1 come from a matrix product, for a batch of centres ahead of their training. V products a
-    centre, at the rate of BLAS: half the tree's time at 15,000 classes and 20 negatives a pair.
-    log q of the draws is exactly what was drawn from. That of a positive is its kernel as the rows are now over
-    the sum Σ K as it was when the batch was drawn, up to 128 centres ago. The quartic kernel has it so, too.
+    No tree: all α s² + 1 come from a matrix product, for a batch of up to 128 centres ahead of their training. V
+    products a centre, at the rate of BLAS: half the tree's time at 15,000 classes and 20 negatives a pair. log q, a
+    positive's too, is that of the rows that the batch was drawn from. The quartic kernel has it so, too.
 
 The quartic kernel's features are d⁴/24 numbers a node; the paper, which says nothing of how it drew them, uses it in a
 figure only. Here all s⁴ + 1 come from a matrix product, too.
@@ -38,7 +37,7 @@ import numpy as np
 
 from ..errors import ConfigError
 from ..jit import LEAF, njit
-from ..kernels.ahead import hand_out
+from ..kernels.ahead import Origin, hand_out, score_then
 from ..kernels.contracts import implement_draw, implement_log_prob, implement_on_update, implement_open_sampler
 from ..kernels.dense import Drawn, KernelLaw, exact_draws, scratch_size
 from ..kernels.functions import fast_log
@@ -111,7 +110,7 @@ class KernelAhead(Sampler):
 
     power : int, 2 or 4; alpha : float
     ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log Σ K
-    scratch : float32, memory of the draws
+    origin : Origin; scratch : float32, memory of the draws
     """
 
     power: int
@@ -119,6 +118,7 @@ class KernelAhead(Sampler):
     ids: np.ndarray
     log_q: np.ndarray
     log_z: np.ndarray
+    origin: Origin
     scratch: np.ndarray
 
     gives_log_q = True
@@ -137,6 +137,7 @@ class KernelAhead(Sampler):
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
         """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
+        self.origin.keep(vectors_in, vectors_out, centre_ids)
         exact_draws(
             KernelLaw(self.power, np.float32(self.alpha)),
             vectors_in,
@@ -183,10 +184,10 @@ class KernelFamily(Sampler):
         n_vocab, dim = len(context.counts), context.dim
         if options.kernel == "quartic" or options.tree == "none":
             power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
-            shape = (context.workers, cls._batch, context.max_draws)
-            arrays = np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(shape[:2], np.float32)
+            arrays = Drawn.room(context.workers, cls._batch, context.max_draws)
+            origin = Origin.room(context.workers, cls._batch, n_vocab, dim)
             scratch = np.empty(scratch_size(context.workers * cls._batch, n_vocab), np.float32)
-            return KernelAhead(power, float(alpha), *arrays, scratch)
+            return KernelAhead(power, float(alpha), *arrays, origin, scratch)
         n_leaves = count_leaves(n_vocab, dim)
         arrays = (
             np.zeros((2 * n_leaves, packed_size(dim)), np.float32),
@@ -379,8 +380,8 @@ def open_ahead(sampler, n_draws):
 
 @implement_log_prob(KernelAhead)
 def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
-    """The positives' kernel as their rows are now, over the sum as it was when the batch was drawn."""
     log_z = np.float64(sampler.log_z[state[0], group])
     for k in range(n):
-        square = np.float64(logits[k]) * np.float64(logits[k])
+        score = np.float64(score_then(sampler.origin, state[0], group, ids[k]))
+        square = score * score
         log_q[k] = fast_log(sampler.alpha * (square * square if sampler.power == 4 else square) + 1.0) - log_z
