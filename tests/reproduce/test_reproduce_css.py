@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -11,9 +12,11 @@ from w2vneg.reproduce.css_figure_1 import (
     coefficients_of_plain_importance,
     css_bernoulli,
     css_importance,
+    estimate_all,
     plain_importance,
+    verdicts_on,
 )
-from w2vneg.reproduce.css_figure_2 import METHODS, QUICK, choose_rates, run
+from w2vneg.reproduce.css_figure_2 import CLAIMS, METHODS, QUICK, choose_rates, left_at_the_end, run
 from w2vneg.reproduce.softmax_regression import (
     DRAWS,
     Plan,
@@ -24,6 +27,7 @@ from w2vneg.reproduce.softmax_regression import (
     sampled_coefficients,
 )
 from w2vneg.reproduce.steps import loss_of, steps
+from w2vneg.reproduce.verdicts import judged
 
 U = np.array([2.0, 0.3, 0.9, 0.1])  # u of a problem with four classes, the first in question
 
@@ -246,3 +250,28 @@ def test_figures_draw_on_a_figure_that_is_given(study):
         figure = figures.Figure()
         draw(figure)
         assert figure.axes[0].lines
+
+
+def test_what_is_left_at_the_end_is_paired_by_data_set():
+    rows = [
+        {"method": name, "way": way, "data": data, "iteration": at, "log-likelihood": value + at * (way == "own")}
+        for name, values in (("CSS-IS", (-1.0, -2.0)), ("plain IS", (-21.0, -22.0)))
+        for way in ("paper", "own")
+        for data, value in enumerate(values)
+        for at in (10, 20)
+    ]
+    runs = left_at_the_end(pd.DataFrame(rows), -100.0)
+    assert runs == {("CSS-IS", "left, %"): [1, 2], ("plain IS", "left, %"): [21, 22]}
+    (found,) = judged(CLAIMS, runs, {})
+    assert (found.verdict, found.difference, found.runs) == ("holds", 20, 2)
+    names = {method.name for method in METHODS}
+    assert {row for claim in CLAIMS for row in (claim.better, claim.worse)} <= names
+
+
+def test_estimates_are_judged_problem_by_problem():
+    estimates = estimate_all(200, 300, np.random.default_rng(1))
+    found = verdicts_on(estimates)
+    assert len(found) == 9 and {one.runs for one in found} == {300}
+    assert [one.verdict for one in found[:2]] == ["holds", "holds"]
+    assert found[2].claim == "CSS-Bernoulli, S = 10 is as far off as CSS-IS, S = 10"
+    assert found[2].verdict == "does not hold"

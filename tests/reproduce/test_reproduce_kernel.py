@@ -129,3 +129,8 @@ def test_samples_needed_counts_from_where_the_loss_stays_near():
         "quartic": "",
     }
     assert "a factor of 16, as the paper finds" in study._verdict(needed)
+
+
+def test_claims_speak_of_rows_that_there_are():
+    rows = {f"{name}, m = {m}" for name, tried in study.FULL.samples.items() for m in tried} | {"full"}
+    assert {row for claim in study.claims() for row in (claim.better, claim.worse)} <= rows

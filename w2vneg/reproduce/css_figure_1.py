@@ -20,6 +20,7 @@ import pandas as pd
 
 from . import STUDIES, Study, declare
 from .steps import loss_of, steps
+from .verdicts import Claim, Unit, judged
 
 SAMPLES = (10, 20, 50)
 ESTIMATORS = ("plain IS", "CSS-IS", "CSS-Bernoulli")
@@ -45,7 +46,26 @@ def css_figure_1(tell, quick, seed):
         "reading": letter,
         "coefficients": coefficients,
     }
-    return Study(tables, _text(errors, coefficients, n_classes, n_repeats, n_cases), _figures(estimates))
+    text = _text(errors, coefficients, n_classes, n_repeats, n_cases)
+    return Study(tables, text, _figures(estimates), verdicts_on(estimates))
+
+
+def verdicts_on(estimates):
+    """Return verdicts on |estimate − exact|, paired by problem.
+
+    That two are equal means here: within a tenth of the smaller one.
+    """
+    runs = {}
+    for name, n_samples, part in _in_order(estimates):
+        runs[f"{name}, S = {n_samples}", "error"] = (part.estimate - part.exact).abs().to_numpy()
+    claims = []
+    for s in SAMPLES:
+        plain, importance, bernoulli = (f"{name}, S = {s}" for name in ESTIMATORS)
+        for better in (importance, bernoulli):
+            claims.append(Claim("CSS figure 1", f"{plain} is farther off than {better}", plain, better, "error"))
+        text, margin = f"{bernoulli} is as far off as {importance}", 0.1 * runs[importance, "error"].mean()
+        claims.append(Claim("CSS figure 1", text, bernoulli, importance, "error", margin))
+    return judged(claims, runs, {"error": Unit(name="of probability")})
 
 
 def plain_importance(first, others, ids):

@@ -20,6 +20,7 @@ import pandas as pd
 from . import STUDIES, Study, declare
 from .softmax_regression import Plan, Problem, ascend, exact_coefficients, sampled_coefficients
 from .steps import loss_of
+from .verdicts import Claim, Unit, judged
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,17 @@ METHODS = (
     Method("plain IS", "importance", "all", shares_rate=True),
     Method("NCE", "nce", "all", ""),
     Method("NS", "ns", reference="", options={"mean_negatives": True}),
+)
+_LEFT = "left, %"
+CLAIMS = (
+    *(
+        Claim("CSS figure 2", f"plain IS leaves more to win than {name}", "plain IS", name, _LEFT)
+        for name in ("CSS-IS", "CSS-Bernoulli", "BlackOut", "ranking")
+    ),
+    Claim("CSS figure 2", "NCE with z = 1 leaves more to win than CSS-IS", "NCE", "CSS-IS", _LEFT),
+    Claim("CSS figure 2", "negative sampling leaves more to win than CSS-IS", "NS", "CSS-IS", _LEFT),
+    Claim("CSS figure 2", "CSS-Bernoulli and CSS-IS are alike, within 1 %", "CSS-Bernoulli", "CSS-IS", _LEFT, 1.0),
+    Claim("CSS figure 2", "CSS-IS is as good as the exact gradient, within 1 %", "CSS-IS", "exact", _LEFT, 1.0),
 )
 _MUST_CONVERGE = ("exact", "CSS-IS", "CSS-Bernoulli")  # at the shared rate
 
@@ -99,7 +111,21 @@ def css_figure_2(tell, quick, seed):
         "curves": partial(draw_curves, curves=curves, truth=tables["data"]["log-likelihood of the truth"].mean()),
         "margins": partial(draw_margins, margins=margins),
     }
-    return Study(tables, report(scale, tables, chosen), figures)
+    units = {_LEFT: Unit(name="% of the start's", least=0.1)}
+    verdicts = judged(CLAIMS, left_at_the_end(curves, tables["data"]["log-likelihood of w = 0"].mean()), units)
+    return Study(tables, report(scale, tables, chosen), figures, verdicts)
+
+
+def left_at_the_end(curves, start):
+    """Return what log-likelihood is missing at the end, in % of the start's: (method, figure) -> one for each data set.
+
+    At the rates of the paper's way.
+    """
+    last = curves[(curves.way == "paper") & (curves.iteration == curves.iteration.max())].sort_values("data")
+    return {
+        (method, _LEFT): (100 * part["log-likelihood"] / start).to_list()
+        for method, part in last.groupby("method", sort=False)
+    }
 
 
 def iterations_to_record(n_iterations, marks):

@@ -22,8 +22,10 @@ from ..errors import DivergenceError
 from . import STUDIES, Study, declare
 from .kernel_task import SAMPLERS, Scale, best_alpha, make_task, sentences_of, train_full, train_sampled, word_chain
 from .memo import Memo
+from .verdicts import Claim, Unit, interval, judged
 
 _NEAR = 0.02  # "within 2 % of the full softmax"
+_ABOVE = "above full, %"
 
 _CHEAP, _TREE, _DEAR = (1, 4, 16, 64, 256, 1024), (1, 4, 16, 64, 256), (1, 4, 16, 64)
 FULL = Scale(
@@ -34,6 +36,7 @@ FULL = Scale(
     tokens=100_000,
     dim=32,
     epochs=5,
+    seeds=3,
 )
 PTB = Scale(
     dict.fromkeys(("uniform", "unigram", "bigram", "quadratic"), _TREE)
@@ -44,9 +47,23 @@ PTB = Scale(
     epochs=5,
     window=1,
     next_word=True,
-    seeds=2,
+    seeds=3,
 )
 QUICK = Scale({"uniform": (1, 64), "quadratic": (1, 64)}, 300, 20_000, 12, 3, (0.05, 0.1, 0.2))
+
+
+def claims():
+    """Return what the paper says: a sampler's loss is farther above the full softmax's than another one's."""
+    found = []
+    for m in (4, 16, 64):
+        for worse in ("uniform", "unigram", "bigram"):
+            text = f"quadratic sampling is better than {worse} with {m}"
+            found.append(Claim("kernel figure 2", text, f"{worse}, m = {m}", f"quadratic, m = {m}", _ABOVE))
+    for few, many in ((4, 64), (16, 256)):
+        text = f"quadratic sampling with {few} is better than uniform with {many}"
+        found.append(Claim("kernel figure 2", text, f"uniform, m = {many}", f"quadratic, m = {few}", _ABOVE))
+    text = "sampling from the softmax comes within 2 % with 1"
+    return [*found, Claim("kernel theorem 2.1", text, "softmax, m = 1", "full", _ABOVE, 100 * _NEAR)]
 
 
 def _tried(task, train, absolute, start, seed):
@@ -99,46 +116,41 @@ def _sampled(task, name, m):
 
 
 def measure(task, tell, seed, memo):
-    """Return two tables: the losses of all samplers and of the full softmax, m = 0, and those after each epoch.
+    """Return two tables, losses of all samplers and of the full softmax, m = 0, and those after each epoch; and what
+    `verdicts.judged` takes, losses above the full softmax's of the same kind, a seed each.
 
     memo : Memo, knows what was measured before
     """
     alphas = task.scale.alphas
-    rows, curves, full = [], [], {}
+    rows, curves, full, runs = [], [], {}, {}
 
     def add(name, kind, m, found):
         place, dev, test, curve = found
         above = 100 * (np.array(test) / full.setdefault(kind, np.array(test)) - 1)
-        rows.append((name, kind, m, alphas[place], dev, np.mean(test), np.mean(above), _half(above)))
+        mean, low, _ = interval(above)
+        rows.append((name, kind, m, alphas[place], dev, np.mean(test), mean, mean - low))
+        runs[f"{name}, m = {m}" if m else "full", _ABOVE] = above
         curves.extend((name, kind, m, epoch, loss) for epoch, loss in enumerate(curve, 1))
         tell(f"{name}, {kind}, m = {m}: {np.mean(test):.4f} at alpha {alphas[place]:g}")
         return place
 
-    middle = len(alphas) // 2
+    middle, key = len(alphas) // 2, [*task.key(), task.scale.seeds]
     for kind in ("common", "absolute"):
         absolute = kind == "absolute"
         train = _full(task, absolute)
-        found = memo(["full", kind], lambda t=train, a=absolute: _tried(task, t, a, middle, seed))
+        found = memo([*key, "full", kind], lambda t=train, a=absolute: _tried(task, t, a, middle, seed))
         add("full softmax", kind, 0, found)
     for name, samples in task.scale.samples.items():
         absolute = SAMPLERS[name].get("absolute_softmax", False)
         place = middle
         for m in samples:
             train = _sampled(task, name, m)
-            found = memo([name, m], lambda t=train, a=absolute, p=place: _tried(task, t, a, p, seed))
+            found = memo([*key, name, m], lambda t=train, a=absolute, p=place: _tried(task, t, a, p, seed))
             place = add(name, "absolute" if absolute else "common", m, found)
-    columns = ["sampler", "softmax", "m", "alpha", "dev loss", "test loss", "above full, %", "±"]
+    columns = ["sampler", "softmax", "m", "alpha", "dev loss", "test loss", _ABOVE, "±"]
     table = pd.DataFrame(rows, columns=columns)
     table["perplexity"] = np.exp(table["test loss"])
-    return table, pd.DataFrame(curves, columns=["sampler", "softmax", "m", "epoch", "test loss"])
-
-
-def _half(values):
-    """Half of the 95 % interval of the mean over seeds; NaN of a single one."""
-    from scipy.stats import sem, t
-
-    n = len(values)
-    return float(sem(values) * t.ppf(0.975, n - 1)) if n > 1 else math.nan
+    return table, pd.DataFrame(curves, columns=["sampler", "softmax", "m", "epoch", "test loss"]), runs
 
 
 def speeds(curves, n_vocab):
@@ -226,7 +238,7 @@ def _figures(table, curves, scale):
 
 
 def _study(task, where, tell, seed, memo):
-    table, curves = measure(task, tell, seed, Memo() if memo is None else memo)
+    table, curves, runs = measure(task, tell, seed, Memo() if memo is None else memo)
     needed = samples_needed(table)
     scale = task.scale
     positives = "the next word" if scale.next_word else f"window {scale.window}"
@@ -237,11 +249,12 @@ def _study(task, where, tell, seed, memo):
         f"half of a 95 % interval over them.\n\n{_verdict(needed)}\n"
     )
     tables = {"loss": table, "samples needed": needed, "speed": speeds(curves, len(task.train.vocab)), "epochs": curves}
-    return Study(tables, text, _figures(table, curves, scale))
+    verdicts = judged(claims(), runs, {_ABOVE: Unit(name="%", least=0.1)})
+    return Study(tables, text, _figures(table, curves, scale), verdicts)
 
 
 @STUDIES.register("kernel-figure-2")
-@declare("kernel", "figures 2 to 4", resumes=True, minutes=35)
+@declare("kernel", "figures 2 to 4", resumes=True, minutes=45)
 def kernel_figure_2(tell, quick, seed, memo=None):
     """Bias and convergence by m (kernel figures 2 to 4), built-in corpus; quick: a small made-up language."""
     if quick:
@@ -251,7 +264,7 @@ def kernel_figure_2(tell, quick, seed, memo=None):
 
 
 @STUDIES.register("kernel-figure-2-ptb")
-@declare("kernel", "figures 2 to 4, PTB", resumes=True, minutes=30)
+@declare("kernel", "figures 2 to 4, PTB", resumes=True, minutes=35)
 def kernel_figure_2_ptb(tell, quick, seed, memo=None):
     """The same on the Penn Treebank, the paper's own text: next word, bigrams of the word before; quick: as above."""
     if quick:
