@@ -61,6 +61,22 @@ def test_all_runs_what_is_missing_and_says_what_could_not_be_run(run_cli, only, 
     assert (first, second) == ([1, 2], [1, 1, 2])
 
 
+def test_a_study_that_another_process_makes_is_passed_over(run_cli, only, tmp_path):
+    calls = []
+    only("toy-one", study_of(calls))
+    only("toy-two", study_of(calls))
+    results = Results(tmp_path / "out", 1, True)
+    results.prepare()
+    with results.owned("toy-one"):
+        found = run_cli("reproduce", "all", "--out", tmp_path / "out", "--quick")
+        alone = run_cli("reproduce", "toy-one", "--out", tmp_path / "out", "--quick")
+    assert found.code == 1 and "1 studies could not be run: toy-one" in found.err
+    assert alone.code == 1 and "writes there; wait for it" in alone.err
+    assert (len(calls), results.status("toy-two")) == (1, DONE)
+    assert run_cli("reproduce", "all", "--out", tmp_path / "out", "--quick").code == 0
+    assert (len(calls), results.status("toy-one")) == (2, DONE)
+
+
 def test_all_needs_a_place(run_cli, only):
     only("toy", study_of([]))
     result = run_cli("reproduce", "all")

@@ -21,7 +21,8 @@ def reproduce(name, out, quick, seed):
     'plot'); without it there are the tables alone. The list says about how many minutes of one core each study takes.
 
     NAME all makes what is missing in --out DIR, one study after the other, and a summary of all: DIR/index.md. What is
-    there of the same version, seed and size is left as it is, and a study that was interrupted goes on.
+    there of the same version, seed and size is left as it is, and a study that was interrupted goes on. Several
+    processes may do so at once: each passes over what another one is making.
     """
     from ..reproduce import STUDIES
     from ..reproduce.results import Results, markdown
@@ -35,12 +36,12 @@ def reproduce(name, out, quick, seed):
         _make_all(results)
         return
     STUDIES[name]  # a name that is none is refused before anything is written
-    if results is not None:
+    if results is None:
+        done, _ = _made(name, quick, seed, None)
+    else:
         results.prepare()
-    done, seconds = _made(name, quick, seed, None if results is None else results.memo(name))
+        done = _made_and_kept(results, name)
     click.echo(markdown(name, done))
-    if results is not None:
-        _keep(results, name, done, seconds)
 
 
 def _made(name, quick, seed, memo):
@@ -51,6 +52,14 @@ def _made(name, quick, seed, memo):
     done = run_study(name, lambda text: click.echo(text, err=True), quick, seed, memo)
     seconds = time.perf_counter() - begun
     return done, seconds if memo is None else max(seconds, memo.seconds)
+
+
+def _made_and_kept(results, name):
+    """Run a study and write its files, while no other process does; return the Study."""
+    with results.owned(name):
+        done, seconds = _made(name, results.quick, results.seed, results.memo(name))
+        _keep(results, name, done, seconds)
+    return done
 
 
 def _keep(results, name, done, seconds):
@@ -82,8 +91,7 @@ def _make_all(results):
             continue
         click.echo(f"{name} …", err=True)
         try:
-            done, seconds = _made(name, results.quick, results.seed, results.memo(name))
-            _keep(results, name, done, seconds)
+            _made_and_kept(results, name)
         except W2vnegError as error:
             failures[name] = str(error)
             click.echo(f"{name}: {error}", err=True)

@@ -29,6 +29,11 @@ class Scale:
     sizes: tuple = (3_000, 10_000, 50_000, 250_000)
     rates: tuple = _RATES
 
+    def key(self):
+        """Return what parts of studies at this scale are known by: dict that JSON can hold."""
+        kept = dataclasses.asdict(self)
+        return {name: kept[name] for name in ("size", "pairs", "components", "plan", "least_steps", "rates")}
+
 
 FULL = Scale()
 QUICK = Scale(

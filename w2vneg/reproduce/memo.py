@@ -51,6 +51,10 @@ class Memo:
             self._found[name] = value
         return self._found[name]
 
+    def under(self, *what):
+        """Return a callable as this one, for parts that are known by `what` beside their key."""
+        return lambda key, make: self([*what, key], make)
+
     def __len__(self):
         return len(self._found)
 

@@ -180,7 +180,7 @@ def measure(task, plan, methods, seed, tell, memo=None, extra=None):
     memo : Memo, optional; keeps what is done
     extra : callable(Run) -> dict of str -> float, more figures of a trained network on test data
     """
-    memo = Memo() if memo is None else memo
+    memo = (Memo() if memo is None else memo).under(task.line(), plan.dim, plan.epochs, plan.batch)
     rows, curves, rates, runs, place = [], [], [], {}, 0
     for method in methods:
         start = place if method.follows else min(_START, len(plan.rates) - 1)

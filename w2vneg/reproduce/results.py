@@ -4,7 +4,7 @@ NAME.md            text, tables and figures as one page
 NAME-TABLE.csv     each table
 NAME-FIGURE.png    each figure
 NAME.json          seed, size and code that made them, seconds, verdicts: written last, so that it vouches for the rest
-parts/             parts of studies that resume (see `memo`)
+parts/             parts of studies that resume (see `memo`), and a lock for each study that is being made
 index.md           the summary of all (see `site`)
 """
 
@@ -22,6 +22,7 @@ from .. import __version__
 from ..errors import OutputError
 from ..files.atomic import atomic_file, check_writable
 from ..files.bounded import read_json
+from ..files.locks import owned
 from . import STUDIES, declared
 from .memo import Memo
 from .verdicts import Verdict
@@ -84,6 +85,10 @@ class Results:
         """Return `DONE`, `STALE` or `MISSING`."""
         made = self.made(name)
         return MISSING if made is None else DONE if made.made_by == self.made_by(name) else STALE
+
+    def owned(self, name):
+        """Return a context in which no other process makes this study here; OutputError if one does."""
+        return owned(self.folder / "parts" / name)
 
     def memo(self, name):
         """Return the `Memo` of a study; None for one that keeps no parts."""

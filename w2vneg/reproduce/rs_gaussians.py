@@ -132,7 +132,7 @@ def best_temperatures(table):
 def rs_figure_2(tell, quick, seed, memo=None):
     """Temperature and degeneracy on mixtures of Gaussians (RS figures 1 and 2), and the number of negatives."""
     scale = QUICK if quick else FULL
-    memo = Memo() if memo is None else memo
+    memo = (Memo() if memo is None else memo).under(scale.key())
     rows, plans = temperatures(scale, seed, tell, memo)
     table = summed_up(rows, ("D", "T"))
     few = []
@@ -165,7 +165,7 @@ def rs_figure_2(tell, quick, seed, memo=None):
 def rs_figure_3(tell, quick, seed, memo=None):
     """Batch size: maximum likelihood beside the relaxed softmax on mixtures of Gaussians (RS figure 3)."""
     scale = QUICK if quick else FULL
-    memo = Memo() if memo is None else memo
+    memo = (Memo() if memo is None else memo).under(scale.key())
     rows = []
     for name, method_of in (("MLE", lambda draw: Method()), ("RS 1/P T=.75", lambda draw: draw.method("1/P", 0.75))):
         for batch in scale.batches:
@@ -227,7 +227,7 @@ _GAPS = (
 def rs_figure_4(tell, quick, seed, memo=None):
     """Size of the training set on mixtures of Gaussians (RS figure 4): is the relaxed softmax a regulariser?"""
     scale = QUICK if quick else FULL
-    memo = Memo() if memo is None else memo
+    memo = (Memo() if memo is None else memo).under(scale.key())
     rows, temps = [], []
     for n_pairs in scale.sizes:
         steps = -(-n_pairs // scale.plan.batch)
@@ -275,7 +275,7 @@ _SCHEMES = {
 def rs_figure_5(tell, quick, seed, memo=None):
     """Six methods on three mixtures of Gaussians (RS figure 5)."""
     scale = QUICK if quick else FULL
-    memo = Memo() if memo is None else memo
+    memo = (Memo() if memo is None else memo).under(scale.key())
     plans = {name: tuned(scale, method_of, memo, name) for name, method_of in _SCHEMES.items()}
     rows = []
     for components in scale.components:
