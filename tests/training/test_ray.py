@@ -107,6 +107,21 @@ def test_ranks_that_are_killed_come_back_and_nobody_can_tell(ray, tmp_path):
     assert struck == list(strikes)
 
 
+def test_a_rank_that_is_lost_while_another_comes_back(ray, planted, expected):
+    trainer = Word2Vec(**SMALL, engine="ray").trainer(planted)
+    crew, reopen = trainer.engine.crew, trainer.engine.crew._open
+    ray.kill(crew.ranks[0])
+
+    def open_and_kill(slots, *progress):
+        reopen(slots, *progress)
+        if slots == [0]:
+            ray.kill(crew.ranks[1])  # whose rows the first was to get
+
+    crew._open = open_and_kill
+    assert bits(trainer.train()) == expected
+    assert crew.lost == 2
+
+
 def test_going_back_reaches_the_ranks_and_so_does_a_loss_between_periods(ray, planted):
     trainer, told = Word2Vec(**SMALL, engine="ray").trainer(planted), []
 

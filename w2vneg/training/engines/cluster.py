@@ -111,10 +111,24 @@ def check_answers(address):
     if not host or not port.isdecimal():
         raise ConfigError(f"--ray-address must be HOST:PORT or auto, not {address!r}")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=10) as there:
+            ray_is_there = "RAY_USE_TLS" in os.environ or _speaks_http_2(there)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"no Ray cluster answers at {address} ({reason}){where}; {start}") from error
+    if not ray_is_there:
+        raise ConfigError(
+            f"what answers at {address} is no Ray cluster{where}; its port is the one that 'ray start --head' tells, "
+            "mostly 6379"
+        )
+
+
+def _speaks_http_2(connection):
+    """Tell whether who is connected to speaks as Ray does: the first frame of either side is one of settings."""
+    settings = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings)
+    found = connection.recv(9)
+    return found[3:4] == settings[3:4]
 
 
 def _init(ray, address, n_cpus):
@@ -125,9 +139,9 @@ def _init(ray, address, n_cpus):
         else:
             check_answers(address)
             ray.init(address=address, **common)
-    except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-        if isinstance(error, W2vnegError):
-            raise
+    except W2vnegError:
+        raise
+    except Exception as error:  # a node that does not come up in time is one of no class of its own
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         where = "on this machine" if address is None else f"at {address}"
         raise RankError(f"Ray cannot be used {where} ({reason})") from error

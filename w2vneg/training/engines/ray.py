@@ -36,7 +36,7 @@ class RankActor:
     """
 
     def __init__(self, slot):
-        self._slot, self._data, self._rank = slot, None, None
+        self._slot, self._data, self._rank, self._loaded = slot, None, None, False
         self._read = 0, 0
 
     def open(self, recipe):
@@ -67,15 +67,16 @@ class RankActor:
     def begin(self, *plan):
         """Make the rank; plan : as of the data's ``begin``."""
         with _told_by(self._slot):
-            self._rank = self._data.begin(*plan)
+            self._rank, self._loaded = self._data.begin(*plan), False
 
     def load(self, version, state):
         """Begin anew with the rows of a version."""
         self._rank.load(version, state)
+        self._loaded = True
 
     def version(self):
-        """Return the version that this rank has reached (int)."""
-        return self._rank.version
+        """Return the version that this rank has reached (int); None before it has its first rows."""
+        return self._rank.version if self._loaded else None
 
     def state(self):
         """Return the rows of the version (dict of str -> float32 array)."""
@@ -111,7 +112,7 @@ class RankActor:
 
 
 class _told_by:
-    """Lets what goes wrong inside say in which rank it was."""
+    """Lets what goes wrong inside say in which rank it was, and where: a file may be fine on all other machines."""
 
     def __init__(self, slot):
         self.slot = slot
@@ -120,7 +121,11 @@ class _told_by:
         return self
 
     def __exit__(self, kind, error, traceback):
-        if isinstance(error, Exception) and not isinstance(error, W2vnegError) and not _is_lost(error):
+        if isinstance(error, W2vnegError):
+            from ray.util import get_node_ip_address
+
+            error.args = (f"rank {self.slot} on {get_node_ip_address()}: {error}",)
+        elif isinstance(error, Exception) and not _is_lost(error):
             raise RankError(f"rank {self.slot} failed: {kind.__name__}: {error}") from error
 
 
@@ -354,10 +359,12 @@ class Crew:
         versions = {}
         for slot, rank in enumerate(self.ranks):
             try:
-                versions[slot] = self.ray.get(rank.version.remote())
+                version = self.ray.get(rank.version.remote())
             except self.ray.exceptions.RayActorError:
                 self.ranks[slot] = self._start(slot)
                 self.lost += 1
+            else:  # one that took a lost one's place, and then its giver was lost, too, has none
+                versions |= {} if version is None else {slot: version}
         if not versions:
             raise RankError("all ranks were lost at once; see to the cluster, then go on with --resume")
         newest = max(versions.values())
