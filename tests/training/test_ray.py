@@ -1,8 +1,10 @@
 """Ranks on Ray: the bits of the same ranks in one process, whatever is lost on the way. Real Ray, on this machine."""
 
 import os
+import socketserver
 import subprocess
 import sys
+import threading
 from importlib.util import find_spec
 
 import numpy as np
@@ -35,7 +37,7 @@ def planted():
 def ray():
     """Ray, connected to a cluster that runs of these tests find and leave."""
     before = dict(os.environ)
-    connection = cluster.Connection(None, 4)
+    connection = cluster.Connection(None, 4, 1)
     yield connection.ray
     connection.close()
     assert dict(os.environ) == before
@@ -198,11 +200,32 @@ def test_a_rank_that_is_lost_while_reading_ends_the_run(ray, planted):
 
 
 def test_too_small_a_cluster_is_refused(planted):
-    with pytest.raises(ConfigError, match=r"has 4 cores, and all workers of these ranks need 6; lower"):
+    with pytest.raises(ConfigError, match=r"of 4 cores on 1 machines, has room for 2 of 3 ranks, 2 cores each; lower"):
         Word2Vec(**SMALL | {"workers": 2}, engine="ray").trainer(planted)
 
 
 @pytest.mark.parametrize("left", ["", "127.0.0.1:1"], ids=["none", "ended uncleanly"])
+def test_ranks_that_find_no_place_are_not_waited_for_for_ever(monkeypatch):
+    crew = Crew(4, 1, None)
+    crew._insist_on_a_place(crew.ranks)
+    monkeypatch.setattr("w2vneg.training.engines.ray._PATIENCE", 1.0)
+    with pytest.raises(RankError, match=r"2 ranks found no place .* each wants 1 free cores"):
+        crew._insist_on_a_place([crew._start(slot) for slot in (4, 5)])
+    crew.close()
+
+
+def test_what_is_no_ray_is_seen_at_once():
+    class Server(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.recv(100)
+            self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.handle_request).start()
+        with pytest.raises(ConfigError, match=r"what answers at 127.0.0.1:\d+ is no Ray cluster; .*mostly 6379"):
+            cluster.check_answers(f"127.0.0.1:{server.server_address[1]}")
+
+
 def test_no_cluster_at_an_address_is_refused(monkeypatch, tmp_path, left):
     with pytest.raises(ConfigError, match=r"no Ray cluster answers at 127.0.0.1:1 .*ray start --head"):
         cluster.check_answers("127.0.0.1:1")

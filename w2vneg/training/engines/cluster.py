@@ -23,8 +23,8 @@ class Connection:
     ----------
     address : str or None
         Of a running cluster; None: start one here. Where this process is connected to one already, that one serves.
-    n_cpus : int
-        Cores that are needed.
+    n_ranks, workers : int
+        A rank needs as many cores of one machine as it has workers.
 
     Attributes
     ----------
@@ -35,30 +35,31 @@ class Connection:
     MissingExtraError
         If Ray is not installed.
     ConfigError
-        If there is no cluster at the address, or it has too few cores.
+        If there is no cluster at the address, or its machines have too few cores.
     """
 
-    def __init__(self, address, n_cpus):
+    def __init__(self, address, n_ranks, workers):
         self.ray, self._ours, before = None, False, dict(os.environ)
         os.environ.update(_environment(address is None) | before)
         try:
-            self._connect(address, n_cpus)
+            self._connect(address, n_ranks, workers)
         except BaseException:
             self._former = _changed(before)
             self.close()
             raise
         self._former = _changed(before)  # Ray sets some, too
 
-    def _connect(self, address, n_cpus):
+    def _connect(self, address, n_ranks, workers):
         self.ray = ray = require("ray", "ray", "--engine ray")
         self._ours = not ray.is_initialized()
         if self._ours:
-            _init(ray, address, n_cpus)
-        there = ray.cluster_resources().get("CPU", 0)
-        if there < n_cpus:
+            _init(ray, address, n_ranks * workers)
+        cores = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+        room = sum(each // workers for each in cores)
+        if room < n_ranks:
             raise ConfigError(
-                f"the Ray cluster has {there:g} cores, and all workers of these ranks need {n_cpus}; lower --ranks or "
-                "--workers"
+                f"the Ray cluster, of {sum(cores)} cores on {len(cores)} machines, has room for {room} of {n_ranks} "
+                f"ranks, {workers} cores each; lower --ranks or --workers"
             )
 
     def close(self):

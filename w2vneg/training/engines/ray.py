@@ -24,6 +24,7 @@ from .ranks import RanksEngine
 
 _TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
 _LOOKS = 0.5  # seconds between two looks at how far ranks have read
+_PATIENCE = 300.0  # seconds that a rank may take to start
 _UNFIT = f"ranks were lost {_TRIES} times in a row; see to the cluster, then go on with --resume"
 
 
@@ -184,7 +185,7 @@ class Crew:
     """
 
     def __init__(self, n_ranks, workers, address):
-        self._connection = Connection(address, n_ranks * workers)
+        self._connection = Connection(address, n_ranks, workers)
         self.ray = self._connection.ray
         self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
         self.ranks, self.lost = [], 0
@@ -225,6 +226,7 @@ class Crew:
 
     def _open(self, slots, progress=None):
         ranks = [self.ranks[slot] for slot in slots]
+        self._insist_on_a_place(ranks)
         opened = [rank.open.remote(self._recipes[slot]) for rank, slot in zip(ranks, slots, strict=True)]
         waiting = progress
         while waiting:
@@ -235,6 +237,16 @@ class Crew:
         if found:
             raise ConfigError(
                 f"a machine of the cluster has w2vneg {found.pop()} and this one {__version__}; install the same on all"
+            )
+
+    def _insist_on_a_place(self, ranks):
+        """Wait until all are started; RankError if Ray finds no cores for one, which by itself it would wait for."""
+        answers = [rank.read.options(concurrency_group="aside").remote() for rank in ranks]
+        missing = len(self.ray.wait(answers, num_returns=len(answers), timeout=_PATIENCE)[1])
+        if missing:
+            raise RankError(
+                f"{missing} ranks found no place in {_PATIENCE / 60:.0f} minutes, for each wants {self._workers} free "
+                "cores of one machine; see what else is on the cluster, then start again, or go on with --resume"
             )
 
     def ask(self, name, *arguments):
