@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from w2vneg.checks import check_plug
+from w2vneg.checks import _fenced, check_plug
+from w2vneg.errors import ConfigError
 from w2vneg.losses import LOSSES
 from w2vneg.samplers import SAMPLERS
 from w2vneg.weighers import WEIGHERS
@@ -94,7 +96,7 @@ def test_what_is_built_in_passes(kind, name):
         (LOSS, {"weight": "1.0"}, "a negative of weight 0 counts for nothing"),
         (LOSS, {"at_init": "1.0"}, "loss_at_init"),
         (SAMPLER, {}, None),
-        (SAMPLER, {"log_q": "math.log(sampler.n_vocab)"}, "probabilities add up to 1"),
+        (SAMPLER, {"log_q": "0.05 - math.log(sampler.n_vocab)"}, "probabilities add up to 1"),
         (SAMPLER, {"draw": "next_below(rng, sampler.n_vocab - 7)"}, "draws follow log q"),
         (SAMPLER, {"draw": "sampler.n_vocab"}, "draws are targets"),
         (SAMPLER, {"draw": "min(next_below(rng, 60), 30 + 20 * centre_id)"}, "draws do not depend on the centre"),
@@ -117,6 +119,16 @@ def test_what_is_wrong_fails(run_cli, tmp_path, text, values, failing):
     assert result.code == (1 if failing else 0), result.out
     assert failing in failed if failing else not failed
     assert ("FAIL" in result.out) is bool(failing)
+
+
+def test_who_leaves_the_arrays_is_found_out():
+    given = np.arange(6, dtype=np.float32).reshape(2, 3)
+    with _fenced(given, np.arange(2)) as (copy, ids):
+        assert copy.flags.c_contiguous and np.array_equal(copy, given) and np.isnan(copy.base[6:]).all()
+        copy[:] = ids[0] = 7
+    for change in ({"place": 6, "value": 0}, {"place": 69, "value": np.inf}):
+        with pytest.raises(ConfigError, match="writes behind the end of an array"), _fenced(given) as (copy,):
+            copy.base[change["place"]] = change["value"]
 
 
 def test_a_preset_is_checked_by_its_plugs(run_cli):

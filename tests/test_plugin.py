@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from w2vneg import Word2Vec
+from w2vneg import Word2Vec, plugins
 from w2vneg.config.presets import PRESETS
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.losses import LOSSES
@@ -342,6 +342,7 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
         ("gradients[k] = loss.lead\n    return 1.0\n", "gradients[k] = loss.lead\n", "returns nothing"),
         ("    lead: float\n\n", "    leda: float\n\n", "has the field 'leda'"),
         ("return 1.0\n\n\n", "return [][0]\n\n\n", ".py:16: IndexError"),
+        pytest.param("loss.lead", "lead", "step of InUse: NameError: name 'lead' is", marks=pytest.mark.slow),
         pytest.param("loss.lead", "loss.leda", ".py:22: Unknown attribute 'leda'", marks=pytest.mark.slow),
     ],
 )
@@ -359,6 +360,15 @@ def test_what_fails_to_compile_is_found_in_a_report_with_colours():
     report = "\x1b[1mUnknown attribute 'leda' of type InUse\x1b[0m\n\x1b[1mDuring: typing at in_use.py (22)\x1b[0m\n"
     said = _failure_to_compile(report, {"in_use.py"})
     assert said == "plug-in in_use.py:22: Unknown attribute 'leda' of type InUse"
+
+
+def test_what_fails_to_compile_without_a_place_is_found_by_its_plug(monkeypatch):
+    report = "No match:\n \n >>> step(InUse(float64 x 1), int64)\n \nNameError: name 'lead' is not defined\n"
+    monkeypatch.setattr(plugins, "_loaded", {"in_use"})
+    monkeypatch.setitem(sys.modules, "in_use", SimpleNamespace(InUse=object, __file__="in_use.py"))
+    said = _failure_to_compile(report, {"in_use.py"})
+    assert said == "plug-in in_use.py: step of InUse: NameError: name 'lead' is not defined"
+    assert _failure_to_compile(report.replace("InUse", "NotOurs"), {"in_use.py"}) is None
 
 
 def test_a_probability_that_nobody_is_told_of_is_an_error(run_cli, tmp_path):

@@ -4,12 +4,14 @@ For ``w2vneg objectives NAME --check``, and for whoever writes a plug.
 """
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy import sparse, stats
 
 from .config import TrainConfig
+from .errors import ConfigError
 from .evaluation.scores import path_scores
 from .jit import njit
 from .kernels.contracts import draw, log_prob, open_sampler, open_weigher, require_bodies, step, weigh
@@ -26,6 +28,8 @@ _STEP = 2.0**-6  # of finite differences: float32 logits take no smaller one
 _GROUPS = 4000
 _COUNTS = (1e4 / np.arange(1, _V + 1) ** 0.8).astype(np.int64)
 _UNLIKELY = 1e-6  # p-value below which draws do not follow what is said of them
+_FENCE = 64  # numbers behind an array
+_NEAR = 0.01  # what rounding may do to a sum of probabilities
 _FAR = 0.1  # total variation that draws among candidates may be away from it
 
 
@@ -65,9 +69,10 @@ def check_plug(kind, name, options=None):
     Raises
     ------
     ConfigError
-        If the plug lacks a function that it cannot do without, or for an option that is out of range or has no effect.
+        If the plug lacks a function that it cannot do without, or writes behind the end of an array, or for an option
+        that is out of range or has no effect.
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         return {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher}[kind](name, options or {})
 
 
@@ -148,10 +153,30 @@ def _check_loss(name, options):
 
 
 def _answer(loss, logits, weights, log_q):
-    gradients = np.full_like(logits, np.nan)
     rng = np.ones(1, np.uint64)
-    value = _ask(loss, rng, logits, np.empty_like(logits), log_q, weights.copy(), gradients)
-    return value, gradients
+    with _fenced(logits, logits, log_q, weights, np.full_like(logits, np.nan)) as arrays:
+        value = _ask(loss, rng, *arrays)
+    return value, arrays[-1]
+
+
+@contextmanager
+def _fenced(*arrays):
+    """Give copies of arrays, with NaN or -1 behind each in memory: who reads on gets them, who writes on is found out.
+
+    Raises
+    ------
+    ConfigError
+        If something was written behind the end of an array.
+    """
+    fences, copies = [], []
+    for array in arrays:
+        behind = np.full(_FENCE, np.nan if array.dtype.kind == "f" else -1, array.dtype)
+        memory = np.concatenate([array.ravel(), behind])
+        copies.append(memory[: array.size].reshape(array.shape))
+        fences.append((memory[array.size :], behind))
+    yield copies
+    if not all(np.array_equal(found, behind, equal_nan=True) for found, behind in fences):
+        raise ConfigError("it writes behind the end of an array; see what its function is given in docs/extending.md")
 
 
 def _gradient_error(loss, logits, weights, log_q):
@@ -221,10 +246,10 @@ def _draws(sampler, n, centre_id, vectors):
             np.full((groups, n if sampler.gives_log_q else 0), np.nan, np.float32),
             np.zeros((groups, _V), np.float32),
         )
-        ids, log_q, noise = arrays
         logits = np.zeros((groups, n), np.float32)
-        _draw(sampler, centre_id, vectors_in[centre_id], out, rng, (ids, log_q, logits, noise), everything)
-        parts.append(arrays)
+        with _fenced(*arrays, logits) as (ids, log_q, noise, logits):
+            _draw(sampler, centre_id, vectors_in[centre_id], out, rng, (ids, log_q, logits, noise), everything)
+        parts.append((ids, log_q, noise))
     return tuple(np.concatenate(each) for each in zip(*parts, strict=True))
 
 
@@ -238,7 +263,8 @@ def _against_log_q(sampler, seen):
     counted = np.bincount(ids[drawn], minlength=_V)
     checks = [Check("log q of draws is that of log_prob", apart < 1e-3, f"largest difference {apart:.1g}")]
     if not sampler.independent:
-        checks.append(Check("probabilities add up to 1", abs(total - 1) < _FAR, f"{total:.4g}"))
+        within = _FAR if sampler.n_candidates else _NEAR
+        checks.append(Check("probabilities add up to 1", abs(total - 1) < within, f"{total:.4g}"))
     said = said / total
     if sampler.n_candidates:  # neighbouring draws share candidates: no chi-square
         far = float(np.abs(counted / counted.sum() - said).sum() / 2)
@@ -289,7 +315,9 @@ def _check_weigher(name, options):
         weights = np.ones(1 + n, np.float32)
         weights[-1] = 0 if n > 1 else 1
         before = weights.copy()
-        _weigh(weigher, ids, logits, np.exp(logits), log_q, weights)
+        with _fenced(ids, logits, np.exp(logits), log_q, weights) as arrays:
+            _weigh(weigher, *arrays)
+        weights = arrays[-1]
         fine &= bool(np.isfinite(weights).all() and (weights >= 0).all())
         kept &= bool((weights[before == 0] == 0).all())
     return [

@@ -105,6 +105,8 @@ def names_with_log_q():
 
 
 def _names(plugin):
+    if not isinstance(plugin, str | None):
+        raise ConfigError(f"plugin must be text, the path of a .py file or the name of a module, not {plugin!r:.60}")
     names = [name.strip() for name in (plugin or "").split(",")]
     return [name for name in names if name]
 
@@ -216,9 +218,14 @@ def _failure_to_compile(text, files):
             cause = _CAUSE.search(text) or _LAST_LINE.search(text[: place.start()].split("\nFile ")[0])
             said = " ".join(cause.group().split()) if cause else "Numba cannot compile it"
             return f"plug-in {path}:{line}: {said}"
+    cause, called = _CAUSE.search(text), {(name, plug) for name, plug in _CALLED.findall(text)}
+    for name, plug in sorted(called if cause else ()):
+        for module in (sys.modules[one] for one in _loaded if hasattr(sys.modules.get(one), plug)):
+            return f"plug-in {module.__file__}: {name} of {plug}: {cause.group()}"
     return None
 
 
 _CAUSE = re.compile(r"Unknown attribute .*|Cannot unify .*|NameError: .*|Untyped global name .*|Invalid use of .*")
+_CALLED = re.compile(r"^ >>> (\w+)\((\w+)\(", re.MULTILINE)  # a socket with its plug
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LAST_LINE = re.compile(r"[^\n]+(?=\n*\Z)")

@@ -194,6 +194,15 @@ def test_what_does_not_fit_is_refused(name, source, rectangular, message):
         parse(name).check(source, rectangular)
 
 
+def test_what_makes_no_row_for_each_word_is_named(monkeypatch):
+    chain, x = parse("in"), np.ones((4, 3), np.float32)
+    trained = Trained(x, x, list("abcd"), np.ones(4, np.int64))
+    for made, said in ((x[:2], r"read-out in returns \(2, 3\)"), (None, "read-out in returns None")):
+        monkeypatch.setattr(type(chain.parts[0]), "read", lambda self, trained, vectors, made=made: made)
+        with pytest.raises(ConfigError, match=said):
+            chain.read(trained)
+
+
 TEXT = [["walk", "walked", "talk"], ["walked", "king", "queen", "king"], ["talk", "talked", "walk", "queen"]] * 30
 SMALL = {"dim": 6, "epochs": 2, "min_count": 1, "workers": 1, "window": 2, "subsample": 0}
 

@@ -60,8 +60,8 @@ class Input:
         "edges" for a graph.
     files : path or list of paths, or a table
         As for `data.readers.sources.find_files`. Of pairs, ratings, cooccurrence and edges it may be a table in memory:
-        a pandas or polars DataFrame, a scipy.sparse matrix, a NumPy array or a list of rows. It is read as the same
-        table in a file would be; columns without names have numbers, from 1 on.
+        a pandas or polars DataFrame, a pyarrow table, a scipy.sparse matrix, a NumPy array or a list of rows. It is
+        read as the same table in a file would be; columns without names have numbers, from 1 on.
     **options
         Those of the source, such as delimiter, header, user_col, item_col, rating_col, min_rating, time_col,
         rectangular. They are attributes of an input; None, () or False if they were left out.
@@ -235,7 +235,9 @@ def as_input(data):
         return data
     if isinstance(data, str | os.PathLike):
         return Input("corpus", str(data))
-    if not (hasattr(data, "tocoo") or hasattr(data, "columns") or getattr(data, "ndim", 1) == 2):
+    fields = getattr(getattr(data, "dtype", None), "names", None)  # of a structured array
+    columns = hasattr(type(data), "columns") or hasattr(data, "columns")  # a plan of polars' works them out, if asked
+    if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
         return data
     from .readers.frames import Frame
     from .readers.layout import columns_by_name
@@ -245,8 +247,8 @@ def as_input(data):
         return data
     remedy = (
         "give Input('pairs', TABLE, rectangular=True) for users and items, Input('pairs', TABLE) for items seen "
-        "together, or Input('ratings', TABLE, min_rating=…) for ratings; item_col and target_col, or user_col and "
-        "item_col, name the columns"
+        "together, or Input('ratings', TABLE, min_rating=…) for ratings; item_col and target_col name the columns of "
+        "pairs, user_col and item_col those of ratings"
     )
     if frame.matrix is not None:
         if data.shape[0] != data.shape[1]:
@@ -303,6 +305,7 @@ def encode_input(
     shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
     shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
     encoded = SOURCES[given.kind].encode(given, **shaping)
-    if encoded.source != given.source:
-        raise ConfigError(f"source {given.kind} says that it is walked as {given.source}, and encodes {encoded.source}")
+    source = getattr(encoded, "source", type(encoded).__name__)
+    if source != given.source:
+        raise ConfigError(f"source {given.kind} says that it is walked as {given.source}, and encodes {source}")
     return encoded

@@ -182,8 +182,12 @@ class Chain:
                 "train with it, or take --readout both"
             )
         vectors = None
+        rows = {len(matrix) for matrix in (trained.vectors_in, trained.vectors_out) if matrix is not None}
         for part in self.parts:
             vectors = part.read(trained, vectors)
+            if getattr(vectors, "ndim", 0) != 2 or len(vectors) not in rows:
+                found = getattr(vectors, "shape", vectors)
+                raise ConfigError(f"read-out {part.name} returns {found!r:.60}, not a matrix of a row for each word")
         return vectors
 
 
