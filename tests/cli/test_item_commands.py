@@ -38,6 +38,23 @@ def train(folder, run_cli):
     return run
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("-", "/dev/stdout is standard output"),
+        ("v.bin", "called like word2vec-binary; name it v.txt"),
+        ("v.NPZ", "called like npz"),
+    ],
+)
+def test_a_name_of_vectors_promises_what_is_written(train, folder, name, said):
+    assert said in train("--pairs", "pairs.tsv", "--output", name, code=2).err
+    assert not (folder / name).exists()
+
+
+def test_files_that_a_shell_has_named_are_answered(train, folder):
+    assert 'quote the pattern: --corpus "*.txt"' in train("--pairs", "pairs.tsv", "other.tsv", code=2).err
+
+
 class TestNothingReadIsOverwritten:
     @pytest.mark.parametrize(
         ("arguments", "file"),

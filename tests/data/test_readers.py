@@ -1,10 +1,12 @@
 """Reading text: which files, how packed, how encoded; what is refused and in which words."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import os
+import sys
 from collections import Counter
 
 import numpy as np
@@ -364,6 +366,21 @@ def test_missing_things_are_named_with_a_remedy(tmp_path, monkeypatch):
         find_files([])
     with pytest.raises(InputError, match="read only once"):
         find_files(["-", "-"])
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path, monkeypatch):
+    def refused(path):
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(InputError, match=r"this folder cannot be listed \(Permission denied\)"):
+        find_files(str(tmp_path))
+
+
+def test_standard_input_that_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="standard input is closed"):
+        Source("-")
 
 
 def test_unreadable_files(tmp_path):

@@ -11,6 +11,7 @@ from .progress import encodes
 from .tables import sparkline
 
 _SET = "ws353"  # the set that most copies of gensim carry
+_LONGEST = 40  # characters of a word to type
 _COMMON = 500  # words before this are too frequent to have telling neighbours
 
 
@@ -87,7 +88,7 @@ def _telling(vectors):
     """
     start = min(_COMMON, len(vectors) // 4)
     some = vectors.words[start : start + 1000]
-    plain = [word for word in some if word.isascii() and word.isalnum()]
+    plain = [word for word in some if word.isascii() and word.isalnum() and len(word) <= _LONGEST]
     return next((word for word in plain if len(word) > 4 and word.isalpha()), plain[0] if plain else None)
 
 

@@ -87,6 +87,10 @@ class GroupedCommand(click.Command):
                 error.message = f"{error.message} It is called {ours} here."
                 error.possibilities = None
             raise
+        except click.UsageError as error:
+            if getattr(self.callback, "input_options", False) and "unexpected extra argument" in error.message:
+                error.message += '. For several files repeat the flag, or quote the pattern: --corpus "*.txt".'
+            raise
 
     def format_options(self, ctx, formatter):
         sections = {_DAILY: []}

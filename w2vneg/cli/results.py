@@ -19,8 +19,7 @@ def vectors_of(given, checkpoints, model, note):
 
     given : str or None, what ``--output`` says; checkpoints : Checkpoints or None; model : Model or None, to be resumed
     """
-    if given == "":
-        raise click.UsageError("--output needs the name of a file")
+    _check_name(given)
     output = model.origin.output if model is not None and not given else None
     if output and not model.signed:
         note(
@@ -31,6 +30,23 @@ def vectors_of(given, checkpoints, model, note):
     if output and output.startswith(os.getcwd() + os.sep):
         output = os.path.relpath(output)
     return given or output or (None if checkpoints is not None else "vectors.txt")
+
+
+def _check_name(given):
+    """Complain about an ``--output`` that promises what is not written there."""
+    if given == "":
+        raise click.UsageError("--output needs the name of a file")
+    if given == "-":
+        raise click.UsageError("--output names a file, and - is none; /dev/stdout is standard output")
+    from ..formats import SUFFIXES
+
+    named = SUFFIXES.get(os.path.splitext(given or "")[1].lower(), "word2vec")
+    if named != "word2vec":
+        text = os.path.splitext(given)[0] + ".txt"
+        raise click.UsageError(
+            f"--output writes word2vec text, and {given} is called like {named}; name it {text}, and make the other of "
+            f"it: w2vneg export {text} {given}"
+        )
 
 
 def refuse_replacing(output, checkpoints, model, resume):

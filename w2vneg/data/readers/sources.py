@@ -53,7 +53,8 @@ def find_files(source):
     Raises
     ------
     InputError
-        If a path does not exist, a file is empty, a folder holds no file, or a pattern matches nothing.
+        If a path does not exist, a file is empty, a folder holds no file or cannot be listed, or a pattern matches
+        nothing.
     MissingExtraError, ConfigError
         As `remote.find`.
     """
@@ -103,10 +104,14 @@ def _near(path):
     return f" (relative to {os.getcwd()}); check the path" if hint == "." else hint
 
 
+def _unlisted(error):
+    raise InputError(f"{error.filename}: this folder cannot be listed ({error.strerror})") from error
+
+
 def _files_below(folder):
     files = []
     visited = set()
-    for place, folders, names in os.walk(folder, followlinks=True):
+    for place, folders, names in os.walk(folder, onerror=_unlisted, followlinks=True):
         here = os.stat(place)
         if (here.st_dev, here.st_ino) in visited:  # a link back up
             folders.clear()
@@ -168,6 +173,8 @@ class Source:
         self._hash = hashlib.sha256()
         self._errors, self.stamp = OSError, None
         if path == STDIN:
+            if sys.stdin is None:
+                raise InputError("standard input is closed; give it something to read, or name a file")
             self._file = sys.stdin.buffer
             return
         if scheme_of(path):

@@ -146,6 +146,8 @@ class _Text:
         where = "" if place is None else f" (byte {place + at:,})"
         if self._head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             advice = "it looks like UTF-16: give --encoding utf-16"
+        elif self._head == b"PK\x03\x04":
+            advice = "it is a zip archive: unpack it, or pack its text with gzip or zstd"
         else:
             advice = "it is a binary file, or text in an encoding like UTF-16 (then give --encoding)"
         raise InputError(f"{self.name}:{line}: a NUL byte{where}, which text does not hold; {advice}")
