@@ -198,8 +198,12 @@ def test_most_similar_limits(vectors):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"positive": "king", "k": 0}, "k must be at least 1"),
-        ({"positive": "king", "restrict_vocab": 0}, "restrict_vocab must be at least 1"),
+        ({"positive": "king", "k": 0}, "k must be a whole number of at least 1, not 0"),
+        ({"positive": "king", "k": "3"}, "k must be a whole number of at least 1, not '3'"),
+        ({"positive": "king", "k": 2.0}, "k must be a whole number"),
+        ({"positive": "king", "restrict_vocab": 0}, "restrict_vocab must be a whole number of at least 1"),
+        ({}, "needs a word or a vector"),
+        ({"positive": None}, "needs a word or a vector"),
         ({"positive": "zero"}, "zero vector"),
         ({"positive": "king", "negative": "king"}, "zero vector"),
         ({"positive": np.ones(4)}, "3 numbers"),
@@ -209,6 +213,16 @@ def test_most_similar_limits(vectors):
 def test_most_similar_refuses(vectors, arguments, message):
     with pytest.raises(ConfigError, match=message):
         vectors.most_similar(**arguments)
+
+
+def test_a_row_that_is_handed_out_does_not_change_the_vectors(vectors):
+    before = vectors.matrix.copy()
+    row = vectors["king"]
+    with pytest.raises(ValueError, match="read-only"):
+        row -= vectors["man"]
+    several = vectors[["king", "man"]]
+    several -= 1
+    assert (vectors.matrix == before).all()
 
 
 def test_analogy_of_a_built_parallelogram(vectors):

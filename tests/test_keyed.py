@@ -148,7 +148,7 @@ def test_unknown_words_are_left_out_with_a_warning(vectors, caplog):
         (lambda v: v.vectors_for_all(["nowhere"]), ConfigError, "none of"),
         (lambda v: v.most_similar_cosmul([]), ConfigError, "a positive word"),
         (lambda v: v.most_similar_cosmul([("w1", 2.0)]), ConfigError, "no weights"),
-        (lambda v: v.most_similar_cosmul("w1", topn=0), ConfigError, "k must be at least 1"),
+        (lambda v: v.most_similar_cosmul("w1", topn=0), ConfigError, "k must be a whole number of at least 1"),
         (lambda v: v.most_similar([("w1", 2.0, 3.0)]), ConfigError, "12 numbers"),
         (lambda v: v.most_similar([("w1", "w2")]), ConfigError, r"got \('w1', 'w2'\)"),
     ],

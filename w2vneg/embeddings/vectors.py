@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +64,10 @@ class Vectors(Keyed):
     ) -> None:
         self.words, self.spellings, self.noun = Words.of(words), spellings, noun
         self._coarse = None
-        self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+        try:
+            self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise ConfigError("vectors must be rows of real numbers, all of one length") from None
         self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
             raise ConfigError(
@@ -89,9 +92,11 @@ class Vectors(Keyed):
         return word in self.words
 
     def __getitem__(self, word: str | int | Iterable[str | int]) -> np.ndarray:
-        """Return the vector of a word or row, float32 (dim,), or of a list of such, float32 (k, dim)."""
+        """Return the vector of a word or row, float32 (dim,), read-only, or a new array of several, (k, dim)."""
         if isinstance(word, KEYS):
-            return self._resolve(word)[0]
+            vector = self._resolve(word)[0].view()
+            vector.flags.writeable = False  # or `vector -= other` would change the model
+            return vector
         return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
 
     def __repr__(self):
@@ -221,7 +226,10 @@ class Vectors(Keyed):
         k = k if topn is ... else topn
         n = self._first(k, restrict_vocab)
         query, named = np.zeros(self.dim), []
-        for vector, weight, row in self._items(positive, negative):
+        items = self._items(positive, negative)
+        if not items:
+            raise ConfigError(f"most_similar needs a {self.noun} or a vector to look near")
+        for vector, weight, row in items:
             query += weight * vector
             named.append(row)
         if not query.any():
@@ -260,8 +268,8 @@ class Vectors(Keyed):
     def _first(self, k, restrict_vocab):
         """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""
         for name, value in (("k", k), ("restrict_vocab", restrict_vocab)):
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, not {value}")
+            if value is not None and not (isinstance(value, Integral) and value >= 1):
+                raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}")
         return len(self.matrix[:restrict_vocab])
 
     def _named(self, rows, scores):
@@ -291,7 +299,8 @@ class Vectors(Keyed):
         except (TypeError, ValueError):
             raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got {item!r:.80}") from None
         if vector.shape != (self.dim,) or not np.isfinite(vector).all():
-            raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got shape {vector.shape}")
+            found = f"shape {vector.shape}" if vector.shape != (self.dim,) else "one with NaN or infinity"
+            raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got {found}")
         return vector, None
 
     def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[tuple[str, float]]:
