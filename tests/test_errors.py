@@ -43,6 +43,7 @@ def test_did_you_mean():
     assert did_you_mean("xyz", ["relaxed", "ns"]) == ". Known: relaxed, ns."
     assert did_you_mean("relaxd", ["relaxed", "ns"], shown=0) == "; did you mean 'relaxed'?"
     assert did_you_mean(3, iter(["a"])) == ". Known: a."
+    assert did_you_mean("NS", ["relaxed", "ns"], shown=0) == "; did you mean 'ns'?"
 
 
 def test_require():

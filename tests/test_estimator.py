@@ -2,13 +2,19 @@
 
 import inspect
 
+import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import check_is_fitted
 
 from w2vneg import TrainConfig, Word2Vec
 from w2vneg.config import WALKS
 from w2vneg.config.presets import PRESETS
-from w2vneg.config.synonyms import GENSIM
+from w2vneg.config.synonyms import GENSIM, GENSIM_METHODS
 from w2vneg.errors import ConfigError
 from w2vneg.estimator import options_of_users
 from w2vneg.option import option
@@ -48,6 +54,42 @@ def test_params_are_read_set_and_cloned():
     assert clone(copy).config == copy.config
     assert Word2Vec(**params).config == word2vec.config
     assert word2vec.get_params(deep=False) == params
+
+
+def test_it_stands_in_a_pipeline_and_is_searched():
+    word2vec = Word2Vec(loss="ns", dim=8, epochs=1, subsample=0, min_count=1, workers=1)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(word2vec)
+    lines = np.array(["a b c", "b c d"] * 20)
+    pipeline = make_pipeline(FunctionTransformer(lambda texts: [line.split() for line in texts]), word2vec).fit(lines)
+    check_is_fitted(pipeline[-1])
+    assert sorted(pipeline[-1].wv.words) == ["a", "b", "c", "d"]
+    sizes = GridSearchCV(word2vec, {"dim": [8, 4]}, cv=2, scoring=lambda fitted, lines, y=None: -fitted.wv.dim)
+    assert sizes.fit([line.split() for line in lines]).best_params_ == {"dim": 4}
+
+
+def test_values_of_numpy_and_paths_are_values(tmp_path):
+    (tmp_path / "its.py").write_text(
+        "from w2vneg.config.presets import Preset, register_preset\n"
+        "register_preset('its-ns', Preset('ns', {}, 'ns', 'none'))\n"
+    )
+    try:
+        word2vec = Word2Vec(loss="its-ns", plugin=tmp_path / "its.py", lowercase=np.True_, dim=np.int64(8))
+        assert (word2vec.config.lowercase, word2vec.config.dim) == (True, 8)
+        assert word2vec.config.plugin == str(tmp_path / "its.py")
+    finally:
+        PRESETS.pop("its-ns", None)
+
+
+def test_what_gensim_has_is_told_where_it_is():
+    word2vec = Word2Vec()
+    with pytest.raises(AttributeError, match=r"no attribute 'train'; .* fit\(corpus, update=True\)"):
+        word2vec.train([["a"]])
+    with pytest.raises(AttributeError, match=r"no attribute 'most_similar'; ask its vectors: \.wv\.most_similar"):
+        word2vec.most_similar("a")
+    with pytest.raises(AttributeError, match=r"no attribute 'trains'$"):
+        word2vec.trains()
+    assert not any(hasattr(Word2Vec, name) for name in GENSIM_METHODS)
 
 
 def test_a_plugin_stays_the_same_through_a_clone(tmp_path, monkeypatch):
@@ -125,6 +167,10 @@ def test_names_of_gensim_lead_to_options_that_are_there():
         ({"sample": 5}, "subsample must be below 1"),
         ({"max_vocab_size": 5}, "called max_vocab here"),
         ({"lr": 0.1}, "called alpha here"),
+        ({"vectorsize": 8}, "'vectorsize'; it is called dim here"),
+        ({"cbow": True}, "it is inputs='window'"),
+        ({"plugin": 5}, "plugin must be text, .* not 5"),
+        ({"lowercase": np.array([True])}, "lowercase must be true or false"),
     ],
 )
 def test_names_of_others_that_mean_something_else_are_answered(options, message):

@@ -53,7 +53,8 @@ class RankError(W2vnegError, RuntimeError):
 def did_you_mean(name, known, shown=12):
     """Return `` '; did you mean …? Known: …' `` for a message about a name that is not among `known`."""
     known = list(known)
-    close = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
+    spellings = dict.fromkeys((str(name), str(name).lower()))
+    close = next(filter(None, (difflib.get_close_matches(one, known, n=3, cutoff=0.5) for one in spellings)), None)
     hint = f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else "."
     if len(known) <= shown:
         hint += f" Known: {', '.join(known)}."

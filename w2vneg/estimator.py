@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
 from typing import TYPE_CHECKING, Any
 
 from .config import TrainConfig
@@ -40,6 +41,8 @@ def with_options(config, options):
     ConfigError
         For an option that is unknown or out of range.
     """
+    if isinstance(options.get("plugin"), os.PathLike):
+        options = options | {"plugin": os.fspath(options["plugin"])}
     load_plugins(options.get("plugin"))  # some of the others may be its own
     options = from_gensim(options)
     if config is None:
@@ -81,6 +84,13 @@ class Estimator:
             raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
         self.config = with_options(self.config, params)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags; it alone asks for them."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        tags = InputTags(one_d_array=True, two_d_array=False, string=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=tags)
 
     def __repr__(self):
         values = self.config.as_dict()

@@ -3,6 +3,7 @@
 import logging
 import sys
 
+from .errors import ConfigError
 from .events import ExchangesPlanned, Interrupted, RolledBack, RoundDone
 
 LOG = logging.getLogger("w2vneg")
@@ -46,6 +47,8 @@ class Followers:
     """
 
     def __init__(self, progress=None):
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise ConfigError(f"progress must be True, False, None or a function, not {progress!r:.60}")
         shown = in_notebook() if progress is None else progress is True
         self.reading = self._read if shown else (progress or None)
         self._shown, self._bar = shown, None

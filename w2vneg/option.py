@@ -110,6 +110,8 @@ def checked(item, value):
             raise ConfigError(f"{item.name} must have a value")
         return None
     if kind is bool:
+        if getattr(getattr(value, "dtype", None), "kind", None) == "b" and not value.ndim:  # NumPy's
+            value = bool(value)
         if not isinstance(value, bool):
             raise ConfigError(f"{item.name} must be true or false, not {value!r}")
     else:

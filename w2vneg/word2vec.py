@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .config import TrainConfig
 from .config.compatibility import about_cosines, check_diagnose, check_plugs
 from .config.ranks import without_ranks
+from .config.synonyms import GENSIM_METHODS
 from .data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
 from .data.encoded.ranked import RankedCorpus
 from .data.inputs import Input, as_input, encode_input
@@ -96,6 +97,7 @@ class Word2Vec(Estimator):
     def fit(
         self,
         corpus: Corpus,
+        y: Any = None,
         *,
         vocab: Vocabulary | None = None,
         vocab_out: Vocabulary | None = None,
@@ -117,6 +119,8 @@ class Word2Vec(Estimator):
             A file, folder, glob or named corpus; an `Input` for baskets, ratings, pairs, counts or edges of a graph,
             in files or in memory; or sentences as lists of str. A DataFrame with columns called user and item, or item
             and target, and a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
+        y : None
+            Not looked at; scikit-learn's pipelines and searches pass it.
         vocab : Vocabulary, optional
             Use this one rather than the corpus's own; of rectangular data that of the rows.
         vocab_out : Vocabulary, optional
@@ -181,6 +185,8 @@ class Word2Vec(Estimator):
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
+        if callable(listeners) or not all(map(callable, listeners)):
+            raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
         listeners = [*listeners, followers]
         with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():
             trainer = self.trainer(
@@ -403,6 +409,17 @@ class Word2Vec(Estimator):
         if self.model is None:
             raise ConfigError("nothing is trained yet; call fit first")
         return self.model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.model is not None
+
+    def __getattr__(self, name: str) -> Any:
+        """Say where to find what gensim's Word2Vec has under this name."""
+        remedy = GENSIM_METHODS.get(name)
+        if remedy is None and not name.startswith("_") and hasattr(Vectors, name):
+            remedy = f"ask its vectors: .wv.{name}"
+        hint = f"; {remedy}" if remedy else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     @property
     def vectors(self) -> Vectors:

@@ -4,6 +4,7 @@ import datetime
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 import scipy.sparse
 
@@ -33,7 +34,9 @@ def polars(frame):
     return pytest.importorskip("polars").DataFrame({name: frame[name].to_list() for name in frame.columns})
 
 
-@pytest.mark.parametrize("made", [lambda frame: frame, polars, lambda frame: frame.to_records(index=False)])
+@pytest.mark.parametrize(
+    "made", [lambda frame: frame, polars, pyarrow.Table.from_pandas, lambda frame: frame.to_records(index=False)]
+)
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
@@ -141,6 +144,7 @@ def test_known_and_held_out_pairs_in_memory(tmp_path):
         (lambda: as_input(FRAME.rename(columns={"weight": "rating"})), r"user, item, rating, time\) do not say"),
         (lambda: as_input(FRAME[["item", "weight"]]), "do not say how to read it; give Input"),
         (lambda: as_input(np.ones((4, 2))), "do not say how to read it"),
+        (lambda: as_input(polars(FRAME).lazy()), r"a LazyFrame has no rows yet; give what its collect\(\) returns"),
         (lambda: as_input(scipy.sparse.eye(3)), "a square matrix may be of one kind"),
         (lambda: read(FRAME, item_col="users"), "no column is called 'users'.*did you mean 'user'"),
         (lambda: read(FRAME.assign(weight=-FRAME["weight"])), r"DataFrame: row 0 \(from 0 on\): in 'weight'.*below 0"),

@@ -4,6 +4,8 @@ All these names are answered with ours. `Word2Vec` takes those of gensim's const
 `from_gensim`.
 """
 
+import difflib
+
 from ..errors import ConfigError, did_you_mean
 
 SYNONYMS = {
@@ -85,6 +87,8 @@ UNLIKE = {
     "sorted_vocab": "words are in the order of their counts here; leave it out",
     "null_word": "there is no such word here; leave it out",
     "compute_loss": "the loss is always computed: see model.history, or fit(…, listeners=[…]); leave it out",
+    "cbow": "it is inputs='window'",
+    "subwords": "it is inputs='subwords', or 'window+subwords'",
     "sentences": "training is done by fit: Word2Vec(…).fit(sentences)",
     "corpus_file": "training is done by fit: Word2Vec(…).fit(path)",
     "callbacks": "give functions to fit(…, listeners=[…]); they are called with the events of the run",
@@ -93,7 +97,20 @@ UNLIKE = {
     "batch_words": "workers share the corpus out by themselves; leave it out",
     "comment": "keep it where you keep the model; leave it out",
 }
-"""A name of gensim's constructor that has no option of the same meaning here -> what to do instead."""
+"""A name of gensim's constructor, or a flag of ours, that is no option of the same meaning -> what to do instead."""
+
+GENSIM_METHODS = {
+    "train": "to go on with what was trained, fit(corpus, update=True)",
+    "build_vocab": "fit(corpus) counts and trains; with update=True the vocabulary grows",
+    "scan_vocab": "fit(corpus) counts and trains",
+    "prepare_vocab": "fit(corpus) counts and trains",
+    "build_vocab_from_freq": "give a Vocabulary: fit(corpus, vocab=…)",
+    "reset_from": "give its vocabulary: fit(corpus, vocab=other.model.vocab)",
+    "predict_output_word": "recommend(words) scores every word as a target",
+    "get_latest_training_loss": "model.history has the loss of each epoch",
+    "syn1neg": "it is model.vectors_out",
+}
+"""What gensim's Word2Vec has and ours has not -> what to do instead; docs/migrating.md has the whole list."""
 
 
 def from_gensim(options):
@@ -137,5 +154,6 @@ def hint_for(name, known):
     """
     if name in UNLIKE:
         return f"; {UNLIKE[name]}"
-    ours = SYNONYMS.get(name.lower())
+    near = difflib.get_close_matches(name.lower(), [*SYNONYMS, *known], 1, 0.8)
+    ours = SYNONYMS.get(near[0]) if near else None
     return f"; it is called {ours} here" if ours in known else did_you_mean(name, known, shown=0)

@@ -262,7 +262,9 @@ def validate_of(valid, former):
     """Return what `fit` evaluates on as a `Validate`, or None; `former` are its keywords of version 0.1."""
     unknown = former.keys() - _FORMER.keys()
     if unknown:
-        raise TypeError(f"fit() got an unexpected keyword argument {min(unknown)!r}")
+        raise TypeError(
+            f"fit() got an unexpected keyword argument {min(unknown)!r}; options of the run are given to Word2Vec(…)"
+        )
     if former:
         fields = ", ".join(f"{_FORMER[name]}=" for name in former)
         warnings.warn(f"{', '.join(former)} of fit: give valid=Validate(pairs, {fields})", FutureWarning, stacklevel=3)

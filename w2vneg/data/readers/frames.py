@@ -50,7 +50,7 @@ class Frame:
 
     @classmethod
     def of(cls, data):
-        """Make one of a pandas or polars DataFrame, a scipy.sparse matrix, an array, or a list of rows.
+        """Make one of a pandas or polars DataFrame, a pyarrow table, a sparse matrix, an array, or a list of rows.
 
         Returns
         -------
@@ -73,6 +73,10 @@ class Frame:
             return cls(name, [row, column, entries.data.astype(float)], ["row", "column", "value"], data)
         if hasattr(data, "dtype") and hasattr(data, "ndim"):
             return cls._of_array(name, data)
+        if hasattr(data, "column_names") and hasattr(data, "itercolumns"):  # of pyarrow
+            return cls(name, [column.to_numpy() for column in data.itercolumns()], data.column_names)
+        if hasattr(type(data), "columns") and hasattr(data, "collect"):  # a plan of polars' or a cluster's
+            raise ConfigError(f"a {name} has no rows yet; give what its collect() returns, or a DataFrame")
         if hasattr(data, "columns") and hasattr(data, "__getitem__") and hasattr(data, "shape"):
             head = list(data.columns)
             at = data.iloc if hasattr(data, "iloc") else data  # by number: two columns may have one name
