@@ -47,10 +47,12 @@ class Registry:
         What the table holds, in the singular, for messages: ``"loss"``.
     base : type, optional
         The base class of what it holds, with a class method ``adopt`` for those of earlier versions that lack it.
+    listed : str, optional
+        How a user lists what it holds, for messages: ``"'w2vneg reproduce' lists all"``.
     """
 
-    def __init__(self, kind, base=None):
-        self.kind = kind
+    def __init__(self, kind, base=None, listed=None):
+        self.kind, self.listed = kind, listed
         self.base = base
         self._entries = {}  # str -> object
         self.listeners = []  # called without arguments after every change
@@ -77,7 +79,8 @@ class Registry:
         try:
             return self._entries[name]
         except KeyError:
-            raise UnknownNameError(f"unknown {self.kind} {name!r}{did_you_mean(name, self._entries)}") from None
+            hint = did_you_mean(name, self._entries) + (f" {self.listed}." if self.listed else "")
+            raise UnknownNameError(f"unknown {self.kind} {name!r}{hint}") from None
 
     def __contains__(self, name):
         return name in self._entries

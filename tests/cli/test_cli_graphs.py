@@ -45,7 +45,7 @@ def test_edges_are_split_both_ways_round(folder, run_cli):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--subwords", "items are not spelt; leave it out"),
+        ("--subwords", "names of nodes are no words; leave it out"),
         ("--readout in+letters", "is for words of a text, not for items"),
         ("--p 0", "p must be at least 0.001"),
         ("--walk-length 1", "walk_length must be at least 2"),

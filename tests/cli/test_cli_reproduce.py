@@ -132,6 +132,7 @@ def test_a_figure_that_fails_leaves_nothing(run_cli, study):
 def test_mistakes_are_told_before_the_study_runs(run_cli, study, tmp_path):
     result = run_cli("reproduce", "toy-studi")
     assert result.code == 1 and "unknown study 'toy-studi'; did you mean 'toy-study'" in result.err
+    assert "'w2vneg reproduce' lists all." in result.err
     (tmp_path / "file").write_text("text")
     for place in ("file", "file/inside"):
         result = run_cli("reproduce", "toy-study", "--out", place)

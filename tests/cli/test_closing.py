@@ -39,22 +39,24 @@ def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):
 
 
 @pytest.mark.parametrize(
-    ("words", "output", "folder", "items", "command", "looked_at"),
+    ("words", "output", "folder", "source", "command", "looked_at"),
     [
-        (["of", "paris"], "vectors.txt", None, False, "nearest paris", "vectors.txt"),
-        (["paris"], "a b.txt", "m", False, "nearest paris --vectors 'a b.txt'", "m"),
-        (["39", "48"], "vectors.txt", "m", True, "recommend m 39", "m"),
-        (["$(rm)", "\x1b[2J", "--help", "ok"], "v", None, True, "nearest ok --vectors v", "v"),
+        (["of", "paris"], "vectors.txt", None, "text", "nearest paris", "vectors.txt"),
+        (["paris"], "a b.txt", "m", "text", "nearest paris --vectors 'a b.txt'", "m"),
+        (["39", "48"], "vectors.txt", "m", "baskets", "recommend m 39", "m"),
+        (["n1", "n2"], "vectors.txt", "m", "graph", "nearest n1", "m"),
+        (["n1", "n2"], None, "m", "graph", "nearest n1 --vectors m", "m"),
+        (["$(rm)", "\x1b[2J", "--help", "ok"], "v", None, "pairs", "nearest ok --vectors v", "v"),
     ],
 )
-def test_what_to_type_next(words, output, folder, items, command, looked_at):
+def test_what_to_type_next(words, output, folder, source, command, looked_at):
     vectors = Vectors(words, np.eye(len(words)))
-    found = said(tell_what_next, vectors, output, folder, items)
+    found = said(tell_what_next, vectors, output, folder, source)
     assert found == [f"Next: w2vneg {command}, or in a browser w2vneg explore {looked_at}"]
 
 
 def test_words_that_a_shell_would_not_take_are_not_shown():
-    assert said(tell_what_next, Vectors(["`rm`", "-x"], np.eye(2)), "v", None, False) == []
+    assert said(tell_what_next, Vectors(["`rm`", "-x"], np.eye(2)), "v", None, "text") == []
 
 
 def test_a_table_that_is_too_wide_is_a_list():

@@ -227,7 +227,7 @@ def test_baskets_train():
         ),
         ({"inputs": "window", "loss": "ns", "share_negatives": "window"}, "take --share-negatives centre"),
         ({"inputs": "window", "loss": "ns", "source": "pairs"}, "pairs have none"),
-        ({"inputs": "subwords", "loss": "ns", "source": "baskets"}, "items are not spelt"),
+        ({"inputs": "subwords", "loss": "ns", "source": "baskets"}, "names of items are no words"),
         ({"inputs": "subwords", "loss": "mle"}, "scores every word"),
         ({"inputs": "subwords", "loss": "kernel-quadratic"}, "draws made ahead"),
         ({"inputs": "window", "loss": "ns", "minn": 2}, "--minn has no effect with inputs 'window'"),

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from planted import as_text, two_topics
 
+from w2vneg.cli.valid import warn_of_raw
+from w2vneg.config import TrainConfig
+from w2vneg.data.inputs import Input, encode_input
 from w2vneg.errors import MissingExtraError
 from w2vneg.events import Validated
 from w2vneg.search.space import Range
 from w2vneg.search.trials import Trial, rows_of
 from w2vneg.search.tuning import Planned
-from w2vneg.training.validation import Metric
+from w2vneg.training.validation import Metric, Validation
 
 pytest.importorskip("optuna", reason="the extra optuna is not installed")
 from w2vneg.search.tpe import Tpe
@@ -50,6 +53,17 @@ def test_what_it_proposes_gets_better_and_lies_in_its_ranges(metric):
     losses = [loss_of(options) for options in found]
     assert np.mean(losses[20:]) < 0.7 * np.mean(losses[:10])  # those are at random
     assert found == [options for options, _ in searched(Tpe(GRID, RANGES, 40, 7), Metric.parse(metric))]
+
+
+@pytest.mark.parametrize(
+    ("grid", "ranges", "warned"),
+    [(GRID, {}, True), ({}, {"temp": RANGES["alpha"]}, True), ({}, RANGES, False)],
+)
+def test_raw_scores_of_different_laws_are_warned_of(grid, ranges, warned):
+    corpus = encode_input(Input("pairs", [("a", "x"), ("b", "x"), ("b", "y"), ("b", "z")]), min_count=1)
+    config, notes = TrainConfig(source="pairs", loss="relaxed", dim=4), []
+    warn_of_raw(Validation(None), config, Tpe(grid, ranges, 9, 1), corpus, notes.append)
+    assert len(notes) == warned
 
 
 def curve(value):

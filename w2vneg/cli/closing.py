@@ -27,7 +27,7 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
     vectors = word2vec.wv
     if config.source == "text":
         tell_how_good(vectors, mirror, note)
-    tell_what_next(vectors, output, folder, config.source != "text", note)
+    tell_what_next(vectors, output, folder, config.source, note)
 
 
 def tell_of_loss(history, note):
@@ -58,7 +58,7 @@ def tell_how_good(vectors, mirror, note):
         )
 
 
-def tell_what_next(vectors, output, folder, items, note):
+def tell_what_next(vectors, output, folder, source, note):
     """Say what to type next, a command that works here.
 
     Parameters
@@ -66,13 +66,13 @@ def tell_what_next(vectors, output, folder, items, note):
     vectors : Vectors
     output : str or None, file of the vectors
     folder : str or None, of the model
-    items : bool, whether it was trained on items rather than text
+    source : str, what it was trained on: items are recommended, words and nodes have neighbours
     note : callable
     """
     word = _telling(vectors)
     if word is None:
         return
-    if items and folder:
+    if source not in ("text", "graph") and folder:
         command = f"w2vneg recommend {shlex.quote(folder)} {word}"
     else:
         of = "" if output == "vectors.txt" else f" --vectors {shlex.quote(output or folder)}"

@@ -79,9 +79,9 @@ def info_(name, mirror, as_json):
     if as_json:
         _echo_json(facts)
         return
-    click.echo(f"{dataset.name}: {dataset.title}")
+    click.echo(hanging(f"{dataset.name}: ", dataset.title))
     for label, value in _shown(dataset, status, path, facts["cache_place"]):
-        click.echo(hanging(f"  {label + ':':<16} ", str(value)))
+        click.echo(hanging(f"  {label + ':':<12} ", str(value)))
     click.echo("  looked for in this order:")
     for number, place in enumerate(facts["resolution_order"], 1):
         click.echo(hanging(f"    {number}. ", place))
@@ -112,8 +112,8 @@ def _shown(dataset, status, path, cache_place):
     if dataset.made_here:
         yield "kept at", cache_place
     else:
-        checksum = f"sha256 {dataset.sha256}" if dataset.sha256 else f"md5 {dataset.md5}"
-        yield "file", f"{dataset.file}, {dataset.size:,} bytes, {checksum}"
+        yield "file", f"{dataset.file}, {dataset.size:,} bytes"
+        yield ("sha256", dataset.sha256) if dataset.sha256 else ("md5", dataset.md5)
         inside = f" ({dataset.member} inside it)" if dataset.member else ""
         yield "address", f"{dataset.url}{inside}" if dataset.url else "none offers this file ready-made"
         yield "cache place", cache_place

@@ -177,17 +177,17 @@ def _on_a_set(encoded, mirror, chosen, note=None):
 def warn_of_raw(validation, config, combinations, encoded, note):
     """Warn where objectives are compared by raw dot products that settle by different laws.
 
-    combinations : list of dict, options of the runs; anything else is passed over
+    combinations : list of dict, options of the runs, or what proposes them and tells its `corners`
     """
     from ..config.law import settle_alike
     from ..errors import W2vnegError
     from ..evaluation.correction import share_of
     from ..training.validation import Validation
 
-    if not isinstance(combinations, list) or not isinstance(validation, Validation) or share_of(validation.score):
+    if not isinstance(validation, Validation) or share_of(validation.score):
         return
     configs = []
-    for options in combinations:
+    for options in combinations if isinstance(combinations, list) else combinations.corners():
         try:
             configs.append(dataclasses.replace(config, **options).resolved())
         except W2vnegError:  # it is a row with this reason

@@ -199,7 +199,8 @@ def check_inputs(config):
     if not inputs.composes:
         return
     if inputs.of_text and config.source != "text":
-        raise ConfigError(f"{flag} looks at how words are spelt, and items are not spelt; leave it out")
+        what = "names of nodes" if config.source == "graph" else "names of items"
+        raise ConfigError(f"{flag} looks at how words are spelt, and {what} are no words; leave it out")
     if inputs.around and config.source == "pairs":
         raise ConfigError(f"{flag} makes a vector of the words around, and pairs have none; leave it out")
     if is_dense(config):

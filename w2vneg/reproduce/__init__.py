@@ -18,7 +18,7 @@ import pandas as pd
 
 from ..registry import Registry, import_all
 
-STUDIES = Registry("study")
+STUDIES = Registry("study", listed="'w2vneg reproduce' lists all")
 
 
 @dataclass(frozen=True)

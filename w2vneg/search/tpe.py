@@ -10,6 +10,7 @@ import math
 
 from ..errors import require
 from ..events import Validated
+from .space import combinations
 from .trials import key_of
 
 _FIRST = 5  # runs that go to their ends before any is given up
@@ -35,6 +36,10 @@ class Tpe:
 
     def __len__(self):
         return self._n
+
+    def corners(self):
+        """Return the combinations of the grid and of the ends of the ranges, a list of dict."""
+        return combinations(self._grid | {name: [span.low, span.high] for name, span in self._ranges.items()})
 
     def begin(self, trials, metric):
         """Take up the trials of a folder (list of Trial); `metric` is the Metric to choose by."""
