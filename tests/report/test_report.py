@@ -275,3 +275,26 @@ def test_bars_have_intervals_around_them():
     error = json.loads(interactive.figure_json(bars))["data"][0]["error_y"]
     decoded = [np.frombuffer(base64.b64decode(error[key]["bdata"])) for key in ("array", "arrayminus")]
     assert [list(one) for one in decoded] == [[2, 3], [1, 2]]
+
+
+def test_what_is_shown_of_files_beside_models(folder):
+    model = model_of(LOGITS)
+    model.history += [*told(2), {"event": "Interrupted", "epoch": 3, "fraction": 0.5}]
+    one = Subject("file", "file", vectors_of("abcde"))
+    two = Subject("run", "run", Vectors("abcde", np.eye(5), [9, 7, 5, 3, 1], noun="item"), model)
+    section = sections.runs([one, two])
+    assert [table.title for table in section.tables] == ["", "All options"]  # a file has none that differ
+    assert section.tables[1].head == ["", "run"]
+    facts = {row[0]: row[1:] for row in section.tables[0].rows}
+    assert facts["vectors"] == ["5 words", "5 items"]
+    assert facts["epochs"] == ["–", f"2 of {model.config.epochs}, interrupted"]
+    norms = sections.shape([one, two]).charts[0]  # not places of one beside counts of the other
+    assert norms.x.startswith("rank") and all(series.x[0] == 1 for series in norms.series)
+    assert sections.shape([two]).charts[0].series[0].x[0] == 9
+
+
+def test_words_that_are_asked_for_are_shown_or_told_to_be_unknown():
+    one, two = Subject("one", "", vectors_of("abcde")), Subject("two", "", vectors_of("xyz"))
+    first, second = sections.neighbours([one, two], ["a", "nobody"]).tables
+    assert first.title == "a" and len(first.rows) == 4 and first.rows[0][1] == "no such word"
+    assert second.rows == [["no such word", "no such word"]]

@@ -9,7 +9,8 @@ from ..errors import require
 from .charts import GROUPS, colour_of, dash_of
 
 _EXTRA = "report", "a report"
-_MARGINS = {"bars": {"l": 130, "r": 16, "t": 40, "b": 120}}  # pixels: names of bars are long, and slanted
+_SYMBOLS = ("circle", "diamond", "square", "triangle-up")  # of points, for print in grey
+_MARGINS = {"bars": {"l": 130, "r": 16, "b": 120}}  # pixels: names of bars are long, and slanted
 
 
 def check_installed():
@@ -36,23 +37,38 @@ def figure_json(chart):
 def figure_of(chart):
     """Return a chart as a plotly.graph_objects.Figure; further colours of a map are in its ``layout.meta``."""
     objects = require("plotly.graph_objects", *_EXTRA)
-    figure = objects.Figure()
+    figure, named = objects.Figure(), len(chart.series) > 1
     for number, series in enumerate(chart.series):
         figure.add_trace(_TRACES[chart.kind](objects, chart, series, number))
     labelled = {"showgrid": True, "gridcolor": "#e6e6e6", "zeroline": False, "linecolor": "#999"}
     figure.update_layout(
         template="none",
-        title={"text": escape(chart.title), "font": {"size": 15}, "x": 0.01, "xanchor": "left"},
+        title={
+            "text": escape(chart.title),
+            "font": {"size": 15},
+            "x": 0.01,
+            "xanchor": "left",
+            "y": 1,
+            "yanchor": "top",
+            "pad": {"t": 12},
+        },
         font={"family": "system-ui, sans-serif", "size": 12},
-        margin=_MARGINS.get(chart.kind, {"l": 60, "r": 16, "t": 40, "b": 50}),
+        margin=_MARGINS.get(chart.kind, {"l": 60, "r": 16, "b": 50}) | {"t": 64 if named else 40},
         height=640 if chart.kind == "map" else 380,
         hovermode="closest",
         barmode="group",
         dragmode="pan" if chart.kind == "map" else "zoom",
-        showlegend=len(chart.series) > 1,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        showlegend=named,
+        legend={
+            "orientation": "h",
+            "y": 1.01,
+            "yanchor": "bottom",
+            "x": 0,
+            "xanchor": "left",
+            "itemsizing": "constant",
+        },
         xaxis={"title": {"text": escape(chart.x)}, "type": _axis(chart, "x"), **labelled},
-        yaxis={"title": {"text": escape(chart.y)}, "type": _axis(chart, "y"), **labelled},
+        yaxis={"title": {"text": escape(chart.y)}, "type": _axis(chart, "y"), "automargin": True, **labelled},
     )
     if chart.kind == "bars":
         figure.update_xaxes(tickangle=-40)
@@ -88,7 +104,8 @@ def _lines(objects, chart, series, number):
 
 
 def _points(objects, chart, series, number):
-    marker = {"color": colour_of(series, number), "size": 5, "opacity": 0.5}
+    symbol = _SYMBOLS[(number if series.like is None else series.like) % len(_SYMBOLS)]
+    marker = {"color": colour_of(series, number), "size": 5, "opacity": 0.5, "symbol": symbol}
     return objects.Scattergl(
         x=series.x,
         y=series.y,

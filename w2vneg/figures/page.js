@@ -33,7 +33,7 @@ function labelled(text, element) {
   return label;
 }
 
-const POINTS = 100_000;  // drawn at a time
+const POINTS = 75_000;  // drawn at a time
 
 // A map, drawn on the `.plot` of a box. `clicked` is called with the number of a point.
 // Of more points than can be drawn fluently, the first in view are: rows are sorted by frequency, so zooming in shows rarer ones.

@@ -52,7 +52,7 @@ def map_of(vectors, way="pca", title="", names=None, number=0):
     names = list(vectors.words) if names is None else names
     at, counts = places(vectors, way), vectors.counts
     if counts is None:
-        frequency = Colour("place in the file, log10", -np.log10(np.arange(1, len(names) + 1, dtype=np.float32)))
+        frequency = Colour("place in the file, −log10", -np.log10(np.arange(1, len(names) + 1, dtype=np.float32)))
     else:
         frequency = Colour("count, log10", np.log10(np.maximum(counts, 1)).astype(np.float32))
     series, axes = [Series(title, at[:, 0], at[:, 1], names, like=number)], (f"{way.upper()} 1", f"{way.upper()} 2")

@@ -29,11 +29,13 @@ def runs(subjects):
     facts = [_facts(one) for one in subjects]
     rows = [[name, *(own.get(name, "–") for own in facts)] for name in dict.fromkeys(k for own in facts for k in own)]
     section = Section("What was run", "", tables=[Table("", head, rows)])
-    options = [{} if one.model is None else one.model.config.as_dict() for one in subjects]
+    trained = [one for one in subjects if one.model is not None]
+    options = [one.model.config.as_dict() for one in trained]
+    head = ["", *(one.name for one in trained)]
     names = dict.fromkeys(name for own in options for name in own)
     table = [[name, *(_shown(own.get(name)) for own in options)] for name in names]
     different = [row for row in table if len(set(row[1:])) > 1]
-    if len(subjects) > 1 and different:
+    if different:
         section.tables.append(Table("Options that differ", head, different))
     if table:
         section.tables.append(Table("All options", head, table, folded=True))
@@ -43,7 +45,7 @@ def runs(subjects):
 def _facts(subject):
     facts = {
         "file or folder": subject.path,
-        "words": f"{len(subject.vectors):,}",
+        "vectors": f"{len(subject.vectors):,} {subject.vectors.noun}s",
         "dimensions": f"{subject.vectors.dim}",
     }
     model = subject.model
@@ -54,7 +56,8 @@ def _facts(subject):
     facts["data"] = ", ".join(map(str, read.get("files") or read.get("names") or [read.get("kind", "in memory")]))
     facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
     epochs = subject.told("EpochDone")
-    facts["epochs"] = f"{len(epochs)} of {model.config.epochs}"
+    ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""
+    facts["epochs"] = f"{len(epochs)} of {model.config.epochs}{ended}"
     if epochs:
         facts["pairs trained"] = f"{sum(record['pairs'] for record in epochs):,}"
         facts["seconds of training"] = f"{_spent(epochs)[1].sum():.1f}"
@@ -223,7 +226,8 @@ def neighbours(subjects, words=()):
     section = Section("Neighbours", "The nearest by cosine.")
     for word in words or chosen_words(subjects):
         columns = [_nearest(one, word) for one in subjects]
-        if any(columns):
+        if any(columns) or words:
+            columns = [column or [f"no such {one.vectors.noun}"] for one, column in zip(subjects, columns, strict=True)]
             rows = [[column[i] if i < len(column) else "" for column in columns] for i in range(max(map(len, columns)))]
             section.tables.append(Table(subjects[0].title(word), [one.name for one in subjects], rows))
     return section
@@ -257,12 +261,13 @@ def shape(subjects):
         "carry the variance.",
     )
     norms, hubs, axes, rows = [], [], [], []
+    known = all(one.vectors.counts is not None for one in subjects)
     for number, one in enumerate(subjects):
         vectors, words = one.vectors, one.vectors.words
         sizes, shares = geometry.lengths(vectors), geometry.spectrum(vectors)
         seen, asked = geometry.hubness(vectors)
         some = _spread(len(sizes), _DOTS)
-        at = some + 1 if vectors.counts is None else np.maximum(vectors.counts[some], 1)
+        at = np.maximum(vectors.counts[some], 1) if known else some + 1
         norms.append(Series(one.name, at, sizes[some], [one.title(words[i]) for i in some.tolist()], like=number))
         falling = np.sort(seen[seen > 0])[::-1]
         steps = _spread(len(falling), 200)
@@ -273,9 +278,8 @@ def shape(subjects):
         rows.append([one.name, rank, f"{np.median(sizes):.2f}", f"{seen.max()} of {asked:,}", top])
     head = ["vectors", "effective rank", "median norm", "largest hub, near", "largest hubs"]
     section.tables.append(Table("", head, rows))
-    known = all(one.vectors.counts is not None for one in subjects)
     label = "count in the training data" if known else "rank by frequency or place in the file"
-    largest, near = "words that are near any, the largest hubs first", "times among the ten nearest"
+    largest, near = "place among them, the largest hubs first", "times among the ten nearest"
     section.charts += [
         Chart("norms", "Norm against frequency", label, "length of the vector", norms, "points", log_x=True),
         Chart("hubs", "Hubs", largest, near, hubs, log_x=True, log_y=True),
