@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from w2vneg.reproduce import STUDIES, rs_gaussians  # noqa: F401  (its studies enter themselves)
-from w2vneg.reproduce.gaussian_draws import QUICK, Draw, corrected_scores, gaps, summed_up
+from w2vneg.reproduce.gaussian_draws import QUICK, Draw, corrected_scores, gaps, nearer, summed_up
 from w2vneg.reproduce.gaussian_task import (
     Method,
     Plan,
@@ -135,6 +135,9 @@ def test_sums_and_gaps_by_hand():
     gap = gaps(rows, [("a", "b")])
     assert gap["KL"][0] == pytest.approx(0.5)
     assert gap["±"][0] == pytest.approx(4.302653 * 0.5 / math.sqrt(3), rel=1e-6)
+    (found,) = nearer("RS", rows, lambda row: row["method"], [("b", "a"), ("c", "a")])
+    assert (found.claim, found.verdict, found.runs) == ("b is nearer to P than a", "inconclusive", 3)
+    assert found.difference == pytest.approx(0.5)
 
 
 def test_a_degeneracy_without_the_truth_is_made_of_the_pairs():
@@ -150,7 +153,7 @@ def test_a_degeneracy_without_the_truth_is_made_of_the_pairs():
 def test_the_studies_run_in_small_and_are_drawn(name):
     told = []
     study = STUDIES[name](told.append, True, 1)
-    assert told
+    assert told and study.verdicts
     for table in study.tables.values():
         assert len(table)
         assert "KL(P||g)" not in table or (table["KL(P||g)"] > 0).all()

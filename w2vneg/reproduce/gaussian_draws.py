@@ -9,6 +9,7 @@ import pandas as pd
 
 from .gaussian_task import SIZE, Method, Plan, Truth, divergences, likelihood, log_softmax, mixture, train
 from .kernel_task import best_alpha
+from .verdicts import Claim, Unit, judged
 
 _PLAN = Plan(0.01, batch=512, epochs=4)
 _RATES = (0.0025, 0.005, 0.01, 0.02, 0.04)
@@ -130,6 +131,19 @@ def summed_up(rows, by):
                 row[f"± {name}"] = float(sem(part[name]) * t.ppf(0.975, n - 1)) if n > 1 else math.nan
         found.append(row)
     return pd.DataFrame(found)
+
+
+def nearer(where, rows, name_of, pairs):
+    """Return verdicts on KL(P||g), paired by draw.
+
+    where : str, in the paper; rows : list of dict, draws in the same order for each name
+    name_of : callable(row) -> str; pairs : of names, the first is said to be nearer to the truth than the second
+    """
+    runs, figure = {}, "KL(P||g)"
+    for row in rows:
+        runs.setdefault((name_of(row), figure), []).append(row[figure])
+    claims = [Claim(where, f"{one} is nearer to P than {other}", other, one, figure) for one, other in pairs]
+    return judged(claims, runs, {figure: Unit(name="nats", least=0.005)})
 
 
 def gaps(rows, pairs_of):

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from . import STUDIES, Study, declare
-from .gaussian_draws import FULL, QUICK, Draw, gaps, summed_up, tuned
+from .gaussian_draws import FULL, QUICK, Draw, gaps, nearer, summed_up, tuned
 from .gaussian_task import Method, log_softmax
 from .memo import Memo
 
@@ -154,7 +154,14 @@ def rs_figure_2(tell, quick, seed, memo=None):
         "figure 2": _lines(table, "T", "D", "KL(P||g)"),
         "figure 2 corrected": _lines(table, "T", "D", "KL corrected"),
     }
-    return Study(tables, _said(scale, said), figures)
+    best_of = [f"{name}, T = {temp:g}" for name, temp in zip(best["D"], best["T for KL(P||g)"], strict=True)]
+    verdicts = nearer(
+        "RS figure 2",
+        rows + few,
+        lambda row: f"{row['D']}, T = {row['T']:g}" if "D" in row else f"n = {row['negatives']}",
+        [("1/P, T = 0.75", other) for other in best_of[1:]] + [("n = 5", f"n = {n}") for n in _NEGATIVES if n != 5],
+    )
+    return Study(tables, _said(scale, said), figures, verdicts)
 
 
 # figure 3
@@ -177,7 +184,13 @@ def rs_figure_3(tell, quick, seed, memo=None):
     table = summed_up(rows, ("method", "batch"))
     said = "The paper: maximum likelihood fits P̂ better with large minibatches, the relaxed softmax P at every size."
     figures = {f"figure 3 {part}": _lines(table, "batch", "method", y) for part, y in _PARTS.items()}
-    return Study({"batch": table}, _said(scale, said), figures)
+    verdicts = nearer(
+        "RS figure 3",
+        rows,
+        lambda row: f"{row['method']}, batch {row['batch']}",
+        [(f"RS 1/P T=.75, batch {batch}", f"MLE, batch {batch}") for batch in scale.batches],
+    )
+    return Study({"batch": table}, _said(scale, said), figures, verdicts)
 
 
 # figure 4
@@ -252,9 +265,14 @@ def rs_figure_4(tell, quick, seed, memo=None):
     )
     figures = {f"figure 4 {part}": _lines(table, "pairs", "method", y) for part, y in _PARTS.items()}
     figures["T by size"] = _lines(by_temp, "T", "pairs", "KL(P||g)")
-    return Study(
-        {"sizes": table, "differences": gaps(rows, _GAPS), "uniform by T": by_temp}, _said(scale, said), figures
+    verdicts = nearer(
+        "RS figure 4",
+        rows,
+        lambda row: f"{row['method']}, {row['pairs']:,} pairs",
+        [(f"{one}, {n:,} pairs", f"{other}, {n:,} pairs") for one, other in _GAPS[:4] for n in scale.sizes],
     )
+    tables = {"sizes": table, "differences": gaps(rows, _GAPS), "uniform by T": by_temp}
+    return Study(tables, _said(scale, said), figures, verdicts)
 
 
 # figure 5
@@ -295,6 +313,11 @@ def rs_figure_5(tell, quick, seed, memo=None):
         "others on all three."
     )
     tables = {"methods": table, "differences": raw, "differences corrected": corrected}
-    return Study(
-        tables, _said(scale, said), {"figure 5": _lines(table, "components", "method", "KL(P||g)", log_x=False)}
+    verdicts = nearer(
+        "RS figure 5",
+        rows,
+        lambda row: f"{row['method']}, {row['components']} components",
+        [(f"{one}, {n} components", f"{other}, {n} components") for one, other in wanted for n in scale.components],
     )
+    figures = {"figure 5": _lines(table, "components", "method", "KL(P||g)", log_x=False)}
+    return Study(tables, _said(scale, said), figures, verdicts)

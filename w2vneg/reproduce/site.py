@@ -77,8 +77,8 @@ def summary(results, made, failures):
         f"{counts[HOLDS]} hold, {counts[FAILS]} do not, {counts[OPEN]} are open. [Every claim](claims.md) stands with "
         "its interval and the number of comparisons.",
         "A claim holds if the whole interval of the difference that it names is above 0. It does not if all of it is "
-        "below what matters: a hundredth of the figure, or .005 nats. Intervals are of 95 % over all claims of a "
-        "study together.",
+        "below what matters: a hundredth of the figure, or .005 nats. A claim that two are equal holds if the interval "
+        "lies within a margin. Intervals are of 95 % over all claims of a study together.",
     ]
     for paper, title in PAPERS.items():
         own = [name for name in names_in_order() if declared(name).paper == paper]
