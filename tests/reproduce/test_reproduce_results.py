@@ -52,7 +52,7 @@ def test_all_runs_what_is_missing_and_says_what_could_not_be_run(run_cli, only, 
     assert pd.read_csv(out / "toy-two-t.csv")["x"].tolist() == [1]  # the part that was kept, not made again
     text = (out / "index.md").read_text(encoding="utf-8")
     assert "2 of 2 studies" in text and "of 4 claims 2 hold, 0 do not, 2 are open" in text
-    assert "| table 0 | [toy-one](toy-one.md) | done | 0 | 1 | 0 | 1 |" in text
+    assert "| [toy-one](toy-one.md) | table 0 | done | 0 s | 1, 0, 1 |" in text
     assert text.count("- a beats b (RS table 2): +1.05") == 1
     assert (out / "claims.md").read_text(encoding="utf-8").count(f"**{HOLDS}**") == 2
     assert run_cli("reproduce", "all", "--out", out, "--quick").code == 0

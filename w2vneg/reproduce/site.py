@@ -78,7 +78,8 @@ def summary(results, made, failures):
         "its interval and the number of comparisons.",
         "A claim holds if the whole interval of the difference that it names is above 0. It does not if all of it is "
         "below what matters: a hundredth of the figure, or .005 nats. A claim that two are equal holds if the interval "
-        "lies within a margin. Intervals are of 95 % over all claims of a study together.",
+        "lies within a margin. Intervals are of 95 % over all claims of a study together. Times with ~ are of the "
+        "full form on one quiet core.",
     ]
     for paper, title in PAPERS.items():
         own = [name for name in names_in_order() if declared(name).paper == paper]
@@ -92,16 +93,19 @@ def _counts(made):
 
 
 def _studies(names, made, failures):
-    lines = ["| shows | study | state | seconds | claims: hold | do not | open |", "|---|---|---|---|---|---|---|"]
+    lines = ["| study | shows | state | time | hold, do not, open |", "|---|---|---|---|---|"]
     for name in names:
-        waits = f"not run, {about(name)} in full" if about(name) else "not run"
-        cells = [declared(name).shows, name, failures.get(name, waits), "", "", "", ""]
+        cells = [name, declared(name).shows, failures.get(name, "not run"), about(name), ""]
         if name in made:
             counts = _counts([made[name]])
-            judged = [counts[kind] if made[name].verdicts else "" for kind in (HOLDS, FAILS, OPEN)]
-            cells[1:] = [f"[{name}]({name}.md)", "done", f"{made[name].seconds:.0f}", *judged]
+            judged = ", ".join(str(counts[kind]) for kind in (HOLDS, FAILS, OPEN)) if made[name].verdicts else ""
+            cells = [f"[{name}]({name}.md)", declared(name).shows, "done", _took(made[name].seconds), judged]
         lines.append("| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     return "\n".join(lines)
+
+
+def _took(seconds):
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def _holding(names, made):
