@@ -310,7 +310,7 @@ def _verdicts(runs):
 
 
 @STUDIES.register("cis-shapes")
-@declare("CIS", "table 1")
+@declare("CIS", "table 1", minutes=5)
 def cis_shapes(tell, quick, seed):
     """Accuracy of the learned support by method, and heat maps."""
     shapes = ("blobs r=0.60",) if quick else (*BLOBS, *CURVES)
