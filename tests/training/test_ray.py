@@ -33,14 +33,18 @@ def planted():
     return encode_corpus(two_topics(), min_count=1)
 
 
+def environment():
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def ray():
     """Ray, connected to a cluster that runs of these tests find and leave."""
-    before = dict(os.environ)
+    before = environment()
     connection = cluster.Connection(None, 4, 1)
     yield connection.ray
     connection.close()
-    assert dict(os.environ) == before
+    assert environment() == before
 
 
 def bits(model):
@@ -204,7 +208,6 @@ def test_too_small_a_cluster_is_refused(planted):
         Word2Vec(**SMALL | {"workers": 2}, engine="ray").trainer(planted)
 
 
-@pytest.mark.parametrize("left", ["", "127.0.0.1:1"], ids=["none", "ended uncleanly"])
 def test_ranks_that_find_no_place_are_not_waited_for_for_ever(monkeypatch):
     crew = Crew(4, 1, None)
     crew._insist_on_a_place(crew.ranks)
@@ -226,6 +229,7 @@ def test_what_is_no_ray_is_seen_at_once():
             cluster.check_answers(f"127.0.0.1:{server.server_address[1]}")
 
 
+@pytest.mark.parametrize("left", ["", "127.0.0.1:1"], ids=["none", "ended uncleanly"])
 def test_no_cluster_at_an_address_is_refused(monkeypatch, tmp_path, left):
     with pytest.raises(ConfigError, match=r"no Ray cluster answers at 127.0.0.1:1 .*ray start --head"):
         cluster.check_answers("127.0.0.1:1")
