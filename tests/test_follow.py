@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from w2vneg import Word2Vec
-from w2vneg.errors import InputError
+from w2vneg.errors import ConfigError, InputError
 from w2vneg.events import Compiled, Compiling, EpochDone, RolledBack, RoundDone
 
 SENTENCES = [["a", "b", "c"], ["b", "c", "d"]] * 20
@@ -151,3 +151,16 @@ def test_sentences_of_two_words_are_sentences(text, tmp_path):
     assert len(word2vec().fit([("a", "b"), ("b", "c", "d")] * 9)) == 4
     assert len(word2vec().fit([("a", "b", "c")] * 9)) == 3
     assert len(word2vec().fit([str(text), str(tmp_path / "te*")])) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"progress": "yes"}, "progress must be True, False, None or a function, not 'yes'"),
+        ({"listeners": print}, r"listeners must be a list of functions of one event: fit\(…, listeners=\[print\]\)"),
+        ({"listeners": ["csv"]}, "listeners must be a list of functions"),
+    ],
+)
+def test_followers_that_are_none_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
+        word2vec().fit(SENTENCES, **options)

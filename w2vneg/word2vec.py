@@ -175,9 +175,7 @@ class Word2Vec(Estimator):
                 raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
             init = self._trained()
             check_growing(init, self.config)
-        if freeze and init is None:
-            raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
-        start = None if init is None else Start.of(init, freeze)
+        start = _start_of(init, freeze)
         self.check(diagnose, start)
         if update:
             vocab, vocab_out = self.grown(given, followers.reading)
@@ -185,9 +183,7 @@ class Word2Vec(Estimator):
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
-        if callable(listeners) or not all(map(callable, listeners)):
-            raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
-        listeners = [*listeners, followers]
+        listeners = [*_checked(listeners), followers]
         with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():
             trainer = self.trainer(
                 encoded, listeners, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
@@ -495,3 +491,17 @@ class Word2Vec(Estimator):
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
         word2vec.model, word2vec._loaded = model, True
         return word2vec
+
+
+def _start_of(init, freeze):
+    """Return where a run begins, a `Start`, or None for random numbers."""
+    if freeze and init is None:
+        raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
+    return None if init is None else Start.of(init, freeze)
+
+
+def _checked(listeners):
+    """Return the listeners; ConfigError unless they are several callables, or none."""
+    if callable(listeners) or not all(map(callable, listeners)):
+        raise ConfigError("listeners must be a list of functions of one event: fit(…, listeners=[print])")
+    return listeners
