@@ -68,3 +68,15 @@ def test_usage_mistakes(run_cli):
     assert run_cli("analogy", "man", "woman").code == 2
     assert "Usage: w2vneg nearest" in run_cli("nearest", "--help").out
     assert "Usage: w2vneg analogy" in run_cli("analogy", "--help").out
+
+
+def test_titles_stand_beside_items(vectors, run_cli, tmp_path):
+    (tmp_path / "titles.csv").write_text("id,name\nking,A king\nqueen,A queen\n")
+    (first, second, third) = run_cli("nearest", "king", "-k", 2, "--titles", "titles.csv").out.splitlines()
+    assert first == "king (A king)" and [second.endswith("  A queen"), third.endswith("  A queen")].count(True) == 1
+    found = json.loads(run_cli("nearest", "king", "-k", 2, "--titles", "titles.csv", "--json").out)["nearest"]["king"]
+    assert {one["word"]: one.get("name") for one in found} == {"queen": "A queen", "man": None}
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "vocab_out.tsv").write_text("")
+    refused = run_cli("nearest", "king", "--vectors", "model", "--titles", "titles.csv")
+    assert refused.code == 2 and "these are users; give --readout out" in refused.err

@@ -7,6 +7,7 @@ import click
 
 from ..errors import UnknownNameError
 from .readout import reads_vectors
+from .titles import titles_of, titles_options
 
 
 @click.command()
@@ -14,14 +15,19 @@ from .readout import reads_vectors
 @click.option("--vectors", metavar="FILE", default="vectors.txt", show_default=True, help="File or model folder.")
 @click.option("-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
 @reads_vectors
+@titles_options
+@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
-def nearest(words, vectors, k, readout, oov, as_json):
+def nearest(words, vectors, k, readout, oov, titles, titles_cols, mirror, as_json):
     """List the words nearest to each WORD, by cosine.
 
     Of a model of users and items these are users nearest to a user; with --readout out, items nearest to an item.
     """
     from ..embeddings import Vectors
 
+    if titles and readout != "out" and _of_two_kinds(vectors):
+        raise click.UsageError("--titles is of items, and these are users; give --readout out")
+    names = titles_of(titles, titles_cols, mirror)
     loaded = Vectors.load(vectors, readout=readout, oov=oov)
     try:
         answers = {word: loaded.most_similar(word, k=k) for word in words}
@@ -31,7 +37,8 @@ def nearest(words, vectors, k, readout, oov, as_json):
         document = {
             "vectors": vectors,
             "nearest": {
-                word: [{"word": other, "cosine": cosine} for other, cosine in found] for word, found in answers.items()
+                word: [{"word": other, "cosine": cosine} | _title(other, names) for other, cosine in found]
+                for word, found in answers.items()
             },
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
@@ -39,14 +46,23 @@ def nearest(words, vectors, k, readout, oov, as_json):
     blocks = []
     for word, found in answers.items():
         width = max((len(other) for other, _ in found), default=0)
-        lines = [f"  {other.ljust(width)}  {cosine:.3f}" for other, cosine in found]
-        blocks.append("\n".join([word, *lines]))
+        lines = [f"  {other.ljust(width)}  {cosine:.3f}  {names.get(other, '')}".rstrip() for other, cosine in found]
+        blocks.append("\n".join([f"{word} ({names[word]})" if word in names else word, *lines]))
     click.echo("\n\n".join(blocks))
+
+
+def _title(word, names):
+    return {"name": names[word]} if word in names else {}
+
+
+def _of_two_kinds(path):
+    """Tell whether a path is the folder of a model of users and items."""
+    return os.path.isfile(os.path.join(path, "vocab_out.tsv"))
 
 
 def _other_side(path, words, loaded):
     """Return a hint for names of the other kind of things in a model of users and items (str); empty for others."""
-    if not os.path.isfile(os.path.join(path, "vocab_out.tsv")):
+    if not _of_two_kinds(path):
         return ""
     from ..data.vocab import Vocabulary
 

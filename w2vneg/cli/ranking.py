@@ -134,9 +134,11 @@ def _rows(evaluation, mpr):
     names = ["mpr_sampled" if mpr == "sampled" else "mpr", "auc", "mrr", "likelihood", "nll", "perplexity"]
     by_k = ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map", "coverage", "novelty")
     rows = [("", *results), *((_words(name), *(_cell(r, name) for r in results.values())) for name in names)]
-    for name in by_k:
-        rows.append(None)
-        for k in evaluation.options["ks"]:
+    ks = evaluation.options["ks"]
+    for number, name in enumerate(by_k):
+        if number == 0 or len(ks) > 1:
+            rows.append(None)
+        for k in ks:
             full = f"{name}@{k}"
             rows.append((_words(full), *(_cell(result, full) for result in results.values())))
     return rows

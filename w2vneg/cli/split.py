@@ -152,7 +152,12 @@ def _show(manifest):
     columns = ["pairs", "weight", "items", "targets", "users", "pairs_with_new", "pairs_with_new_centre"]
     parts = manifest["parts"]
     columns = [column for column in columns if any(column in part for part in parts.values())]
-    rows = [("part", *(column.replace("_", " ") for column in columns))]
+    headings = {}
+    if "targets" in columns:
+        of_users = "users" in columns  # of whom each is a centre
+        headings = {"items": "users", "targets": "items"} if of_users else {"items": "centres"}
+        columns = [column for column in columns if column != "users"]
+    rows = [("part", *(headings.get(column, column).replace("_", " ") for column in columns))]
     for name, part in parts.items():
         rows.append((name, *(_figure(part[column]) if column in part else "" for column in columns)))
     click.echo(table(rows))
