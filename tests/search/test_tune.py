@@ -331,7 +331,8 @@ def test_the_command_writes_tables_and_options_that_train_takes(folder, run_cli)
     assert train.code == 0, train.err
     assert json.loads(train.out)["validation"]["figures"]["nll"] == document["rows"][0]["value"]
     lines = result.err.splitlines()
-    assert lines[-2].startswith("Best of 4 combinations: alpha 0.1, negatives ")
+    assert lines[-3].startswith("Best of 4 combinations: alpha 0.1, negatives ")
+    assert lines[-1].startswith("At the edge of the grid: alpha 0.1, negatives ")
     assert "trial 4/4: alpha 0.1, negatives 4, seed 7: nll " in result.err
 
 

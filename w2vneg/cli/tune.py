@@ -94,6 +94,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
         found = search(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)
     _draw(found, validation.metric, out, note)
     _report(found, validation.metric.name, out, note, as_json)
+    _tell_of_edges(found, grid, note)
     if not found.complete:
         note("Interrupted: the trials that were done are kept; the same command goes on.")
         sys.exit(130)
@@ -120,6 +121,22 @@ def _combinations(grid, ranges, n_random, way, seed, given):
 
         return Tpe(grid, ranges, n_random, seed)
     return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)
+
+
+def _tell_of_edges(found, grid, note):
+    """Say which numbers of the best combination are the least or the largest of their grid."""
+    from ..search.space import parse_grid
+
+    if found.best is None:
+        return
+    edges = []
+    for name, values in parse_grid(grid).items():
+        numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+        best = found.best.options[name]
+        if len(numbers) > 1 and best in (min(numbers), max(numbers)):
+            edges.append(f"{name} {best}")
+    if edges:
+        note(f"At the edge of the grid: {', '.join(edges)}; values beyond may be better.")
 
 
 def _progress(source):
