@@ -71,6 +71,11 @@ def ask(question, colour="count, log10"):
     return prepare
 
 
+def look_at_learning(page):
+    """Show the curves of a report."""
+    page.locator("h2", has_text="Learning").evaluate("heading => heading.scrollIntoView()")
+
+
 def look_at_map(page):
     """Colour the first map of a report by cluster, and show it."""
     page.locator(".map select").first.select_option("cluster")
@@ -91,7 +96,7 @@ def main():
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         address, end = serve(models)
         try:
-            shoot(browser, report, "report.png", (1000, 900))
+            shoot(browser, report, "report.png", (1200, 1100), prepare=look_at_learning)
             shoot(browser, report, "report-map.png", (1000, 720), prepare=look_at_map)
             shoot(browser, address, "explore.png", (1000, 1340), prepare=ask("file"))
             shoot(browser, address, "explore-phone.png", (380, 1700), "dark", ask("file + string", "cluster"))

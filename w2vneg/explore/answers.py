@@ -52,6 +52,7 @@ class Answers:
             {
                 "name": one.name,
                 "words": len(one.vectors),
+                "noun": one.vectors.noun,
                 "dim": one.vectors.dim,
                 "any_spelling": one.vectors.spellings is not None,
                 "next": self._recommends(one),

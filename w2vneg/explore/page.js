@@ -135,8 +135,9 @@ const [a, b] = [byId("a"), byId("b")], compareLater = asker();
 function showCompared() {
   const asked = { a: a.value.trim(), b: b.value.trim() };
   compareLater(async () => (asked.a && asked.b ? ask("compare", asked) : null), (found) => {
-    const told = (column) => `Cosine ${column.cosine.toFixed(3)}. ${asked.b} is number ${column.places[0].toLocaleString("en")} of the nearest of ${asked.a}, ` +
-      `${asked.a} number ${column.places[1].toLocaleString("en")} of those of ${asked.b}. Near to both:`;
+    const [first, second] = found?.a ? [shown(found.a), shown(found.b)] : [];
+    const told = (column) => `Cosine ${column.cosine.toFixed(3)}. ${second} is number ${column.places[0].toLocaleString("en")} of the nearest of ${first}, ` +
+      `${first} number ${column.places[1].toLocaleString("en")} of those of ${second}. Near to both:`;
     showColumns(byId("compare-answer"), found, (word) => { b.value = word; showCompared(); }, told);
   });
 }
@@ -209,7 +210,10 @@ function offerMaps(subjects) {
 
 ask("about", {}).then((about) => {
   byId("about").textContent = about.subjects.map((one) =>
-    `${one.name}: ${one.words.toLocaleString("en")} vectors, ${one.dim} dimensions${one.any_spelling ? ", any spelling" : ""}`).join(" · ");
+    `${one.name}: ${one.words.toLocaleString("en")} ${one.noun}s, ${one.dim} dimensions${one.any_spelling ? ", any spelling" : ""}`).join(" · ");
+  const { noun } = about.subjects[0];
+  for (const [input, which] of [[a, "first"], [b, "second"]]) Object.assign(input, { placeholder: `${which} ${noun}`, ariaLabel: `${which} ${noun}` });
+  if (noun !== "word") near.placeholder = `${noun}   or   ${noun} - ${noun} + ${noun}`;
   byId("basket").hidden = !about.next;
   if (about.map) offerMaps(about.subjects);
 });

@@ -53,23 +53,19 @@ def figure_of(chart):
             "pad": {"t": 12},
         },
         font={"family": "system-ui, sans-serif", "size": 12},
-        margin=_MARGINS.get(chart.kind, {"l": 60, "r": 16, "b": 50}) | {"t": 64 if named else 40},
+        margin=_MARGINS.get(chart.kind, {"l": 60, "r": 16, "b": 50})
+        | {"t": 64 if named else 40 if chart.title else 12},
         height=640 if chart.kind == "map" else 380,
         hovermode="closest",
         barmode="group",
         dragmode="pan" if chart.kind == "map" else "zoom",
         showlegend=named,
-        legend={
-            "orientation": "h",
-            "y": 1.01,
-            "yanchor": "bottom",
-            "x": 0,
-            "xanchor": "left",
-            "itemsizing": "constant",
-        },
+        legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "xanchor": "left"},
         xaxis={"title": {"text": escape(chart.x)}, "type": _axis(chart, "x"), **labelled},
         yaxis={"title": {"text": escape(chart.y)}, "type": _axis(chart, "y"), "automargin": True, **labelled},
     )
+    if chart.kind == "points":
+        figure.update_layout(legend={"itemsizing": "constant"})  # small points are hard to tell apart
     if chart.kind == "bars":
         figure.update_xaxes(tickangle=-40)
     if chart.whole_x:
@@ -140,7 +136,10 @@ def _map(objects, chart, series, number):
 
 def _marker(chart, colour):
     """Return how points are drawn (dict) in a `Colour`: on a scale, or each group in its own."""
-    bar = {"title": {"text": escape(colour.label), "side": "right"}, "thickness": 12}
+    bar = {
+        "title": {"text": escape(colour.label), "side": "right" if colour.groups is None else "top"},
+        "thickness": 12,
+    }
     look = {"color": colour.values, "size": 4 if len(colour.values) > 5000 else 6, "opacity": 0.7, "colorbar": bar}
     if colour.groups is None:
         ends = {"cmin": float(colour.values.min()), "cmax": float(colour.values.max())}  # of all, whichever are drawn
