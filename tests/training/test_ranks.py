@@ -292,7 +292,7 @@ def test_shares_are_for_a_text_that_is_dealt_out():
 def test_speeds_are_rounded_so_that_machines_that_are_alike_get_as_much():
     assert shares_by([1.0, 1.15, 0.95, 1.08]).even
     assert shares_by([0.3, 0.3, 0.62]).shares == "1,1,0.5"  # half as fast, about
-    assert shares_by([1.0, 4.1]).shares == "1,0.25"
+    assert [shares_by([1.0, taken]).shares for taken in (1.15, 1.47, 4.1)] == ["1,1", "1,0.707", "1,0.25"]
     assert shares_by([1.0, 1.0, 1.4, 0.7]).shares == "0.707,0.707,0.5,1"
     assert shares_by([2.0]).even
     chosen = shares_by([1.0, 1.0, 2.0])

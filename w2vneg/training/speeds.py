@@ -63,7 +63,7 @@ def measure_shares(crew, config):
 
 def shares_by(seconds):
     """Return `SharesChosen`; seconds : list of float, above 0, what the same took each rank."""
-    median = statistics.median(seconds)
+    median = statistics.median_low(seconds)  # a rank's own: between two that differ, both would be rounded away from it
     steps = [round(2 * math.log2(median / taken)) for taken in seconds]
     shares = ",".join(f"{2 ** ((step - max(steps)) / 2):.3g}" for step in steps)
     slowest = max(range(len(seconds)), key=seconds.__getitem__)
