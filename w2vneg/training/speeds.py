@@ -21,7 +21,7 @@ from .assembly import assemble_local
 from .model import Model
 
 _WORDS, _SENTENCE = 20_000, 20
-_TOKENS = 100_000  # of each worker: some tenths of a second
+_TOKENS = 200_000  # of each worker: half a second or so
 _TRIES = 3  # of which the quickest counts: a machine is disturbed now and then, and never hastened
 
 
