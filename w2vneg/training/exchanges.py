@@ -20,8 +20,8 @@ FEWEST = 120
 ENOUGH = 500
 """Exchanges beyond which more gain nothing, and alpha is one rank's."""
 
-MANY_RANKS = 8
-"""Ranks from which on alpha is raised."""
+FEW_RANKS, MANY_RANKS = 2, 8
+"""Ranks up to which alpha is one rank's, and from which on it is raised in full."""
 
 _SHORTEST = 1000  # tokens of a rank between exchanges: below, a round's fixed costs count
 
@@ -66,10 +66,13 @@ def _by_cost(exchange, epoch, epochs):
 def rank_alpha(loss, ranks, exchanges):
     """Return what alpha is multiplied by.
 
-    All of the loss's `rank_alpha` for `MANY_RANKS` or more and `FEWEST` exchanges or fewer, nothing from `ENOUGH` on,
-    and between them by the logarithm of their number.
+    All of the loss's `rank_alpha` for `MANY_RANKS` or more and `FEWEST` exchanges or fewer, nothing up to `FEW_RANKS` or
+    from `ENOUGH` exchanges on, and between them by the logarithms of their numbers.
     """
-    if ranks < MANY_RANKS:
-        return 1.0
-    share = math.log(ENOUGH / max(exchanges, 1)) / math.log(ENOUGH / FEWEST)
-    return LOSSES[loss].rank_alpha ** min(1.0, max(0.0, share))
+    by_ranks = math.log(ranks / FEW_RANKS) / math.log(MANY_RANKS / FEW_RANKS)
+    by_exchanges = math.log(ENOUGH / max(exchanges, 1)) / math.log(ENOUGH / FEWEST)
+    return LOSSES[loss].rank_alpha ** (_share(by_ranks) * _share(by_exchanges))
+
+
+def _share(x):
+    return min(1.0, max(0.0, x))
