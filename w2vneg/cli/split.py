@@ -1,6 +1,7 @@
 """``w2vneg split``: from data to training, validation and test pairs."""
 
 import json
+import os
 from functools import partial
 
 import click
@@ -61,6 +62,7 @@ def split(out, by, mirror, quiet, as_json, **given):
     config = _config(chosen, source)
     check_way(by, source.kind, source.rectangular, source.time_col is not None, ends)
     check_place(out)
+    former = os.path.isdir(out) and bool(os.listdir(out))
     source = source.located(mirror)
     files = find_files([*source.files, *source.names])
     refuse_overwriting("--out", out, files)
@@ -80,7 +82,7 @@ def split(out, by, mirror, quiet, as_json, **given):
         _show(manifest)
         parts = manifest["parts"].values()
         files = [one["file"] for part in parts for one in (part, part.get("shown")) if one]
-        note(f"Wrote {', '.join(files)} and manifest.json to {out}.")
+        note(f"Wrote {', '.join(files)} and manifest.json to {out}{', for the split that was there' * former}.")
 
 
 def _ends(given):
@@ -152,7 +154,7 @@ def _show(manifest):
     columns = ["pairs", "weight", "items", "targets", "users", "pairs_with_new", "pairs_with_new_centre"]
     parts = manifest["parts"]
     columns = [column for column in columns if any(column in part for part in parts.values())]
-    headings = {}
+    headings = {"users": "baskets"} if manifest["input"]["kind"] == "baskets" else {}
     if "targets" in columns:
         of_users = "users" in columns  # of whom each is a centre
         headings = {"items": "users", "targets": "items"} if of_users else {"items": "centres"}
