@@ -3,6 +3,7 @@
 import shutil
 import threading
 import time
+from html import escape
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from item_models import LOGITS, model_of
 from w2vneg import Vectors
 from w2vneg.explore import Answers, make_app
 from w2vneg.explore.app import listen
+from w2vneg.figures.interactive import page_script
 from w2vneg.report import make_report
 from w2vneg.report.subjects import Subject
 
@@ -123,6 +125,26 @@ def test_a_map_answers_a_hover(watched, tmp_path):
     watched.page.mouse.move(at["x"], at["y"], steps=4)
     watched.page.wait_for_selector(".map .hovertext")
     assert watched.page.locator(".map .hovertext").text_content() == "<b>only</b>"
+
+
+def test_a_map_of_many_points_draws_the_most_frequent_in_view(watched, tmp_path, monkeypatch):
+    script = page_script().replace("POINTS = 75_000", "POINTS = 50")
+    monkeypatch.setattr("w2vneg.report.page_script", lambda: script)
+    vectors().save(tmp_path / "one.txt", format="word2vec")
+    make_report([tmp_path / "one.txt"]).write(tmp_path / "report.html")
+    page = watched.page
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_selector(".chart.map .plot .gl-canvas")
+    drawn = "document.querySelector('.map .plot')._fullData[0].text"
+    assert page.evaluate(drawn) == [escape(word) for word in vectors().words[:50]]
+    assert "50 of 206 are drawn" in page.locator(".map .controls").text_content()
+    page.locator(".map .search").fill("word199")  # the last one, and not drawn before
+    page.wait_for_function(f"{drawn}.includes('word199')")
+    assert page.evaluate(f"{drawn}.length") < 50 and "All in view" in page.locator(".map .controls").text_content()
+    page.locator(".map select").select_option("cluster")
+    page.wait_for_function("document.querySelector('.map .plot')._fullData[0].marker.cmax > 6")
+    colours = "document.querySelector('.map .plot')._fullData[0].marker.color.length"
+    assert page.evaluate(colours) == page.evaluate(f"{drawn}.length") and watched.errors == []
 
 
 def test_the_explorer_answers_the_keyboard(watched, explorer):
