@@ -83,6 +83,7 @@ def measure(n, dim, asked, say):
                 waits[kind] += [seconds] if number else []  # the first compiles, or reads what was compiled
             if number % 50 == 0:
                 say(f"{number} of {asked} rounds")
+        connection.close()
     finally:
         server.terminate()
         server.join()
