@@ -182,3 +182,11 @@ def test_the_figure_of_the_css_paper_leaves_nothing_out():
     names = {method.name for method in css_figure_3.methods(5)}
     assert {method.options["loss"] for method in css_figure_3.methods(5)} >= {"css", "blackout", "ranking", "ns", "nce"}
     assert "full softmax" in names
+
+
+def test_runs_take_one_thread_and_give_the_others_back():
+    t = networks.torch()
+    former = t.get_num_threads()
+    with networks.one_thread():
+        assert t.get_num_threads() == 1
+    assert t.get_num_threads() == former

@@ -5,6 +5,7 @@ neighbours are worse; then seeds that had no part in the choice train with it, a
 """
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -48,6 +49,18 @@ class Plan:
 def torch():
     """Return the module torch, or raise MissingExtraError."""
     return require("torch", "torch", "this study")
+
+
+@contextmanager
+def one_thread():
+    """Let PyTorch take one thread: networks are too small for more, and runs repeat to the bit."""
+    t = torch()
+    former = t.get_num_threads()
+    t.set_num_threads(1)
+    try:
+        yield
+    finally:
+        t.set_num_threads(former)
 
 
 def network(plan, n_vocab, length):
@@ -174,6 +187,7 @@ class Measured:
     runs: dict
 
 
+@one_thread()
 def measure(task, plan, methods, seed, tell, memo=None, extra=None):
     """Choose a rate for each method, then train seeds of their own with it; return what was `Measured`.
 
