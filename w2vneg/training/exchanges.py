@@ -66,8 +66,8 @@ def _by_cost(exchange, epoch, epochs):
 def rank_alpha(loss, ranks, exchanges):
     """Return what alpha is multiplied by.
 
-    All of the loss's `rank_alpha` for `MANY_RANKS` or more and `FEWEST` exchanges or fewer, nothing up to `FEW_RANKS` or
-    from `ENOUGH` exchanges on, and between them by the logarithms of their numbers.
+    All of the loss's `rank_alpha` for `MANY_RANKS` or more and `FEWEST` exchanges or fewer, nothing up to `FEW_RANKS`
+    or from `ENOUGH` exchanges on, and between them by the logarithms of their numbers.
     """
     by_ranks = math.log(ranks / FEW_RANKS) / math.log(MANY_RANKS / FEW_RANKS)
     by_exchanges = math.log(ENOUGH / max(exchanges, 1)) / math.log(ENOUGH / FEWEST)
