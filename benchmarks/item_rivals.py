@@ -29,7 +29,7 @@ import scipy.sparse
 from threadpoolctl import threadpool_limits
 
 from w2vneg.errors import require
-from w2vneg.evaluation import logits_of
+from w2vneg.evaluation import LogitScores
 from w2vneg.jit import available_threads
 
 from .rivals import train_gensim, write_sentences
@@ -138,9 +138,9 @@ def train_bpr(histories, setting, seed, effort):
 def _factor_readings(factors, as_user, targets):
     unit = _unit(factors)
     return {
-        "cosine": Reading(logits_of(unit, unit), False),
-        "inner product": Reading(logits_of(factors, factors), False),
-        "new user": Reading(logits_of(as_user, targets), False),
+        "cosine": Reading(LogitScores(unit, unit), False),
+        "inner product": Reading(LogitScores(factors, factors), False),
+        "new user": Reading(LogitScores(as_user, targets), False),
     }
 
 
@@ -180,7 +180,7 @@ def train_item2vec(histories, setting, seed, effort):
     rows = [model.wv.key_to_index[word] for word in histories.vocab.words]
     vectors_in, vectors_out = model.wv.vectors[rows], model.syn1neg[rows]
     unit = _unit(vectors_in)
-    readings = {"cosine": Reading(logits_of(unit, unit), False)}
+    readings = {"cosine": Reading(LogitScores(unit, unit), False)}
     return readings | popular_readings("in · out", vectors_in, vectors_out, histories.vocab.counts), seconds
 
 
@@ -190,7 +190,7 @@ def popular_readings(name, vectors_in, vectors_out, counts):
     ones = np.ones((len(vectors_in), 1), np.float32)
     return {
         name + more: Reading(
-            logits_of(np.hstack([vectors_in, ones]), np.hstack([vectors_out, power * log_n[:, None]])), True
+            LogitScores(np.hstack([vectors_in, ones]), np.hstack([vectors_out, power * log_n[:, None]])), True
         )
         for more, power in POWERS.items()
     }

@@ -14,7 +14,7 @@ from w2vneg.config import TrainConfig
 from w2vneg.config.presets import PRESETS
 from w2vneg.embeddings import Vectors
 from w2vneg.errors import ConfigError, did_you_mean
-from w2vneg.evaluation import evaluate_likelihood, logits_of
+from w2vneg.evaluation import LogitScores, evaluate_likelihood
 from w2vneg.kernels.contexts import context_means
 from w2vneg.kernels.schedule import keep_thresholds
 from w2vneg.losses import LOSSES
@@ -122,7 +122,7 @@ def development_scores(vectors, vectors_out, heldout, window, mirror=None):
     }
     scores["mean-dev"] = statistics.mean(scores.values())
     if vectors_out is not None:
-        scores["nll"] = evaluate_likelihood(logits_of(vectors.matrix, vectors_out), heldout, window).nll
+        scores["nll"] = evaluate_likelihood(LogitScores(vectors.matrix, vectors_out), heldout, window).nll
     return scores
 
 

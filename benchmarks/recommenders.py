@@ -22,7 +22,7 @@ from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.splits import split_data
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import W2vnegError, require
-from w2vneg.evaluation import evaluate_ranking, logits_of, popularity_scores, scores_of
+from w2vneg.evaluation import LogitScores, evaluate_ranking, popularity_scores, scores_of
 from w2vneg.evaluation.recommend import recommend_blocks
 from w2vneg.files.atomic import atomic_file
 from w2vneg.files.bounded import read_json
@@ -124,7 +124,7 @@ def train_implicit(kind, train, setting, seed):
             return model.recommend(users, known, N=K, filter_already_liked_items=True)[0]
 
     factors = (np.ascontiguousarray(part) for part in (model.user_factors, model.item_factors))
-    return Trained(logits_of(*factors), recommend, seconds)
+    return Trained(LogitScores(*factors), recommend, seconds)
 
 
 @dataclass(frozen=True)

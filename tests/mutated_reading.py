@@ -30,7 +30,7 @@ from w2vneg.data.readers.names import read_names
 from w2vneg.data.readers.titles import read_titles
 from w2vneg.data.splitfiles import known_beside
 from w2vneg.errors import W2vnegError
-from w2vneg.evaluation import evaluate_analogy, evaluate_ranking, evaluate_similarity, logits_of
+from w2vneg.evaluation import LogitScores, evaluate_analogy, evaluate_ranking, evaluate_similarity
 from w2vneg.samplers.degeneracy import read_degeneracy
 from w2vneg.search.trials import TrialFolder, best_of, rows_of
 from w2vneg.training.model import Model
@@ -149,7 +149,7 @@ def read_held_out(path):
         assert ids.min() >= 0 and ids.max() < len(VOCAB)
     assert np.isfinite(held.weights).all() and held.weights.min() > 0
     pairs = held.centres, held.targets, held.weights
-    result = evaluate_ranking(logits_of(MATRIX, MATRIX), pairs, len(VOCAB), ks=(1, 3), samples=0, bootstrap=0)
+    result = evaluate_ranking(LogitScores(MATRIX, MATRIX), pairs, len(VOCAB), ks=(1, 3), samples=0, bootstrap=0)
     check_figures(result, ("mpr", "likelihood"))
 
 

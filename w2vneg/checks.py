@@ -12,7 +12,7 @@ from scipy import sparse, stats
 
 from .config import TrainConfig
 from .errors import ConfigError
-from .evaluation.scores import path_scores
+from .evaluation.scores import PathScores
 from .jit import njit
 from .kernels.contracts import draw, log_prob, open_sampler, open_weigher, require_bodies, step, weigh
 from .kernels.functions import exp_into
@@ -290,7 +290,7 @@ def _check_paths(loss):
         return [Check("inner nodes are numbered from 0 to V - 2", False, f"from {nodes.min()} to {nodes.max()}")]
     rng = np.random.default_rng(1)
     x, y = (rng.normal(0, 1, (n, 8)).astype(np.float32) for n in (4, _V))
-    log_p = path_scores(x, y, loss.starts, loss.turns)(np.arange(4)).astype(np.float64)
+    log_p = PathScores(x, y, loss.starts, loss.turns)(np.arange(4)).astype(np.float64)
     total = np.exp(log_p).sum(axis=1)
     far = float(np.abs(total - 1).max())
     said = loss.loss_at_init(7.0)

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from w2vneg import Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.errors import InputError
-from w2vneg.evaluation import likelihood, logits_of
+from w2vneg.evaluation import LogitScores, likelihood
 from w2vneg.evaluation.likelihood import evaluate_likelihood, window_pairs
 
 SENTENCES = [["a", "b", "a", "c"], ["c", "b"], ["a"], ["d", "d", "a", "b", "c"]]
@@ -46,7 +46,7 @@ def test_nll_equals_the_double_loop(monkeypatch, held_at_a_time):
     for centre, context in loop_pairs(SENTENCES, 2):
         scores = outputs.astype(float) @ inputs[corpus.vocab.id(centre)]
         terms.append(logsumexp(scores) - scores[corpus.vocab.id(context)])
-    result = evaluate_likelihood(logits_of(inputs, outputs), corpus, window=2)
+    result = evaluate_likelihood(LogitScores(inputs, outputs), corpus, window=2)
     assert result.nll == pytest.approx(np.mean(terms), rel=1e-5)
     assert result.perplexity == pytest.approx(np.exp(np.mean(terms)), rel=1e-4)
     assert result.pairs == len(terms)
@@ -55,7 +55,7 @@ def test_nll_equals_the_double_loop(monkeypatch, held_at_a_time):
 def test_zero_vectors_know_nothing():
     corpus = encode_corpus(SENTENCES, min_count=1)
     zeros = np.zeros((4, 3), np.float32)
-    result = evaluate_likelihood(logits_of(zeros, zeros), corpus, window=5)
+    result = evaluate_likelihood(LogitScores(zeros, zeros), corpus, window=5)
     assert result.nll == pytest.approx(np.log(4)) == pytest.approx(result.uniform)
 
 
@@ -63,7 +63,7 @@ def test_text_without_pairs_is_refused():
     corpus = encode_corpus([["a"], ["b"]], min_count=1)
     zeros = np.zeros((2, 3), np.float32)
     with pytest.raises(InputError, match="no pair"):
-        evaluate_likelihood(logits_of(zeros, zeros), corpus, window=5)
+        evaluate_likelihood(LogitScores(zeros, zeros), corpus, window=5)
 
 
 def test_command_scores_a_model_folder(run_cli, tmp_path):

@@ -16,7 +16,7 @@ from sklearn.metrics import (
 )
 
 from w2vneg.errors import ConfigError, InputError
-from w2vneg.evaluation import cooccurrence_scores, evaluate_ranking, logits_of, popularity_scores
+from w2vneg.evaluation import LogitScores, cooccurrence_scores, evaluate_ranking, popularity_scores
 from w2vneg.evaluation import ranking as module
 
 LN2 = np.log(2)
@@ -199,7 +199,7 @@ def test_map_and_ndcg_are_implicits():
     theirs.user_factors, theirs.item_factors = users, items
     expected = ranking_metrics_at_k(theirs, known, held, K=6, show_progress=False, num_threads=1)
     result = evaluate_ranking(
-        logits_of(users, items), (*held.nonzero(), held.data), 40, ks=(6,), known=known, bootstrap=0
+        LogitScores(users, items), (*held.nonzero(), held.data), 40, ks=(6,), known=known, bootstrap=0
     )
     assert result.map[6] == pytest.approx(expected["map"], rel=1e-6)
     assert result.ndcg[6] == pytest.approx(expected["ndcg"], rel=1e-6)
@@ -258,7 +258,9 @@ def test_intervals_hold_the_figure_and_narrow_with_more_centres():
 def test_a_model_and_both_baselines_are_scored_alike():
     rng = np.random.default_rng(11)
     vectors_in, vectors_out = rng.normal(size=(2, 6, 3)).astype(np.float32)
-    np.testing.assert_allclose(logits_of(vectors_in, vectors_out)(np.array([4, 1])), vectors_in[[4, 1]] @ vectors_out.T)
+    np.testing.assert_allclose(
+        LogitScores(vectors_in, vectors_out)(np.array([4, 1])), vectors_in[[4, 1]] @ vectors_out.T
+    )
     counts = np.array([10, 3, 7, 7, 1, 0])
     by_popularity = evaluate_ranking(popularity_scores(counts), ([2, 5], [0, 4], [1, 1]), 6, logits=False, bootstrap=0)
     assert by_popularity.mpr == pytest.approx((1 + 1 / 5) / 2)

@@ -38,7 +38,7 @@ def test_many_are_as_one_by_one(monkeypatch, rectangular, k):
     """In blocks of 3 by 3 centres and tiles of 12 targets, by integers: equal scores in all of them."""
     model = made_up(n_items=30 if rectangular else 40, rectangular=rectangular)
     monkeypatch.setattr(scores_module, "TILE", 12)
-    monkeypatch.setattr(scores_module.logits_of, "rows", 3)
+    monkeypatch.setattr(scores_module.LogitScores, "rows", 3)
     monkeypatch.setattr(module, "_SCORES", 0)
     monkeypatch.setattr(module, "_BLOCKS", 3)
     known = scipy.sparse.random(40, len(model.vocab_out), 0.3, "csr", rng=RNG)

@@ -14,7 +14,7 @@ from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.errors import ConfigError
 from w2vneg.evaluation import evaluate_likelihood, scores_of
-from w2vneg.evaluation.scores import path_scores
+from w2vneg.evaluation.scores import PathScores
 from w2vneg.inputs.row import Row
 from w2vneg.inputs.subwords import Subwords
 from w2vneg.inputs.window import Window
@@ -85,7 +85,7 @@ def test_probabilities_add_up_to_one_and_are_those_of_the_path():
     rng, counts = np.random.default_rng(3), COUNTS["zipf"]
     starts, turns = huffman_paths(counts)
     x, y = (rng.normal(0, 1, (n, 8)).astype(np.float32) for n in (5, len(counts)))
-    scores = path_scores(x, y, starts, turns)(np.array([4, 1]))
+    scores = PathScores(x, y, starts, turns)(np.array([4, 1]))
     np.testing.assert_allclose(np.exp(scores.astype(np.float64)).sum(axis=1), 1, rtol=1e-5)
     for row, centre in ((0, 4), (1, 1)):
         for target in (0, 7, 298):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from w2vneg.evaluation import logits_of
+from w2vneg.evaluation import LogitScores
 from w2vneg.evaluation.likelihood import evaluate_likelihood
 from w2vneg.reproduce import STUDIES, kernel_task
 from w2vneg.reproduce import kernel_figure_2 as study
@@ -68,7 +68,7 @@ def test_the_loss_is_that_of_held_out_likelihood(task):
         expected = -(np.log(p[centres, contexts]) * counts).sum() / counts.sum()
         assert task.loss("test", vectors_in, vectors_out, absolute) == pytest.approx(expected, rel=1e-6)
     train = kernel_task.Task(task.train, {"x": kernel_task._pairs(task.train, task.scale)}, task.scale)
-    nll = evaluate_likelihood(logits_of(vectors_in, vectors_out), task.train, 2).nll
+    nll = evaluate_likelihood(LogitScores(vectors_in, vectors_out), task.train, 2).nll
     assert train.loss("x", vectors_in, vectors_out, False) == pytest.approx(nll, rel=1e-5)
 
 

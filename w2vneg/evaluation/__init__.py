@@ -10,7 +10,7 @@ EVALUATORS = Registry("evaluator")
 from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions  # noqa: E402
 from .likelihood import LikelihoodResult, evaluate_likelihood  # noqa: E402
 from .ranking import KS, RankingResult, evaluate_ranking  # noqa: E402
-from .scores import cooccurrence_scores, history_scores, logits_of, popularity_scores, scores_of  # noqa: E402
+from .scores import LogitScores, cooccurrence_scores, history_scores, popularity_scores, scores_of  # noqa: E402
 from .similarity import SimilarityResult, evaluate_similarity, read_pairs  # noqa: E402
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "KS",
     "AnalogyResult",
     "LikelihoodResult",
+    "LogitScores",
     "RankingResult",
     "SectionScore",
     "SimilarityResult",
@@ -27,7 +28,6 @@ __all__ = [
     "evaluate_ranking",
     "evaluate_similarity",
     "history_scores",
-    "logits_of",
     "popularity_scores",
     "read_pairs",
     "read_questions",

@@ -63,7 +63,7 @@ def evaluate_likelihood(score, corpus, window):
     Parameters
     ----------
     score : function, of int (b,) to float (b, n_vocab)
-        Scores of all targets for some centres; see `scores.scores_of` and `scores.logits_of`.
+        Scores of all targets for some centres; see `scores.scores_of` and `scores.LogitScores`.
     corpus : EncodedCorpus
         Encoded with the model's vocabulary; not part of what was trained on.
     window : int

@@ -40,11 +40,11 @@ def _raw_scores(model):
     config, counts = model.config, np.asarray(model.vocab_out.counts)
     if _has_paths(model):
         tree = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))
-        return path_scores(model.vectors_in, model.vectors_out, tree.starts, tree.turns)
-    return logits_of(model.vectors_in, model.vectors_out, config.absolute_softmax)
+        return PathScores(model.vectors_in, model.vectors_out, tree.starts, tree.turns)
+    return LogitScores(model.vectors_in, model.vectors_out, config.absolute_softmax)
 
 
-class path_scores:
+class PathScores:
     """The scoring function of a model along paths of a tree: log P of every target, which sum to one; float32.
 
         log P(j | x) = Σ_v log σ(±s_v) over the path to j = Σ_v log σ(s_v) − Σ_{v to the right} s_v
@@ -69,7 +69,7 @@ class path_scores:
         yield 0, self(centres)  # every node is on many paths
 
 
-class logits_of:
+class LogitScores:
     """The scoring function of a model, float32: raw dot products, or their size for an absolute softmax."""
 
     rows = 256

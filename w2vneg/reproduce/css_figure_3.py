@@ -110,4 +110,4 @@ def css_figure_3(tell, quick, seed, memo=None):
         task, plan = made_up(200, 6_000, 10, seed), Plan("gru", 12, 1, 20, 2, rates=(0.01, 0.03))
         return run(task, plan, methods(20), (tell, seed, memo))
     task = treebank({"train": 50_000, "valid": 10_000, "test": 20_000}, 2000, _LENGTH)
-    return run(task, Plan("gru", 48, 3, 20, 3), methods(100), (tell, seed, memo))
+    return run(task, Plan("gru", 48, 3, 20, 8), methods(100), (tell, seed, memo))
