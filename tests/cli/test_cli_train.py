@@ -23,6 +23,7 @@ from w2vneg.data.inputs import Input
 from w2vneg.events import RoundDone
 from w2vneg.files import atomic
 from w2vneg.files.locks import owned
+from w2vneg.readout import READOUTS
 from w2vneg.training import checkpoints
 from w2vneg.training.model import Model
 from w2vneg.training.trainer import Trainer
@@ -447,6 +448,21 @@ def test_vectors_that_have_no_model_folder_go_to_another_place(train, folder, fu
     assert_one_message(result, f"cannot write vectors.txt: {FULL}; the vectors, trained to this point, went to {place}")
     assert len(Vectors.load(place)) == 40
     assert (folder / "home" / "rescued-vectors.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(("raised", "said"), [(MemoryError(), "MemoryError"), (ValueError("odd"), "ValueError: odd")])
+def test_a_read_out_that_fails_loses_nothing(folder, train, monkeypatch, raised, said):
+    assert train("--readout", "in", "--output", "plain.txt").code == 0
+
+    def read(self, trained, vectors):
+        raise raised
+
+    monkeypatch.setattr(READOUTS["both"], "read", read)
+    result = train("--readout", "both")
+    assert result.code == 1 and "Traceback" not in result.err
+    message = f"read-out both has failed, so vectors.txt has the rows of --readout in: {said}"
+    assert message in " ".join(result.err.split())
+    assert (folder / "vectors.txt").read_bytes() == (folder / "plain.txt").read_bytes()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")

@@ -84,10 +84,12 @@ def write_results(word2vec, output, checkpoints, note):
     OutputError
         If something is not where it was wanted; the message says where it is, and what the place holds instead.
     """
-    failures = []
+    failures, vectors, written = [], None, False
     try:
         if output:
-            word2vec.wv.save(output, format="word2vec")
+            vectors = _read_out(word2vec, output, failures)
+            vectors.save(output, format="word2vec")
+            written = True
             note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
     except W2vnegError as error:
         failures.append(str(error))
@@ -101,10 +103,24 @@ def write_results(word2vec, output, checkpoints, note):
         failures.append(str(checkpoints.failure))
         failures += _kept_before(folder)
         failures.append(_saved_elsewhere("model", folder, output, word2vec.save))
-    elif failures and not is_special(output):
-        failures.append(_saved_elsewhere("vectors", output, None, lambda path: word2vec.wv.save(path, "word2vec")))
+    elif failures and not written and not is_special(output):
+        failures.append(_saved_elsewhere("vectors", output, None, lambda path: vectors.save(path, "word2vec")))
     if failures:
         raise OutputError("; ".join(failures))
+
+
+def _read_out(word2vec, output, failures):
+    """Return the vectors of a run; where its read-out fails, the rows as trained, and a sentence more in `failures`."""
+    try:
+        return word2vec.wv
+    except Exception as error:  # of somebody's plug, or of memory: what was trained must not be lost by it
+        if word2vec.config.readout == "in":
+            raise
+        said = str(error) if isinstance(error, W2vnegError) else f"{type(error).__name__}: {error}"
+        failures.append(
+            f"read-out {word2vec.config.readout} has failed, so {output} has the rows of --readout in: {said}"
+        )
+        return word2vec.read_out("in")
 
 
 def _kept_before(folder):
