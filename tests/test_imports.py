@@ -29,7 +29,7 @@ LAYERS = (  # a room imports from its own row only itself, and from all rows abo
     {"formats"},
     {"evaluation"},
     {"plugins", "checks", "torch"},
-    {"training", "estimator", "follow", "tracking"},
+    {"training", "estimator", "follow", "recommender", "tracking"},
     {"word2vec"},
     {"search", "warmup"},
     {"reproduce"},

@@ -34,6 +34,7 @@ from .jit.watching import watched
 from .losses import LOSSES
 from .plugins import find_objective, load_plugins, names_with_log_q
 from .readout import DEFAULT, parse
+from .recommender import Recommender
 from .samplers import SAMPLERS
 from .samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
 from .training.checkpoints import Checkpoints
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
     from .data.encoded import HeldOut
     from .data.vocab import Vocabulary
-    from .evaluation.baselines import RankingEvaluation
-    from .evaluation.recommend import Recommendations
     from .training.validation import Validate, Validation
 
 Encoded = EncodedCorpus | EncodedPairs | EncodedGraph | RankedCorpus
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
     Corpus = str | Path | Input | Encoded | Iterable[Sequence[str]]
 
 
-class Word2Vec(Estimator):
+class Word2Vec(Estimator, Recommender):
     """Skip-gram embeddings with a choice of loss, sampler and weigher.
 
     Parameters
@@ -315,91 +314,6 @@ class Word2Vec(Estimator):
             weights = read_degeneracy(config.degeneracy, encoded.vocab_out)
             config = dataclasses.replace(config, degeneracy=weights)
         return Trainer(encoded, config, listeners, model, diagnose, validation, checkpoints, start)
-
-    def evaluate_ranking(self, test: str | Path, **options: Any) -> RankingEvaluation:
-        """Rank the held-out pairs of a file beside baselines; see `evaluation.baselines.evaluate_with_baselines`."""
-        from .evaluation.baselines import evaluate_with_baselines
-
-        return evaluate_with_baselines(self._trained(), test, **options)
-
-    def recommend(
-        self,
-        items: str | Sequence[str],
-        k: int = 10,
-        exclude_known: Any = (),
-        score: str | float = "raw",
-        new_user: bool = False,
-    ) -> list[tuple[str, float]]:
-        """Return the targets expected next after one or several items, or by one or several users.
-
-        Parameters
-        ----------
-        items : str or sequence of str
-        k : int
-        exclude_known : path, sequence of paths, or table in memory
-            Pairs that are no news: what stands with any of the items there is left out.
-        score : "raw", "corrected" or float
-            Dot products, or corrected for popularity; a number is the share of the correction.
-        new_user : bool
-            Of a model of users and items: `items` are what somebody has whom training did not see.
-
-        Returns
-        -------
-        list of (str, float)
-            Name and score, the best first; see `w2vneg.evaluation.recommend`.
-        """
-        from .evaluation.baselines import read_known
-        from .evaluation.recommend import recommend, recommend_new
-
-        model = self._trained()
-        if new_user:
-            return recommend_new(model, items, k, score)
-        return recommend(model, items, k, read_known(exclude_known, model), score)
-
-    def recommend_many(
-        self,
-        items: Sequence[str] | None = None,
-        k: int = 10,
-        exclude_known: Any = (),
-        score: str | float = "raw",
-        fold_in: Any = None,
-    ) -> Recommendations:
-        """Return what comes next after each of many items, or for each of many users; for all if none are named.
-
-        Parameters
-        ----------
-        items : sequence of str, optional
-        k, exclude_known, score
-            As for `recommend`; known pairs are read once.
-        fold_in : path or table in memory, optional
-            (user, item) of users, seen by training or not, whose vectors are to be made of these items. Without
-            `items` the lists are theirs; what they have is left out.
-
-        Returns
-        -------
-        Recommendations
-            ``ids`` and ``scores``, arrays of (n, k); going through it gives (name, list of (target, score)).
-        """
-        from .evaluation.baselines import read_known
-        from .evaluation.folding import with_users
-        from .evaluation.recommend import recommend_many
-
-        model, users, own = with_users(self._trained(), fold_in)
-        if items is None and users is not None:
-            items = [model.vocab.words[user] for user in users.tolist()]
-        return recommend_many(model, items, k, read_known(exclude_known, model, own), score)
-
-    def similar_items(self, item: str, k: int = 10) -> list[tuple[str, float]]:
-        """Return the items nearest to one by cosine: of users and items by the output matrix, else by the read-out."""
-        two_kinds = self._trained().vocab_out is not self.model.vocab
-        return (self.read_out("out") if two_kinds else self.vectors).most_similar(str(item), k=k)
-
-    def similar_users(self, user: str, k: int = 10) -> list[tuple[str, float]]:
-        """Return the users nearest to one by cosine; ConfigError unless the model is one of users and items."""
-        model = self._trained()
-        if model.vocab_out is model.vocab:
-            raise ConfigError("this model has items of one kind and no users; ask similar_items, or train rectangular")
-        return self.read_out("in").most_similar(str(user), k=k)
 
     def _trained(self):
         if self.model is None:
