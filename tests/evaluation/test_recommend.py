@@ -9,7 +9,7 @@ from test_ranking_evaluation import LOGITS, model_of, write
 from w2vneg import Word2Vec
 from w2vneg.data.readers.titles import read_titles
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.evaluation.recommend import recommend
+from w2vneg.evaluation.recommend import recommend, recommend_many
 
 
 @pytest.fixture
@@ -55,9 +55,16 @@ def test_names_with_blanks_are_found_as_the_vocabulary_has_them():
 def test_unknown_and_missing_seeds_are_told():
     with pytest.raises(UnknownNameError, match="the item 'A'; did you mean 'a'"):
         recommend(model_of(LOGITS), ["b", "A"])
-    for seeds, k in (([], 3), ("a", 0)):
-        with pytest.raises(ConfigError, match="an item or a user or more"):
+    for seeds, k, message in (
+        ([], 3, "an item or a user or more"),
+        (None, 3, "by a name or several, not None"),
+        (2.5, 3, "by a name or several, not 2.5"),
+        ("a", 0, "whole number of at least 1, not 0"),
+        ("a", "3", "whole number of at least 1, not '3'"),
+    ):
+        with pytest.raises(ConfigError, match=message):
             recommend(model_of(LOGITS), seeds, k)
+    assert recommend_many(model_of(LOGITS), "a").queries == ["a"]
 
 
 def test_similar_items_and_users(folder, run_cli):

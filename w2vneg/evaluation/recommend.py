@@ -72,8 +72,7 @@ def recommend_blocks(model, centres, k, known=None, score="raw"):
     ConfigError
         With k below 1. InputError if scores are no numbers.
     """
-    if k < 1:
-        raise ConfigError(f"k must be at least 1, not {k}")
+    _check_k(k)
     score, n_targets = scores_of(model, score), len(model.vocab_out)
     one_kind, k = model.vocab_out is model.vocab, min(k, n_targets)
     block = score.rows * max(_BLOCKS, _SCORES // (score.rows * n_targets))
@@ -145,7 +144,7 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw"):
         If the model does not know a name.
     """
     vocab = model.vocab
-    asked = list(vocab.words) if queries is None else list(map(str, queries))
+    asked = list(vocab.words) if queries is None else list(map(str, _names(queries)))
     centres = np.arange(len(vocab)) if queries is None else ids_of(model, asked)
     blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
     if not blocks:
@@ -179,9 +178,10 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     UnknownNameError
         If the model does not know a seed; with near spellings. ConfigError without seeds or with k below 1.
     """
-    seeds = [seeds] if isinstance(seeds, str | Integral) else list(seeds)
-    if not seeds or k < 1:
-        raise ConfigError(f"recommending needs an item or a user or more, and k at least 1; got {len(seeds)}, k {k}")
+    seeds = _names(seeds)
+    _check_k(k)
+    if not seeds:
+        raise ConfigError("recommending needs an item or a user or more; got none")
     ids = ids_of(model, seeds)
     scores = scores_of(model, score)(ids).mean(axis=0, dtype=np.float64)
     if model.vocab_out is model.vocab:
@@ -197,11 +197,25 @@ def recommend_new(model, items, k=10, score="raw"):
 
     items : str or sequence of str, what the user has; the rest as for `recommend`
     """
-    items = [items] if isinstance(items, str | Integral) else list(items)
+    items = _names(items)
     if not items:
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
     folded = fold_in_items(model, items)
     return recommend(folded.model, NEW_USER, k, folded.known, score)
+
+
+def _names(given):
+    """Return a list of names: one, or several; ConfigError for what is neither."""
+    if isinstance(given, str | Integral):
+        return [given]
+    if given is None or not np.iterable(given):
+        raise ConfigError(f"recommendations are asked for by a name or several, not {given!r:.60}")
+    return list(given)
+
+
+def _check_k(k):
+    if not isinstance(k, Integral) or k < 1:
+        raise ConfigError(f"k must be a whole number of at least 1, not {k!r:.60}")
 
 
 def ids_of(model, seeds):
