@@ -51,6 +51,13 @@ def test_one_seed_has_no_interval_and_a_run_that_failed_has_its_reason():
     assert interval([]) == (None, None, None)
 
 
+def test_a_difference_of_nothing_has_no_sign():
+    trials = [trial(alpha, seed, 4.0 - alpha * 1e-6 * seed) for alpha in (0.1, 0.2) for seed in (1, 2)]
+    runs = compared(trials, [{"alpha": 0.1}, {"alpha": 0.2}], ["a", "b"], "nll")
+    assert runs[1].difference < 0
+    assert as_rows(runs, "nll")[2][3:5] == ["+0.0000", "+0.0000 … +0.0000"]
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -73,7 +73,7 @@ def export(source, out, format_, matrix, readout, oov, precision, words):
     if words is not None:
         vectors = _with_words(vectors, words)
     vectors.save(out, format=format_, precision=precision)
-    click.echo(f"{out}: {len(vectors):,} words, {vectors.dim} dimensions, {format_}", err=True)
+    click.echo(f"{out}: {len(vectors):,} {vectors.noun}s, {vectors.dim} dimensions, {format_}", err=True)
 
 
 def _with_words(vectors, path):

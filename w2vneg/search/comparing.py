@@ -92,7 +92,7 @@ def as_rows(runs, metric):
                 run.name,
                 f"{run.mean:.4f}",
                 _span(run.low, run.high, ".4f"),
-                "–" if run.difference is None else f"{run.difference:+.4f}",
+                "–" if run.difference is None else f"{_rounded(run.difference):+.4f}",
                 _span(run.difference_low, run.difference_high, "+.4f"),
                 str(len(run.values)),
                 f"{run.seconds:.1f}",
@@ -112,7 +112,12 @@ def as_csv(runs, metric):
 
 
 def _span(low, high, layout):
-    return "–" if low is None else f"{low:{layout}} … {high:{layout}}"
+    return "–" if low is None else f"{_rounded(low):{layout}} … {_rounded(high):{layout}}"
+
+
+def _rounded(value):
+    """Return the value to four places, and 0 for what would be shown as −0."""
+    return round(value, 4) + 0.0
 
 
 def charts_of(runs, metric):
