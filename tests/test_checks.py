@@ -7,14 +7,18 @@ import pytest
 
 from w2vneg.checks import _fenced, check_plug
 from w2vneg.errors import ConfigError
+from w2vneg.inputs import INPUTS
 from w2vneg.losses import LOSSES
 from w2vneg.samplers import SAMPLERS
 from w2vneg.weighers import WEIGHERS
 
 BUILT_IN = [
-    (kind, name) for kind, table in (("loss", LOSSES), ("sampler", SAMPLERS), ("weigher", WEIGHERS)) for name in table
+    (kind, name)
+    for kind, table in (("loss", LOSSES), ("sampler", SAMPLERS), ("weigher", WEIGHERS), ("inputs", INPUTS))
+    for name in table
 ]
 QUICK = {("loss", "relaxed"), ("sampler", "popularity"), ("weigher", "importance")}
+QUICK |= {("inputs", name) for name in INPUTS}
 
 LOSS = """
 import numpy as np
@@ -73,6 +77,27 @@ def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     for k in range(n):
         log_q[k] = {log_q}
 """
+TWICE = """
+from w2vneg.inputs import INPUTS
+from w2vneg.kernels.contracts import implement_gather
+from w2vneg.plugs import Inputs
+
+
+@INPUTS.register("twice")
+class Twice(Inputs):
+    around = {around}
+
+    def room(self, most):
+        return {room}, 0
+
+
+@implement_gather(Twice)
+def gather(inputs, tokens, position, m, positives, words, grams):
+    words[0] = tokens[position]
+    words[1] = {second}
+    return m, 2, 0
+"""
+RIGHT_INPUTS = {"around": "False", "room": "2", "second": "tokens[position]"}
 RIGHT_LOSS = {"at_init": "0.0", "sign": "1", "weight": "weights[k]"}
 RIGHT_SAMPLER = {"draw": "next_below(rng, sampler.n_vocab)", "log_q": "-math.log(sampler.n_vocab)"}
 
@@ -119,6 +144,29 @@ def test_what_is_wrong_fails(run_cli, tmp_path, text, values, failing):
     assert result.code == (1 if failing else 0), result.out
     assert failing in failed if failing else not failed
     assert ("FAIL" in result.out) is bool(failing)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, None),
+        ({"around": "True"}, "as many positives as there are"),
+        ({"room": "1"}, "writes behind the end of an array"),
+        ({"second": "tokens[position] + 1"}, "ids are those of rows"),
+    ],
+)
+def test_inputs_that_are_wrong_fail(run_cli, tmp_path, values, message):
+    text = TWICE
+    for name, value in (RIGHT_INPUTS | values).items():
+        text = text.replace(f"{{{name}}}", value)
+    (tmp_path / "twice.py").write_text(text)
+    try:
+        result = run_cli("objectives", "twice", "--plugin", tmp_path / "twice.py", "--check")
+    finally:
+        INPUTS.unregister("twice")
+    assert result.code == (1 if message else 0), result.out + result.err
+    failed = [line for line in result.out.splitlines() if line.startswith("FAIL")] + result.err.splitlines()
+    assert any(message in line for line in failed) if message else not failed
 
 
 def test_who_leaves_the_arrays_is_found_out():

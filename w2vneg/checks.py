@@ -11,10 +11,12 @@ import numpy as np
 from scipy import sparse, stats
 
 from .config import TrainConfig
+from .data.words import Words
 from .errors import ConfigError
 from .evaluation.scores import PathScores
+from .inputs import INPUTS
 from .jit import njit
-from .kernels.contracts import draw, log_prob, open_sampler, open_weigher, require_bodies, step, weigh
+from .kernels.contracts import draw, gather, log_prob, open_sampler, open_weigher, require_bodies, step, weigh
 from .kernels.functions import exp_into
 from .kernels.linalg import Rows
 from .losses import LOSSES
@@ -56,7 +58,7 @@ def check_plug(kind, name, options=None):
     Parameters
     ----------
     kind : str
-        "loss", "sampler" or "weigher".
+        "loss", "sampler", "weigher" or "inputs".
     name : str
     options : dict, optional
         Of those that the plug reads, name -> value; the others have their defaults.
@@ -73,7 +75,8 @@ def check_plug(kind, name, options=None):
         that is out of range or has no effect.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        return {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher}[kind](name, options or {})
+        check = {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher, "inputs": _check_inputs}
+        return check[kind](name, options or {})
 
 
 def _context(sampler=None):
@@ -323,4 +326,36 @@ def _check_weigher(name, options):
     return [
         Check("weights are finite and not negative", fine, "yes" if fine else "no"),
         Check("what does not count keeps weight 0", kept, "yes" if kept else "no"),
+    ]
+
+
+@njit
+def _gather(inputs, tokens, position, m, positives, words, grams):
+    return gather(inputs, tokens, position, m, positives, words, grams)
+
+
+def _check_inputs(name, options):
+    config = TrainConfig(loss="ns", inputs=name, workers=1, dim=_DIM, **options).resolved()
+    spellings = Words.of([f"{k:b}" for k in range(_V)])
+    inputs = INPUTS[name].from_options(config, RunContext(_COUNTS, _DIM, words=spellings))
+    require_bodies("inputs", type(inputs))
+    limits = [len(getattr(inputs, matrix, spellings)) for matrix in inputs.rows]  # rows of words, and of n-grams
+    tokens = np.arange(_V, dtype=np.int32)
+    room = tuple(int(n) for n in inputs.room(_N))
+    found, wanted, fits, rows = set(), set(), True, True
+    for position in range(_V):
+        for m in range(1, 1 + _N):
+            around = ((position + 1 + np.arange(_N)) % _V).astype(np.int32)
+            places = [np.full(n, -1, np.int32) for n in room]
+            with _fenced(tokens, around, *places) as arrays:
+                positives, *counts = _gather(inputs, arrays[0], position, m, *arrays[1:])
+            found.add((m, int(positives)))
+            wanted.add((m, 1 if inputs.around else m))
+            fits &= 1 <= counts[0] <= room[0] and 0 <= counts[1] <= room[1]
+            parts = [place[: max(0, n)] for place, n in zip(arrays[2:], counts, strict=True)]
+            rows &= all(((part >= 0) & (part < limit)).all() for part, limit in zip(parts, limits, strict=True))
+    return [
+        Check("as many positives as there are", found == wanted, "yes" if found == wanted else "no"),
+        Check("no more words and n-grams than its room", fits, f"room for {room[0]} and {room[1]}"),
+        Check("ids are those of rows", rows, "yes" if rows else "no"),
     ]

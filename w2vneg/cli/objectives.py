@@ -32,7 +32,7 @@ _FOOTER = """RS: Tanielian and Vasile 2019. CIS: Partially Mutual Exclusive Soft
 kernel: Blanc and Rendle 2018. notes: notes on noise contrastive estimation.
 w2vneg objectives NAME explains one."""
 _TOLD = ("sampler", "weigher", "negatives", "exclude", "noise_exponent")  # of every preset
-_CHECKED = ("loss", "sampler", "weigher")
+_CHECKED = ("loss", "sampler", "weigher", "inputs")
 
 
 def _read_by_checked(item):
@@ -51,8 +51,8 @@ def objectives(name, plugin, check, as_json, **given):
     A loss, a sampler and a weigher make an objective; a preset names three that belong together, and every option
     given beside it wins. With NAME: formula, options, what it needs, what it costs and when to use it.
 
-    --check holds a loss's gradient to finite differences, and a sampler's draws to the probabilities it gives; with
-    options of NAME beside it at their values, else at the defaults.
+    --check holds a loss's gradient to finite differences, a sampler's draws to the probabilities it gives, and inputs
+    to their room; with options of NAME beside it at their values, else at the defaults.
     """
     if check and name is None:
         raise click.UsageError("--check needs the NAME of what to check")
