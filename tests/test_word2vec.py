@@ -176,3 +176,11 @@ def test_fitting_again_starts_afresh(text):
     model = Word2Vec(**SMALL)
     first = model.fit(text).matrix.copy()
     assert np.array_equal(model.fit(text).matrix, first)
+
+
+def test_what_fails_within_a_property_is_seen(text):
+    word2vec = Word2Vec(**SMALL)
+    word2vec.fit(text)
+    word2vec.read_out = lambda *names: None.missing
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'missing'"):
+        word2vec.wv  # noqa: B018

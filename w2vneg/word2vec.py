@@ -325,6 +325,8 @@ class Word2Vec(Estimator, Recommender):
 
     def __getattr__(self, name: str) -> Any:
         """Say where to find what gensim's Word2Vec has under this name."""
+        if hasattr(type(self), name):  # a property has failed: its own error is the one to see
+            return object.__getattribute__(self, name)
         remedy = GENSIM_METHODS.get(name)
         if remedy is None and not name.startswith("_") and hasattr(Vectors, name):
             remedy = f"ask its vectors: .wv.{name}"

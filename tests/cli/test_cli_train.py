@@ -23,7 +23,7 @@ from w2vneg.data.inputs import Input
 from w2vneg.events import RoundDone
 from w2vneg.files import atomic
 from w2vneg.files.locks import owned
-from w2vneg.readout import READOUTS
+from w2vneg.readout import READOUTS, Chain
 from w2vneg.training import checkpoints
 from w2vneg.training.model import Model
 from w2vneg.training.trainer import Trainer
@@ -460,9 +460,27 @@ def test_a_read_out_that_fails_loses_nothing(folder, train, monkeypatch, raised,
     monkeypatch.setattr(READOUTS["both"], "read", read)
     result = train("--readout", "both")
     assert result.code == 1 and "Traceback" not in result.err
-    message = f"read-out both has failed, so vectors.txt has the rows of --readout in: {said}"
+    message = f"read-out both has failed, so the vectors are the rows of --readout in: {said}"
     assert message in " ".join(result.err.split())
     assert (folder / "vectors.txt").read_bytes() == (folder / "plain.txt").read_bytes()
+    result = train("--readout", "both", "--save-model", "model", "--output", "other.txt")
+    assert result.code == 1 and "w2vneg export model FILE --readout in" in " ".join(result.err.split())
+    assert len(Vectors.load("model", readout="in")) == 40
+
+
+def test_without_any_vectors_the_model_is_kept(folder, train, monkeypatch):
+    def fail(self, trained):
+        raise MemoryError
+
+    monkeypatch.setattr(Chain, "read", fail)
+    result = train("--readout", "in")
+    assert result.code == 1 and "Traceback" not in result.err
+    assert f"the model, trained to this point, went to {folder}/rescued-model" in " ".join(result.err.split())
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    assert len(Vectors.load("rescued-model")) == 40
+    result = train("--readout", "in", "--save-model", "model", "--output", "other.txt")
+    assert result.code == 0
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")

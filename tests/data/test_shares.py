@@ -74,11 +74,11 @@ def test_rows_and_nodes_go_round_by_shares():
     assert np.bincount(owners).tolist() == [400, 200, 400]
     for k in range(1000):  # nobody is ever far behind: what is sorted by count is dealt out fairly
         done = np.bincount(owners[: k + 1], minlength=3)
-        assert (np.abs(done - (k + 1) * np.array([0.4, 0.2, 0.4])) <= 1.01).all()
+        assert (np.abs(done - (k + 1) * np.array([0.4, 0.2, 0.4])) <= 0.61).all()
     ring = sparse.csr_matrix(np.roll(np.eye(5, dtype=np.float32), 1, axis=1))
     graph = EncodedGraph(ring, Vocabulary(list("abcde"), [1] * 5), directed=True)
     origins = [share_of(graph, slot, borders(config)).origins.tolist() for slot in range(3)]
-    assert origins == [[0, 2], [3], [1, 4]]
+    assert origins == [[0, 3], [2], [1, 4]]
 
 
 def test_too_few_data_are_refused(corpus):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from planted import as_text, two_topics
 import w2vneg
 from w2vneg import Word2Vec
 from w2vneg.cli import progress
+from w2vneg.cli.tune import _tell_of_edges
 from w2vneg.config import TrainConfig
 from w2vneg.config.presets import PRESETS, Preset
 from w2vneg.data.encoded import encode_corpus
@@ -297,6 +299,22 @@ def test_another_search_in_the_folder_is_refused(planted, validation, tmp_path):
             search(planted, ALPHAS, validation, folder=place)
     with pytest.raises(ConfigError, match="nothing to try"):
         search(planted, [], validation)
+
+
+def test_an_edge_is_one_of_all_that_the_folder_has_tried():
+    def told(tried, best, grid):
+        notes, rows = [], [SimpleNamespace(options=options) for options in tried]
+        _tell_of_edges(SimpleNamespace(rows=rows, best=SimpleNamespace(options=best)), grid, notes.append)
+        return notes
+
+    alphas = [{"alpha": alpha} for alpha in (0.1, 0.2, 0.4)]
+    assert told(alphas, {"alpha": 0.4}, ["alpha=0.2,0.4"]) == [
+        "At the edge of the grid: alpha 0.4; values beyond may be better."
+    ]
+    assert told(alphas, {"alpha": 0.2}, ["alpha=0.2,0.4"]) == []  # 0.1 was tried before
+    assert told([*alphas, {"dim": 4}], {"dim": 4}, ["alpha=0.2,0.4"]) == []  # the best is of another grid
+    temps = [{"temp": temp} for temp in (0.5, 1.0, "inf")]
+    assert told(temps, {"temp": 1.0}, ["temp=0.5,1,inf"]) == []
 
 
 def test_the_command_writes_tables_and_options_that_train_takes(folder, run_cli):

@@ -91,18 +91,21 @@ def write_results(word2vec, output, checkpoints, note):
             vectors.save(output, format="word2vec")
             written = True
             note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
-    except W2vnegError as error:
-        failures.append(str(error))
+    except Exception as error:  # of a read-out, or the disk: what was trained must not be lost by it
+        failures.append(_said(error))
     folder = checkpoints.folder if checkpoints is not None else None
     if folder and checkpoints.save(word2vec.model, final=True):
         hint = "" if output else f"; its vectors as a file: w2vneg export {folder} FILE"
         note(f"Model kept in {folder}{hint}.")
         if failures:
-            failures.append(f"the model folder has the vectors: w2vneg export {folder} FILE")
+            as_trained = " --readout in" if vectors is None or written else ""
+            failures.append(f"the model folder has the vectors: w2vneg export {folder} FILE{as_trained}")
     elif folder:
         failures.append(str(checkpoints.failure))
         failures += _kept_before(folder)
         failures.append(_saved_elsewhere("model", folder, output, word2vec.save))
+    elif failures and vectors is None:
+        failures.append(_saved_elsewhere("model", "model", output, word2vec.save))
     elif failures and not written and not is_special(output):
         failures.append(_saved_elsewhere("vectors", output, None, lambda path: vectors.save(path, "word2vec")))
     if failures:
@@ -116,11 +119,14 @@ def _read_out(word2vec, output, failures):
     except Exception as error:  # of somebody's plug, or of memory: what was trained must not be lost by it
         if word2vec.config.readout == "in":
             raise
-        said = str(error) if isinstance(error, W2vnegError) else f"{type(error).__name__}: {error}"
-        failures.append(
-            f"read-out {word2vec.config.readout} has failed, so {output} has the rows of --readout in: {said}"
-        )
-        return word2vec.read_out("in")
+        vectors = word2vec.read_out("in")
+        what = f"read-out {word2vec.config.readout} has failed"
+        failures.append(f"{what}, so the vectors are the rows of --readout in: {_said(error)}")
+        return vectors
+
+
+def _said(error):
+    return str(error) if isinstance(error, W2vnegError) else f"{type(error).__name__}: {error}"
 
 
 def _kept_before(folder):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import sys
 from contextlib import nullcontext
@@ -124,16 +125,18 @@ def _combinations(grid, ranges, n_random, way, seed, given):
 
 
 def _tell_of_edges(found, grid, note):
-    """Say which numbers of the best combination are the least or the largest of their grid."""
+    """Say which numbers of the best combination are the least or the largest that the folder has tried."""
     from ..search.space import parse_grid
 
     if found.best is None:
         return
     edges = []
-    for name, values in parse_grid(grid).items():
+    for name in parse_grid(grid):
+        values = {row.options[name] for row in found.rows if name in row.options}
+        values = {math.inf if value == "inf" else value for value in values}
         numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-        best = found.best.options[name]
-        if len(numbers) > 1 and best in (min(numbers), max(numbers)):
+        best = found.best.options.get(name)
+        if len(numbers) > 1 and best in (min(numbers), max(numbers)) and not math.isinf(best):
             edges.append(f"{name} {best}")
     if edges:
         note(f"At the edge of the grid: {', '.join(edges)}; values beyond may be better.")

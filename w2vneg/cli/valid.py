@@ -186,17 +186,26 @@ def warn_of_raw(validation, config, combinations, encoded, note):
 
     if not isinstance(validation, Validation) or share_of(validation.score):
         return
-    configs = []
+    configs = {}  # by the options that have a part in where scores settle: there are few, and a search may be large
     for options in combinations if isinstance(combinations, list) else combinations.corners():
+        key = tuple(sorted((name, repr(value)) for name, value in options.items() if _moves_scores(config, name)))
+        if key in configs:
+            continue
         try:
-            configs.append(dataclasses.replace(config, **options).resolved())
+            configs[key] = dataclasses.replace(config, **options).resolved()
         except W2vnegError:  # it is a row with this reason
             continue
-    if len(configs) > 1 and not settle_alike(configs, encoded.vocab_out.counts):
+    if len(configs) > 1 and not settle_alike(list(configs.values()), encoded.vocab_out.counts):
         note(
             "Warning: these objectives take popularity out of their scores in different measure, and raw dot products "
             "compare that, too; --score corrected compares what they know."
         )
+
+
+def _moves_scores(config, name):
+    """Whether an option has a part in where scores settle: the objective's, and those of samplers."""
+    metadata = config.__dataclass_fields__[name].metadata if name in config.__dataclass_fields__ else {"group": None}
+    return metadata["group"] == "objective" or "sampler" in metadata.get("readers", {})
 
 
 def warn_of_known(held, known, flag):

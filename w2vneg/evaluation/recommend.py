@@ -214,7 +214,7 @@ def _names(given):
 
 
 def _check_k(k):
-    if not isinstance(k, Integral) or k < 1:
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise ConfigError(f"k must be a whole number of at least 1, not {k!r:.60}")
 
 

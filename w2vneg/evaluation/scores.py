@@ -66,7 +66,7 @@ class PathScores:
         return np.ascontiguousarray((self.on_path @ agreed.T - self.to_right @ logits.T).T)
 
     def tiles(self, centres):
-        yield 0, self(centres)  # every node is on many paths
+        yield 0, self(centres).astype(np.float32, copy=False)  # every node is on many paths
 
 
 class LogitScores:

@@ -127,6 +127,11 @@ def _ray(data, config, model, start):
     n_ranks, lies_there = config.ranks, isinstance(data, RankedCorpus)
     if lies_there:
         crew, sample, chosen = data.crew, data.sample(), data.chosen
+        if chosen is not None and config.rank_shares not in ("auto", chosen.shares):
+            raise ConfigError(
+                f"the data were dealt out by shares of {chosen.shares}, and the run began with {config.rank_shares}; "
+                f"read them with rank_shares={config.rank_shares!r}"
+            )
     else:
         crew, chosen = _crew(config)
     config = _with_shares(config, chosen)

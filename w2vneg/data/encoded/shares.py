@@ -44,10 +44,10 @@ def share_of(data, slot, borders):
 def going_round(n, borders):
     """Return whose each of n things is, dealt out one by one: int64 (n,); where shares are equal, k mod n_ranks."""
     shares = np.diff(borders)
-    shares = np.round(shares / shares.max(), 9)  # what is meant to be equal is
+    shares = np.maximum(np.round(shares / shares.max(), 9), 1e-9)  # what is meant to be equal is
     sizes = np.ceil(n * shares / shares.sum()).astype(np.int64) + 1  # a few more than there are
     owners = np.repeat(np.arange(len(shares)), sizes)
-    turns = np.concatenate([np.arange(1, size + 1) / share for size, share in zip(sizes, shares, strict=True)])
+    turns = np.concatenate([(np.arange(size) + 0.5) / share for size, share in zip(sizes, shares, strict=True)])
     return owners[np.argsort(turns, kind="stable")[:n]]
 
 
