@@ -44,7 +44,7 @@ def _check_name(given):
     if named != "word2vec":
         text = os.path.splitext(given)[0] + ".txt"
         raise click.UsageError(
-            f"--output writes word2vec text, and {given} is called like {named}; name it {text}, and make the other of "
+            f"--output writes word2vec text, and {given} is called like {named}; name it {text}, then convert "
             f"it: w2vneg export {text} {given}"
         )
 

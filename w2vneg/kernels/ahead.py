@@ -65,7 +65,7 @@ def implement_pick(plug):
 
 
 class Origin(NamedTuple):
-    """The rows that a batch's draws were made of, so that other targets are judged by the same.
+    """The rows that a batch's draws were made of, kept so that other targets are scored by the same rows.
 
     centres : float32, (workers, batch, dim), of each place; targets : float32, (n_vocab, dim)
     """
