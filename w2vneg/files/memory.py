@@ -46,9 +46,15 @@ def _of_groups():
             place, name = os.path.split(os.path.join(_MOUNTED, _LIMITS[controller]))
             path = PurePosixPath(group.lstrip("/"))
             for each in (path, *path.parents):
-                with suppress(OSError, ValueError):  # no such group or limit, or "max"
-                    with open(os.path.join(place, each, name), encoding="ascii") as stream:
-                        yield int(stream.read())
+                yield from _number_in(os.path.join(place, each, name))
+
+
+def _number_in(path):
+    try:
+        with open(path, encoding="ascii") as stream:
+            return [int(stream.read())]
+    except (OSError, ValueError):  # no such group or limit, or "max"
+        return []
 
 
 def _of_process():
