@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import click
 
-from ..errors import ConfigError, InputError, W2vnegError
-from ..files.bounded import read_text
+from ..errors import ConfigError, W2vnegError
+from ..files.bounded import parse_toml, read_text
 from ..option import flag_of, kind_of, off_of
 
 EVERYDAY = (
@@ -75,7 +75,7 @@ class GroupedCommand(click.Command):
 
         try:
             rest = super().parse_args(ctx, args)
-            take_run_options(ctx, parse_toml)
+            take_run_options(ctx, options_of_text)
             return rest
         except click.NoSuchOption as error:
             from ..config.synonyms import FLAGS, SYNONYMS
@@ -122,7 +122,7 @@ def _plugins_named(args):
                 found[flag] = word.removeprefix(f"{flag}=")
     if "--plugin" not in found and "--config" in found:
         with suppress(W2vnegError):  # what is wrong with the file is said when it is read
-            return parse_toml(read_text(found["--config"]), "").get("plugin")
+            return options_of_text(read_text(found["--config"]), "").get("plugin")
     return found.get("--plugin")
 
 
@@ -259,19 +259,12 @@ def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
     from .runfile import of_run
 
-    return {name: value for name, value in parse_toml(read_text(path), path).items() if not of_run(name)}
+    return {name: value for name, value in options_of_text(read_text(path), path).items() if not of_run(name)}
 
 
-def parse_toml(text, where):
+def options_of_text(text, where):
     """Return the top-level names and values of TOML `text`; `where` it stands goes into messages."""
-    try:
-        import tomllib
-    except ImportError:  # Python 3.10
-        import tomli as tomllib
-    try:
-        values = tomllib.loads(text.replace("\r\n", "\n"))
-    except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
-        raise InputError(f"{where}: not TOML ({error})") from error
+    values = parse_toml(text, where)
     nested = [name for name, value in values.items() if isinstance(value, dict)]
     if nested:
         raise ConfigError(f"{where}: options stand at the top level, not in a table like [{nested[0]}]")

@@ -208,7 +208,8 @@ def _read_position(path):
     if isinstance(values, dict):
         values = {"temperature": 0.0} | values  # folders from before it could change do not have it
     fits = isinstance(values, dict) and all(
-        name in values and type(values[name]) in (kind, int) and values[name] >= 0 for name, kind in kinds.items()
+        name in values and type(values[name]) in (kind, int) and 0 <= values[name] < 2**63
+        for name, kind in kinds.items()
     )
     if not fits or len(values) != len(kinds) or values["alpha_factor"] > 1:
         raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
