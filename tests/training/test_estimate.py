@@ -182,7 +182,7 @@ def test_more_memory_than_the_process_may_use_is_told(folder, run_cli, monkeypat
     from w2vneg.training import estimate
 
     assert "may use " not in run_cli(*ARGUMENTS, "--dry-run").err
-    room = PROGRAM + 5000  # the matrices and their snapshot, and not what else the run holds
+    room = PROGRAM + 6000  # the matrices and their snapshot, and not what else the run holds
     monkeypatch.setattr(estimate, "memory_size", lambda: room)
     result = run_cli(*ARGUMENTS, "--dry-run")
     assert re.search(
