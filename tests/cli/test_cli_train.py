@@ -260,6 +260,8 @@ def test_options_from_a_file_and_the_command_line_wins(folder, run_cli):
         ("# much\n" * 200_000, "run.toml: more than 1 MB of TOML; name many files by a folder or a glob"),
         (f"x = {'[' * 50_000}\n", "run.toml: not TOML ("),
         (f"x = {'{a=' * 50_000}\n", "run.toml: not TOML ("),
+        ('save-model = "\\u0000"\n', "run.toml: a NUL in '\\x00'; no name or path has one"),
+        ('init = ["a", "b\\u0000"]\n', "run.toml: a NUL in 'b\\x00'; no name or path has one"),
         (f"dim = {'9' * 5_000}\n", "run.toml: not TOML ("),
         (f"temp = 0x{'f' * 5_000}\n", "run.toml: a whole number of 20,000 bits; no option takes one so large"),
         (f"x = [[0b{'1' * 5_000}]]\n", "run.toml: a whole number of 5,000 bits; no option takes one so large"),

@@ -88,11 +88,11 @@ def parse_toml(text, where):
         values = tomllib.loads(text.replace("\r\n", "\n"))
     except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
         raise InputError(f"{where}: not TOML ({error})") from error
-    _check_whole_numbers(values, where)
+    _check_values(values, where)
     return values
 
 
-def _check_whole_numbers(values, where):
+def _check_values(values, where):
     left = [values]
     while left:
         value = left.pop()
@@ -102,6 +102,8 @@ def _check_whole_numbers(values, where):
             left.extend(value)
         elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
             raise InputError(f"{where}: a whole number of {value.bit_length():,} bits; no option takes one so large")
+        elif isinstance(value, str) and "\0" in value:
+            raise InputError(f"{where}: a NUL in {value[:40]!r}; no name or path has one")
 
 
 def _finite(text):

@@ -78,8 +78,8 @@ class Model:
         needed, room = 4 * config.dim * (len(vocab) + len(vocab_out or vocab)), memory_size()
         if needed > room:
             raise ConfigError(
-                f"the two matrices of {len(vocab):,} words by {config.dim:,} take {needed / 2**30:,.1f} GB, and this "
-                f"process may use {room / 2**30:,.1f} GB of memory; use a smaller --dim or --max-vocab"
+                f"the two matrices of {len(vocab):,} words by {config.dim:,} take {needed / 2**20:,.0f} MB, and this "
+                f"process may use {room / 2**20:,.0f} MB of memory; use a smaller --dim or --max-vocab"
             )
         rng = np.random.default_rng(config.seed)
         vectors_in = rng.random((len(vocab), config.dim), np.float32)
