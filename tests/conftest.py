@@ -120,6 +120,14 @@ def run_bench(capsys):
     return partial(_run_main, capsys, run)
 
 
+@pytest.fixture
+def run_studies(capsys):
+    """The same for ``python -m studies ARGUMENTS…``."""
+    from studies.__main__ import run
+
+    return partial(_run_main, capsys, run)
+
+
 _COMPILING = re.compile(r"Compiling what this run needs|compiled \S+ in [\d.]+ s$")  # whether depends on the cache
 
 

@@ -48,7 +48,7 @@ class Registry:
     base : type, optional
         The base class of what it holds, with a class method ``adopt`` for those of earlier versions that lack it.
     listed : str, optional
-        How a user lists what it holds, for messages: ``"'w2vneg reproduce' lists all"``.
+        How a user lists what it holds, for messages: ``"'python -m studies' lists all"``.
     """
 
     def __init__(self, kind, base=None, listed=None):

@@ -29,11 +29,13 @@ _COMMANDS = {  # command -> (module, attribute)
     "cache": (".cache", "cache"),
     "doctor": (".doctor", "doctor"),
     "objectives": (".objectives", "objectives"),
-    "reproduce": (".reproduce", "reproduce"),
 }
 
 
-_MOVED = {"bench": "; it is python -m benchmarks now, in a checkout of the project"}  # since version 0.1
+_MOVED = {  # since version 0.1
+    "bench": "; it is python -m benchmarks now, in a checkout of the project",
+    "reproduce": "; it is python -m studies now, in a checkout of the project",
+}
 
 
 class LazyGroup(click.Group):
