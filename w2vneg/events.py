@@ -31,7 +31,6 @@ class RoundDone(Event):
 @dataclass(frozen=True)
 class EpochDone(Event):
     """loss : float, mean per pair over the epoch; pairs : int, of the epoch; seconds : float, since the run began
-    temperature : float, T of its last round, or None if the sampler has no finite one
     """
 
     epoch: int
@@ -42,7 +41,6 @@ class EpochDone(Event):
     untrained: float
     alpha: float
     seconds: float
-    temperature: float | None = None
 
 
 @dataclass(frozen=True)

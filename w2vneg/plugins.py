@@ -6,10 +6,8 @@ import os
 import re
 import sys
 import traceback
-import warnings
 import zlib
 from pathlib import Path
-from types import ModuleType
 
 from .config.presets import PRESETS
 from .data.readers import READERS
@@ -147,27 +145,6 @@ def _import(name, module):
         raise type(error)(_failure(name, error)) from error
     except Exception as error:
         raise InputError(_failure(name, error)) from error
-
-
-class _Moved(ModuleType):
-    """A module that plugs of version 0.1 import by its old name; it warns, and will be gone in the next version."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        new, attribute = _MOVED[self.__name__].get(name, (None, None))
-        if new is None:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        warnings.warn(f"{self.__name__}.{name} is now {new}.{attribute}", FutureWarning, stacklevel=2)
-        return getattr(importlib.import_module(new), attribute)
-
-
-_MOVED = {
-    "w2vneg.presets": {name: ("w2vneg.config.presets", name) for name in ("Preset", "register_preset", "PRESETS")},
-    "w2vneg.setting": {"Setting": ("w2vneg.registry", "RunContext")},
-}
-for _name in _MOVED:
-    sys.modules.setdefault(_name, _Moved(_name))
 
 
 def _import_file(path, module):

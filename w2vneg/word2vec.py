@@ -108,7 +108,6 @@ class Word2Vec(Estimator, Recommender):
         init: str | Path | Vectors | Model | None = None,
         update: bool = False,
         freeze: bool = False,
-        **former: Any,
     ) -> Vectors:
         """Train on a corpus.
 
@@ -146,8 +145,6 @@ class Word2Vec(Estimator, Recommender):
         freeze : bool
             Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
             them as well.
-        **former
-            metric, patience, eval_every, valid_exclude_known of version 0.1, now fields of `Validate`.
 
         Returns
         -------
@@ -162,10 +159,10 @@ class Word2Vec(Estimator, Recommender):
                 stacklevel=2,
             )
         self._loaded = False
-        if valid is not None or former:
-            from .training.validation import validate_of
+        if valid is not None:
+            from .training.validation import Validate
 
-            valid = validate_of(valid, former)
+            valid = valid if isinstance(valid, Validate) else Validate(valid)
         followers = Followers(progress)
         given = as_input(corpus)
         self.reads(given)

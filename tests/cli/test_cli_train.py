@@ -302,7 +302,6 @@ def test_a_bad_options_file(train, folder, no_training, content, message):
         ("--sampler dns --weigher importance", "weigher 'importance' needs the probabilities of its draws"),
         ("--loss mle --sampler uniform", "--sampler has no effect with loss 'softmax', which scores every word"),
         ("--loss mle --private-rows 9", "--private-rows has no effect with loss 'softmax'"),
-        ("--loss relaxed --temp-schedule cosine", "--temp-schedule cosine needs the temperature at the end of the run"),
         ("--loss cis --temp 2", "--temp has no effect with sampler 'selfplay'"),
         ("--plugin none.py", "none.py: no such file; name a .py file, or a module that Python finds"),
         ("--sampler popular", "unknown sampler 'popular'; did you mean 'popularity'?"),

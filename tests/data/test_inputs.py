@@ -178,9 +178,3 @@ def test_help_tells_what_reads_an_option():
     assert "[for --cooccurrence, --edges, --pairs; default: 3, if there is a number in it]" in text
     for kind in SOURCES:
         assert f"--{kind} " in text
-
-
-def test_the_former_name_of_absolute_still_works():
-    given = Input("corpus", "a.txt")
-    with pytest.warns(FutureWarning, match="lasting is now absolute"):
-        assert given.lasting() == given.absolute()

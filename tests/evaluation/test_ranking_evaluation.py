@@ -11,7 +11,7 @@ from w2vneg import Word2Vec
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.evaluation import history_scores
 from w2vneg.evaluation import ranking as ranking_module
-from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, Coverage, evaluate_with_baselines
+from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, evaluate_with_baselines
 from w2vneg.training.model import Model
 
 TRAIN = [("a", "b", 5), ("a", "c", 1), ("b", "c", 3), ("c", "a", 2), ("d", "e", 1)]
@@ -217,16 +217,3 @@ def test_mistakes(folder, run_cli, arguments, message):
 )
 def test_usage_mistakes(folder, run_cli, arguments):
     assert run_cli("eval", "ranking", "model", "test.tsv", *arguments).code == 2
-
-
-@pytest.mark.parametrize("name", ["Judgement", "judge_ranking"])
-def test_former_names_still_work(name):
-    from w2vneg.evaluation import baselines
-
-    with pytest.warns(FutureWarning, match=f"{name} is now "):
-        assert getattr(baselines, name) in (baselines.RankingEvaluation, baselines.evaluate_with_baselines)
-
-
-def test_the_former_name_of_the_evaluated_share_still_works():
-    with pytest.warns(FutureWarning, match="judged is now evaluated"):
-        assert Coverage([], 5, 2, 0.6, 0.5).judged == 0.6

@@ -203,10 +203,9 @@ RUNS = {
     "exact": {"loss": "relaxed", "method": "exact"},
     "nce": {"loss": "nce", "log_z": "learned"},
     "known": {"loss": "bpr", "exclude": "known"},
-    "adaptive": {"loss": "relaxed", "temp_schedule": "adaptive", "effective_candidates": 10.0},
     "mle": {"loss": "mle"},
 }
-COMPILED_FOR_OTHERS = ("adaptive", "mle")
+COMPILED_FOR_OTHERS = ("mle",)
 
 
 @pytest.mark.skipif(SLOW, reason="trains")

@@ -32,12 +32,6 @@ _COMMANDS = {  # command -> (module, attribute)
 }
 
 
-_MOVED = {  # since version 0.1
-    "bench": "; it is python -m benchmarks now, in a checkout of the project",
-    "reproduce": "; it is python -m studies now, in a checkout of the project",
-}
-
-
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are asked for."""
 
@@ -57,7 +51,7 @@ class LazyGroup(click.Group):
             from ..errors import did_you_mean
 
             if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-                hint = _MOVED.get(args[0]) or did_you_mean(args[0], _COMMANDS)
+                hint = did_you_mean(args[0], _COMMANDS)
                 error.message = f"no command {args[0]!r}{hint}"
             raise
 

@@ -229,8 +229,6 @@ class TrainingProgress:
             self._round(event)
         elif isinstance(event, EpochDone):
             figures = f"loss {event.loss:.4f} (untrained {event.untrained:.4f}), {event.pairs:,} pairs"
-            if event.temperature is not None:
-                figures += f", T {event.temperature:.4g}"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
         elif isinstance(event, Validated):
             self._say(f"epoch {_epochs(event.epoch)} evaluated: {_evaluation(event)}")

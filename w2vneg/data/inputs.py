@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -162,11 +161,6 @@ class Input:
         own = options_of(self.kind)
         others = {name: _absolute(own[name], value) for name, value in self.options.items() if _files(own, name)}
         return self.replace(files=tuple(files), **others)
-
-    def lasting(self) -> Input:
-        """The name of `absolute` in version 0.1."""
-        warnings.warn("lasting is now absolute", FutureWarning, stacklevel=2)
-        return self.absolute()
 
     @property
     def source(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -388,27 +387,20 @@ class Vectors(Keyed):
         save(path, self.words, self.matrix, self.counts, format=format, precision=precision, spellings=self.spellings)
 
     @classmethod
-    def load(
-        cls, path: str | Path, matrix: str | None = None, readout: str | None = None, oov: str | None = None
-    ) -> Vectors:
+    def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Read vectors from word2vec text or binary, npz, or a model folder, told apart by content.
 
         Parameters
         ----------
         path : str or Path
-        matrix : {"in", "out", "sum"}, optional
-            The former name of `readout`.
         readout : str, optional
             How vectors are made of a model folder's matrices, if not as the model says: ``"in"``, ``"both+letters"``, …
         oov : {None, "letters"}
             With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters, or an npz file
             written from one; for a model folder of n-grams with ``readout="in"``, or a ``.bin`` of fastText's.
         """
-        from ..formats import read, readout_of
+        from ..formats import read
 
-        if matrix is not None:
-            warnings.warn("matrix is now called readout", FutureWarning, stacklevel=2)
-            readout = readout or readout_of(path, matrix)
         stored = read(path, readout=readout, spell=spells(oov))
         with_spellings(oov, stored.spellings)
         return cls(*stored)

@@ -7,7 +7,6 @@
 Popularity and item-item co-occurrence are counted in the training part of the same split, and ranked like the model.
 """
 
-import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,12 +34,6 @@ class Coverage:
     unknown: int
     evaluated: float
     weight: float
-
-    @property
-    def judged(self):
-        """The name of `evaluated` in version 0.1."""
-        warnings.warn("judged is now evaluated", FutureWarning, stacklevel=2)
-        return self.evaluated
 
 
 @dataclass(frozen=True)
@@ -216,13 +209,3 @@ def _figures(result):
     for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map"):
         figures |= {f"{name}@{k}": value for k, value in getattr(result, name).items()}
     return {name: value for name, value in figures.items() if value is not None}
-
-
-_RENAMED = {"Judgement": "RankingEvaluation", "judge_ranking": "evaluate_with_baselines"}  # since version 0.1
-
-
-def __getattr__(name):
-    if name not in _RENAMED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"{name} is now {_RENAMED[name]}", FutureWarning, stacklevel=2)
-    return globals()[_RENAMED[name]]

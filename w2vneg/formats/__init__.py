@@ -166,11 +166,6 @@ def format_of(path):
     return SUFFIXES[suffix]
 
 
-def readout_of(path, matrix):
-    """Return the read-out that ``matrix``, its former name, stands for; a file of vectors has ``in`` as it is."""
-    return None if matrix == "in" and not Path(path).is_dir() else matrix
-
-
 def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None):
     """Write vectors, atomically.
 

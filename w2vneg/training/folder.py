@@ -205,8 +205,6 @@ def _read_json(path):
 def _read_position(path):
     values = _read_json(path)
     kinds = {name: type(default) for name, default in vars(Position()).items()}
-    if isinstance(values, dict):
-        values = {"temperature": 0.0} | values  # folders from before it could change do not have it
     fits = isinstance(values, dict) and all(
         name in values and type(values[name]) in (kind, int) and values[name] >= 0 for name, kind in kinds.items()
     )

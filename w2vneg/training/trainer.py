@@ -84,7 +84,7 @@ class Trainer:
             validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model, start)
         self.engine, self.loss_at_init, self.started = parts.engine, parts.loss_at_init, parts.started
-        self.temperatures, self._forewords = parts.temperatures, parts.forewords
+        self._forewords = parts.forewords
         self.config = self.model.config = parts.config or self.config
         if self.model.position.round > self.engine.n_rounds:
             raise ConfigError(
@@ -184,7 +184,6 @@ class Trainer:
                 break
             now = rounds[position.round]
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
-            self._set_temperature(now)
             self._check_data(good)
             loss, pairs = self.engine.run(now, alphas)
             last = position.round + 1 == len(rounds)
@@ -267,21 +266,6 @@ class Trainer:
         scale = self.engine.alpha_scale * self.model.position.alpha_factor
         return scale * linear(self.config.alpha, self.config.min_alpha, fraction)
 
-    def _set_temperature(self, coming):
-        """Give the sampler the T of the coming round."""
-        if self.temperatures is None:
-            return
-        position, engine = self.model.position, self.engine
-        keys = self.config.seed, coming.epoch, coming.number
-        position.temperature = self.temperatures.next(position.temperature, self._fraction(), engine, keys)
-        engine.set_temperature(position.temperature)
-
-    def _temperature(self):
-        """Return the sampler's T, or None if it has none that is finite."""
-        if self.temperatures is not None:
-            return self.model.position.temperature
-        return self.engine.temperature and (self.config.temp or self.engine.temperature)
-
     def _keep(self):
         """Remember this state as good; return its position."""
         self.engine.keep()
@@ -326,7 +310,6 @@ class Trainer:
             self.loss_at_init,
             self._alpha((position.epoch + 1) / self.config.epochs),
             clock.seconds(),
-            self._temperature(),
         )
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
