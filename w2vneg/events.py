@@ -164,24 +164,6 @@ class CostEstimated(Event):
 
 
 @dataclass(frozen=True)
-class SharesChosen(Event):
-    """Ranks were measured, and get as much of the data as they are fast.
-
-    shares : str, as ``--rank-shares`` takes them
-    slowest : int, a rank; speed : float, that one's beside the median
-    """
-
-    shares: str
-    slowest: int
-    speed: float
-
-    @property
-    def even(self):
-        """Whether all get as much (bool)."""
-        return len(set(self.shares.split(","))) == 1
-
-
-@dataclass(frozen=True)
 class ExchangesPlanned(Event):
     """Several ranks are about to train.
 

@@ -22,7 +22,7 @@ from .state import Good, Origin, Position
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
-_CHOSEN = ("exchange_every", "rank_shares")  # options that, left to the run, are chosen once and kept
+_CHOSEN = ("exchange_every",)  # options that, left to the run, are chosen once and kept
 _FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change within a run
 
 

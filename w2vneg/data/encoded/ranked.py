@@ -164,7 +164,6 @@ class RankedCorpus:
     phrases : tuple of data.phrases.Phrase, those that were joined while reading
     shares : list of EncodedCorpus where they are on this machine
     crew : object, the ranks that have them, elsewhere
-    chosen : events.SharesChosen, by which it was dealt out, where the ranks were measured
     """
 
     vocab: Vocabulary
@@ -174,7 +173,6 @@ class RankedCorpus:
     phrases: tuple = ()
     shares: list = None
     crew: object = None
-    chosen: object = None
     whole = False
     stored = 0
 
