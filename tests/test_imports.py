@@ -207,7 +207,8 @@ def test_importing_the_package_imports_nothing_heavy():
 
 
 def test_training_on_text_imports_no_sparse_matrices(tmp_path):
-    """With what they bring along they take a quarter of a second."""
+    """They take a quarter of a second. Numba imports scipy.linalg, which in some versions imports them."""
     (tmp_path / "text").write_text("a b c\n" * 20)
     fit = f"Word2Vec(loss='ns', dim=8, epochs=1, subsample=0, workers=1).fit({str(tmp_path / 'text')!r})"
-    assert "scipy.sparse" not in loaded_after(f"from w2vneg import Word2Vec\n{fit}")[-1]
+    if "scipy.sparse" not in loaded_after("import scipy.linalg")[-1]:
+        assert "scipy.sparse" not in loaded_after(f"from w2vneg import Word2Vec\n{fit}")[-1]

@@ -337,7 +337,7 @@ def test_an_array_that_would_unpack_without_end_is_refused(tmp_path):
     raw = path.read_bytes()
     size, grown = len(header.getvalue()), len(header.getvalue()) + 10**9
     path.write_bytes(raw.replace(size.to_bytes(4, "little"), grown.to_bytes(4, "little")))
-    with pytest.raises(InputError, match="does not hold the promised"):
+    with pytest.raises(InputError, match=r"does not hold the promised|Overlapped entries"):  # newer zipfiles look first
         formats.load(path)
 
 

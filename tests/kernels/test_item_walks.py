@@ -148,7 +148,8 @@ def test_sampled_weights_are_proportions(fractions):
     for centre, targets in groups_of(walk):
         np.add.at(found[centre], targets, 1)
     assert found.sum() == pytest.approx(n_pairs, rel=0.01)
-    share = data.matrix.toarray().astype(float) / data.matrix.sum()
+    weights = data.matrix.toarray().astype(float)
+    share = weights / weights.sum()
     there = share > 0
     assert (found[~there] == 0).all()
     assert stats.chisquare(found[there], share[there] * found.sum()).pvalue > 1e-4

@@ -192,13 +192,13 @@ def _number(value):
 def _fields(vocab):
     """Return the names as fields of a tab-separated file, each with its tab: a quote in a name is quoted."""
     stream = io.StringIO()
-    writer = csv.writer(stream, delimiter="\t", lineterminator="\t")
+    writer = csv.writer(stream, delimiter="\t", lineterminator="\n")
     fields = []
     for word in vocab.words:
         stream.seek(0)
         stream.truncate()
         writer.writerow((word,))
-        fields.append(stream.getvalue())
+        fields.append(stream.getvalue()[:-1] + "\t")
     return fields
 
 

@@ -68,9 +68,18 @@ def _complaint(column, cell, number):
         return f"the weight {number:g} is not above 0, as that of an edge is: leave such rows out"
     if number < 0:
         return f"the weight {number:g} is below 0; weights tell how often a pair was seen: leave such rows out"
-    if np.isinf(number) or str(cell).strip().lower() == "nan":
+    if _is_written_number(cell):  # nan, inf, or one that is too large
         return f"{str(cell).strip()[:60]} is no finite number"
     return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?)"
+
+
+def _is_written_number(cell):
+    """Whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 class Times:
