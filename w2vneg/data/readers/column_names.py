@@ -17,8 +17,8 @@ _NAMES = {  # meaning -> names, in lower case and without what `_ID` takes off
     "weight": "weight count n qty quantity freq frequency plays w wt weights counts play_count playcount listens "
     "scrobbles clicks views cnt n_plays num_plays times_played edge_weight cooccurrence cooccurrences",
     "rating": "rating ratings stars star score scores overall grade grades vote",
-    "time": "time timestamp date datetime unixreviewtime unix_review_time reviewtime review_time t_dat ts t when "
-    "created_at created at unixtime unix_time epoch unixts utc_time utctime",
+    "time": "time timestamp date datetime unixreviewtime unix_review_time reviewtime review_time t_dat ts "
+    "created_at created unixtime unix_time epoch unixts utc_time utctime",
 }
 _WHOLE = {"stock_code": "item", "user_name": "user", "node_i": "source", "node_j": "target"}
 _MEANT = {name: meaning for meaning, names in _NAMES.items() for name in names.split()} | _WHOLE
