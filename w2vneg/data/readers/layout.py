@@ -166,7 +166,8 @@ def without_foreword(sample, delimiter=None):
         most = next((at for at, (_, size) in enumerate(rows) if size > 1), 0)
         titles = [i for i, _ in rows[:most]]
     elif _names_columns(lines[comments[-1]], rows_of(rest, sign), sign):
-        lines[comments[-1]] = lines[comments.pop()].lstrip("#% ")
+        header = comments.pop()
+        lines[header] = lines[header].lstrip("#% ")
     for i in comments + titles:
         lines[i] = ""
     return "\n".join(lines), len(comments) + len(titles)
