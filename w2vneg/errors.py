@@ -1,6 +1,7 @@
 """What can go wrong, as types. Every message says what, where, and what to do about it.
 
-The command line prints the message of a `W2vnegError` and exits with 1; anything else is a defect of ours.
+The command line prints the message of a `W2vnegError` and exits with its `exit_code`. Anything else is a defect of
+ours.
 """
 
 import difflib
@@ -13,6 +14,8 @@ _LONGEST = 1500  # characters of a message; a damaged file may have a word of mi
 class W2vnegError(Exception):
     """A mistake or a mishap that the user can do something about."""
 
+    exit_code = 1
+
     def __str__(self):
         text = str(self.args[0]) if self.args else ""
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 400]} … {text[-400:]}"
@@ -24,6 +27,12 @@ class InputError(W2vnegError):
 
 class ConfigError(W2vnegError, ValueError):
     """An option out of range, or options that do not go together."""
+
+
+class DoubtError(ConfigError, InputError):
+    """Data that may mean several things; the message says which, what was guessed, and what to type."""
+
+    exit_code = 2
 
 
 class UnknownNameError(W2vnegError, KeyError):

@@ -175,6 +175,7 @@ def test_no_source():
 def test_help_tells_what_reads_an_option():
     text = " ".join(run("--help").output.split())
     assert "Columns and rows of items:" in text
-    assert "[for --cooccurrence, --edges, --pairs; default: 3, if there is a number in it]" in text
+    readers = "[for --cooccurrence, --edges, --pairs; default: by name; without a header 3, if there is a number in it]"
+    assert readers in text
     for kind in SOURCES:
         assert f"--{kind} " in text

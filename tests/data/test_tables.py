@@ -20,9 +20,9 @@ from w2vneg.errors import ConfigError, InputError, MissingExtraError
 from w2vneg.kernels.text.rows import scan_rows
 
 PAIRS = [
-    Column("a", "--item-col", "name", None, 1),
-    Column("b", "--target-col", "name", None, 2),
-    Column("w", "--weight-col", "weight", None, 3, if_number=True),
+    Column("a", "--item-col", "name", None, 1, ("user", "item", "source"), "items"),
+    Column("b", "--target-col", "name", None, 2, ("item", "target", "target"), "targets"),
+    Column("w", "--weight-col", "weight", None, 3, ("weight",), "weight", if_number=True),
 ]
 TIMED = [PAIRS[0], Column("t", "--time-col", "time", 2)]
 
@@ -298,7 +298,7 @@ def test_what_csv_writes_is_read_as_csv_reads_it(tmp_path_factory, rows, sign, e
     expected = list(csv.reader(text, delimiter=sign))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        found = columns_of(Tables(path, columns, delimiter=sign, header=False), columns)
+        found = columns_of(Tables(path, columns, delimiter=sign, header=False, quoting="csv"), columns)
     assert found == ([row[0] for row in expected], [row[2] for row in expected])
 
 

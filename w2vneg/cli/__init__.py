@@ -70,7 +70,7 @@ def main(argv=None, command=cli, name="w2vneg"):
         if sys.stdout is not None:
             sys.stdout.flush()
     except W2vnegError as error:
-        status = _fail(error)
+        status = _fail(error, error.exit_code)
     except MemoryError as error:
         status = _fail(f"not enough memory ({error}); use a smaller --dim or --max-vocab")
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -115,9 +115,9 @@ def _is_interrupt(error):
 _OF_OUTPUT = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # of files, errors have a name
 
 
-def _fail(what):
+def _fail(what, status=1):
     note(f"Error: {what}")
-    return 1
+    return status
 
 
 def _forget_output():

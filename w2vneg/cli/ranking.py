@@ -117,6 +117,8 @@ def ranking(
 def _head(evaluation):
     """Return lines that say what was evaluated: coverage, catalogue, what was left out."""
     result, tested, known = evaluation.model, evaluation.test, evaluation.known
+    for read in filter(None, (tested, known)):
+        yield f"{', '.join(read.files)}: {'; '.join(read.columns)}"
     yield (
         f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs evaluated "
         f"({_percent(tested.evaluated)}, {_percent(tested.weight)} of the weight); "

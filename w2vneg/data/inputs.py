@@ -93,7 +93,7 @@ class Input:
         object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})
         if not self.files:
             raise ConfigError(f"an input of {kind} needs at least one file")
-        of_text = [name for name in ("delimiter", "header") if self.in_memory and name in self.options]
+        of_text = [name for name in ("delimiter", "header", "quoting") if self.in_memory and name in self.options]
         if of_text:
             raise ConfigError(f"{of_text[0]} is of files; {self.files[0]} is a table in memory, so leave it out")
 

@@ -111,6 +111,8 @@ def encode_ratings(
     max_history=None,
     delimiter=None,
     header=None,
+    quoting=None,
+    bad_rows=None,
     rectangular=False,
     **shaping,
 ):
@@ -122,9 +124,9 @@ def encode_ratings(
     ----------
     source : path or list of paths
     user_col, item_col : str or int, optional
-        Names of columns, or numbers from 1 on; by default 1 and 2.
+        Names of columns, or numbers from 1 on; by default those that the header calls so, else 1 and 2.
     rating_col : str or int, optional
-        By default 3; read if there is a `min_rating`.
+        By default what the header calls so, else 3; read if there is a `min_rating`.
     min_rating : float, optional
         Leave out rows with a lower rating.
     time_col : str or int, optional
@@ -134,7 +136,7 @@ def encode_ratings(
         Keep only so many of a user's latest items.
     rectangular : bool
         Pairs of user and item, of weight 1, rather than histories.
-    delimiter, header
+    delimiter, header, quoting, bad_rows
         As for `encode_pairs`.
     shaping
         Fields of `choice.Shaping`; `vocab` is that of the users if rectangular, and `vocab_out` of the items.
@@ -159,24 +161,27 @@ def encode_ratings(
     choice = shaping.choice(rectangular)
     _check(max_history, min_rating, rating_col)
     columns = [
-        Column("user", "--user-col", "name", user_col, 1, may_be_empty=True),
-        Column("item", "--item-col", "name", item_col, 2),
-        Column("time", "--time-col", "time", time_col),
+        Column("user", "--user-col", "name", user_col, 1, ("user",), "users", may_be_empty=True),
+        Column("item", "--item-col", "name", item_col, 2, ("item",), "items"),
+        Column("time", "--time-col", "time", time_col, words="time"),
     ]
     if min_rating is not None:
-        columns.append(Column("rating", "--rating-col", "number", rating_col, 3))
+        columns.append(Column("rating", "--rating-col", "number", rating_col, 3, ("rating",), "ratings"))
     tables = Tables(
         source,
         columns,
         delimiter=delimiter_of(delimiter),
         header=header,
+        quoting=quoting,
+        bad_rows=bad_rows,
         encoding=shaping.encoding,
         progress=shaping.progress,
     )
     users, items = Names(shaping.lowercase), Names(shaping.lowercase)
     left_out = {}  # why -> how many
     user, item, when = _latest(*_events(tables, users, items, min_rating, left_out), len(items), max_history, left_out)
-    report = replace(report_of("ratings", tables, rectangular), left_out=left_out)
+    report = report_of("ratings", tables, rectangular)
+    report = replace(report, left_out=report.left_out | left_out)
     if rectangular:
         pairs = RawPairs(user, item, np.ones(len(user)), users.words, items.words, when)
         return pairs.encoded(choice, True, report, started)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import ConfigError, InputError
+from ..readers.columns import hint_of_weights
 from ..readers.frames import Frame
 from ..readers.layout import Column, delimiter_of
 from ..readers.names import Names, read_names
@@ -24,9 +25,9 @@ from .pairs import RawPairs
 def pair_columns(item_col=None, target_col=None, weight_col=None):
     """Return the columns of a table of pairs, as `data.readers.tables.Tables` wants them."""
     return [
-        Column("item", "--item-col", "name", item_col, 1),
-        Column("target", "--target-col", "name", target_col, 2),
-        Column("weight", "--weight-col", "weight", weight_col, 3, if_number=True),
+        Column("item", "--item-col", "name", item_col, 1, ("user", "item", "source"), "items"),
+        Column("target", "--target-col", "name", target_col, 2, ("item", "target", "target"), "targets"),
+        Column("weight", "--weight-col", "weight", weight_col, 3, ("weight",), "weight", if_number=True),
     ]
 
 
@@ -38,6 +39,8 @@ def encode_pairs(
     weight_col=None,
     delimiter=None,
     header=None,
+    quoting=None,
+    bad_rows=None,
     rectangular=False,
     **shaping,
 ):
@@ -48,12 +51,15 @@ def encode_pairs(
     source : path, frames.Frame, or list of them
         As for `data.readers.sources.find_files`; delimited text, packed or not, Parquet, or a table in memory.
     item_col, target_col, weight_col : str or int, optional
-        Names of columns, or numbers from 1 on. By default 1 and 2, and for the weight 3 if its header says so or half
-        of its first cells or more are numbers; without a weight each row counts 1.
+        Names of columns, or numbers from 1 on. By default those that the header calls so, else 1 and 2; the weight is
+        a column that is called so, or the third of a table without a header, if numbers stand there. Without one, and
+        with a weight_col of "none", each row counts 1.
     delimiter : str, optional
         A sign, or one of the words of `data.readers.layout.DELIMITERS`; detected from the first lines if None.
     header : bool, optional
         Whether the first line names the columns; detected if None.
+    quoting, bad_rows : str, optional
+        As for `data.readers.tables.Tables`.
     rectangular : bool
         Items and targets are two kinds of things, with a vocabulary each. Otherwise they are of one kind, and pairs of
         an item with itself are left out.
@@ -80,6 +86,8 @@ def encode_pairs(
         pair_columns(item_col, target_col, weight_col),
         delimiter=delimiter_of(delimiter),
         header=header,
+        quoting=quoting,
+        bad_rows=bad_rows,
         encoding=shaping.encoding,
         progress=shaping.progress,
     )
@@ -94,7 +102,9 @@ def encode_pairs(
     gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
     parts.clear()
     pairs = RawPairs(*gathered, names.words, names_out.words)
-    return pairs.encoded(choice, rectangular, report_of("pairs", tables, rectangular), started)
+    report = report_of("pairs", tables, rectangular)
+    report = replace(report, hints=report.hints + hint_of_weights(tables.labels, pairs.weights))
+    return pairs.encoded(choice, rectangular, report, started)
 
 
 def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
@@ -170,7 +180,9 @@ def _words_of(matrix, path, files, words, rectangular):
 
 def report_of(kind, tables, rectangular=False):
     """Return the ItemsReport of tables that were read, with what comes later still empty."""
-    columns = tuple(tables.labels.values())
     return ItemsReport(
-        kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, rectangular=rectangular, columns=columns
+        *(kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, tables.left_out),
+        rectangular=rectangular,
+        columns=tables.labels.said,
+        hints=tables.labels.hints,
     )

@@ -37,7 +37,7 @@ def as_names(cells, column, label, where):
                 f"{where(row)}: the name {names[code][:60]!r} in {label} ({column.option}) holds a line feed; "
                 "take it out, or close the quote that is open on this line"
             )
-        if not column.may_be_empty:
+        if not (column.may_be_empty or column.lenient):
             raise InputError(
                 f"{where(row)}: the cell in {label} ({column.option}) is empty; every row needs a name there"
             )
@@ -55,7 +55,9 @@ def as_numbers(cells, column, label, where):
     allowed = np.isfinite(numbers)
     if column.kind == "weight":
         allowed &= numbers > 0 if column.above_zero else numbers >= 0
-    if not allowed.all():
+    if column.lenient:
+        numbers = np.where(allowed, numbers, np.nan)
+    elif not allowed.all():
         row = int(np.argmin(allowed))
         raise InputError(f"{where(row)}: in {label} ({column.option}) {_complaint(column, cells[row], numbers[row])}")
     return numbers
@@ -114,13 +116,14 @@ class Times:
         if self.form == "number":
             return as_numbers(cells, column, label, where)
         times = pd.to_datetime(pd.Series(cells), format=self._pandas_form(), errors="coerce", utc=True)
-        if times.isna().any():
+        if times.isna().any() and not column.lenient:
             row = int(np.argmax(times.isna()))
             raise InputError(
                 f"{where(row)}: the time {str(cells[row])[:40]!r} in {label} ({column.option}) is not written as the "
                 f"first one is ({self.form}); write all as numbers or as YYYY-MM-DD HH:MM:SS"
             )
-        return times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
+        seconds = times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
+        return np.where(times.isna(), np.nan, seconds) if column.lenient else seconds
 
     def _pandas_form(self):
         """Return the form for pandas: ISO 8601 may have fractions of a second in one row and not in the next."""

@@ -4,6 +4,7 @@ A name is what a file would hold: text as it is, a number as its decimals. So vo
 """
 
 import datetime
+from dataclasses import replace
 
 from ...errors import ConfigError, InputError
 
@@ -118,16 +119,14 @@ class Frame:
 
     def batches(self, columns, times):
         """Yield (where, number of rows, columns, labels), as `readers.tables.Batch` has them; see `Tables`."""
-        from .layout import find_columns, is_weight
+        from .columns import Head, find_columns
 
-        numeric = [is_weight(name) or _is_numeric(cells) for name, cells in zip(self.head, self.columns, strict=True)]
-        found = find_columns(self.name, columns, self.head, numeric)
+        cells = [[str(cell) for cell in column[:_SAMPLE] if str(cell).strip()] for column in self.columns]
+        numeric = [_is_numeric(column) for column in self.columns]
+        if self.matrix is not None:  # its columns are known, and its third is the weight
+            columns = [replace(c, asked=c.asked or c.default) if c.default in (1, 2, 3) else c for c in columns]
+        found, labels = find_columns(self.name, columns, Head(self.head, self.named, numeric, cells))
         present = [column for column in columns if found[column.key] is not None]
-        labels = {
-            column.key: repr(self.head[at]) if self.named else f"column {at + 1}"
-            for column in present
-            for at in (found[column.key],)
-        }
         for start in range(0, len(self), _ROWS):
             rows = slice(start, start + _ROWS)
 

@@ -47,7 +47,8 @@ class ItemsReport:
     matrix, lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one
     kind of things). `kept` counts distinct pairs or edges, or items in histories and baskets; `groups` are these, 0 for
     pairs. `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
-    `columns` are the columns of a table that were read. `damage` is as in `CorpusReport`.
+    `columns` say in words which columns of a table were read as what, `hints` what may be wrong with that. `damage` is
+    as in `CorpusReport`.
     """
 
     kind: str
@@ -63,13 +64,12 @@ class ItemsReport:
     rectangular: bool = False
     cached: bool = False
     columns: tuple = ()
+    hints: tuple = ()
     damage: str = ""
 
     def line(self):
         """Return the report as one line for people (str)."""
-        columns = f" ({', '.join(self.columns)})" if self.columns else ""
-        if len(self.columns) == 2 and self.kind != "ratings":
-            columns = f" ({', '.join(self.columns)}; no weights)"
+        columns = f" ({'; '.join(self.columns)})" if self.columns else ""
         things = f"{self.items:,} {'nodes' if self.kind == 'edges' else 'items'}"
         if self.rectangular:
             things = f"{self.items:,} centres and {self.targets:,} targets"
@@ -80,6 +80,7 @@ class ItemsReport:
         return (
             f"{self.rows:,} {_ROWS[self.kind]}{columns}: {self.kept:,} {what.format(self.groups)} of {things}; "
             f"left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {_how(self)}"
+            + "".join(f"\nWarning: {hint}." for hint in self.hints)
         )
 
 
