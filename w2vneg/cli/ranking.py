@@ -117,8 +117,6 @@ def ranking(
 def _head(evaluation):
     """Return lines that say what was evaluated: coverage, catalogue, what was left out."""
     result, tested, known = evaluation.model, evaluation.test, evaluation.known
-    for read in filter(None, (tested, known)):
-        yield f"{', '.join(read.files)}: {'; '.join(read.columns)}"
     yield (
         f"{', '.join(tested.files)}: {tested.read - tested.unknown:,} of {tested.read:,} pairs evaluated "
         f"({_percent(tested.evaluated)}, {_percent(tested.weight)} of the weight); "
@@ -129,6 +127,8 @@ def _head(evaluation):
     else:
         both = f"; {result.known_held_out:,} held-out pairs are known as well, and stay" * bool(result.known_held_out)
         yield f"Known targets ({', '.join(known.files)}) are left out of the catalogue{both}."
+    for read in filter(None, (tested, known)):
+        yield f"Columns of {', '.join(read.files)}: {'; '.join(read.columns)}"
 
 
 def _rows(evaluation, mpr):
