@@ -30,8 +30,7 @@ class RoundDone(Event):
 
 @dataclass(frozen=True)
 class EpochDone(Event):
-    """loss : float, mean per pair over the epoch; pairs : int, of the epoch; seconds : float, since the run began
-    """
+    """loss : float, mean per pair over the epoch; pairs : int, of the epoch; seconds : float, since the run began"""
 
     epoch: int
     epochs: int

@@ -288,8 +288,6 @@ def test_shares_are_for_a_text_that_is_dealt_out():
         word2vec.encode(Input("corpus", "part-{rank}"))
 
 
-
-
 def test_options_of_ranks_last_in_a_model_folder(planted, tmp_path):
     model = Word2Vec(**SMALL, engine="virtual", ranks=2, exchange_every=500).trainer(planted).model
     model.save(tmp_path / "model")
