@@ -361,3 +361,21 @@ def test_a_probability_that_nobody_is_told_of_is_an_error(run_cli, tmp_path):
     result = run_cli("objectives", "silent", "--plugin", file)
     assert result.code == 1 and "Silent has log_prob, but does not say gives_log_q = True" in result.err
     assert "silent" not in SAMPLERS
+
+
+def test_a_file_edited_within_a_second_at_the_same_size_is_read_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    plug = tmp_path / "quickly_edited.py"
+    for name in ("preset-1", "preset-2"):
+        plug.write_text(
+            "from w2vneg.config.presets import Preset, register_preset\n\n"
+            f"register_preset('{name}', Preset('squared-hinge', {{}}))\n"
+        )
+        os.utime(plug, (1e9, 1e9))
+        try:
+            load_plugins(str(plug))
+            assert name in PRESETS
+        finally:
+            sys.modules.pop("w2vneg_plugin_quickly_edited", None)
+            PRESETS.pop(name, None)
+    assert os.listdir(tmp_path) == ["quickly_edited.py"]

@@ -7,6 +7,7 @@ import re
 import sys
 import traceback
 import zlib
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from .config.presets import PRESETS
@@ -120,7 +121,7 @@ def _module_of(name):
     path = Path(os.path.abspath(os.path.expanduser(name)))
     module = f"w2vneg_plugin_{path.stem}"
     taken = module in sys.modules and sys.modules[module].__file__ != str(path)
-    return f"{module}_{zlib.crc32(str(path).encode()):08x}" if taken else module
+    return f"{module}_{zlib.crc32(os.fsencode(path)):08x}" if taken else module
 
 
 def _registered():
@@ -131,7 +132,7 @@ def _registered():
 def _import(name, module):
     try:
         if _is_path(name):
-            _import_file(Path(name).expanduser(), module)
+            _import_file(Path(os.path.expanduser(name)), module)
         else:
             importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -147,13 +148,21 @@ def _import(name, module):
         raise InputError(_failure(name, error)) from error
 
 
+class _SourceAsItIs(SourceFileLoader):
+    """Compiles the file as it is: kept bytecode is known by size and second, which an edit may leave as they were."""
+
+    def get_code(self, fullname):
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _import_file(path, module):
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "no such file"
+    if not os.path.isfile(path):
+        what = "is a folder" if os.path.isdir(path) else "no such file"
         raise InputError(f"{what}; name a .py file, or a module that Python finds")
-    spec = importlib.util.spec_from_file_location(module, os.path.abspath(path))
-    if spec is None:
+    if path.suffix != ".py":
         raise InputError("is no Python file; its name must end in .py")
+    path = os.path.abspath(path)
+    spec = importlib.util.spec_from_file_location(module, path, loader=_SourceAsItIs(module, path))
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[module] = loaded  # compiled code refers to the plug's class by its module's name
     try:

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from ..errors import InputError, W2vnegError
+from ..errors import ConfigError, InputError, W2vnegError
 from .progress import BestEffort, note
 
 _COMMANDS = {  # command -> (module, attribute)
@@ -65,29 +65,37 @@ def cli():
 def main(argv=None, command=cli, name="w2vneg"):
     """Run a command line; errors of the user's become one message on stderr and exit code 1."""
     _open_closed_streams()
+    _escape_what_cannot_be_shown()
     try:
+        status = _status(command, argv, name)
+    finally:
+        _let_go(sys.stdout)
+        _let_go(sys.stderr)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _status(command, argv, name):
+    """Run a command line; return its exit code, or None."""
+    try:
+        _check_threads()
         status = _run(command, argv, name)
         if sys.stdout is not None:
             sys.stdout.flush()
+        return status
     except W2vnegError as error:
-        status = _fail(error, error.exit_code)
+        return _fail(error, error.exit_code)
     except MemoryError as error:
-        status = _fail(f"not enough memory ({error}); use a smaller --dim or --max-vocab")
+        return _fail(f"not enough memory{f' ({error})' if str(error) else ''}; {_less_memory(argv)}")
     except (click.exceptions.Abort, KeyboardInterrupt):
         note("Interrupted.")
-        status = 130
+        return 130
     except click.ClickException as error:
         error.show(BestEffort())
-        status = error.exit_code
+        return error.exit_code
     except click.exceptions.Exit as error:
-        status = error.exit_code
+        return error.exit_code
     except OSError as error:
-        if error.filename is not None or error.errno not in _OF_OUTPUT:
-            raise
-        _forget_output()
-        gone = error.errno == errno.EPIPE  # its reader has seen enough: not our error
-        status = 0 if gone else _fail(f"cannot write to standard output: {error.strerror}")
-    sys.exit(status if isinstance(status, int) else 0)
+        return _fail_by_system(error)
 
 
 def _run(command, argv, name):
@@ -120,10 +128,53 @@ def _fail(what, status=1):
     return status
 
 
-def _forget_output():
-    """Let what standard output still holds go nowhere; else the interpreter complains of it when it ends."""
-    with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+def _fail_by_system(error):
+    """Tell of an error of the system's that is no defect of ours; return the exit code."""
+    if error.errno == errno.ENAMETOOLONG:
+        return _fail(f"{error.filename}: {error.strerror}; give a shorter one")
+    if error.errno == errno.ENOENT and error.filename is None:  # all that asks for the current folder
+        return _fail("the current folder is not there any more; change to another one, such as by: cd")
+    if error.filename is not None or error.errno not in _OF_OUTPUT:
+        raise error
+    gone = error.errno == errno.EPIPE  # its reader has seen enough: not our error
+    return 0 if gone else _fail(f"cannot write to standard output: {error.strerror}")
+
+
+def _less_memory(argv):
+    """Return what needs less memory for the command of a command line (str)."""
+    command = next((one for one in (sys.argv[1:] if argv is None else argv) if one in _COMMANDS), None)
+    if command in ("split", "phrases", "data", "cache"):
+        return "read less at once: a part of the files"
+    if command in ("eval", "nearest", "analogy", "recommend", "report", "explore", "export"):
+        return "use vectors of fewer words or numbers, trained with a smaller --max-vocab or --dim"
+    return "use a smaller --dim or --max-vocab, or fewer --workers"
+
+
+def _check_threads():
+    """Raise ConfigError if Numba would end in a traceback for the threads that it is given."""
+    given = os.environ.get("NUMBA_NUM_THREADS", "1")
+    with suppress(ValueError):
+        if int(given) > 0:
+            return
+    raise ConfigError(f"NUMBA_NUM_THREADS={given}: expected a number of threads, 1 or more; unset it to use all cores")
+
+
+def _let_go(stream):
+    """Write what a standard stream still holds, or let it go nowhere: else the exit code of the interpreter is 120."""
+    try:
+        if stream is not None:
+            stream.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+            stream.flush()
+
+
+def _escape_what_cannot_be_shown():
+    """Have signs that standard output has no code for escaped, as those of standard error are."""
+    if hasattr(sys.stdout, "reconfigure") and sys.stdout.errors in ("strict", "surrogateescape"):
+        with suppress(OSError, ValueError):
+            sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _open_closed_streams():

@@ -3,7 +3,7 @@
 import time
 from contextlib import contextmanager
 
-from ..errors import ConfigError, W2vnegError
+from ..errors import ConfigError, OutputError, W2vnegError
 from ..files.locks import owned
 from .folder import check_place
 
@@ -56,7 +56,10 @@ class Checkpoints:
         begun = self._clock()
         try:
             model.save(self.folder)
-        except W2vnegError as error:
+        except Exception as error:  # a MemoryError, too: the next save may go well
+            if not isinstance(error, W2vnegError):
+                said = f"{type(error).__name__}: {error}".removesuffix(": ")
+                error = OutputError(f"cannot write {self.folder}: {said}; nothing was left behind")
             if self.failure is None and not final:
                 self._warn(f"Warning: {error}; training goes on.")
             self.failure = error
