@@ -75,12 +75,12 @@ class Answers:
     def word(self, row="0", of="0"):
         """Return the word of a row."""
         words = self.subjects[self._numbered(of)].vectors.words
-        if not str(row).isdecimal() or int(row) >= len(words):
+        if not _is_number(row) or int(row) >= len(words):
             raise ConfigError(f"no row {row!r} among {len(words):,}")
         return self._entry(words[int(row)])
 
     def _numbered(self, of):
-        if not str(of).isdecimal() or int(of) >= len(self.subjects):
+        if not _is_number(of) or int(of) >= len(self.subjects):
             raise ConfigError(f"no vectors are number {of!r}; there are {len(self.subjects)}, from 0")
         return int(of)
 
@@ -255,9 +255,14 @@ def parsed(text, vectors):
     return positive, negative
 
 
+def _is_number(text):
+    """Whether a text is a whole number of no absurd length; Python converts no more than 4,300 digits."""
+    return str(text).isdecimal() and len(str(text)) <= 18
+
+
 def _number(k):
     """Return how many answers are asked for, at most `MOST` (int)."""
-    if not str(k).isdecimal() or int(k) < 1:
+    if not _is_number(k) or int(k) < 1:
         raise ConfigError(f"expected a number of answers, not {k!r}")
     return min(int(k), MOST)
 

@@ -5,10 +5,10 @@ words as text and may load and ask nothing but its own server; requests need the
 Host header must be this machine's, as otherwise a name that a stranger lets point here (DNS rebinding) would do.
 """
 
+import asyncio
 import secrets
 import socket
 from importlib.resources import files
-from threading import Lock
 
 from ..errors import ConfigError, W2vnegError, require
 from ..figures.interactive import bundle, page_script
@@ -48,10 +48,12 @@ def make_app(answers, token):
     routing = require("starlette.routing", *_PURPOSE)
     hosts = require("starlette.middleware.trustedhost", *_PURPOSE).TrustedHostMiddleware
     middleware = require("starlette.middleware", *_PURPOSE).Middleware
+    in_thread = require("starlette.concurrency", *_PURPOSE).run_in_threadpool
     pages = {name: files(__package__).joinpath(file).read_text("utf-8") for name, file in _PAGES.items()}
-    one_at_a_time, one_map = Lock(), Lock()  # scoring functions write into arrays of their own
+    # Scoring functions write into arrays of their own. Requests wait here, not in threads, which Ctrl-C cannot end.
+    one_at_a_time, one_map = asyncio.Lock(), asyncio.Lock()
 
-    def respond(request):
+    async def respond(request):
         given = request.path_params["token"]
         if not secrets.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode()):
             return responses.PlainTextResponse("Wrong address; w2vneg explore prints the right one.\n", 403, _HEADERS)
@@ -60,15 +62,19 @@ def make_app(answers, token):
             kind = _KINDS[_PAGES[what].rpartition(".")[2]]
             return responses.Response(pages[what], media_type=kind, headers=_HEADERS)
         if what in _SCRIPTS:
-            return responses.Response(_SCRIPTS[what](), media_type="text/javascript", headers=_HEADERS)
+            return responses.Response(await in_thread(_SCRIPTS[what]), media_type="text/javascript", headers=_HEADERS)
         kind = what.removeprefix("api/")
         asked = {name: value for name, value in request.query_params.items() if name in _ASKED}
         try:
             if kind == "map":
-                with one_map:
-                    return responses.Response(answers.map(**asked), media_type="application/json", headers=_HEADERS)
-            with one_at_a_time:
-                found = answers.about() if kind == "about" else answers.answer(kind, **asked)
+                async with one_map:
+                    figure = await in_thread(answers.map, **asked)
+                return responses.Response(figure, media_type="application/json", headers=_HEADERS)
+            if kind == "about":
+                found = answers.about()
+            else:
+                async with one_at_a_time:
+                    found = await in_thread(answers.answer, kind, **asked)
         except W2vnegError as error:  # half a word is unknown, too: that is an answer
             found = {"error": str(error)}
         except TypeError:
@@ -98,5 +104,7 @@ def listen(port=0):
 def serve(app, listening):
     """Answer on a socket that listens, until Ctrl-C; MissingExtraError without uvicorn."""
     uvicorn = require("uvicorn", *_PURPOSE)
-    config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off", ws="none", server_header=False)
+    # Requests that the end cuts off are no errors to tell.
+    quiet = {"log_level": "critical", "access_log": False, "server_header": False}
+    config = uvicorn.Config(app, lifespan="off", ws="none", timeout_graceful_shutdown=1, **quiet)
     uvicorn.Server(config).run(sockets=[listening])
