@@ -5,7 +5,6 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from w2vneg.data.words import Words
 from w2vneg.embeddings import Coarse, Vectors, highest, lengths_of, top_rows
 from w2vneg.errors import ConfigError, UnknownNameError
 

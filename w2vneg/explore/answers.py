@@ -5,6 +5,7 @@ blanks, so that words may hold them.
 """
 
 from bisect import bisect_left, bisect_right
+from inspect import signature
 from itertools import accumulate
 
 import numpy as np
@@ -22,7 +23,7 @@ MOST = 100  # answers to one
 _COMPLETIONS = 12
 _MANY = 10_000  # vectors that a copy in bytes pays for
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
-_KINDS = ("complete", "near", "compare", "next", "word")
+_KINDS = ("about", "complete", "near", "compare", "next", "word", "map")
 
 
 class Answers:
@@ -85,18 +86,22 @@ class Answers:
         return int(of)
 
     def answer(self, kind, **asked):
-        """Answer a question of one of the kinds ``complete``, ``near``, ``compare``, ``next``.
+        """Answer a question of one of the kinds: what the method of this name returns.
 
         Raises
         ------
         ConfigError
-            For another kind, or a question that is too long. UnknownNameError for unknown words.
+            For another kind, other parts of a question, or one that is too long. UnknownNameError for unknown words.
         """
         if kind not in _KINDS:
             raise ConfigError(f"no question is called {kind!r}{did_you_mean(kind, _KINDS)}")
         if sum(map(len, map(str, asked.values()))) > LONGEST:
             raise ConfigError(f"a question has at most {LONGEST} characters")
-        return getattr(self, kind)(**asked)
+        method = getattr(self, kind)
+        known = list(signature(method).parameters)
+        if not asked.keys() <= set(known):
+            raise ConfigError(f"{kind} is asked otherwise: with {', '.join(known) or 'nothing'}")
+        return method(**asked)
 
     def complete(self, q=""):
         """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it."""
