@@ -1,4 +1,4 @@
-"""Which known words a misspelt one may have meant: all are compared with it, a block at a time, as arrays."""
+"""Which known words a misspelt one may have meant: all are compared with it, as arrays."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from .words import END
 
 _LONGEST = 40  # letters of a word that is compared at all
 _TWICE = range(4, 13)  # letters of a word that two edits leave recognisable
-_BLOCK = 1 << 16  # words that are compared together
+_BLOCK = 1 << 12  # words that are looked at together
 _SWAPS = (2, 2, 1), (2, 3, 2), (3, 2, 2)  # letters of the word, of the other, edits: neighbours, and one edit between
 
 
@@ -30,10 +30,14 @@ def near_spellings(word, words, shown=3):
         return []
     most = 2 if len(word) in _TWICE else 1
     found = [form for form in (word.lower(), word.capitalize(), word.upper(), word.title()) if form in words]
-    parts = [_near(_codes(word), words, first, most) for first in range(0, len(words), _BLOCK)]
-    rows, edits = map(np.concatenate, zip((np.empty(0, int), np.empty(0, np.int8)), *parts, strict=True))
-    best = rows[np.argsort(edits, kind="stable")][: shown + len(found) + 1].tolist()
-    return [other for other in dict.fromkeys([*found, *(words[row] for row in best)]) if other != word][:shown]
+    code = _codes(word)
+    blocks = [_likely(code, words, first, most) for first in range(0, len(words), _BLOCK)]
+    if blocks:
+        rows, others, lengths = (np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True))
+        edits = _edits(code, others, lengths, most)
+        best = rows[np.argsort(edits, kind="stable")][: (edits <= most).sum()][: shown + len(found) + 1]
+        found += [words[row] for row in best.tolist()]
+    return [other for other in dict.fromkeys(found) if other != word][:shown]
 
 
 def _codes(text):
@@ -41,18 +45,22 @@ def _codes(text):
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def _near(word, words, first, most):
-    """Return the rows from `first` on, of one block, that `most` edits or fewer make of `word`, and how many do.
+def _likely(word, words, first, most):
+    """Return those of a block of words that may be `most` edits or fewer away from `word`.
 
     Parameters
     ----------
     word : ndarray, uint32, (m,)
     words : Words
     first, most : int
+        The block begins with row `first`.
 
     Returns
     -------
-    rows : ndarray, int64, (n,); edits : ndarray, int8, (n,)
+    rows : ndarray, int64, (n,)
+    others : ndarray, uint32, (m + most, n)
+        Their letters, and whatever stands behind their ends.
+    lengths : ndarray, int64, (n,)
     """
     offsets = words.offsets[first : first + _BLOCK + 1]
     data = words.data[offsets[0] : offsets[-1]]
@@ -65,9 +73,7 @@ def _near(word, words, first, most):
     lost = sum((held & bit == 0).view(np.int8) for bit in np.unique(_bits(word)))
     rows = np.flatnonzero((np.abs(lengths - len(word)) <= most) & (lost <= most))
     places = starts[rows] + np.arange(len(word) + most)[:, None]
-    edits = _edits(word, letters.take(places, mode="clip"), lengths[rows], most)
-    near = edits <= most
-    return first + rows[near], edits[near]
+    return first + rows, letters.take(places, mode="clip"), lengths[rows]
 
 
 def _bits(letters):
@@ -83,10 +89,8 @@ def _edits(word, others, lengths, most):
     Parameters
     ----------
     word : ndarray, uint32, (m,)
-    others : ndarray, uint32, (m + most, n)
-        Letters of each, whatever stands behind its end.
-    lengths : ndarray, int64, (n,)
-        From m - `most` to m + `most`.
+    others, lengths
+        As `_likely` returns them.
     most : int
     """
     m, n = len(word), len(lengths)
