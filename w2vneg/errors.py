@@ -5,8 +5,6 @@ ours.
 """
 
 import difflib
-from collections import Counter
-from itertools import islice
 
 _LONGEST = 1500  # characters of a message; a damaged file may have a word of millions
 
@@ -90,51 +88,3 @@ def require(module, extra, purpose):
             f"{purpose} needs the package {module!r}, which is not installed; "
             f'install it with: pip install "w2vneg[{extra}]"'
         ) from error
-
-
-def near_spellings(word, words, shown=3):
-    """Return known words that differ from `word` in letter case or by one or two edits, the nearest first.
-
-    Of equally near ones the most frequent come first. The edits of `word` are looked up rather than all words
-    compared, so the time does not grow with the vocabulary.
-
-    Parameters
-    ----------
-    word : str
-    words : Words
-        The known ones; those in lower rows are taken to be more frequent, and the first tell which letters to try.
-
-    Returns
-    -------
-    list of str, at most `shown`
-    """
-    if not 0 < len(word) <= 40:
-        return []
-    cased = [form for form in (word.lower(), word.capitalize(), word.upper(), word.title()) if form in words]
-    frequent = Counter("".join(islice(words, 2000))).most_common(40)
-    letters = {letter for letter, _ in frequent} | set(word)
-    found = list(dict.fromkeys(cased))
-    one = _edits(word, letters)
-    found += _known(one - set(found), words)
-    if len(found) < shown and 4 <= len(word) <= 12:
-        two = set()
-        for edit in one:
-            two.update(_known(_edits(edit, letters), words))
-        found += _known(two - set(found), words)
-    return [other for other in found if other != word][:shown]
-
-
-def _known(candidates, words):
-    """Return those of some words that are known, in the order of their rows (list of str)."""
-    rows = words.find_all(candidates)
-    return [words[row] for row in sorted(rows[rows >= 0].tolist())]
-
-
-def _edits(word, letters):
-    """Return what one deletion, swap of neighbours, replacement or insertion makes of `word`."""
-    parts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
-    edits = {a + b[1:] for a, b in parts if b}
-    edits.update(a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1)
-    edits.update(a + letter + b[1:] for a, b in parts if b for letter in letters)
-    edits.update(a + letter + b for a, b in parts for letter in letters)
-    return edits

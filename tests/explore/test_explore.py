@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import threading
 
 import numpy as np
 import pytest
@@ -151,9 +152,9 @@ def test_questions_that_are_none_are_told():
             answers.answer(kind, **asked)
 
 
-def get(path, host="127.0.0.1:1234", subjects=None):
+def get(path, host="127.0.0.1:1234", subjects=None, way="none"):
     """Return (status, headers, body) of one request to the application."""
-    app = make_app(Answers(subjects or [subject()]), TOKEN)
+    app = make_app(Answers(subjects or [subject()], way), TOKEN)
     path, _, query = path.partition("?")
     scope = {"type": "http", "method": "GET", "http_version": "1.1", "scheme": "http", "root_path": ""}
     scope |= {"path": path, "raw_path": path.encode(), "query_string": query.encode()}
@@ -206,13 +207,54 @@ def test_page_and_answers_are_served_and_may_load_nothing_else():
     [
         ("api/near?q=nobody", 200, "no vector for the word"),
         ("api/other", 200, "no question is called"),
-        ("api/near?a=king", 400, "asked otherwise"),
+        ("api/near?a=king", 200, "near is asked otherwise: with q, k"),
+        ("api/about?q=king", 200, "about is asked otherwise: with nothing"),
         ("api/near?q=king&k=%3Cscript%3E", 200, "expected a number"),
+        ("api/map?of=" + 400 * "9", 200, "no vectors are number"),
+        ("api/map?of=" + 600 * "9", 200, "at most 500"),
+        ("api/word?row=" + 400 * "9", 200, "no row"),
+        ("api/near?q=king&k=-1", 200, "expected a number"),
+        ("api/near?q=king&k=nan", 200, "expected a number"),
+        ("api/near?q=" + 5000 * "a", 200, "at most 500"),
     ],
 )
 def test_mistakes_in_questions_are_answers(path, status, message):
-    found, _, body = get(f"/{TOKEN}/{path}")
+    found, _, body = get(f"/{TOKEN}/{path}", way="pca")
     assert found == status and message in json.loads(body)["error"]
+
+
+def test_requests_that_wait_can_be_ended():
+    entered, go_on = threading.Event(), threading.Event()
+
+    class Slow(Answers):
+        def answer(self, kind, **asked):
+            entered.set()
+            go_on.wait(30)
+            return {}
+
+    app = make_app(Slow([subject()]), TOKEN)
+    scope = {"type": "http", "method": "GET", "path": f"/{TOKEN}/api/near", "query_string": b"", "root_path": ""}
+    scope |= {"headers": [(b"host", b"127.0.0.1")]}
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        pass
+
+    async def ended():
+        first = asyncio.create_task(app(dict(scope), receive, send))
+        await asyncio.to_thread(entered.wait, 30)
+        others = [asyncio.create_task(app(dict(scope), receive, send)) for _ in range(50)]
+        await asyncio.wait(others, timeout=0.1)
+        for task in others:
+            task.cancel()
+        _, pending = await asyncio.wait(others, timeout=2)
+        go_on.set()
+        await asyncio.gather(first, *others, return_exceptions=True)
+        return not pending
+
+    assert asyncio.run(ended())
 
 
 def test_the_page_writes_words_as_text_only():

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.misspelt import near_spellings
 from ..data.words import Words
-from ..errors import ConfigError, UnknownNameError, near_spellings, require
+from ..errors import ConfigError, UnknownNameError, require
 from .keyed import KEYS, Keyed
 from .search import ROWS, Coarse, compared, cosines_with, lengths_of, nearest, normalised
 

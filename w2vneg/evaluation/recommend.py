@@ -10,9 +10,10 @@ from numbers import Integral
 
 import numpy as np
 
+from ..data.misspelt import near_spellings
 from ..data.readers.names import as_word
 from ..embeddings import top_rows
-from ..errors import ConfigError, InputError, UnknownNameError, near_spellings
+from ..errors import ConfigError, InputError, UnknownNameError
 from ..jit import launch
 from ..kernels.dense.blas import one_blas_thread
 from ..kernels.evaluation.best import LeftOut, Lists, best_of_tile
