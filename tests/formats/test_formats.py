@@ -512,3 +512,10 @@ def test_refusals_of_saving(tmp_path):
     with pytest.raises(OutputError, match="cannot write"):
         formats.save(tmp_path / "no" / "v.txt", ["a"], one)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("header", [b"", b"2 3\n"])
+def test_a_byte_order_mark_before_text_is_no_letter(tmp_path, header):
+    (tmp_path / "v.txt").write_bytes(b"\xef\xbb\xbf" + header + b"the 1 0 0.5\nking 0 1 0.25\n")
+    words, matrix, _ = formats.load(tmp_path / "v.txt")
+    assert list(words) == ["the", "king"] and matrix.tolist() == [[1, 0, 0.5], [0, 1, 0.25]]

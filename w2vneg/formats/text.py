@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from codecs import BOM_UTF8
 from itertools import islice
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def read(path, spell=False):
         size = path.stat().st_size
         with open(path, "rb") as stream:
             lines = lines_of(path, stream)
-            first = next(lines, b"")
+            first = next(lines, b"").removeprefix(BOM_UTF8)
             header = HEADER.match(first)
             if header:
                 expected, dim = capacity, _ = promised(f"{path}:1", header, size, 2, _CUT_SHORT)
@@ -111,6 +112,8 @@ def _read_rows(path, stream, line, expected, dim, capacity):
 
 def _take_word(path, line, text, index, first_line):
     """Enter the word of one row in `index` and return the rest of the row."""
+    if line == 1:
+        text = text.removeprefix(BOM_UTF8)
     word, _, rest = text.rstrip(_ROW_END).partition(b" ")
     if not word:
         raise InputError(f"{path}:{line}: expected a word and its numbers, found {text[:20]!r}{_REMEDY}")
