@@ -144,8 +144,9 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw"):
         If the model does not know a name.
     """
     vocab = model.vocab
-    asked = list(vocab.words) if queries is None else list(map(str, _names(queries)))
-    centres = np.arange(len(vocab)) if queries is None else ids_of(model, asked)
+    names = vocab.words if queries is None else _names(queries)
+    asked = list(map(str, names))
+    centres = np.arange(len(vocab)) if queries is None else ids_of(model, names)
     blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
     if not blocks:
         raise ConfigError("recommending needs a name or more; got none")
@@ -160,8 +161,8 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     ----------
     model : Model
     seeds : str or sequence of str
-        Names of centres; where centres and targets are of two kinds (users and items) they are centres, too. A number
-        stands for its decimals.
+        Names of centres; where centres and targets are of two kinds (users and items) they are centres, too. A whole
+        number is a name if there is one, else a row.
     k : int
     known : scipy.sparse matrix, (n_in, n_out), optional
         Targets that are left out for having been seen with any of the seeds.
@@ -219,15 +220,17 @@ def _check_k(k):
 
 
 def ids_of(model, seeds):
-    """Return the rows of seeds by their names, int64 (m,); UnknownNameError with near spellings."""
+    """Return the rows of seeds, int64 (m,); a whole number that is no name is a row. UnknownNameError if unknown."""
     return np.array([_id(model, seed) for seed in seeds], np.int64)
 
 
 def _id(model, name):
-    name = str(name)
+    given, name = name, str(name)
     vocab, word = model.vocab, as_word(name, model.config.lowercase)
     if word in vocab:
         return vocab.id(word)
+    if isinstance(given, Integral) and not isinstance(given, bool) and 0 <= given < len(vocab):
+        return int(given)
     near = near_spellings(name, vocab.words)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; its vocab.tsv lists what it knows."
     if word in model.vocab_out:
