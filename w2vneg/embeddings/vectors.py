@@ -413,7 +413,7 @@ class Vectors(Keyed):
             readout = readout or readout_of(path, matrix)
         stored = read(path, readout=readout, spell=spells(oov))
         with_spellings(oov, stored.spellings)
-        return cls(*stored)
+        return cls(*stored[:-1])
 
     def to_gensim(self) -> Any:
         """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""
