@@ -233,10 +233,10 @@ def test_a_whole_number_is_a_name_if_there_is_one_else_a_row(kind):
     for number, row in ((0, 2), (1, 1), (2, 2), (3, 0)):
         key = kind(number)
         assert key in numbered and numbered.has_index_for(key)
-        assert numbered.id(key) == numbered.get_index(key) == row
+        assert numbered.id(key) == numbered.get_index(key) == numbered.key_to_index[key] == row
         np.testing.assert_array_equal(numbered[key], numbered.matrix[row])
         np.testing.assert_array_equal(numbered.get_vector(key), numbered.matrix[row])
         assert numbered.most_similar(key) == numbered.most_similar(numbered.words[row])
-    assert kind(4) not in numbered
+    assert kind(4) not in numbered and kind(4) not in numbered.key_to_index
     with pytest.raises(UnknownNameError, match="no row 4"):
         numbered[kind(4)]

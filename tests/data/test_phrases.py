@@ -217,7 +217,7 @@ CASED = "\n".join(f"w{n % 7} New York w{n % 5}" if n % 2 else f"w{n % 3} w{n % 1
         ),
         ("New York\nnew York", ["--lowercase"], "joined: 60 times; words of the vocabulary now: 1 of 1;", 1),
         ("New York", [], "joined: 30 times; words of the vocabulary now: 1 of 1; the most frequent: New_York.", 1),
-        ("New York\nw1 New", ["--min-count=6"], "joined: 30 times; words of the vocabulary now: 1 of 2", 1),
+        ("New York\nw1 New", ["--min-count=9"], "joined: 33 times; words of the vocabulary now: 1 of 2", 1),
         (
             "new york",
             [],
@@ -238,7 +238,7 @@ def test_the_count_that_is_told_is_of_joins(run_cli, tmp_path, phrases, options,
         result = run_cli("train", *files, *small, *options)
         assert result.code == 0 and re.search(said, result.err), result.err
     encoded = Input("corpus", str(tmp_path / "text"), phrases=str(tmp_path / "phrases"))
-    shaping = {"lowercase": "--lowercase" in options, "min_count": 6 if "--min-count=6" in options else 1}
+    shaping = {"lowercase": "--lowercase" in options, "min_count": 9 if "--min-count=9" in options else 1}
     corpus = encode_input(encoded, **shaping)
     assert sum("_" in word for word in corpus.vocab.words) == has
     ranked = encode_ranked(Reading.of(encoded, [0, 0.4, 1], max_vocab=None, encoding="utf-8", **shaping))

@@ -145,7 +145,7 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw"):
     """
     vocab = model.vocab
     names = vocab.words if queries is None else _names(queries)
-    asked = list(map(str, names))
+    asked = [_named(vocab, name, model.config.lowercase) for name in names]
     centres = np.arange(len(vocab)) if queries is None else ids_of(model, names)
     blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
     if not blocks:
@@ -196,9 +196,9 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
 def recommend_new(model, items, k=10, score="raw"):
     """Return the items that score highest for a user whom training did not see, without those that he or she has.
 
-    items : str or sequence of str, what the user has; the rest as for `recommend`
+    items : str or sequence of str, what the user has, whole numbers as in `recommend`; the rest as for `recommend`
     """
-    items = _names(items)
+    items = [_named(model.vocab_out, item, model.config.lowercase) for item in _names(items)]
     if not items:
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
     folded = fold_in_items(model, items)
@@ -224,13 +224,18 @@ def ids_of(model, seeds):
     return np.array([_id(model, seed) for seed in seeds], np.int64)
 
 
+def _named(vocab, given, lowercase):
+    """Return a name as text (str): of a whole number that is no name the word in that row."""
+    name = str(given)
+    is_row = isinstance(given, Integral) and not isinstance(given, bool) and 0 <= given < len(vocab)
+    return vocab.words[int(given)] if is_row and as_word(name, lowercase) not in vocab else name
+
+
 def _id(model, name):
-    given, name = name, str(name)
-    vocab, word = model.vocab, as_word(name, model.config.lowercase)
+    vocab, name = model.vocab, _named(model.vocab, name, model.config.lowercase)
+    word = as_word(name, model.config.lowercase)
     if word in vocab:
         return vocab.id(word)
-    if isinstance(given, Integral) and not isinstance(given, bool) and 0 <= given < len(vocab):
-        return int(given)
     near = near_spellings(name, vocab.words)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; its vocab.tsv lists what it knows."
     if word in model.vocab_out:
