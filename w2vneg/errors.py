@@ -57,6 +57,10 @@ class RankError(W2vnegError, RuntimeError):
     """A rank of a run failed, or the cluster that it was on."""
 
 
+class FileNote(UserWarning):
+    """What was read otherwise than a file has it; the command line says it on a line."""
+
+
 def did_you_mean(name, known, shown=12):
     """Return `` '; did you mean …? Known: …' `` for a message about a name that is not among `known`."""
     known = list(known)

@@ -3,12 +3,13 @@
 import errno
 import os
 import sys
-from contextlib import suppress
+import warnings
+from contextlib import contextmanager, suppress
 from importlib import import_module
 
 import click
 
-from ..errors import ConfigError, InputError, W2vnegError
+from ..errors import ConfigError, FileNote, InputError, W2vnegError
 from .progress import BestEffort, note
 
 _COMMANDS = {  # command -> (module, attribute)
@@ -100,7 +101,8 @@ def _status(command, argv, name):
 
 def _run(command, argv, name):
     try:
-        return command.main(args=argv, prog_name=name, standalone_mode=False)
+        with _file_notes():
+            return command.main(args=argv, prog_name=name, standalone_mode=False)
     except (W2vnegError, click.ClickException, click.exceptions.Exit):
         raise
     except Exception as error:
@@ -111,6 +113,20 @@ def _run(command, argv, name):
         if not said:
             raise
         raise InputError(said) from error
+
+
+@contextmanager
+def _file_notes():
+    """Show what was read otherwise than a file has it as a line of its own."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+        warnings.simplefilter("always", FileNote)
+
+        def show(message, category, *where):
+            return note(f"Note: {message}.") if category is FileNote else others(message, category, *where)
+
+        warnings.showwarning = show
+        yield
 
 
 def _is_interrupt(error):

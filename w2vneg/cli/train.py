@@ -249,9 +249,9 @@ def _check_places(output, checkpoints):
 
 def _tell_of_phrases(encoded, note):
     if encoded.phrases:
-        most = sorted(encoded.phrases, key=lambda phrase: -phrase.count)[:5]
-        shown = ", ".join(f"{phrase.first} {phrase.second}" for phrase in most)
-        note(f"Phrases joined: {len(encoded.phrases):,}; the most frequent: {shown}.")
+        from ..data.phrases import what_was_joined
+
+        note(what_was_joined(encoded.phrases, encoded.report.joins, encoded.vocab))
 
 
 def _tell_of_raw_text(read, encoded, note):

@@ -89,7 +89,7 @@ class Vectors(Keyed):
         return iter(self.words)
 
     def __contains__(self, word: str) -> bool:
-        return word in self.words
+        return self._row(word) >= 0
 
     def __getitem__(self, word: str | int | Iterable[str | int]) -> np.ndarray:
         """Return the vector of a word or row, float32 (dim,), read-only, or a new array of several, (k, dim)."""
@@ -127,9 +127,11 @@ class Vectors(Keyed):
         return row
 
     def _row(self, key):
-        """Return the row of a word, or a row itself, -1 if there is none (int)."""
-        row = self.words.find(key)
-        return int(key) if row < 0 and _is_row(key) and 0 <= key < len(self) else row
+        """Return the row of a word, -1 if there is none (int). A whole number is a name if there is one, else a row."""
+        if not _is_row(key):
+            return self.words.find(key)
+        row = self.words.find(str(key))
+        return int(key) if row < 0 and 0 <= key < len(self) else row
 
     def _spelt(self, word):
         """Return the vector of a word's spelling, float32 (dim,); UnknownNameError if it has none."""
@@ -404,7 +406,7 @@ class Vectors(Keyed):
 
         stored = read(path, readout=readout, spell=spells(oov))
         with_spellings(oov, stored.spellings)
-        return cls(*stored)
+        return cls(*stored[:-1])
 
     def to_gensim(self) -> Any:
         """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""

@@ -11,7 +11,7 @@ class CorpusReport:
     those that keep at least one token. `bytes` are those of the files, unpacked (of the tokens as UTF-8 if
     they came from an iterable). `seconds` is what encoding took, whenever that was; `cached` tells whether it
     was in an earlier run. `damage` tells what was wrong with a copy in the cache that this one replaces, if there was
-    such a copy.
+    such a copy. `joins` tells how often the words of a phrase were joined.
     """
 
     files: int
@@ -28,6 +28,7 @@ class CorpusReport:
     seconds: float
     cached: bool = False
     damage: str = ""
+    joins: int = 0
 
     def line(self):
         """Return the report as one line for people (str)."""

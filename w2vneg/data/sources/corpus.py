@@ -67,8 +67,10 @@ class Corpus(Source):
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
         from ..encoded import encode_corpus
+        from ..phrases import lowered
 
         phrases = cls._phrases(given, shaping)
+        phrases = lowered(phrases) if shaping["lowercase"] else phrases
         encoded = encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
         return dataclasses.replace(encoded, phrases=tuple(phrases))
 
