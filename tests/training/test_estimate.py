@@ -178,6 +178,21 @@ def test_the_command_as_json_and_for_a_run_to_resume(folder, run_cli):
     assert set(whole) == {field.name for field in dataclasses.fields(estimate_type())} | {"peak"}
 
 
+def test_more_memory_than_the_process_may_use_is_told(folder, run_cli, monkeypatch):
+    from w2vneg.training import estimate
+
+    assert "may use" not in run_cli(*ARGUMENTS, "--dry-run").err
+    monkeypatch.setattr(estimate, "memory_size", lambda: 100 * 2**20)
+    result = run_cli(*ARGUMENTS, "--dry-run")
+    assert re.search(
+        r"^Warning: the run would take 1\d\d\.\d MB of memory, and this process may use 100\.0 MB; use a smaller --dim",
+        result.err,
+        re.MULTILINE,
+    )
+    assert re.search(r"memory that may be used +100\.0 MB$", result.out, re.MULTILINE)
+    assert json.loads(run_cli(*ARGUMENTS, "--dry-run", "--json", "--quiet").out)["room"] == 100 * 2**20
+
+
 def estimate_type():
     from w2vneg.training.estimate import Estimate
 

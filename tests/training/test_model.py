@@ -74,6 +74,15 @@ def test_fresh_follows_word2vec_and_the_seed():
     assert not np.array_equal(first.vectors_in, other.vectors_in)
 
 
+def test_matrices_larger_than_the_memory_there_is_are_refused(monkeypatch):
+    vocab, others = Vocabulary(["a", "b", "c"], [3, 2, 1]), Vocabulary(["x"], [6])
+    monkeypatch.setattr("w2vneg.training.model.memory_size", lambda: 4 * 6 * 50)
+    assert Model.fresh(vocab, TrainConfig(dim=50)).vectors_in.shape == (3, 50)
+    with pytest.raises(ConfigError, match=r"3 words by 51 take .* use a smaller --dim or --max-vocab"):
+        Model.fresh(vocab, TrainConfig(dim=51))
+    assert Model.fresh(vocab, TrainConfig(dim=75), others).vectors_out.shape == (1, 75)
+
+
 def test_everything_comes_back(model, folder):
     assert sorted(os.listdir(folder)) == FILES
     back = Model.load(folder)

@@ -195,10 +195,15 @@ def _tell_estimate(word2vec, encoded, model, validation, as_json, note):
     note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
     done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
     found = estimate(word2vec, encoded, validation=validation, done=done)
+    size = lambda n: f"{n / 2**20:,.1f} MB"  # noqa: E731
+    if found.peak > found.room:
+        note(
+            f"Warning: the run would take {size(found.peak)} of memory, and this process may use {size(found.room)}; "
+            "use a smaller --dim or --max-vocab, or raise the limit."
+        )
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
         return
-    size = lambda n: f"{n / 2**20:,.1f} MB"  # noqa: E731
     listed = lambda parts: [[f"  {name}", size(n)] for name, n in parts.items() if n]  # noqa: E731
     rows = [
         ["what", "how much"],
@@ -209,6 +214,7 @@ def _tell_estimate(word2vec, encoded, model, validation, as_json, note):
         ["pairs to train on, about", f"{found.pairs:,}"],
         ["memory", size(found.peak)],
         *listed(found.memory),
+        ["memory that may be used", size(found.room)],
         ["encoded data, mapped", size(found.mapped)],
         ["disk", size(sum(found.disk.values()))],
         *listed(found.disk),

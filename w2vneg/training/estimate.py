@@ -13,6 +13,7 @@ import numpy as np
 
 from ..data.encoded.ranked import check_whole
 from ..events import RoundDone
+from ..files.memory import memory_size
 from ..readout import DEFAULT, parse
 from .engines.snapshot import goes_to_disk
 
@@ -38,6 +39,8 @@ class Estimate:
         Positives that the rest of the run trains on, about.
     memory : dict of str -> int
         Bytes, by what they are for.
+    room : int
+        Bytes of memory that this process may use.
     mapped : int
         Bytes of encoded data that are mapped from disk, as large ones are, and so give way when memory is short.
     disk : dict of str -> int
@@ -56,6 +59,7 @@ class Estimate:
     alpha: float
     pairs: int
     memory: dict
+    room: int
     mapped: int
     disk: dict
     seconds: float
@@ -116,6 +120,7 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
         alpha=trainer.config.alpha,
         pairs=round(last.pairs * remaining / share),
         memory=_memory(trainer, encoded, validation),
+        room=memory_size(),
         mapped=sum(array.nbytes for array in _arrays(vars(encoded)).values() if _is_mapped(array)),
         disk=_disk(trainer, encoded, validation),
         seconds=left,

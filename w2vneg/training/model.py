@@ -7,6 +7,7 @@ import numpy as np
 from ..config import TrainConfig
 from ..data.vocab import Vocabulary
 from ..errors import ConfigError
+from ..files.memory import memory_size
 from ..inputs.subwords import rows_of_grams
 from ..plugins import load_plugins
 from .folder import read_model, write_model
@@ -70,7 +71,16 @@ class Model:
 
     @classmethod
     def fresh(cls, vocab, config, vocab_out=None):
-        """Start as word2vec does: input rows uniform on ±1 / (2 dim), output rows 0."""
+        """Start as word2vec does: input rows uniform on ±1 / (2 dim), output rows 0.
+
+        ConfigError if the matrices alone are more than this process may use: Linux would kill it without a word.
+        """
+        needed, room = 4 * config.dim * (len(vocab) + len(vocab_out or vocab)), memory_size()
+        if needed > room:
+            raise ConfigError(
+                f"the two matrices of {len(vocab):,} words by {config.dim:,} take {needed / 2**30:,.1f} GB, and this "
+                f"process may use {room / 2**30:,.1f} GB of memory; use a smaller --dim or --max-vocab"
+            )
         rng = np.random.default_rng(config.seed)
         vectors_in = rng.random((len(vocab), config.dim), np.float32)
         vectors_in -= np.float32(0.5)
