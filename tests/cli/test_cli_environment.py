@@ -1,5 +1,6 @@
 """What the command line is started in: streams, encodings, variables, folders. One sentence, the right exit code."""
 
+import json
 import os
 import subprocess
 import sys
@@ -53,10 +54,15 @@ def test_streams_that_are_full_at_the_end_leave_the_exit_code_as_it_is(how, stat
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "euc-jp", "ascii", "ascii:surrogateescape", "utf-8"])
 def test_signs_that_standard_output_has_no_code_for(encoding):
-    said = "print('na\\u00efve \\u2026 \\u4e2d \\udcff')"
-    code = f"from w2vneg.cli import main; import click\n@click.command()\ndef c():\n    {said}\nmain([], c, 'c')"
-    shown = "na\u00efve \u2026 \u4e2d \udcff\n".encode(encoding.partition(":")[0], "backslashreplace")
-    assert run(code=code, PYTHONIOENCODING=encoding) == (0, shown, b"")
+    said = "na\u00efve \u2026 \u4e2d \U0001f600 \udcff"
+    code = (
+        f"from w2vneg.cli import main; import click\n@click.command()\ndef c():\n    print({said!a})\nmain([], c, 'c')"
+    )
+    status, out, err = run(code=code, PYTHONIOENCODING=encoding)
+    assert (status, err) == (0, b"")
+    shown = out.decode(encoding.partition(":")[0]).strip()
+    assert json.loads(f'"{shown}"') == said
+    assert encoding == "ascii" or shown.startswith("na\u00efve") != ("surrogateescape" in encoding)
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 """The command line: one file per command, loaded when it is called. Nothing imports this package."""
 
+import codecs
 import errno
+import json
 import os
 import sys
 import warnings
@@ -187,10 +189,11 @@ def _let_go(stream):
 
 
 def _escape_what_cannot_be_shown():
-    """Have signs that standard output has no code for escaped, as those of standard error are."""
+    """Have signs that standard output has no code for written as JSON writes them, so that JSON stays JSON."""
+    codecs.register_error(__name__, lambda error: (json.dumps(error.object[error.start : error.end])[1:-1], error.end))
     if hasattr(sys.stdout, "reconfigure") and sys.stdout.errors in ("strict", "surrogateescape"):
         with suppress(OSError, ValueError):
-            sys.stdout.reconfigure(errors="backslashreplace")
+            sys.stdout.reconfigure(errors=__name__)
 
 
 def _open_closed_streams():

@@ -24,10 +24,13 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
         note(f"Note: {caution}.")
     if caution or not complete:
         return
-    vectors = word2vec.wv
-    if config.source == "text":
-        tell_how_good(vectors, mirror, note)
-    tell_what_next(vectors, output, folder, config.source, note)
+    try:
+        vectors = word2vec.wv
+        if config.source == "text":
+            tell_how_good(vectors, mirror, note)
+        tell_what_next(vectors, output, folder, config.source, note)
+    except MemoryError:  # what was trained is kept
+        note("How good the vectors are is not told: not enough memory.")
 
 
 def tell_of_loss(history, note):
@@ -121,5 +124,8 @@ def check_page(page, output, files, replace):
 def write_page(page, path, mirror, note):
     from ..report import make_report
 
-    make_report([path], mirror=mirror).write(page)
+    try:
+        make_report([path], mirror=mirror).write(page)
+    except MemoryError:
+        raise OutputError(f"cannot write {page}: not enough memory; what was trained is kept in {path}") from None
     note(f"Wrote {page}; open it in a browser.")

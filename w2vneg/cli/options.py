@@ -7,7 +7,7 @@ from contextlib import suppress
 import click
 
 from ..errors import ConfigError, InputError, W2vnegError
-from ..files.bounded import read_text
+from ..files.bounded import decoded, read_text
 from ..option import flag_of, kind_of, off_of
 
 EVERYDAY = (
@@ -259,7 +259,8 @@ def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
     from .runfile import of_run
 
-    return {name: value for name, value in parse_toml(read_text(path), path).items() if not of_run(name)}
+    values = parse_toml(read_text(path, errors="surrogateescape"), path)
+    return {name: value for name, value in values.items() if not of_run(name)}
 
 
 def parse_toml(text, where):
@@ -271,6 +272,7 @@ def parse_toml(text, where):
     try:
         values = tomllib.loads(text.replace("\r\n", "\n"))
     except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
+        decoded(where, text.encode("utf-8", "surrogateescape"))  # a file that is no UTF-8 is told of as that
         raise InputError(f"{where}: not TOML ({error})") from error
     nested = [name for name, value in values.items() if isinstance(value, dict)]
     if nested:

@@ -71,7 +71,7 @@ def write_split(folder, split, vocab, vocab_out, about):
             parts[name]["shown"] = {"file": file, "pairs": matrix.nnz, "sha256": digest}
         manifest = {"made_by": _MADE_BY, "format": _FORMAT, **about, "parts": parts}
         text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
-        (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8")
+        (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
     return manifest
 
 

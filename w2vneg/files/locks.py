@@ -54,7 +54,7 @@ def still_names(path, descriptor):
 def hidden_stem(target):
     """Return what the hidden names of what is on its way to a place begin with (str): a dot and its name.
 
-    A name that leaves no room for what comes behind is cut, and has a checksum. OSError if no file can be called so.
+    A name that leaves no room for what comes behind is cut, and has a checksum. OSError if the system refuses it.
 
     target : Path
     """

@@ -86,7 +86,7 @@ def write_model(folder, model):
         if model.vocab_out is not model.vocab:
             model.vocab_out.save(target / "vocab_out.tsv")
         _write_json(target / "config.json", model.config.as_dict())
-        (target / RUN_FILE).write_text(run_as_toml(model, folder), encoding="utf-8")
+        (target / RUN_FILE).write_bytes(run_as_toml(model, folder).encode("utf-8", "surrogateescape"))
         _write_json(target / "position.json", vars(model.position))
         _write_law(target, model)
         _write_json(target / "corpus.json", vars(model.origin))

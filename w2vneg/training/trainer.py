@@ -3,11 +3,12 @@
 import dataclasses
 import math
 import time
+import warnings
 from contextlib import contextmanager
 
 from ..config.compatibility import check_diagnose
 from ..data.encoded.ranked import check_whole
-from ..errors import ConfigError, DivergenceError, InputError
+from ..errors import ConfigError, DivergenceError, InputError, W2vnegError
 from ..events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..jit import available_threads
 from ..kernels.schedule import linear
@@ -34,7 +35,8 @@ class Trainer:
     corpus : EncodedCorpus or EncodedPairs
     config : TrainConfig
     listeners : sequence of callables
-        Called with each event of `w2vneg.events`, in order, between rounds.
+        Called with each event of `w2vneg.events`, in order, between rounds. One that fails is left out, with a warning,
+        unless its error is a W2vnegError.
     model : Model, optional
         A model to go on with, from where its position says; its vocabulary and configuration must be these.
     diagnose : bool
@@ -164,7 +166,10 @@ class Trainer:
                     self._epoch(clock)
         self.engine.compose()
         self.engine.forget()
-        look_at_contexts(self.model, self.corpus)
+        try:
+            look_at_contexts(self.model, self.corpus)
+        except Exception as error:  # what was trained must not be lost by it: the read-out says what it lacks
+            warnings.warn(f"the contexts of words could not be looked at ({_said(error)})", stacklevel=3)
         if self.stopped and not self.complete:
             self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
 
@@ -229,11 +234,13 @@ class Trainer:
         with clock.stopped():
             self._save(good)
 
-    def _save(self, good):
-        self.engine.compose()
-        if self.model.position.round != good.round:
-            self.model.good = Good(good, self.engine.kept())
-        self.checkpoints.save(self.model)
+    def _save(self, good=None):
+        def prepare():
+            self.engine.compose()
+            if good is not None and self.model.position.round != good.round:
+                self.model.good = Good(good, self.engine.kept())
+
+        self.checkpoints.save(self.model, prepare=prepare)
         self.model.good = None
 
     def _kept_states(self):
@@ -327,8 +334,7 @@ class Trainer:
                 self._tell(diagnosis)
         if self.checkpoints is not None and self.checkpoints.due(epoch_done=True):
             with clock.stopped():
-                self.engine.compose()
-                self.checkpoints.save(self.model)
+                self._save()
 
     def _tell_round(self, clock):
         fraction = self._fraction()
@@ -349,8 +355,19 @@ class Trainer:
     def _tell(self, event):
         if not isinstance(event, RoundDone):
             self.model.history.append(event.as_dict())
-        for listener in self.listeners:
-            listener(event)
+        for listener in list(self.listeners):
+            try:
+                listener(event)
+            except W2vnegError:
+                raise
+            except Exception as error:
+                self.listeners.remove(listener)
+                said = f"a listener failed ({_said(error)}); training goes on without it"
+                warnings.warn(said, stacklevel=2)
+
+
+def _said(error):
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 class _Clock:
