@@ -4,7 +4,6 @@ import asyncio
 import http.client
 import json
 import multiprocessing
-import resource
 import time
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -105,8 +104,9 @@ def crowd(port, words, count, say, kinds=KINDS):
 
     Who has no answer after `PATIENCE` is not among them.
     """
-    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(allowed, min(count + 200, most)), most))  # a file each
+    from w2vneg.explore.app import allow_files
+
+    allow_files(count + 200)  # a connection is one
     rng = np.random.default_rng(3)
     waits = []
     for kind in kinds:

@@ -14,7 +14,7 @@ from w2vneg.errors import ConfigError, UnknownNameError
 from w2vneg.evaluation.recommend import recommend
 from w2vneg.explore import Answers, make_app
 from w2vneg.explore.answers import Titles, parsed
-from w2vneg.explore.app import Desk, listen
+from w2vneg.explore.app import Desk, allow_files, listen
 from w2vneg.report.subjects import Subject
 
 WORDS = ["king", "queen", "man", "woman", "well-known", "-", "kings", "King", "<script>alert(1)</script>"]
@@ -256,6 +256,16 @@ def test_questions_that_wait_are_answered_in_order_and_equal_ones_once():
     found = asyncio.run(all_of([1, 2, 1, 3, 4, 2]))
     assert found[:3] + found[4:] == [10, 20, 10, 40, 20] and isinstance(found[3], KeyError)
     assert answered == [1, 2, 3, 4]
+
+
+def test_more_files_are_allowed_as_far_as_the_system_lets(monkeypatch):
+    resource = pytest.importorskip("resource")
+    asked = []
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
+    for allowed, most in ((256, 1024), (256, resource.RLIM_INFINITY), (5000, 9000), (resource.RLIM_INFINITY,) * 2):
+        monkeypatch.setattr(resource, "getrlimit", lambda kind, limits=(allowed, most): limits)
+        allow_files(4096)
+    assert asked == [(1024, 1024), (4096, resource.RLIM_INFINITY)]
 
 
 def test_requests_that_wait_can_be_ended():

@@ -36,6 +36,7 @@ _HEADERS = {
 }
 _PURPOSE = "explore", "w2vneg explore"
 _THREAD = "w2vneg explore"
+_FILES = 4096  # open ones, of which each connection is one; some systems allow 256 unless asked
 _TOGETHER = 0.02  # seconds that a thread answers questions for, before it tells what it has
 
 
@@ -159,10 +160,22 @@ def listen(port=0):
 def serve(app, listening):
     """Answer on a socket that listens, until Ctrl-C; MissingExtraError without uvicorn."""
     uvicorn = require("uvicorn", *_PURPOSE)
+    allow_files(_FILES)
     quiet = {"log_level": "error", "access_log": False, "server_header": False}
     config = uvicorn.Config(app, lifespan="off", ws="none", timeout_graceful_shutdown=0, **quiet)
     logging.getLogger("uvicorn.error").addFilter(_is_a_defect)
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def allow_files(count):
+    """Let this process have so many files open, or as many as the system lets it ask for; never fewer than now."""
+    with suppress(ImportError, OSError, ValueError):  # there is nothing to ask where there is no `resource`
+        import resource
+
+        allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        count = count if most == resource.RLIM_INFINITY else min(count, most)
+        if allowed != resource.RLIM_INFINITY and allowed < count:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (count, most))
 
 
 def _is_a_defect(record):
