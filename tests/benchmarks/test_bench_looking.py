@@ -23,6 +23,14 @@ def test_every_kind_of_question_is_answered():
         assert all(len(wait.seconds) == 2 and min(wait.seconds) > 0 for wait in waits)
 
 
+@pytest.mark.slow
+def test_a_crowd_of_a_thousand_is_answered_to_the_last():
+    kinds = ["nearest of a word", "nearest of a misspelt word", "two words compared"]
+    with explore.served(20_000, 50, lambda text: None) as (port, words):
+        waits = explore.crowd(port, words, 1000, lambda text: None, kinds)
+    assert [(wait.kind, len(wait.seconds)) for wait in waits] == [(kind, 1000) for kind in kinds]
+
+
 def test_tables():
     (line,) = explore.table([explore.Waits("near", [0.001, 0.002, 0.003])]).splitlines()[2:]
     assert line == "| near | 3 | 2.0 | 3.0 | 3.0 |"

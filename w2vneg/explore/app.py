@@ -8,11 +8,13 @@ Host header must be this machine's, as otherwise a name that a stranger lets poi
 import asyncio
 import json
 import logging
+import os
 import secrets
 import socket
+import sys
+import threading
 from contextlib import suppress
 from importlib.resources import files
-from threading import Thread
 from time import monotonic
 
 from ..errors import ConfigError, W2vnegError, require
@@ -33,6 +35,8 @@ _HEADERS = {
     "x-content-type-options": "nosniff",
 }
 _PURPOSE = "explore", "w2vneg explore"
+_THREAD = "w2vneg explore"
+_FILES = 4096  # open ones, of which each connection is one; some systems allow 256 unless asked
 _TOGETHER = 0.02  # seconds that a thread answers questions for, before it tells what it has
 
 
@@ -45,7 +49,7 @@ class Desk:
     """Answers questions outside the server's own thread: one at a time, as scoring functions write into arrays of their
     own, and those that wait together, as threads take long to hand over. Equal ones are answered once.
 
-    The thread is a daemon: Ctrl-C waits for no answer.
+    The thread is a daemon: Ctrl-C waits for no answer. See `leave`, too.
 
     Parameters
     ----------
@@ -67,7 +71,8 @@ class Desk:
     def _begin(self, loop):
         self._busy = bool(self._waiting)
         if self._busy:
-            Thread(target=self._work, args=(loop, list(self._waiting)), daemon=True).start()
+            work = {"target": self._work, "args": (loop, list(self._waiting))}
+            threading.Thread(**work, name=_THREAD, daemon=True).start()
 
     def _work(self, loop, questions):
         began, found = monotonic(), []
@@ -125,7 +130,11 @@ def make_app(answers, token):
             return responses.Response(await in_thread(_SCRIPTS[what]), media_type="text/javascript", headers=_HEADERS)
         kind = what.removeprefix("api/")
         asked = {name: value for name, value in request.query_params.items() if name in _ASKED}
-        found = await (maps if kind == "map" else questions).ask(kind, tuple(sorted(asked.items())))
+        question = kind, tuple(sorted(asked.items()))
+        if kind == "about":  # at once, whatever is being worked at
+            found = told(*question)
+        else:
+            found = await (maps if kind == "map" else questions).ask(*question)
         return responses.Response(found, media_type="application/json", headers=_HEADERS)
 
     return applications.Starlette(
@@ -151,13 +160,37 @@ def listen(port=0):
 def serve(app, listening):
     """Answer on a socket that listens, until Ctrl-C; MissingExtraError without uvicorn."""
     uvicorn = require("uvicorn", *_PURPOSE)
+    allow_files(_FILES)
     quiet = {"log_level": "error", "access_log": False, "server_header": False}
-    config = uvicorn.Config(app, lifespan="off", ws="none", timeout_graceful_shutdown=1, **quiet)
+    config = uvicorn.Config(app, lifespan="off", ws="none", timeout_graceful_shutdown=0, **quiet)
     logging.getLogger("uvicorn.error").addFilter(_is_a_defect)
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def allow_files(count):
+    """Let this process have so many files open, or as many as the system lets it ask for; never fewer than now."""
+    with suppress(ImportError, OSError, ValueError):  # there is nothing to ask where there is no `resource`
+        import resource
+
+        allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        count = count if most == resource.RLIM_INFINITY else min(count, most)
+        if allowed != resource.RLIM_INFINITY and allowed < count:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (count, most))
 
 
 def _is_a_defect(record):
     """Whether a record of the server's log tells more than that the end has cut requests off."""
     error = record.exc_info[1] if record.exc_info else None
     return not (isinstance(error, asyncio.CancelledError) or "graceful shutdown" in str(record.msg))
+
+
+def leave():
+    """End this process now if a question is still worked at; else nothing.
+
+    Leaving the usual way, OpenBLAS waits for its threads, and forever for what a daemon was about to do with them.
+    """
+    if any(thread.name == _THREAD for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(0)
