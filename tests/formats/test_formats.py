@@ -342,6 +342,30 @@ def test_an_array_that_would_unpack_without_end_is_refused(tmp_path):
         formats.load(path)
 
 
+def test_what_would_unpack_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats.npz, "_LITTLE", 1 << 16)
+    monkeypatch.setattr(formats.packed, "_LITTLE", 1 << 16)
+    words, matrix = ["a", "b"], np.zeros((2, 1 << 20), np.float32)
+    formats.save(tmp_path / "v.npz", words, matrix)
+    with np.load(tmp_path / "v.npz") as archive:
+        np.savez_compressed(tmp_path / "bomb.npz", **archive)
+    with pytest.raises(InputError, match=r"matrix.npy would unpack to [\d,]+ times its size"):
+        formats.load(tmp_path / "bomb.npz")
+    (tmp_path / "bomb.txt.gz").write_bytes(gzip.compress(b"2 3\n" + bytes(1 << 23)))
+    with pytest.raises(InputError, match=r"bomb.txt.gz: unpacks to more than 100 times its size"):
+        formats.load(tmp_path / "bomb.txt.gz")
+
+
+def test_a_parquet_file_of_more_rows_than_it_could_have_words_is_refused(tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    n = 200_000
+    words = arrow.array(["a"] * n)
+    vectors = arrow.FixedSizeListArray.from_arrays(arrow.array(np.zeros(n, np.float32)), 1)
+    parquet.write_table(arrow.table({"word": words, "vector": vectors}), tmp_path / "v.parquet")
+    with pytest.raises(InputError, match="200,000 rows, more words than its"):
+        formats.load(tmp_path / "v.parquet")
+
+
 def test_vectors_from_a_device_or_a_pipe_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in ("/dev/zero", "/dev/urandom", tmp_path / "pipe"):
@@ -608,6 +632,8 @@ def test_one_odd_word_of_hundreds_is_mended_and_many_are_refused(tmp_path):
         (b"a 1 2\nb 1\nc 1 2\n", r":2: expected 2 numbers, found 1; the file is damaged"),
         (b"a 0,1 0,2\nb 1 2\n", r":1: expected a number, found '0,1', which has a decimal comma"),
         (b"2 2\na 0,1 0,2\nb 1 2\n", r":2: expected a number, found '0,1', which has a decimal comma"),
+        (b"the\t90\nof\t50\n", r":1: a word and one number a row, as in a list of counts"),
+        (b"the 90\nof 50\n", r":1: a word and one number a row, as in a list of counts"),
         (b"a,0.1,0.2\nb,1,2\n", r":1: commas stand between the numbers"),
         (b"a;0.1;0.2\nb;1;2\n", r":1: semicolons stand between the numbers"),
         (b"2 2\ra 1 2\rb 1 2\r", r"carriage return alone"),

@@ -96,6 +96,11 @@ def read(path, spell=False):
             parts = first.split()
             if _n_numbers(parts) < dim:
                 _parse_row(path, 1, b" ".join(parts[1:]), dim)
+            if dim == 1:
+                raise InputError(
+                    f"{path}:1: a word and one number a row, as in a list of counts; vectors of one number need a "
+                    "header 'n 1'"
+                )
             stream.seek(0)
             capacity = min(_count_lines(stream), size // (2 * dim) + 1)  # a number takes two bytes at least
             stream.seek(0)
@@ -330,7 +335,7 @@ def _parse_row(path, line, rest, dim):
             with np.errstate(over="ignore"):
                 values[i] = float(token)
         except ValueError:
-            shown = token.decode("utf-8", errors="replace")
+            shown = token[:40].decode("utf-8", errors="replace")
             comma = _DECIMAL_COMMA.fullmatch(token)
             remedy = ", which has a decimal comma; write the numbers with points" if comma else _REMEDY
             raise InputError(f"{path}:{line}: expected a number, found {shown!r}{remedy}") from None
