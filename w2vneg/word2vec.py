@@ -20,14 +20,14 @@ from .config.ranks import without_ranks
 from .config.synonyms import GENSIM_METHODS
 from .data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
 from .data.encoded.ranked import RankedCorpus
-from .data.inputs import Input, as_input, encode_input
+from .data.inputs import Input, as_input, encode_input, settled
 from .data.readers.sentences import check_sentences
 from .data.readers.sources import STDIN
 from .data.sources import noun_of
 from .embeddings import Vectors, spells, with_spellings
 from .errors import ConfigError
 from .estimator import Estimator, with_options
-from .follow import Followers
+from .follow import LOG, Followers
 from .inputs import INPUTS
 from .jit import available_threads
 from .jit.watching import watched
@@ -166,6 +166,8 @@ class Word2Vec(Estimator, Recommender):
             valid = valid if isinstance(valid, Validate) else Validate(valid)
         followers = Followers(progress)
         given = as_input(corpus)
+        if isinstance(given, Input):
+            given = settled(given, self.config.encoding)
         self.reads(given)
         if update:
             if init is not None or vocab is not None or vocab_out is not None:
@@ -177,6 +179,10 @@ class Word2Vec(Estimator, Recommender):
         if update:
             vocab, vocab_out = self.grown(given, followers.reading)
         encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=followers.reading)
+        if encoded.report is not None:
+            LOG.info("%s", encoded.report.line())
+            for hint in encoded.report.hints:
+                warnings.warn(hint, stacklevel=2)
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
@@ -201,7 +207,7 @@ class Word2Vec(Estimator, Recommender):
     def reads(self, data: Input | Encoded | Any) -> None:
         """Let the configuration know what is read: an `Input` or encoded data; sentences leave it as it is."""
         if isinstance(data, Input):
-            rectangular = data.rectangular
+            rectangular = bool(data.rectangular)
         elif isinstance(data, Encoded):
             rectangular = data.vocab_out is not data.vocab
         else:

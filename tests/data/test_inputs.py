@@ -138,9 +138,7 @@ def run(*arguments):
 def test_options_make_an_input():
     result = run("--pairs", "a", "--pairs", "b", "--no-header", "--item-col", "x", "--delimiter", "tab", "--other", "o")
     given, rest = json.loads(result.output)
-    assert Input.from_dict(given) == Input(
-        "pairs", ("a", "b"), header=False, item_col="x", delimiter="tab", rectangular=False
-    )
+    assert Input.from_dict(given) == Input("pairs", ("a", "b"), header=False, item_col="x", delimiter="tab")
     assert rest == {"other": "o"}
     given, _ = json.loads(run("--ratings", "r", "--min-rating", "0", "--max-history", "9", "--rectangular").output)
     assert Input.from_dict(given) == Input("ratings", "r", min_rating=0.0, max_history=9, rectangular=True)

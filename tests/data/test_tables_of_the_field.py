@@ -235,10 +235,11 @@ def test_comments_before_the_rows_are_told_and_the_last_may_be_the_header(tmp_pa
 def test_doubtful_weights_are_hinted_at(tmp_path):
     path = tmp_path / "edges"
     path.write_text("a b 1\nb c 2\nc d 1\nd a 500\n")
-    assert "Warning: the largest weight, 500, is 333 times the median" in encode_edges(path).report.line()
-    assert "Warning" not in encode_edges(path, weight_col="3").report.line()
+    (hint,) = encode_edges(path).report.hints
+    assert "the largest weight, 500, is 333 times the median" in hint
+    assert encode_edges(path, weight_col="3").report.hints == ()
     path.write_text("".join(f"a{n} b{n} {3 + n % 3}\n" for n in range(12)))
-    assert "looks like a rating" in encode_pairs(path).report.line()
+    assert "looks like a rating" in encode_pairs(path).report.hints[0]
 
 
 def test_an_unused_time_of_histories_is_told(tmp_path):

@@ -178,7 +178,7 @@ def _absolute(item, paths):
 
 
 def _is_set(name, value):
-    return value is not None and value != () and (value is not False or name == "header")
+    return value is not None and value != () and (value is not False or name in ("header", "rectangular"))
 
 
 def _checked(item, value):
@@ -254,6 +254,30 @@ def as_input(data):
         raise ConfigError(f"the columns of this {frame.name}{head} do not say how to read it; {remedy}")
     options = {f"{key}_col": found[key] for key in ("item", "target", "weight") if key in found}
     return Input("pairs", frame, rectangular=found["rectangular"], **options)
+
+
+def settled(given, encoding="utf-8", mirror=None):
+    """Return an `Input` that says whether its things are of one kind or of two, where its columns' names do.
+
+    Of what can be read but once, standard input and URLs, nothing is looked at: reading it asks where it matters.
+    """
+    if given.kind not in ("pairs", "cooccurrence") or given.rectangular is not None:
+        return given
+    located = given.located(mirror)
+    if any(_once(file) for file in located.files):
+        return given
+    from .encoded.items import is_matrix, of_two_kinds
+    from .readers.sources import find_files
+
+    files = find_files(list(located.files))
+    if any(map(is_matrix, files)):
+        return given
+    layout = {name: value for name, value in located.values().items() if name not in ("rectangular", "names")}
+    return given.replace(rectangular=True) if of_two_kinds(files[:1], encoding=encoding, **layout) else given
+
+
+def _once(file):
+    return isinstance(file, str) and (file == "-" or "{rank}" in file or scheme_of(file) or not os.path.isfile(file))
 
 
 def encode_input(

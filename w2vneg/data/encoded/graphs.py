@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...kernels.cooccurrence import occurring, pair_counts
+from ..readers.cells import NameColumn
 from ..readers.columns import hint_of_weights
 from ..readers.frames import Frame
 from ..readers.layout import Column, delimiter_of
@@ -156,8 +157,9 @@ def encode_edges(
             above_zero=True,
         ),
     ]
+    files = [_as_table(file) for file in find_files(source)]
     tables = Tables(
-        [_as_table(file) for file in find_files(source)],
+        files,
         columns,
         delimiter=delimiter_of(delimiter),
         header=header,
@@ -173,10 +175,16 @@ def encode_edges(
         ends = [names.number(batch.columns[key], batch.where) for key in ("source", "target")]
         weight = batch.columns["weight"]
         parts.append((*ends, np.ones(batch.n_rows, np.float32) if weight is None else weight))
+    for matrix in [file.matrix for file in files if isinstance(file, Frame) and file.matrix is not None]:
+        numbers = np.arange(max(matrix.shape))  # nodes without an edge are nodes, too
+        names.number(NameColumn(numbers, list(map(str, numbers))), str)
     heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
     parts.clear()
     left_out = tables.left_out
-    hints = tables.labels.hints + hint_of_weights(tables.labels, weights)
+    hints = tables.hints + hint_of_weights(tables.labels, weights)
+    if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
+        both = " and ".join(tables.labels[key] for key in ("source", "target"))
+        hints += (f"{n_both:,} names stand in {both} alike, and each is one node; rename them if they are two things",)
     edges = _Edges(heads, tails, weights, names.words, directed, left_out)
     graph = edges.encoded(choice)
     report = ItemsReport(

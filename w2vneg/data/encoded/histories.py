@@ -123,7 +123,8 @@ def encode_ratings(
 ):
     """Read who rated (bought, saw) what, one event a row, as histories by user.
 
-    An item that a user rated twice stands once, at the latest time. Rows without a user are left out.
+    An item that a user rated twice stands once, at the latest time. Rows without a user are left out. Where a column
+    is called as a quantity or a count is, an amount below 0, as of a return, makes a bad row.
 
     Parameters
     ----------
@@ -172,6 +173,7 @@ def encode_ratings(
     ]
     if min_rating is not None:
         columns.append(Column("rating", "--rating-col", "number", rating_col, 3, ("rating",), "ratings"))
+    columns.append(Column("amount", "the amount", "amount", means=("weight",), words="amounts", only_numbers=True))
     tables = Tables(
         source,
         columns,

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import ConfigError, InputError
+from ...errors import ConfigError, DoubtError, InputError
 from ..readers.columns import hint_of_weights
 from ..readers.frames import Frame
 from ..readers.layout import Column, delimiter_of
@@ -62,7 +62,7 @@ def encode_pairs(
         As for `data.readers.tables.Tables`.
     rectangular : bool
         Items and targets are two kinds of things, with a vocabulary each. Otherwise they are of one kind, and pairs of
-        an item with itself are left out.
+        an item with itself are left out. None: what is called as users and as items are is refused, as it is not clear.
     shaping
         Fields of `Shaping`: how names become a vocabulary and ids.
 
@@ -80,7 +80,7 @@ def encode_pairs(
     """
     started = time.perf_counter()
     shaping = Shaping(**shaping)
-    choice = shaping.choice(rectangular)
+    choice = shaping.choice(bool(rectangular))
     tables = Tables(
         source,
         pair_columns(item_col, target_col, weight_col),
@@ -95,6 +95,8 @@ def encode_pairs(
     names_out = Names(shaping.lowercase) if rectangular else names
     parts = []
     for batch in tables:
+        if rectangular is None and tables.labels.two_kinds:
+            _ask_for_kinds(batch)
         row = names.number(batch.columns["item"], batch.where)
         column = names_out.number(batch.columns["target"], batch.where)
         weight = batch.columns["weight"]
@@ -102,9 +104,31 @@ def encode_pairs(
     gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
     parts.clear()
     pairs = RawPairs(*gathered, names.words, names_out.words)
-    report = report_of("pairs", tables, rectangular)
+    report = report_of("pairs", tables, bool(rectangular))
+    if rectangular and tables.labels.two_kinds:
+        report = replace(report, columns=(*report.columns, "two kinds of things, else give --no-rectangular"))
     report = replace(report, hints=report.hints + hint_of_weights(tables.labels, pairs.weights))
-    return pairs.encoded(choice, rectangular, report, started)
+    return pairs.encoded(choice, bool(rectangular), report, started)
+
+
+def of_two_kinds(source, *, item_col=None, target_col=None, weight_col=None, encoding="utf-8", **layout):
+    """Return whether the columns of a table of pairs are called as users and items are; it is begun to be read.
+
+    source, item_col, target_col, weight_col, encoding : as of `encode_pairs`, and delimiter, header, quoting, bad_rows
+    """
+    layout["delimiter"] = delimiter_of(layout.get("delimiter"))
+    tables = Tables(source, pair_columns(item_col, target_col, weight_col), encoding=encoding, **layout)
+    batches = iter(tables)
+    next(batches, None)
+    batches.close()
+    return tables.labels.two_kinds
+
+
+def _ask_for_kinds(batch):
+    raise DoubtError(
+        f"{batch.where(0)}: {batch.labels['item']} and {batch.labels['target']} sound like two kinds of things, and "
+        "may be one; give --rectangular, or --no-rectangular if the same name is the same thing in both"
+    )
 
 
 def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
@@ -137,12 +161,13 @@ def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
     files = find_files(source)
     shaping = {name: options[name] for name in Shaping._fields if name in options}
     given = Shaping(**shaping)
-    choice, encoding, lowercase = given.choice(rectangular), given.encoding, given.lowercase
-    if len(files) != 1 or not _is_matrix(files[0]):
+    choice, encoding, lowercase = given.choice(bool(rectangular)), given.encoding, given.lowercase
+    if len(files) != 1 or not is_matrix(files[0]):
         if names:
             raise InputError(f"{files[0]}: names go with one sparse matrix, in a .npz file, which this is not")
         encoded = encode_pairs(files, rectangular=rectangular, **options)
         return replace(encoded, report=replace(encoded.report, kind="cooccurrence"))
+    rectangular = bool(rectangular)
     in_memory = isinstance(files[0], Frame)
     matrix = matrix_of(files[0], rectangular) if in_memory else load_matrix(files[0], rectangular, bool(names))
     rows, columns = matrix.row, matrix.col
@@ -163,7 +188,7 @@ def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
         raise InputError(f"{files[0]}: {error}") from error
 
 
-def _is_matrix(file):
+def is_matrix(file):
     return file.matrix is not None if isinstance(file, Frame) else is_matrix_file(file)
 
 
@@ -184,5 +209,5 @@ def report_of(kind, tables, rectangular=False):
         *(kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, tables.left_out),
         rectangular=rectangular,
         columns=tables.labels.said,
-        hints=tables.labels.hints,
+        hints=tables.hints,
     )

@@ -32,8 +32,13 @@ _TWINS = [("a", "b"), ("1", "2"), ("i", "j"), ("x", "y"), ("0", "1"), ("u", "v")
 _ROW_NUMBERS = {"", "index", "row", "rownum", "rownames", "id", "no", "nr", "idx", "level_0", "unnamed_0", "edge"}
 
 
+def without_kind(name):
+    """Return the name of a column without RecBole's ``:token`` or ``:float``."""
+    return _KIND.sub("", str(name).strip())
+
+
 def _parts(name):
-    return [part.lower() for part in _PARTS.findall(_KIND.sub("", str(name).strip().strip("#\"' ")))]
+    return [part.lower() for part in _PARTS.findall(without_kind(str(name).strip().strip("#\"' ")))]
 
 
 def _plain(name):

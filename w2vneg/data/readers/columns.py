@@ -6,11 +6,12 @@ so, or that was asked for; from the third of a table without names, unless it lo
 """
 
 import re
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, field
 from statistics import median
 
 from ...errors import DoubtError, InputError, did_you_mean
-from .column_names import columns_meant, meant_by, numbers_rows, twins
+from .column_names import columns_meant, meant_by, numbers_rows, twins, without_kind
 
 NONE = "none"  # asked for in the place of a column: there is none
 _AMONG = {"user", "item", "source", "target"}
@@ -26,6 +27,7 @@ class Head:
     names : list of str, or their numbers from 1 on where there is no header; named : bool, whether there is one
     numeric : list of bool, whether each holds numbers
     cells : list of list of str, some cells of each, those that are blank left out
+    sign : str, the delimiter, "" of tables that have none
     ordered : bool, whether their positions mean anything
     """
 
@@ -33,7 +35,8 @@ class Head:
     named: bool
     numeric: list
     cells: list
-    ordered: bool = True
+    sign: str = field(default="", kw_only=True)
+    ordered: bool = field(default=True, kw_only=True)
 
     def label(self, place):
         return repr(self.names[place]) if self.named else f"column {place + 1}"
@@ -49,10 +52,11 @@ class Labels(dict):
 
     said : tuple of str, what was taken for what, for people; hints : tuple of str, what may be wrong with that
     guessed : bool, whether the weight is a column that neither its name nor anybody calls so
+    two_kinds : bool, whether the two columns of names are called as users and as items are
     """
 
     said = hints = ()
-    guessed = False
+    guessed = two_kinds = False
 
 
 def find_columns(where, columns, head):
@@ -87,6 +91,8 @@ def find_columns(where, columns, head):
             )
     labels = Labels({key: head.label(place) for key, place in places.items() if place is not None})
     labels.said = tuple(_said(columns, places, head))
+    meanings = [meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means]
+    labels.two_kinds = head.named and sorted(map(str, meanings)) == ["item", "user"]
     weight = next((column for column in columns if column.kind == "weight"), None)
     if weight is not None and weight.asked is None and places[weight.key] is not None and not head.named:
         labels.guessed = True
@@ -141,7 +147,9 @@ class _Guess:
         if isinstance(asked, str) and not asked.isdecimal():
             shown = ", ".join(head)[:500]
             if asked not in head:
-                hint = did_you_mean(asked, head, shown=-1)
+                head = list(map(without_kind, head))
+            if asked not in head:
+                hint = did_you_mean(asked, self.head.names, shown=-1)
                 raise InputError(
                     f"{self.where}: no column is called {asked!r} ({column.option}){hint} The columns are: {shown}"
                 )
@@ -195,6 +203,12 @@ class _Guess:
         return found
 
     def _check_positions(self, columns, found, taken):
+        if "source" in columns[0].means and self._is_triples() and found[columns[-1].key] == 1:
+            self._ask(
+                "column 2, where targets stand otherwise, looks like relations between columns 1 and 3",
+                columns,
+                [1, 3][-len(columns) :],
+            )
         for column in columns:
             place = found[column.key]
             cells = self.head.cells[place]
@@ -223,6 +237,8 @@ class _Guess:
         named = [at for meaning in column.means for at in self.meant.get(meaning, []) if at not in taken]
         if column.only_numbers:
             named = [at for at in named if self.head.numeric[at]]
+        if column.kind == "amount":
+            return named[0] if named else None
         if len(named) > 1:
             self._ask("several columns fit: " + " and ".join(map(self.head.label, named)), [column])
         if named:
@@ -236,7 +252,7 @@ class _Guess:
         place = self._by_position(column)
         if not column.means:
             return place
-        if self.head.named and meant_by(self.head.names[place]) is not None:
+        if self.head.named and ("user" in self.meant or meant_by(self.head.names[place]) is not None):
             self._ask(
                 f"no column is called {column.words}, and column {column.default} is called {self.head.names[place]!r}",
                 [column],
@@ -265,7 +281,7 @@ class _Guess:
                 self._ask(
                     f"column {place + 1}, where weights stand otherwise, holds times, which are no weights",
                     [column],
-                    NONE,
+                    [NONE],
                 )
             return None
         if place + 1 < len(self.head.names) and self._is_time(place + 1) and _like_ratings(self._numbers(place)):
@@ -274,10 +290,18 @@ class _Guess:
                     f"columns {place + 1} and {place + 2} look like ratings and their times, which are no "
                     "weights; a log of ratings is read by --ratings",
                     [column],
-                    NONE,
+                    [NONE],
                 )
             return None
         return place
+
+    def _is_triples(self):
+        """Return whether three columns of names, without a header, are subject, relation and object."""
+        if self.head.named or len(self.head.names) != 3 or any(self.head.numeric) or not all(self.head.cells):
+            return False
+        subjects, relations, objects = map(set, self.head.cells)
+        few = 2 * len(relations) <= min(len(subjects), len(objects))
+        return not relations & (subjects | objects) and (few or bool(subjects & objects))
 
     def _numbers(self, place):
         return _numbers(self.head.cells[place])
@@ -294,20 +318,35 @@ class _Guess:
             and all(number == int(number) for number in numbers)
         )
 
-    def _ask(self, why, columns, value=None):
+    def _ask(self, why, columns, values=None):
+        """Raise DoubtError with what to type; values : list, one for each column, or one for all."""
+        values = values or [self._proposed(column) for column in columns]
         flags = " ".join(
-            f"{column.option} {value or self._proposed(column)}" for column in columns if column.option[:2] == "--"
+            f"{column.option} {value}"
+            for column, value in zip(columns, values, strict=True)
+            if column.option[:2] == "--"
         )
-        remedy = f"say which are meant: {flags}" if flags else "name or order the columns as item, target, weight"
+        remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns)
         raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
 
     def _proposed(self, column):
         """Return the name or number of the likeliest column, for a flag to be typed."""
-        for meaning in column.means:
-            for place in self.meant.get(meaning, []):
-                name = self.head.names[place]
-                return name if re.fullmatch(r"[\w.:-]+", name) else str(place + 1)
-        return "COLUMN"
+        place = self._likeliest(column)
+        name = self.head.names[place]
+        return name if re.fullmatch(r"[\w.:-]+", name) else str(place + 1)
+
+    def _likeliest(self, column):
+        places = [place for meaning in column.means for place in self.meant.get(meaning, [])]
+        return (places or [min(column.default or 1, len(self.head.names)) - 1])[0]
+
+    def _written_anew(self, columns):
+        """Return a command that writes the columns that no flag names in their order, to a file of their own."""
+        order = "name or order the columns as item, target, weight"
+        sign, file = self.head.sign, self.where.rpartition(":")[0]
+        if not sign or not file:
+            return order
+        cells = ' "\\t" '.join(f"${self._likeliest(column) + 1}" for column in columns)
+        return f"{order}, as by: awk -F {shlex.quote(sign)} '{{print {cells}}}' {shlex.quote(file)} > pairs.tsv"
 
 
 def _numbers(cells):

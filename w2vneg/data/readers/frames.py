@@ -1,6 +1,7 @@
 """Tables in memory: data frames, arrays, sparse matrices and lists of rows, read as the same table in a file would be.
 
-A name is what a file would hold: text as it is, a number as its decimals. So vocabulary and ids are the file's.
+A name is what a file would hold: text as it is, a number as its decimals, a whole one without them. So vocabulary and
+ids are the file's.
 """
 
 import datetime
@@ -184,7 +185,7 @@ def _names(cells, column, label, where, times):
 
     codes, different = pd.factorize(cells)
     texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
-    texts = [*map(str, texts), ""]  # code -1, of a missing cell, takes the last
+    texts = [*map(_text, texts), ""]  # code -1, of a missing cell, takes the last
 
     def place(code):
         return where(int(np.argmax(codes == (code if code < len(texts) - 1 else -1))))
@@ -195,6 +196,12 @@ def _names(cells, column, label, where, times):
     used = texts if (codes < 0).any() else texts[:-1]
     names = as_names(np.array(used, object), column, label, place)
     return NameColumn(names.codes[codes], names.names)
+
+
+def _text(cell):
+    """Return a cell as a name; ids that are decimals only as one beside them is missing, such as 1.0, are whole."""
+    whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
+    return str(int(cell) if whole else cell)
 
 
 def _is_text(text):

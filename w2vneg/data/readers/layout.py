@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ...errors import ConfigError, InputError
-from .column_names import columns_meant, meant_by, twins
+from .column_names import columns_meant, meant_by, twins, without_kind
 from .columns import Head, find_columns
 
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
@@ -23,7 +23,7 @@ class Column:
     """A column that is asked for.
 
     key : str, by which a batch has it; option : str, the option that names it, for messages
-    kind : "name" (text), "number", "weight" (0 or more) or "time"
+    kind : "name" (text), "number", "weight" (0 or more), "amount" (0 or more, or nothing) or "time"
     asked : str or int, its name in the header or its number from 1 on; None for what the names say, else `default`
     default : int, a number from 1 on, or None for a column that need not be there
     means : tuple of str, what its name may mean (`column_names`), the likeliest first; of two columns of names, the
@@ -134,7 +134,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     cells = [[cell for row in below if (cell := row[i].strip())] for i in range(len(head))]
     numeric = [mostly_numbers(own) for own in cells]
     shown = head if has_header else [str(i + 1) for i in range(len(head))]
-    places, labels = find_columns(where, columns, Head(shown, has_header, numeric, cells))
+    places, labels = find_columns(where, columns, Head(shown, has_header, numeric, cells, sign=chosen))
     if not delimiter:
         labels.said = (f"parted by {named(chosen)}", *labels.said)
     single = STAND_IN if chosen == "::" else chosen
@@ -223,7 +223,8 @@ def _candidates(sample):
 
 def _found_delimiter(where, sample, names):
     found = _candidates(sample)
-    with_names = [delimiter for delimiter in found if set(names) <= set(map(str.strip, rows_of(sample, delimiter)[0]))]
+    heads = {delimiter: list(map(str.strip, rows_of(sample, delimiter)[0])) for delimiter in found}
+    with_names = [sign for sign, head in heads.items() if set(names) <= {*head, *map(without_kind, head)}]
     if not found:
         raise InputError(
             f"{where}: only one column found: neither tab, ::, semicolon, pipe, comma nor blanks part the first lines "
@@ -280,7 +281,7 @@ def _has_header(rows, names):
     number, or no number where below most are.
     """
     first = [cell.strip() for cell in rows[0]]
-    if names and set(names) <= set(first):
+    if names and set(names) <= {*first, *map(without_kind, first)}:
         return True
     if any(map(_is_figures, first)):
         return False

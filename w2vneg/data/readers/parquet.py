@@ -118,7 +118,11 @@ def _names(pa, cells, column, label, where):
 
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()
-    cells = pc.fill_null(cells.cast(pa.string()), "").dictionary_encode()
+    texts = cells.cast(pa.string())
+    if pa.types.is_floating(cells.type):  # ids beside a missing one; 1.0 is called 1, as in a data frame
+        texts = pc.replace_substring_regex(texts, r"\.0$", "")
+        texts = pc.if_else(pc.fill_null(pc.is_nan(cells), False), pa.scalar(None, pa.string()), texts)
+    cells = pc.fill_null(texts, "").dictionary_encode()
     names = as_names(
         np.asarray(cells.dictionary.to_pylist(), object), column, label, lambda row: where(_first(cells, row))
     )

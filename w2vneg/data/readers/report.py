@@ -28,7 +28,7 @@ class CorpusReport:
     seconds: float
     cached: bool = False
     damage: str = ""
-    joins: int = 0
+    hints = ()  # as of `ItemsReport`
 
     def line(self):
         """Return the report as one line for people (str)."""
@@ -81,7 +81,6 @@ class ItemsReport:
         return (
             f"{self.rows:,} {_ROWS[self.kind]}{columns}: {self.kept:,} {what.format(self.groups)} of {things}; "
             f"left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {_how(self)}"
-            + "".join(f"\nWarning: {hint}." for hint in self.hints)
         )
 
 

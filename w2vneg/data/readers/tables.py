@@ -27,8 +27,12 @@ _BLOCK = 1 << 23  # bytes of text parsed at a time
 _SAMPLE = 1 << 16  # bytes that settle the layout
 _LONGEST_ROW = 1 << 26
 _ALL = np.iinfo(np.int64).max
-_WRONG = {"name": "an empty cell", "time": "no time"} | dict.fromkeys(("number", "weight"), "no number that counts")
+_WRONG = {"name": "an empty cell", "time": "no time", "amount": "a return"} | dict.fromkeys(
+    ("number", "weight"), "no number that counts"
+)
 _COMMENT = re.compile(rb"(?m)^[#%].*")
+_ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
+_LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 
 
 class Batch(NamedTuple):
@@ -110,6 +114,18 @@ class Tables:
         self.n_files = self.bytes = self.n_rows = self.n_comments = 0
         self.labels = Labels()
         self._bad = Counter()
+        self._like_rows = 0  # comments that may be rows
+
+    @property
+    def hints(self):
+        """What may be wrong with how rows were read (tuple of str)."""
+        if not self._like_rows:
+            return self.labels.hints
+        return (
+            *self.labels.hints,
+            f"{self._like_rows:,} lines among the rows begin with # or % and a name, and were passed as comments; if "
+            "they are rows, put their first names in quotes",
+        )
 
     @property
     def left_out(self):
@@ -220,6 +236,8 @@ class Tables:
                         f"{name}: a matrix in Matrix Market format, whose first row is no edge; read it with "
                         "scipy.io.mmread and write it with scipy.sparse.save_npz"
                     )
+                row = _ROW.search(text)
+                self._like_rows += 0 if row is None else len(_LIKE_ROW.findall(text, row.start()))
                 text, n_comments = _COMMENT.subn(b"", text)
                 self.n_comments += n_comments
             held += text

@@ -41,7 +41,9 @@ def weight_column():
 
 def rectangular():
     """Return the option that makes rows and columns two kinds of things."""
-    return option(False, "Centres and targets are two kinds of things, as users and items.", off="")
+    return option(
+        None, "Centres and targets are two kinds of things, as users and items.", shown="by the names of columns"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,4 +75,4 @@ class PairOptions(TableOptions):
     item_col: str | None = column("Column of the items, by name or number.", "by name, else 1, in --ratings 2")
     target_col: str | None = target_column()
     weight_col: str | None = weight_column()
-    rectangular: bool = rectangular()
+    rectangular: bool | None = rectangular()

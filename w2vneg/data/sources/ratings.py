@@ -17,7 +17,7 @@ class Ratings(Source):
         min_rating: float | None = option(None, "Leave out rows with a lower rating.", shown="none")
         time_col: str | None = column("Column of times, numbers or dates, that order a history.", "file order")
         max_history: int | None = option(None, "Keep only so many of a user's latest items.", at_least=2, shown="all")
-        rectangular: bool = rectangular()
+        rectangular: bool | None = rectangular()
 
     @classmethod
     def walk(cls, given):
