@@ -52,6 +52,7 @@ def complaint(kind, content, folder):
     folder.mkdir()
     put_beside(kind, folder)
     path = folder / kind.name
+    path.unlink(missing_ok=True)  # some are kept read-only
     path.write_bytes(content)
     try:
         with no_hang(), warnings.catch_warnings():
