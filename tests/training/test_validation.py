@@ -311,7 +311,7 @@ def nth(kind, number):
     return when
 
 
-class Crash(Exception):
+class Crash(BaseException):
     pass
 
 
