@@ -21,7 +21,7 @@ from w2vneg import Vectors, Vocabulary, Word2Vec
 from w2vneg.cli import progress
 from w2vneg.data.inputs import Input
 from w2vneg.events import RoundDone
-from w2vneg.files import atomic
+from w2vneg.files import atomic, locks
 from w2vneg.files.locks import owned
 from w2vneg.readout import READOUTS, Chain
 from w2vneg.training import checkpoints
@@ -254,6 +254,15 @@ def test_options_from_a_file_and_the_command_line_wins(folder, run_cli):
         ("degeneracy = 1979-05-27\n", "run.toml: degeneracy must be"),
         (b"\xff", "run.toml:1: not UTF-8 text"),
         (None, "run.toml: no such file"),
+        (f"{'.'.join('a' * 20_000)} = 1\n", "run.toml: a key of more than 32 parts with dots between them"),
+        (f"x = [{{ 'q' . {'a . ' * 40} b = 1 }}]\n", "run.toml: a key of more than 32 parts with dots between them"),
+        ("[[" + ".".join(['"a"'] * 40) + "]]\n", "run.toml: a key of more than 32 parts with dots between them"),
+        ("# much\n" * 200_000, "run.toml: more than 1 MB of TOML; name many files by a folder or a glob"),
+        (f"x = {'[' * 50_000}\n", "run.toml: not TOML ("),
+        (f"x = {'{a=' * 50_000}\n", "run.toml: not TOML ("),
+        (f"dim = {'9' * 5_000}\n", "run.toml: not TOML ("),
+        (f"temp = 0x{'f' * 5_000}\n", "run.toml: a whole number of 20,000 bits; no option takes one so large"),
+        (f"x = [[0b{'1' * 5_000}]]\n", "run.toml: a whole number of 5,000 bits; no option takes one so large"),
     ],
 )
 def test_a_bad_options_file(train, folder, no_training, content, message):
@@ -592,6 +601,16 @@ def test_checkpoints_need_a_folder_and_a_time(train):
     for minutes in ("0", "-1", "nan", "inf"):
         result = train("--save-model", "model", "--checkpoint-every", minutes)
         assert_one_message(result, "checkpoint_every must be a number of minutes above 0")
+
+
+def test_where_there_are_no_locks_a_run_says_so(train, folder, monkeypatch):
+    what = "Note: there are no file locks where model is; nothing keeps a second run from writing there, too."
+    locked = locks.claim
+    monkeypatch.setattr(locks, "claim", lambda descriptor: None)
+    assert train("--save-model", "model", "--output", "a.txt").err.count(what) == 1
+    monkeypatch.setattr(locks, "claim", locked)
+    if locks.fcntl is not None:
+        assert what not in train("--save-model", "model", "--output", "a.txt", "--force").err
 
 
 def test_two_runs_do_not_share_a_model_folder(train, folder, run_cli):

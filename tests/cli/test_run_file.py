@@ -94,6 +94,9 @@ def test_a_file_may_name_all_of_a_run_and_the_command_line_wins(folder, run_cli)
         ("corpus = 'corpus.txt'\noutput = ['a']", "output: ['a'] is not what --output takes"),
         ("corpus = 'corpus.txt'\nfreeze = 'yes'", "freeze: 'yes' is not what --freeze takes"),
         ("corpus = 'corpus.txt'\neval-every = 'often'", "eval_every: 'often' is not what --eval-every takes"),
+        ("corpus = 'corpus.txt'\nmetric = 'mpr'\npatience = inf", "patience: inf is not what --patience takes"),
+        ("corpus = 'corpus.txt'\npatience = 2.5", "patience: 2.5 is not what --patience takes"),
+        ("ratings = 'pairs.csv'\nmax-history = -inf", "max_history: -inf is not what --max-history takes"),
         ("corpis = 'corpus.txt'", "unknown option 'corpis'"),
     ],
 )

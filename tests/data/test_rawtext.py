@@ -1,6 +1,8 @@
 """Words of raw text: against Unicode's own tables, cut anywhere, and through the command line."""
 
+import random
 import re
+import time
 import unicodedata
 
 import numpy as np
@@ -166,6 +168,42 @@ def test_what_is_taken_out_does_not_depend_on_where_the_text_is_cut(cuts):
     pieces = [raw[a:b] for a, b in zip([0, *sorted(cuts)], [*sorted(cuts), len(raw)], strict=True)]
     names = ["markup", "urls", "digit"]
     assert b"".join(Stripped("here", pieces, names).pieces()) == b"".join(Stripped("here", [raw], names).pieces())
+
+
+def test_a_word_without_end_is_not_held_whole():
+    given = [b"a" * (1 << 20)] * 40
+    pieces = list(Stripped("here", given, ["urls"]).pieces())
+    assert b"".join(pieces) == b"".join(given)
+    assert max(map(len, pieces)) < 20 << 20
+
+
+_PATTERNS = {
+    "markup": re.compile(rb"<!--[^\n]*?-->|<[/!?]?[A-Za-z][^<>\n]{0,2000}>"),
+    "urls": re.compile(rb"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+}
+
+
+@pytest.mark.parametrize(
+    ("cleaner", "signs"),
+    [
+        ("markup", ["<!--", "-->", "<b>", "<", "-", ">", "!", "a", "\n"]),
+        ("urls", ["@", ".", "a", "+", "-", " ", "1", "é"]),
+    ],
+)
+def test_comments_and_addresses_are_those_of_a_regular_expression(cleaner, signs):
+    rng = random.Random(5)
+    for _ in range(5000):
+        text = "".join(rng.choices(signs, k=rng.randint(0, 14))).encode()
+        assert CLEANERS[cleaner](text) == _PATTERNS[cleaner].sub(b" ", text), text
+
+
+@pytest.mark.parametrize("cleaner", CLEANERS)
+@pytest.mark.parametrize("text", [b"a" * 200_000 + b"@ b", b"<!--" * 50_000, b"@@c.d" * 40_000, b"<a" * 100_000])
+def test_the_time_for_a_long_word_does_not_grow_with_its_square(cleaner, text):
+    CLEANERS[cleaner](b"x")
+    begun = time.process_time()
+    CLEANERS[cleaner](text)
+    assert time.process_time() - begun < 2.0  # .1 s or less; by the square it was 20 s and more
 
 
 def test_stripped_text_has_a_cache_of_its_own_and_other_encodings(tmp_path):

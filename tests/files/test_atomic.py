@@ -1,5 +1,6 @@
 """Files and folders written atomically: complete or not there."""
 
+import ctypes
 import errno
 import os
 import stat
@@ -178,6 +179,20 @@ def former_model(tmp_path):
 
 
 def test_without_an_exchange_two_renames_do(tmp_path, two_renames):
+    path = former_model(tmp_path)
+    with atomic_folder(path) as folder:
+        (folder / "a.txt").write_text("new")
+    assert (path / "a.txt").read_text() == "new"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM, None])
+def test_a_system_call_that_is_missing_is_done_without(tmp_path, monkeypatch, code):
+    def missing(first, second):
+        ctypes.set_errno(code)
+        return -1
+
+    monkeypatch.setattr("w2vneg.files.exchange._system_call", lambda: missing if code else None)
     path = former_model(tmp_path)
     with atomic_folder(path) as folder:
         (folder / "a.txt").write_text("new")

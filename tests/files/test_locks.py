@@ -1,5 +1,6 @@
 """Who owns a place, and what another process is told."""
 
+import errno
 import json
 import os
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 
 from w2vneg.errors import OutputError
 from w2vneg.files import locks
-from w2vneg.files.locks import claim, lock_file, owned
+from w2vneg.files.locks import claim, keeps_others_out, lock_file, owned
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="no such locks on this system")
 
@@ -55,6 +56,23 @@ def test_a_file_system_without_locks_keeps_nobody_out(tmp_path, monkeypatch):
     monkeypatch.setattr(locks, "fcntl", None)
     with owned(tmp_path / "model"), owned(tmp_path / "model"):
         assert claim(0) is None
+    assert os.listdir(tmp_path) == []
+
+
+@needs_locks
+def test_whether_others_are_kept_out_can_be_asked(tmp_path, monkeypatch):
+    assert not keeps_others_out(tmp_path / "model")
+    with owned(tmp_path / "model"):
+        assert keeps_others_out(tmp_path / "model")
+        with pytest.raises(OutputError), owned(tmp_path / "model"):  # asking has not given it away
+            pass
+
+    def unsupported(descriptor, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(locks.fcntl, "flock", unsupported)
+    with owned(tmp_path / "model"):
+        assert not keeps_others_out(tmp_path / "model")
     assert os.listdir(tmp_path) == []
 
 

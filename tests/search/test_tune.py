@@ -355,9 +355,9 @@ def test_the_command_writes_tables_and_options_that_train_takes(folder, run_cli)
 
 
 def re_best(text):
-    from w2vneg.cli.options import parse_toml
+    from w2vneg.cli.options import options_of_text
 
-    return parse_toml(text, "best.toml")
+    return options_of_text(text, "best.toml")
 
 
 @pytest.mark.slow
@@ -368,6 +368,13 @@ def test_values_of_every_kind_survive_the_way_to_a_file(planted, validation, tmp
     assert found.best is not None, found.rows[0].reason
     read = TrainConfig.from_mapping(re_best((tmp_path / "out" / "best.toml").read_text()))
     assert read == TrainConfig(**SMALL | combinations[0])
+
+
+def test_where_there_are_no_locks_a_search_says_so(folder, run_cli, monkeypatch):
+    monkeypatch.setattr("w2vneg.files.locks.claim", lambda descriptor: None)
+    result = run_cli(*COMMAND, "--grid", "alpha=0.1")
+    assert result.code == 0
+    assert result.err.count("nothing keeps a second run from writing there, too.") == 1
 
 
 def test_random_search(folder, run_cli):

@@ -181,16 +181,27 @@ def test_the_command_as_json_and_for_a_run_to_resume(folder, run_cli):
 def test_more_memory_than_the_process_may_use_is_told(folder, run_cli, monkeypatch):
     from w2vneg.training import estimate
 
-    assert "may use" not in run_cli(*ARGUMENTS, "--dry-run").err
-    monkeypatch.setattr(estimate, "memory_size", lambda: 100 * 2**20)
+    assert "may use " not in run_cli(*ARGUMENTS, "--dry-run").err
+    room = PROGRAM + 6000  # the matrices and their snapshot, and not what else the run holds
+    monkeypatch.setattr(estimate, "memory_size", lambda: room)
     result = run_cli(*ARGUMENTS, "--dry-run")
     assert re.search(
-        r"^Warning: the run would take 1\d\d\.\d MB of memory, and this process may use 100\.0 MB; use a smaller --dim",
+        r"^Warning: the run would take \d+\.\d MB of memory, and this process may use 170\.0 MB; use a smaller --dim",
         result.err,
         re.MULTILINE,
     )
-    assert re.search(r"memory that may be used +100\.0 MB$", result.out, re.MULTILINE)
-    assert json.loads(run_cli(*ARGUMENTS, "--dry-run", "--json", "--quiet").out)["room"] == 100 * 2**20
+    assert re.search(r"memory that may be used +170\.0 MB$", result.out, re.MULTILINE)
+    assert json.loads(run_cli(*ARGUMENTS, "--dry-run", "--json", "--quiet").out)["room"] == room
+
+
+def test_memory_that_cannot_do_is_told_before_a_model_is_made(folder, run_cli, monkeypatch):
+    from w2vneg.training import estimate
+
+    monkeypatch.setattr(estimate, "memory_size", lambda: PROGRAM)
+    monkeypatch.setattr(estimate, "_trainer", None)
+    result = run_cli(*ARGUMENTS, "--dry-run")
+    assert (result.code, result.out) == (1, "")
+    assert "the run would take at least 170 MB of memory, and this process may use 170 MB; use a smaller" in result.err
 
 
 def estimate_type():

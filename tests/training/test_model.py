@@ -33,6 +33,8 @@ FILES = [
     "vocab.tsv",
 ]
 
+ENDLESS = b'{"epoch": 0, "round": 0, "alpha_factor": 1, "pairs": 0, "loss_sum": 1' + b"0" * 400 + b"}"
+
 _MAY_BE_MISSING = {
     "good.json",
     "law.json",
@@ -198,6 +200,7 @@ def test_missing_files(folder, name):
         ("config.json", b'{"window": 0}', ConfigError, "config.json: window must be at least 1"),
         ("config.json", b'{"dim": 5}', InputError, r"vectors_in.npy: expected float32 of shape \(3, 5\), found"),
         ("position.json", b"[]", InputError, "position.json: not the position of a run"),
+        ("position.json", ENDLESS, InputError, "position.json: not the position of a run"),
         ("position.json", b"{}", InputError, "position.json: not the position of a run"),
         ("position.json", b'{"epoch": "2"}', InputError, "position.json: not the position of a run"),
         (

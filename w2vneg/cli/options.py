@@ -6,8 +6,13 @@ from contextlib import suppress
 
 import click
 
+<<<<<<< HEAD
 from ..errors import ConfigError, InputError, W2vnegError
 from ..files.bounded import decoded, read_text
+=======
+from ..errors import ConfigError, W2vnegError
+from ..files.bounded import parse_toml, read_text
+>>>>>>> attack
 from ..option import flag_of, kind_of, off_of
 
 EVERYDAY = (
@@ -75,7 +80,7 @@ class GroupedCommand(click.Command):
 
         try:
             rest = super().parse_args(ctx, args)
-            take_run_options(ctx, parse_toml)
+            take_run_options(ctx, options_of_text)
             return rest
         except click.NoSuchOption as error:
             from ..config.synonyms import FLAGS, SYNONYMS
@@ -122,7 +127,7 @@ def _plugins_named(args):
                 found[flag] = word.removeprefix(f"{flag}=")
     if "--plugin" not in found and "--config" in found:
         with suppress(W2vnegError):  # what is wrong with the file is said when it is read
-            return parse_toml(read_text(found["--config"]), "").get("plugin")
+            return options_of_text(read_text(found["--config"]), "").get("plugin")
     return found.get("--plugin")
 
 
@@ -259,12 +264,17 @@ def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
     from .runfile import of_run
 
+<<<<<<< HEAD
     values = parse_toml(read_text(path, errors="surrogateescape"), path)
     return {name: value for name, value in values.items() if not of_run(name)}
+=======
+    return {name: value for name, value in options_of_text(read_text(path), path).items() if not of_run(name)}
+>>>>>>> attack
 
 
-def parse_toml(text, where):
+def options_of_text(text, where):
     """Return the top-level names and values of TOML `text`; `where` it stands goes into messages."""
+<<<<<<< HEAD
     try:
         import tomllib
     except ImportError:  # Python 3.10
@@ -274,6 +284,9 @@ def parse_toml(text, where):
     except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
         decoded(where, text.encode("utf-8", "surrogateescape"))  # a file that is no UTF-8 is told of as that
         raise InputError(f"{where}: not TOML ({error})") from error
+=======
+    values = parse_toml(text, where)
+>>>>>>> attack
     nested = [name for name, value in values.items() if isinstance(value, dict)]
     if nested:
         raise ConfigError(f"{where}: options stand at the top level, not in a table like [{nested[0]}]")

@@ -175,3 +175,11 @@ def _free(path):
     while os.path.lexists(found):
         found, number = f"{path}.{number}", number + 1
     return found
+
+
+def tell_without_locks(folder, note):
+    """Say so if owning a folder, as this command does now, keeps nobody out."""
+    from ..files.locks import keeps_others_out
+
+    if not keeps_others_out(folder):
+        note(f"Note: there are no file locks where {folder} is; nothing keeps a second run from writing there, too.")

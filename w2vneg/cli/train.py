@@ -13,7 +13,7 @@ from .closing import check_page, tell_of_doubts, tell_of_loss, tell_of_results, 
 from .inputs import encode, input_of, input_options, refuse_overwriting, tell_of_reading
 from .options import GroupedCommand, config_options
 from .progress import TrainingProgress, compiling_told, noter
-from .results import refuse_replacing, vectors_of, write_results
+from .results import refuse_replacing, tell_without_locks, vectors_of, write_results
 from .valid import check_valid, files_of, valid_options, validation_of
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 
@@ -185,6 +185,7 @@ def _checkpoints(folder, minutes, dry_run, note):
     checkpoints = Checkpoints(folder, warn=note, **({} if minutes is None else {"minutes": minutes}))
     if not dry_run:
         click.get_current_context().with_resource(checkpoints.owning())
+        tell_without_locks(folder, note)
     return checkpoints
 
 

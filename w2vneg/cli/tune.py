@@ -14,6 +14,7 @@ from .images import images_of
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import GroupedCommand, config_options, read_config
 from .progress import compiling_told, noter
+from .results import tell_without_locks
 from .valid import check_valid, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
@@ -78,11 +79,14 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     read = settled(read, config.encoding, mirror)
     config = dataclasses.replace(config, source=read.source, rectangular=bool(read.rectangular))
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
+    from ..files.locks import owned
     from ..search.trials import check_folder
     from ..search.tuning import check_combinations
     from ..search.tuning import tune as search
 
     check_folder(out)
+    with owned(out):
+        tell_without_locks(out, note)
     if isinstance(combinations, list):
         check_combinations(config, combinations)
     check_fixed(fixed, read)

@@ -1,12 +1,13 @@
 """Reading what a user names, within bounds: no device or pipe is read for ever.
 
-`read_text` and `read_json` are for files that are held whole, `lines_of` for those that are not. What does not end is
+`read_text`, `read_json` and `parse_toml` are for what is held whole, `lines_of` for what is not. What does not end is
 an InputError that names the file. Matrices: `npy`.
 """
 
 import json
 import math
 import os
+import re
 import stat
 from functools import partial
 
@@ -14,6 +15,11 @@ from ..errors import InputError
 
 LARGEST = 1 << 28  # bytes of a file that is read whole
 LONGEST_LINE = 1 << 24  # bytes, of a file that is read line by line
+_LONGEST_TOML = 1 << 20  # characters; Python reads about half a MB a second
+_MOST_PARTS = 32  # of a key; the time to read one grows with the square of their number
+_MOST_BITS = 1000  # of a whole number; more are no float, and cannot be printed
+_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_MANY_PARTS = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{{_MOST_PARTS}}}", re.MULTILINE)
 
 
 def read_bytes(path, missing="no such file"):
@@ -69,6 +75,36 @@ def parse_json(text, where, lenient=False):
         return json.loads(text, parse_float=number, parse_constant=number)
     except (ValueError, RecursionError) as error:  # ValueError also for whole numbers of thousands of digits
         raise InputError(f"{where}: not JSON ({error})") from error
+
+
+def parse_toml(text, where):
+    """Return what TOML text means (dict); InputError, with `where` it stands, if it is none or beyond all measure."""
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        import tomli as tomllib
+    if len(text) > _LONGEST_TOML:
+        raise InputError(f"{where}: more than {_LONGEST_TOML >> 20} MB of TOML; name many files by a folder or a glob")
+    if _MANY_PARTS.search(text):
+        raise InputError(f"{where}: a key of more than {_MOST_PARTS} parts with dots between them; no option has any")
+    try:
+        values = tomllib.loads(text.replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
+        raise InputError(f"{where}: not TOML ({error})") from error
+    _check_whole_numbers(values, where)
+    return values
+
+
+def _check_whole_numbers(values, where):
+    left = [values]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            left.extend(value.values())
+        elif isinstance(value, list):
+            left.extend(value)
+        elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise InputError(f"{where}: a whole number of {value.bit_length():,} bits; no option takes one so large")
 
 
 def _finite(text):

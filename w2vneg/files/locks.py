@@ -101,6 +101,18 @@ def owned(path):
         os.close(descriptor)
 
 
+def keeps_others_out(path):
+    """Tell whether owning `path`, as somebody does now, keeps others out: not on a file system without locks."""
+    try:
+        descriptor = os.open(lock_file(path), os.O_RDWR)
+    except OSError:  # nobody owns it
+        return False
+    try:
+        return claim(descriptor) is False
+    finally:
+        os.close(descriptor)
+
+
 def _locked(path, name):
     """Return the descriptor of the lock file, which is ours."""
     while True:

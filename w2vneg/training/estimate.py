@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.encoded.ranked import check_whole
+from ..errors import ConfigError
 from ..events import RoundDone
 from ..files.memory import memory_size
 from ..readout import DEFAULT, parse
@@ -96,11 +97,14 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
 
     Raises
     ------
+    ConfigError
+        If it is clear without a model that the memory there is does not do.
     W2vnegError
         Whatever the run itself would refuse (see `Trainer`).
     """
     check_whole(encoded, "an estimate")
     word2vec = word2vec.alone()
+    _check_room(4 * word2vec.config.dim * (len(encoded.vocab) + len(encoded.vocab_out)))
     _run(_trainer(word2vec, encoded), 0.0)  # the first round compiles or loads the kernels
     trainer = _trainer(word2vec, encoded)
     last, taken = _run(trainer, seconds)
@@ -126,6 +130,16 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
         seconds=left,
         measured=share,
     )
+
+
+def _check_room(matrices):
+    """Raise ConfigError if the program, the matrices and their snapshot are more than this process may use."""
+    needed, room = PROGRAM + matrices * (1 if goes_to_disk(matrices) else 2), memory_size()
+    if needed > room:
+        raise ConfigError(
+            f"the run would take at least {needed / 2**20:,.0f} MB of memory, and this process may use "
+            f"{room / 2**20:,.0f} MB; use a smaller --dim or --max-vocab, or raise the limit"
+        )
 
 
 def _trainer(word2vec, encoded):

@@ -206,7 +206,8 @@ def _read_position(path):
     values = _read_json(path)
     kinds = {name: type(default) for name, default in vars(Position()).items()}
     fits = isinstance(values, dict) and all(
-        name in values and type(values[name]) in (kind, int) and values[name] >= 0 for name, kind in kinds.items()
+        name in values and type(values[name]) in (kind, int) and 0 <= values[name] < 2**63
+        for name, kind in kinds.items()
     )
     if not fits or len(values) != len(kinds) or values["alpha_factor"] > 1:
         raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import DataError, InputError, UnknownNameError, did_you_mean
-from ...files.bounded import read_text
+from ...files.bounded import parse_toml, read_text
 
 KINDS = ("corpus", "items", "similarity", "analogy")
 _FOLDERS = ("data", "eval_sets")
@@ -106,12 +106,8 @@ def checkout():
 def read_manifest(path):
     """Return what one TOML file describes, a dict of name to `Dataset`; DataError if it is malformed."""
     try:
-        import tomllib
-    except ModuleNotFoundError:  # Python 3.10
-        import tomli as tomllib
-    try:
-        tables = tomllib.loads(read_text(path))
-    except (InputError, ValueError, RecursionError) as error:
+        tables = parse_toml(read_text(path), path)
+    except InputError as error:
         raise DataError(f"cannot read the manifest {path}: {error}") from error
     return {name: _dataset(name, table, path) for name, table in tables.items()}
 
