@@ -6,13 +6,8 @@ from contextlib import suppress
 
 import click
 
-<<<<<<< HEAD
-from ..errors import ConfigError, InputError, W2vnegError
-from ..files.bounded import decoded, read_text
-=======
 from ..errors import ConfigError, W2vnegError
 from ..files.bounded import parse_toml, read_text
->>>>>>> attack
 from ..option import flag_of, kind_of, off_of
 
 EVERYDAY = (
@@ -264,29 +259,13 @@ def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
     from .runfile import of_run
 
-<<<<<<< HEAD
-    values = parse_toml(read_text(path, errors="surrogateescape"), path)
+    values = options_of_text(read_text(path, errors="surrogateescape"), path)
     return {name: value for name, value in values.items() if not of_run(name)}
-=======
-    return {name: value for name, value in options_of_text(read_text(path), path).items() if not of_run(name)}
->>>>>>> attack
 
 
 def options_of_text(text, where):
     """Return the top-level names and values of TOML `text`; `where` it stands goes into messages."""
-<<<<<<< HEAD
-    try:
-        import tomllib
-    except ImportError:  # Python 3.10
-        import tomli as tomllib
-    try:
-        values = tomllib.loads(text.replace("\r\n", "\n"))
-    except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
-        decoded(where, text.encode("utf-8", "surrogateescape"))  # a file that is no UTF-8 is told of as that
-        raise InputError(f"{where}: not TOML ({error})") from error
-=======
     values = parse_toml(text, where)
->>>>>>> attack
     nested = [name for name, value in values.items() if isinstance(value, dict)]
     if nested:
         raise ConfigError(f"{where}: options stand at the top level, not in a table like [{nested[0]}]")
