@@ -20,7 +20,7 @@ from .config.ranks import without_ranks
 from .config.synonyms import GENSIM_METHODS
 from .data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
 from .data.encoded.ranked import RankedCorpus
-from .data.inputs import Input, as_input, encode_input, settled
+from .data.inputs import Input, as_input, encode_input, of_as_many_kinds, settled
 from .data.readers.sentences import check_sentences
 from .data.readers.sources import STDIN
 from .data.sources import noun_of
@@ -167,7 +167,7 @@ class Word2Vec(Estimator, Recommender):
         followers = Followers(progress)
         given = as_input(corpus)
         if isinstance(given, Input):
-            given = settled(given, self.config.encoding)
+            given = of_as_many_kinds(given, self.config) if update else settled(given, self.config.encoding)
         self.reads(given)
         if update:
             if init is not None or vocab is not None or vocab_out is not None:

@@ -281,3 +281,14 @@ def test_fit_warns_of_what_reading_found_and_logs_what_it_read(tmp_path, caplog)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         word2vec.fit(Input("edges", str(path), weight_col=3), progress=False)
+
+
+def test_newer_data_are_of_as_many_kinds_as_the_model(tmp_path):  # r-32, going on
+    path = written(tmp_path, ["user,item", "1,2", "2,1", "2,2", "1,1"])
+    options = {"dim": 2, "epochs": 1, "workers": 1, "loss": "us", "min_count": 1}
+    for given, two in (({"rectangular": False}, False), ({}, True)):
+        word2vec = Word2Vec(**options)
+        word2vec.fit(Input("pairs", str(path), **given), progress=False)
+        assert word2vec.model.config.rectangular is two
+        word2vec.fit(Input("pairs", str(path)), update=True, progress=False)
+        assert word2vec.model.config.rectangular is two

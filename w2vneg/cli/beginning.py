@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from ..data.inputs import settled
-from ..data.sources import options_of
+from ..data.inputs import of_as_many_kinds, settled
 from .options import read_config
 from .progress import byte_progress
 from .vocabularies import vocabularies
@@ -86,7 +85,7 @@ class Beginning:
         if self.former is not None:
             return _read_as_before(self.named, self.former, self.update)
         if self.model is not None:
-            return _of_as_many_kinds(self.named or _input_of(self.model, self.resume), self.model)
+            return of_as_many_kinds(self.named or _input_of(self.model, self.resume), self.model.config)
         return _built_in(note) if self.named is None else settled(self.named, self.config.encoding, mirror)
 
     def with_phrases(self, read):
@@ -208,14 +207,7 @@ def _read_as_before(named, model, folder):
     """Return newer data (Input), read as those that a model folder was trained on unless its options say otherwise."""
     before = _input_from(model, folder) if model.origin.input else named
     read = before.replace(files=named.files, **named.options) if before.kind == named.kind else named
-    return _of_as_many_kinds(read, model)
-
-
-def _of_as_many_kinds(read, model):
-    """Return an `Input` that is of one kind of things or of two as the model is, unless its options say otherwise."""
-    if "rectangular" not in options_of(read.kind) or read.rectangular is not None:
-        return read
-    return read.replace(rectangular=model.config.rectangular)
+    return of_as_many_kinds(read, model.config)
 
 
 def _input_of(model, folder):

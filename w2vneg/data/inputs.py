@@ -276,6 +276,13 @@ def settled(given, encoding="utf-8", mirror=None):
     return given.replace(rectangular=True) if of_two_kinds(files[:1], encoding=encoding, **layout) else given
 
 
+def of_as_many_kinds(given, config):
+    """Return an `Input` whose things are of one kind or of two as a model's are, unless its options say otherwise."""
+    if "rectangular" not in options_of(given.kind) or given.rectangular is not None:
+        return given
+    return given.replace(rectangular=config.rectangular)
+
+
 def _once(file):
     return isinstance(file, str) and (file == "-" or "{rank}" in file or scheme_of(file) or not os.path.isfile(file))
 
