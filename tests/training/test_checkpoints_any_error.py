@@ -1,11 +1,10 @@
 """Whatever goes wrong at a checkpoint: one warning, training goes on, and the next save is tried."""
 
-import numpy as np
 import pytest
 from planted import two_topics
 
 from w2vneg import Word2Vec
-from w2vneg.errors import ConfigError, OutputError
+from w2vneg.errors import OutputError
 from w2vneg.training import trainer
 from w2vneg.training.checkpoints import Checkpoints
 
@@ -40,27 +39,6 @@ def test_an_error_while_a_save_is_prepared_is_one_of_the_save(tmp_path):
     run.engine.compose = lambda: compose() if not errors else (_ for _ in ()).throw(errors.pop())
     assert run.train().position.epoch == 2
     assert len(said) == 1 and "MemoryError" in said[0] and "training goes on" in said[0]
-
-
-def test_a_listener_that_fails_is_left_out_and_changes_nothing():
-    calls = []
-
-    def fail(event):
-        calls.append(event)
-        raise KeyError("odd")
-
-    with pytest.warns(UserWarning, match=r"a listener failed \(KeyError: 'odd'\); training goes on without it"):
-        vectors = Word2Vec(**SMALL).fit(two_topics(), listeners=[fail])
-    assert len(calls) == 1
-    assert np.array_equal(vectors.matrix, Word2Vec(**SMALL).fit(two_topics()).matrix)
-
-
-def test_a_listener_may_end_the_run_by_an_error_of_ours():
-    def refuse(event):
-        raise ConfigError("enough")
-
-    with pytest.raises(ConfigError, match="enough"):
-        Word2Vec(**SMALL).fit(two_topics(), listeners=[refuse])
 
 
 def test_contexts_that_cannot_be_looked_at_lose_nothing(monkeypatch):

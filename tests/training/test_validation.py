@@ -311,7 +311,7 @@ def nth(kind, number):
     return when
 
 
-class Crash(BaseException):
+class Crash(Exception):
     pass
 
 

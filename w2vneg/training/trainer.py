@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from ..config.compatibility import check_diagnose
 from ..data.encoded.ranked import check_whole
-from ..errors import ConfigError, DivergenceError, InputError, W2vnegError
+from ..errors import ConfigError, DivergenceError, InputError
 from ..events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..jit import available_threads
 from ..kernels.schedule import linear
@@ -35,8 +35,7 @@ class Trainer:
     corpus : EncodedCorpus or EncodedPairs
     config : TrainConfig
     listeners : sequence of callables
-        Called with each event of `w2vneg.events`, in order, between rounds. One that fails is left out, with a warning,
-        unless its error is a W2vnegError.
+        Called with each event of `w2vneg.events`, in order, between rounds.
     model : Model, optional
         A model to go on with, from where its position says; its vocabulary and configuration must be these.
     diagnose : bool
@@ -355,15 +354,8 @@ class Trainer:
     def _tell(self, event):
         if not isinstance(event, RoundDone):
             self.model.history.append(event.as_dict())
-        for listener in list(self.listeners):
-            try:
-                listener(event)
-            except W2vnegError:
-                raise
-            except Exception as error:
-                self.listeners.remove(listener)
-                said = f"a listener failed ({_said(error)}); training goes on without it"
-                warnings.warn(said, stacklevel=2)
+        for listener in self.listeners:
+            listener(event)
 
 
 def _said(error):

@@ -28,6 +28,7 @@ class CorpusReport:
     seconds: float
     cached: bool = False
     damage: str = ""
+    joins: int = 0
     hints = ()  # as of `ItemsReport`
 
     def line(self):
