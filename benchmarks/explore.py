@@ -1,9 +1,11 @@
 """How soon the explorer answers: whole requests by HTTP, over made-up vectors that another process serves."""
 
+import asyncio
 import http.client
 import json
 import multiprocessing
 import time
+from contextlib import contextmanager
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -14,11 +16,13 @@ _CLUSTERS = 2000
 _BLOCK = 50_000  # vectors made at a time
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 BASKET = 5
+PATIENCE = 20  # seconds that one of a crowd waits for its answer
 KINDS = {
     "nothing but HTTP": lambda words: ("about", {}),
     "completing, one letter": lambda words: ("complete", {"q": words[0][0]}),
     "completing, three letters": lambda words: ("complete", {"q": words[0][:3]}),
     "nearest of a word": lambda words: ("near", {"q": words[0]}),
+    "nearest of a misspelt word": lambda words: ("near", {"q": words[0] + words[1][0]}),
     "nearest of a sum": lambda words: ("near", {"q": f"{words[0]} - {words[1]} + {words[2]}"}),
     "two words compared": lambda words: ("compare", {"a": words[0], "b": words[1]}),
     "next after five items": lambda words: ("next", {"items": "\n".join(words[:BASKET])}),
@@ -64,30 +68,75 @@ def _serve(n, dim, ready):
     serve(make_app(answers, TOKEN), listening)
 
 
-def measure(n, dim, asked, say):
-    """Ask each kind of question `asked` times, one after the other, all kinds in turn; returns list of Waits."""
+@contextmanager
+def served(n, dim, say):
+    """Serve made-up vectors in a process of its own; yields its port and some of the words."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     server = context.Process(target=_serve, args=(n, dim, theirs), daemon=True)
     say(f"Making {n:,} vectors in {dim} dimensions")
     server.start()
     try:
-        port, words = ours.recv()
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        rng = np.random.default_rng(2)
-        waits = {kind: [] for kind in KINDS}
-        for number in range(asked + 1):
-            for kind, question in KINDS.items():
-                some = rng.choice(words, BASKET, replace=False).tolist()
-                seconds = _ask(connection, *question(some))
-                waits[kind] += [seconds] if number else []  # the first compiles, or reads what was compiled
-            if number % 50 == 0:
-                say(f"{number} of {asked} rounds")
-        connection.close()
+        yield ours.recv()
     finally:
         server.terminate()
         server.join()
+
+
+def measure(port, words, asked, say):
+    """Ask each kind of question `asked` times, one after the other, all kinds in turn; returns list of Waits."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    rng = np.random.default_rng(2)
+    waits = {kind: [] for kind in KINDS}
+    for number in range(asked + 1):
+        for kind, question in KINDS.items():
+            some = rng.choice(words, BASKET, replace=False).tolist()
+            seconds = _ask(connection, *question(some))
+            waits[kind] += [seconds] if number else []  # the first compiles, or reads what was compiled
+        if number % 50 == 0:
+            say(f"{number} of {asked} rounds")
+    connection.close()
     return [Waits(kind, seconds) for kind, seconds in waits.items()]
+
+
+def crowd(port, words, count, say, kinds=KINDS):
+    """Send `count` questions of each kind at once, each on a connection of its own; returns list of Waits.
+
+    Who has no answer after `PATIENCE` is not among them.
+    """
+    from w2vneg.explore.app import allow_files
+
+    allow_files(count + 200)  # a connection is one
+    rng = np.random.default_rng(3)
+    waits = []
+    for kind in kinds:
+        say(f"{count:,} at once: {kind}")
+        asked = [KINDS[kind](rng.choice(words, BASKET, replace=False).tolist()) for _ in range(count)]
+        waits.append(Waits(kind, asyncio.run(_all_at_once(port, asked))))
+    return waits
+
+
+async def _all_at_once(port, asked):
+    found = await asyncio.gather(*(_ask_alone(port, *one) for one in asked), return_exceptions=True)
+    return [seconds for seconds in found if not isinstance(seconds, OSError | asyncio.TimeoutError)]
+
+
+async def _ask_alone(port, kind, asked):
+    """Ask on a connection of its own; returns the seconds from opening it to having read the answer."""
+    began = time.perf_counter()
+    answer = await asyncio.wait_for(_fetched(port, f"/{TOKEN}/api/{kind}?{urlencode(asked)}"), PATIENCE)
+    seconds = time.perf_counter() - began
+    _check(answer.partition(b"\r\n\r\n")[2], kind, asked)
+    return seconds
+
+
+async def _fetched(port, path):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+        return await reader.read()
+    finally:
+        writer.close()
 
 
 def _ask(connection, kind, asked):
@@ -95,15 +144,20 @@ def _ask(connection, kind, asked):
     connection.request("GET", f"/{TOKEN}/api/{kind}?{urlencode(asked)}")
     answer = connection.getresponse().read()
     seconds = time.perf_counter() - began
-    if "error" in json.loads(answer):
-        raise RuntimeError(f"{kind} {asked}: {answer.decode()}")
+    _check(answer, kind, asked)
     return seconds
 
 
+def _check(answer, kind, asked):
+    """RuntimeError for an answer that is none; to a misspelt word it is what was meant."""
+    if "did you mean" not in json.loads(answer).get("error", "did you mean"):
+        raise RuntimeError(f"{kind} {asked}: {answer.decode()}")
+
+
 def table(waits):
-    """Return Markdown: milliseconds of each kind of question."""
-    lines = ["| question | p50, ms | p99, ms | longest, ms |", "|---|---|---|---|"]
+    """Return Markdown: how many questions of each kind were answered, and milliseconds."""
+    lines = ["| question | answered | p50, ms | p99, ms | longest, ms |", "|---|---|---|---|---|"]
     for kind, seconds in waits:
-        p50, p99, longest = 1e3 * np.percentile(seconds, [50, 99, 100])
-        lines.append(f"| {kind} | {p50:.1f} | {p99:.1f} | {longest:.1f} |")
+        p50, p99, longest = 1e3 * np.percentile(seconds or [np.nan], [50, 99, 100])
+        lines.append(f"| {kind} | {len(seconds):,} | {p50:.1f} | {p99:.1f} | {longest:.1f} |")
     return "\n".join(lines)

@@ -15,6 +15,11 @@ from w2vneg.files.cachedir import cache_dir
 # Settled before any test module can import w2vneg.jit, and before W2VNEG_CACHE is turned elsewhere below.
 os.environ.setdefault("W2VNEG_JIT_CACHE", str(cache_dir("jit")))
 
+# What a shell says to Python, to Numba, to us, of languages and widths is not for processes that tests start.
+for _name in list(os.environ):
+    if re.match("PYTHON(?!PATH)|NUMBA_(?!DISABLE_JIT|CPU)|W2VNEG_(?!CACHE|JIT_CACHE|MIRROR)|LC_|LANG|COLUMNS$", _name):
+        del os.environ[_name]
+
 # Out of sight of all tests, and of the processes that they start: who reads real data asks for the fixture `mirror`.
 # Processes that share the tests out inherit what the first one has seen under a name that the package does not read.
 _MIRROR = os.environ.pop("W2VNEG_MIRROR", None) or os.environ.get("_TESTS_MIRROR")
@@ -116,6 +121,14 @@ def run_cli(capsys):
 def run_bench(capsys):
     """The same for ``python -m benchmarks ARGUMENTS…``."""
     from benchmarks.__main__ import run
+
+    return partial(_run_main, capsys, run)
+
+
+@pytest.fixture
+def run_studies(capsys):
+    """The same for ``python -m studies ARGUMENTS…``."""
+    from studies.__main__ import run
 
     return partial(_run_main, capsys, run)
 

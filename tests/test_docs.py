@@ -99,7 +99,7 @@ def test_similarity_credits_the_authors_of_the_relaxed_softmax():
 
 
 def test_the_list_of_studies_names_nothing_private():
-    from w2vneg.reproduce import STUDIES
+    from studies import STUDIES
 
     assert not [name for name in STUDIES if "`_" in STUDIES[name].__doc__]
 

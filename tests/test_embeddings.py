@@ -5,9 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from w2vneg.data.words import Words
 from w2vneg.embeddings import Coarse, Vectors, highest, lengths_of, top_rows
-from w2vneg.errors import ConfigError, UnknownNameError, near_spellings
+from w2vneg.errors import ConfigError, UnknownNameError
 
 WORDS = ["king", "queen", "man", "woman", "zero"]
 MATRIX = np.array([[3, 1, 0], [3, 0, 2], [1, 1, 0], [1, 0, 2], [0, 0, 0]], dtype=np.float32)
@@ -238,13 +237,6 @@ def test_unknown_word_has_near_spellings(vectors):
         vectors.most_similar("xylophone")
     with pytest.raises(UnknownNameError):
         vectors.id("")
-
-
-def test_near_spellings_prefer_case_then_fewer_edits_then_frequency():
-    words = Words(["stone", "paris", "store", "Paris", "shore"])
-    assert near_spellings("PARIS", words)[:2] == ["paris", "Paris"]
-    assert near_spellings("stoe", words) == ["stone", "store", "shore"]
-    assert near_spellings("x" * 1000, words) == []
 
 
 def test_top_rows_breaks_ties_by_row():

@@ -225,3 +225,18 @@ def test_words_with_the_vector_of_their_spelling_count_as_known(vectors):
     assert not any_word.has_index_for("x1") and any_word.get_index("x1", -1) == -1
     with pytest.raises(UnknownNameError, match="'x1'"):
         any_word.get_index("x1")
+
+
+@pytest.mark.parametrize("kind", [int, np.int32, np.int64])
+def test_a_whole_number_is_a_name_if_there_is_one_else_a_row(kind):
+    numbered = Vectors(["3", "1", "0", "two"], np.eye(4, dtype=np.float32) + 0.1 * np.arange(4, dtype=np.float32))
+    for number, row in ((0, 2), (1, 1), (2, 2), (3, 0)):
+        key = kind(number)
+        assert key in numbered and numbered.has_index_for(key)
+        assert numbered.id(key) == numbered.get_index(key) == numbered.key_to_index[key] == row
+        np.testing.assert_array_equal(numbered[key], numbered.matrix[row])
+        np.testing.assert_array_equal(numbered.get_vector(key), numbered.matrix[row])
+        assert numbered.most_similar(key) == numbered.most_similar(numbered.words[row])
+    assert kind(4) not in numbered and kind(4) not in numbered.key_to_index
+    with pytest.raises(UnknownNameError, match="no row 4"):
+        numbered[kind(4)]

@@ -271,24 +271,15 @@ def test_what_plugs_are_made_of():
     assert Sampler.batch_groups == 0 and SAMPLERS["popularity"].context_free
 
 
-def test_a_plug_of_the_last_version_gains_what_it_lacks():
+def test_a_plug_without_its_base_is_refused():
     from typing import NamedTuple
 
-    class Old(NamedTuple):
+    class Bare(NamedTuple):
         flavour: int = 0
 
-        needs_log_q = False
-
-        def untrained(self, n_negatives):
-            return 1.0
-
-    try:
-        with pytest.warns(FutureWarning, match=r"Old should derive from w2vneg\.plugs\.Loss"):
-            LOSSES.register("old")(Old)
-        assert Old().loss_at_init(3) == 1.0 and Old.dense is False and Old.parameters == ()
-        assert Old.settle(None, None) == {}
-    finally:
-        LOSSES.unregister("old")
+    with pytest.raises(ConfigError, match=r"Bare must derive from w2vneg\.plugs\.Loss"):
+        LOSSES.register("bare")(Bare)
+    assert "bare" not in LOSSES
 
 
 def test_every_preset_names_plugs_and_options_that_are_there():

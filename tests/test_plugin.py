@@ -279,35 +279,6 @@ def test_a_plugin_that_is_not_there(file, tmp_path, plugin, message):
         Word2Vec(plugin=plugin, **OPTIONS).fit(corpus())
 
 
-def test_modules_of_the_last_version_are_found_by_their_old_names(tmp_path):
-    path = tmp_path / "old.py"
-    path.write_text(
-        "from w2vneg.presets import Preset, register_preset\n"
-        "from w2vneg.setting import Setting\n"
-        "register_preset('of-old', Preset('ns', {}, 'as before', 'nobody'))\n"
-    )
-    try:
-        with pytest.warns(FutureWarning, match="is now") as warned:
-            load_plugins(str(path))
-        assert {str(one.message).split(" ")[0] for one in warned} == {
-            "w2vneg.presets.Preset",
-            "w2vneg.presets.register_preset",
-            "w2vneg.setting.Setting",
-        }
-        assert "of-old" in PRESETS
-    finally:
-        PRESETS.pop("of-old", None)
-
-
-def test_sockets_of_the_last_version_are_found_by_their_old_names():
-    from w2vneg.kernels import contracts
-
-    with pytest.warns(FutureWarning, match="implement_log_noise is now implement_log_prob"):
-        assert contracts.implement_log_noise == contracts.implement_log_prob
-    with pytest.raises(AttributeError, match="no attribute 'implement_nothing'"):
-        _ = contracts.implement_nothing
-
-
 IN_USE = """
 from w2vneg.kernels.contracts import implement_step
 from w2vneg.losses import LOSSES
@@ -390,3 +361,21 @@ def test_a_probability_that_nobody_is_told_of_is_an_error(run_cli, tmp_path):
     result = run_cli("objectives", "silent", "--plugin", file)
     assert result.code == 1 and "Silent has log_prob, but does not say gives_log_q = True" in result.err
     assert "silent" not in SAMPLERS
+
+
+def test_a_file_edited_within_a_second_at_the_same_size_is_read_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    plug = tmp_path / "quickly_edited.py"
+    for name in ("preset-1", "preset-2"):
+        plug.write_text(
+            "from w2vneg.config.presets import Preset, register_preset\n\n"
+            f"register_preset('{name}', Preset('squared-hinge', {{}}))\n"
+        )
+        os.utime(plug, (1e9, 1e9))
+        try:
+            load_plugins(str(plug))
+            assert name in PRESETS
+        finally:
+            sys.modules.pop("w2vneg_plugin_quickly_edited", None)
+            PRESETS.pop(name, None)
+    assert os.listdir(tmp_path) == ["quickly_edited.py"]

@@ -212,7 +212,6 @@ def test_what_is_learnt_is_the_law_of_the_targets(dtype):
         ({"loss": "hierarchical"}, "no form in w2vneg.torch"),
         ({"loss": "css-bernoulli", "spare": 2}, "leave spare out"),
         ({"loss": "kernel-quadratic", "tree": "bulk"}, "matrix product"),
-        ({"loss": "relaxed", "temp_schedule": "linear"}, "inverse_temperature"),
         ({"loss": "css", "reduction": "avg"}, "unknown reduction"),
         ({"loss": "css", "negatives": 0}, "at least 1"),
     ],

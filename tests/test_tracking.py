@@ -179,8 +179,8 @@ def test_what_is_no_tracker_is_said_before_anything_is_read(folder, run_cli, mon
             {"train/loss": 2.0, "train/alpha": 0.1, "train/pairs per s": 2.0},
         ),
         (
-            EpochDone(1, 2, 9, 8, 2.0, 3.0, 0.1, 4.0, 0.7),
-            {"epoch/loss": 2, "epoch/seconds": 4, "epoch/temperature": 0.7},
+            EpochDone(1, 2, 9, 8, 2.0, 3.0, 0.1, 4.0),
+            {"epoch/loss": 2, "epoch/seconds": 4},
         ),
         (
             Validated(1.0, "nll", {"nll": 2.0, "mpr": 0.5}, 2.0, 2.0, 1.0, True, 0, 0.1),

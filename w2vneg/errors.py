@@ -1,17 +1,18 @@
 """What can go wrong, as types. Every message says what, where, and what to do about it.
 
-The command line prints the message of a `W2vnegError` and exits with 1; anything else is a defect of ours.
+The command line prints the message of a `W2vnegError` and exits with its `exit_code`. Anything else is a defect of
+ours.
 """
 
 import difflib
-from collections import Counter
-from itertools import islice
 
 _LONGEST = 1500  # characters of a message; a damaged file may have a word of millions
 
 
 class W2vnegError(Exception):
     """A mistake or a mishap that the user can do something about."""
+
+    exit_code = 1
 
     def __str__(self):
         text = str(self.args[0]) if self.args else ""
@@ -24,6 +25,12 @@ class InputError(W2vnegError):
 
 class ConfigError(W2vnegError, ValueError):
     """An option out of range, or options that do not go together."""
+
+
+class DoubtError(ConfigError, InputError):
+    """Data that may mean several things; the message says which, what was guessed, and what to type."""
+
+    exit_code = 2
 
 
 class UnknownNameError(W2vnegError, KeyError):
@@ -48,6 +55,10 @@ class DivergenceError(W2vnegError, ArithmeticError):
 
 class RankError(W2vnegError, RuntimeError):
     """A rank of a run failed, or the cluster that it was on."""
+
+
+class FileNote(UserWarning):
+    """What was read otherwise than a file has it; the command line says it on a line."""
 
 
 def did_you_mean(name, known, shown=12):
@@ -81,51 +92,3 @@ def require(module, extra, purpose):
             f"{purpose} needs the package {module!r}, which is not installed; "
             f'install it with: pip install "w2vneg[{extra}]"'
         ) from error
-
-
-def near_spellings(word, words, shown=3):
-    """Return known words that differ from `word` in letter case or by one or two edits, the nearest first.
-
-    Of equally near ones the most frequent come first. The edits of `word` are looked up rather than all words
-    compared, so the time does not grow with the vocabulary.
-
-    Parameters
-    ----------
-    word : str
-    words : Words
-        The known ones; those in lower rows are taken to be more frequent, and the first tell which letters to try.
-
-    Returns
-    -------
-    list of str, at most `shown`
-    """
-    if not 0 < len(word) <= 40:
-        return []
-    cased = [form for form in (word.lower(), word.capitalize(), word.upper(), word.title()) if form in words]
-    frequent = Counter("".join(islice(words, 2000))).most_common(40)
-    letters = {letter for letter, _ in frequent} | set(word)
-    found = list(dict.fromkeys(cased))
-    one = _edits(word, letters)
-    found += _known(one - set(found), words)
-    if len(found) < shown and 4 <= len(word) <= 12:
-        two = set()
-        for edit in one:
-            two.update(_known(_edits(edit, letters), words))
-        found += _known(two - set(found), words)
-    return [other for other in found if other != word][:shown]
-
-
-def _known(candidates, words):
-    """Return those of some words that are known, in the order of their rows (list of str)."""
-    rows = words.find_all(candidates)
-    return [words[row] for row in sorted(rows[rows >= 0].tolist())]
-
-
-def _edits(word, letters):
-    """Return what one deletion, swap of neighbours, replacement or insertion makes of `word`."""
-    parts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
-    edits = {a + b[1:] for a, b in parts if b}
-    edits.update(a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1)
-    edits.update(a + letter + b[1:] for a, b in parts if b for letter in letters)
-    edits.update(a + letter + b for a, b in parts for letter in letters)
-    return edits

@@ -30,9 +30,7 @@ class RoundDone(Event):
 
 @dataclass(frozen=True)
 class EpochDone(Event):
-    """loss : float, mean per pair over the epoch; pairs : int, of the epoch; seconds : float, since the run began
-    temperature : float, T of its last round, or None if the sampler has no finite one
-    """
+    """loss : float, mean per pair over the epoch; pairs : int, of the epoch; seconds : float, since the run began"""
 
     epoch: int
     epochs: int
@@ -42,7 +40,6 @@ class EpochDone(Event):
     untrained: float
     alpha: float
     seconds: float
-    temperature: float | None = None
 
 
 @dataclass(frozen=True)
@@ -163,24 +160,6 @@ class CostEstimated(Event):
     bytes: int
     seconds: float
     rate: float
-
-
-@dataclass(frozen=True)
-class SharesChosen(Event):
-    """Ranks were measured, and get as much of the data as they are fast.
-
-    shares : str, as ``--rank-shares`` takes them
-    slowest : int, a rank; speed : float, that one's beside the median
-    """
-
-    shares: str
-    slowest: int
-    speed: float
-
-    @property
-    def even(self):
-        """Whether all get as much (bool)."""
-        return len(set(self.shares.split(","))) == 1
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ import os
 import re
 import sys
 import traceback
-import warnings
 import zlib
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
 
 from .config.presets import PRESETS
 from .data.readers import READERS
@@ -122,7 +121,7 @@ def _module_of(name):
     path = Path(os.path.abspath(os.path.expanduser(name)))
     module = f"w2vneg_plugin_{path.stem}"
     taken = module in sys.modules and sys.modules[module].__file__ != str(path)
-    return f"{module}_{zlib.crc32(str(path).encode()):08x}" if taken else module
+    return f"{module}_{zlib.crc32(os.fsencode(path)):08x}" if taken else module
 
 
 def _registered():
@@ -133,7 +132,7 @@ def _registered():
 def _import(name, module):
     try:
         if _is_path(name):
-            _import_file(Path(name).expanduser(), module)
+            _import_file(Path(os.path.expanduser(name)), module)
         else:
             importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -149,34 +148,21 @@ def _import(name, module):
         raise InputError(_failure(name, error)) from error
 
 
-class _Moved(ModuleType):
-    """A module that plugs of version 0.1 import by its old name; it warns, and will be gone in the next version."""
+class _SourceAsItIs(SourceFileLoader):
+    """Compiles the file as it is: kept bytecode is known by size and second, which an edit may leave as they were."""
 
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        new, attribute = _MOVED[self.__name__].get(name, (None, None))
-        if new is None:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        warnings.warn(f"{self.__name__}.{name} is now {new}.{attribute}", FutureWarning, stacklevel=2)
-        return getattr(importlib.import_module(new), attribute)
-
-
-_MOVED = {
-    "w2vneg.presets": {name: ("w2vneg.config.presets", name) for name in ("Preset", "register_preset", "PRESETS")},
-    "w2vneg.setting": {"Setting": ("w2vneg.registry", "RunContext")},
-}
-for _name in _MOVED:
-    sys.modules.setdefault(_name, _Moved(_name))
+    def get_code(self, fullname):
+        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def _import_file(path, module):
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "no such file"
+    if not os.path.isfile(path):
+        what = "is a folder" if os.path.isdir(path) else "no such file"
         raise InputError(f"{what}; name a .py file, or a module that Python finds")
-    spec = importlib.util.spec_from_file_location(module, os.path.abspath(path))
-    if spec is None:
+    if path.suffix != ".py":
         raise InputError("is no Python file; its name must end in .py")
+    path = os.path.abspath(path)
+    spec = importlib.util.spec_from_file_location(module, path, loader=_SourceAsItIs(module, path))
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[module] = loaded  # compiled code refers to the plug's class by its module's name
     try:

@@ -15,7 +15,6 @@ and refusals follow from them. A plug reads all options of its run, its own and 
 
 import difflib
 import inspect
-import warnings
 from collections import Counter, namedtuple
 
 import numpy as np
@@ -71,9 +70,6 @@ def _check_names(plug, body):
             raise ConfigError(f"{plug.__name__} has no use for {name!r}; {hint} Constants of your own begin with _.")
 
 
-_RENAMED = {"untrained": "loss_at_init", "blind": "context_free", "slots": "max_negatives"}  # since version 0.1
-
-
 class Plug(metaclass=PlugType, base=True):
     """What losses, samplers and weighers have in common."""
 
@@ -117,22 +113,6 @@ class Plug(metaclass=PlugType, base=True):
                     f"{did_you_mean(name, own)} Write from_options to fill fields of another kind."
                 )
         return cls(**{name: getattr(options, name) for name in cls._fields if name in own})
-
-    @classmethod
-    def adopt(cls, plug):
-        """Give a class of version 0.1, a NamedTuple without this base, the traits that it lacks; warn of it."""
-        warnings.warn(
-            f"{plug.__name__} should derive from w2vneg.plugs.{cls.__name__}, as docs/extending.md shows",
-            FutureWarning,
-            stacklevel=4,
-        )
-        for old, new in _RENAMED.items():
-            if hasattr(plug, old):
-                setattr(plug, new, vars(plug)[old])
-        for base in reversed(cls.__mro__[:-1]):
-            for name, value in vars(base).items():
-                if not name.startswith("_") and not hasattr(plug, name):
-                    setattr(plug, name, value)
 
     @classmethod
     def settle(cls, options, given):
@@ -211,9 +191,6 @@ class Sampler(Plug, base=True):
 
     n_candidates: int = 0
     """How many candidates it chooses among; 0: all targets."""
-
-    inverse_temperature: float = 0.0
-    """1 / T of Boltzmann sampling; 0 if there is no temperature."""
 
     batch_groups: int = 0
     """Groups drawn ahead between launches by `refresh`; 0: it draws in the loop. Else there are no private rows."""

@@ -5,6 +5,7 @@ A class that has it answers `_trained` with its Model, `vectors` and `read_out`.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from .errors import ConfigError
@@ -97,11 +98,16 @@ class Recommender:
         """Return the items nearest to one by cosine: of users and items by the output matrix, else by the read-out."""
         model = self._trained()
         two_kinds = model.vocab_out is not model.vocab
-        return (self.read_out("out") if two_kinds else self.vectors).most_similar(str(item), k=k)
+        return (self.read_out("out") if two_kinds else self.vectors).most_similar(_key(item), k=k)
 
     def similar_users(self, user: str, k: int = 10) -> list[tuple[str, float]]:
         """Return the users nearest to one by cosine; ConfigError unless the model is one of users and items."""
         model = self._trained()
         if model.vocab_out is model.vocab:
             raise ConfigError("this model has items of one kind and no users; ask similar_items, or train rectangular")
-        return self.read_out("in").most_similar(str(user), k=k)
+        return self.read_out("in").most_similar(_key(user), k=k)
+
+
+def _key(name):
+    """Return a name as `Vectors` ask for it: whole numbers may be rows, all else is text."""
+    return name if isinstance(name, Integral) and not isinstance(name, bool) else str(name)

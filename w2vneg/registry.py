@@ -46,9 +46,9 @@ class Registry:
     kind : str
         What the table holds, in the singular, for messages: ``"loss"``.
     base : type, optional
-        The base class of what it holds, with a class method ``adopt`` for those of earlier versions that lack it.
+        The base class of what it holds.
     listed : str, optional
-        How a user lists what it holds, for messages: ``"'w2vneg reproduce' lists all"``.
+        How a user lists what it holds, for messages: ``"'python -m studies' lists all"``.
     """
 
     def __init__(self, kind, base=None, listed=None):
@@ -64,7 +64,10 @@ class Registry:
             if name in self._entries and self._entries[name] is not entry:
                 raise ConfigError(f"a {self.kind} named {name!r} is registered already; choose another name")
             if self.base is not None and not issubclass(entry, self.base):
-                self.base.adopt(entry)
+                raise ConfigError(
+                    f"{entry.__name__} must derive from {self.base.__module__}.{self.base.__name__}, as "
+                    "docs/extending.md shows"
+                )
             self._entries[name] = entry
             try:
                 self._tell()

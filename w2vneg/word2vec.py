@@ -20,14 +20,14 @@ from .config.ranks import without_ranks
 from .config.synonyms import GENSIM_METHODS
 from .data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
 from .data.encoded.ranked import RankedCorpus
-from .data.inputs import Input, as_input, encode_input
+from .data.inputs import Input, as_input, encode_input, of_as_many_kinds, settled
 from .data.readers.sentences import check_sentences
 from .data.readers.sources import STDIN
 from .data.sources import noun_of
 from .embeddings import Vectors, spells, with_spellings
 from .errors import ConfigError
 from .estimator import Estimator, with_options
-from .follow import Followers
+from .follow import LOG, Followers
 from .inputs import INPUTS
 from .jit import available_threads
 from .jit.watching import watched
@@ -38,6 +38,7 @@ from .recommender import Recommender
 from .samplers import SAMPLERS
 from .samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
 from .training.checkpoints import Checkpoints
+from .training.doubts import doubts_of
 from .training.growing import check_growing, config_to_grow
 from .training.model import Model
 from .training.ranked import read_by_rank, reads_by_rank
@@ -108,7 +109,6 @@ class Word2Vec(Estimator, Recommender):
         init: str | Path | Vectors | Model | None = None,
         update: bool = False,
         freeze: bool = False,
-        **former: Any,
     ) -> Vectors:
         """Train on a corpus.
 
@@ -146,8 +146,6 @@ class Word2Vec(Estimator, Recommender):
         freeze : bool
             Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
             them as well.
-        **former
-            metric, patience, eval_every, valid_exclude_known of version 0.1, now fields of `Validate`.
 
         Returns
         -------
@@ -162,12 +160,14 @@ class Word2Vec(Estimator, Recommender):
                 stacklevel=2,
             )
         self._loaded = False
-        if valid is not None or former:
-            from .training.validation import validate_of
+        if valid is not None:
+            from .training.validation import Validate
 
-            valid = validate_of(valid, former)
+            valid = valid if isinstance(valid, Validate) else Validate(valid)
         followers = Followers(progress)
         given = as_input(corpus)
+        if isinstance(given, Input):
+            given = of_as_many_kinds(given, self.config) if update else settled(given, self.config.encoding)
         self.reads(given)
         if update:
             if init is not None or vocab is not None or vocab_out is not None:
@@ -179,6 +179,10 @@ class Word2Vec(Estimator, Recommender):
         if update:
             vocab, vocab_out = self.grown(given, followers.reading)
         encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=followers.reading)
+        if encoded.report is not None:
+            LOG.info("%s", encoded.report.line())
+            for hint in encoded.report.hints:
+                warnings.warn(hint, stacklevel=2)
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
@@ -196,14 +200,14 @@ class Word2Vec(Estimator, Recommender):
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         caution = about_cosines(trainer.config)
-        if caution is not None:
-            warnings.warn(caution, stacklevel=2)
+        for doubt in (*filter(None, [caution]), *(doubts_of(trainer) if trainer.complete else ())):
+            warnings.warn(doubt, stacklevel=2)
         return self.vectors
 
     def reads(self, data: Input | Encoded | Any) -> None:
         """Let the configuration know what is read: an `Input` or encoded data; sentences leave it as it is."""
         if isinstance(data, Input):
-            rectangular = data.rectangular
+            rectangular = bool(data.rectangular)
         elif isinstance(data, Encoded):
             rectangular = data.vocab_out is not data.vocab
         else:

@@ -11,11 +11,13 @@ from .common import keep, say
 @click.option("--words", "n", type=click.IntRange(min=100), default=1_000_000, show_default=True)
 @click.option("--dim", type=click.IntRange(min=2), default=300, show_default=True)
 @click.option("--asked", type=click.IntRange(min=1), default=200, show_default=True, help="Questions of each kind.")
+@click.option("--at-once", type=click.IntRange(1, 10_000), help="Then as many of each kind at the same time.")
 @click.option("--out", metavar="FILE", help="Write every single wait as JSON, too.")
-def explore(n, dim, asked, out):
+def explore(n, dim, asked, at_once, out):
     """How soon the explorer answers over made-up vectors: whole requests by HTTP. Prints Markdown.
 
-    A process of its own serves; questions follow one another, as those of one reader do.
+    A process of its own serves. Questions follow one another, as those of one reader do; with --at-once those of a
+    crowd come, too.
     """
     from w2vneg.files.atomic import check_writable
 
@@ -24,7 +26,11 @@ def explore(n, dim, asked, out):
 
     if out:
         check_writable(out)
-    waits = b.measure(n, dim, asked, say)
-    keep(out, json.dumps({wait.kind: wait.seconds for wait in waits}))
+    with b.served(n, dim, say) as (port, words):
+        waits = b.measure(port, words, asked, say)
+        crowd = b.crowd(port, words, at_once, say) if at_once else []
+    keep(out, json.dumps({name: dict(found) for name, found in (("waits", waits), ("crowd", crowd))}))
     click.echo(f"{machine()}\n{n:,} vectors in {dim} dimensions, {asked} questions of each kind\n")
     click.echo(b.table(waits))
+    if crowd:
+        click.echo(f"\n{at_once:,} of a kind at once\n\n{b.table(crowd)}")

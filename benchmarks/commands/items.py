@@ -33,8 +33,8 @@ def items(data, metric, seeds, names, split_seed, pairs, dim, most, quick, out):
     Users are split 70 : 10 : 20. Every contender's settings, and the way its scores are read, are chosen on the
     validation users; the winners are trained again, interleaved, and reported on the test users.
     """
+    from studies.item_tasks import load_task
     from w2vneg.files.atomic import check_writable
-    from w2vneg.reproduce.item_tasks import load_task
 
     from .. import items as b
     from ..item_rivals import Effort
@@ -66,8 +66,8 @@ def items_speed(data, repeats, dim, out):
 
     A pair is one positive with its negatives; BPR's has a user for its centre, and one negative.
     """
+    from studies.item_tasks import load_task
     from w2vneg.files.atomic import check_writable
-    from w2vneg.reproduce.item_tasks import load_task
 
     from .. import items as b
     from .. import items_speed as s

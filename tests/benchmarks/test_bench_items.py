@@ -10,10 +10,10 @@ import scipy.sparse
 from benchmarks import item_rivals, item_trainers, items, items_speed
 from benchmarks.item_rivals import Effort, Reading
 from benchmarks.item_trainers import CONTENDERS, Contender
+from studies.item_tasks import make_task
 from w2vneg.data.encoded import HeldOut, encode_corpus
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.evaluation import popularity_scores
-from w2vneg.reproduce.item_tasks import make_task
 from w2vneg.training.validation import Metric
 
 EFFORT = Effort(pairs=60_000, dim=8, rounds=1.0)
@@ -301,7 +301,7 @@ def test_everyone_is_timed_on_about_the_same_pairs(parts):
 def test_quick_command_from_data_to_table(run_bench, tmp_path, monkeypatch, task):
     pytest.importorskip("gensim")
     pytest.importorskip("implicit")
-    monkeypatch.setattr("w2vneg.reproduce.item_tasks.load_task", lambda name, by, seed: task)
+    monkeypatch.setattr("studies.item_tasks.load_task", lambda name, by, seed: task)
     monkeypatch.setattr(items, "QUICK", Effort(pairs=20_000, dim=8, rounds=0.1))
     arguments = ("items", "--data", "uk", "--quick", "--seeds", 2, "--out", tmp_path / "out.json")
     result = run_bench(*arguments)

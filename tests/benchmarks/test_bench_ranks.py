@@ -8,12 +8,12 @@ from w2vneg.errors import ConfigError
 
 
 def test_the_grid_has_one_run_of_one_rank_and_all_others_by_exchanges():
-    grid = ranks.settings(8_000_000, 3, (1, 4, 8), (120, 600), {"exchange_dtype": "int8"})
+    grid = ranks.settings(8_000_000, 3, (1, 4, 8), (120, 600), {"exchange_dtype": "float32"})
     assert grid[0] == {} and len(grid) == 5
     assert [(run["ranks"], run["exchange_every"]) for run in grid[1:]] == [
         *((4, 50_000), (4, 10_000), (8, 25_000), (8, 5_000)),
     ]
-    assert all(run["engine"] == "virtual" and run["exchange_dtype"] == "int8" for run in grid[1:])
+    assert all(run["engine"] == "virtual" and run["exchange_dtype"] == "float32" for run in grid[1:])
     with pytest.raises(ConfigError, match="gensim has no ranks"):
         ranks.check(["ns", "gensim"])
 

@@ -53,7 +53,7 @@ def test_formats(run_cli, source, out, options, format):
 
 @pytest.mark.parametrize(("matrix", "expected"), [("in", IN), ("out", OUT), ("sum", IN + OUT)])
 def test_matrices(run_cli, matrix, expected):
-    assert run_cli("export", "model", "new.bin", "--matrix", matrix).code == 0
+    assert run_cli("export", "model", "new.bin", "--readout", matrix).code == 0
     np.testing.assert_array_equal(Vectors.load("new.bin").matrix, expected)
 
 
@@ -94,13 +94,6 @@ def test_precision(run_cli, folder):
     assert (folder / "new.txt").read_text() == "3 2\nthe 0.1 -2\nof 0.333 4\nand 1e-20 6\n"
 
 
-def test_the_former_matrix_of_a_file_of_vectors_is_what_it_holds(run_cli):
-    result = run_cli("export", "vectors.txt", "new.npz", "--matrix", "in")
-    assert result.code == 0 and "--matrix is now called --readout" in result.err
-    with pytest.warns(FutureWarning, match="matrix is now called readout"):
-        assert (Vectors.load("vectors.txt", matrix="in").matrix == Vectors.load("new.npz").matrix).all()
-
-
 def test_over_itself(run_cli):
     assert run_cli("export", "vectors.txt", "vectors.txt", "--format", "npz").code == 0
     np.testing.assert_array_equal(Vectors.load("vectors.txt").matrix, IN)
@@ -119,7 +112,6 @@ def test_over_itself(run_cli):
         (("vectors.txt", "model", "--format", "model2vec"), "it is a model folder of w2vneg's; name another folder"),
         (("vectors.txt", "bad.txt", "--format", "projector"), "cannot write bad.txt: it is a file; name a folder"),
         (("vectors.txt", "new.npz", "--oov", "letters"), "vectors of any spelling need a read-out with letters"),
-        (("vectors.txt", "new.txt", "--readout", "in", "--matrix", "in"), "--matrix is the former name of --readout"),
         (("vectors.txt", "new.bin", "--precision", "3"), "precision goes with the text format"),
         (("vectors.txt", "no/new.bin"), "cannot write no"),
         (("vectors.txt", "model", "--format", "npz"), "cannot write model: it is a folder"),

@@ -15,9 +15,10 @@ needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev
 
 
 def run(command, **options):
-    """Run a shell command in which $W2VNEG is this package's; return (exit code, out, err)."""
+    """Run a shell command in which $W2VNEG is this package's command; return (exit code, out, err)."""
     path = os.pathsep.join([str(Path(w2vneg.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    environment = os.environ | {"PYTHONPATH": path, "W2VNEG": f"{sys.executable} -m w2vneg"}
+    environment = os.environ | {"PYTHONPATH": path, "PYTHON": sys.executable}
+    command = command.replace("$W2VNEG", '"$PYTHON" -m w2vneg')
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, **options)
     return done.returncode, done.stdout, done.stderr
 
@@ -61,4 +62,4 @@ def test_a_ctrl_c_that_meets_the_making_of_a_class(capsys):
     with pytest.raises(SystemExit) as ended:
         main([], command, "made")
     assert ended.value.code == 130
-    assert capsys.readouterr().err == "Interrupted.\n"
+    assert capsys.readouterr().err.strip() == "Interrupted."  # click ends the line with ^C; before 3.12 it cannot tell

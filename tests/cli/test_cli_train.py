@@ -313,7 +313,6 @@ def test_a_bad_options_file(train, folder, no_training, content, message):
         ("--sampler dns --weigher importance", "weigher 'importance' needs the probabilities of its draws"),
         ("--loss mle --sampler uniform", "--sampler has no effect with loss 'softmax', which scores every word"),
         ("--loss mle --private-rows 9", "--private-rows has no effect with loss 'softmax'"),
-        ("--loss relaxed --temp-schedule cosine", "--temp-schedule cosine needs the temperature at the end of the run"),
         ("--loss cis --temp 2", "--temp has no effect with sampler 'selfplay'"),
         ("--plugin none.py", "none.py: no such file; name a .py file, or a module that Python finds"),
         ("--sampler popular", "unknown sampler 'popular'; did you mean 'popularity'?"),
@@ -461,7 +460,10 @@ def test_vectors_that_have_no_model_folder_go_to_another_place(train, folder, fu
     assert (folder / "home" / "rescued-vectors.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize(("raised", "said"), [(MemoryError(), "MemoryError"), (ValueError("odd"), "ValueError: odd")])
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [(MemoryError(), "not enough memory; a smaller --dim"), (ValueError("odd"), "ValueError: odd")],
+)
 def test_a_read_out_that_fails_loses_nothing(folder, train, monkeypatch, raised, said):
     assert train("--readout", "in", "--output", "plain.txt").code == 0
 
@@ -472,7 +474,8 @@ def test_a_read_out_that_fails_loses_nothing(folder, train, monkeypatch, raised,
     result = train("--readout", "both")
     assert result.code == 1 and "Traceback" not in result.err
     message = f"read-out both has failed, so the vectors are the rows of --readout in: {said}"
-    assert message in " ".join(result.err.split())
+    warned, wrote, failed = " ".join(result.err.split()).partition("Wrote 40 vectors")
+    assert message in warned and wrote and message in failed  # before vectors are said to be written, and at the end
     assert (folder / "vectors.txt").read_bytes() == (folder / "plain.txt").read_bytes()
     result = train("--readout", "both", "--save-model", "model", "--output", "other.txt")
     assert result.code == 1 and "w2vneg export model FILE --readout in" in " ".join(result.err.split())
@@ -492,6 +495,53 @@ def test_without_any_vectors_the_model_is_kept(folder, train, monkeypatch):
     assert len(Vectors.load("rescued-model")) == 40
     result = train("--readout", "in", "--save-model", "model", "--output", "other.txt")
     assert result.code == 0
+
+
+def test_vectors_are_kept_where_no_place_takes_the_model(folder, run_cli, monkeypatch):
+    def fail(self, folder):
+        raise ValueError("odd")
+
+    monkeypatch.setattr(Model, "save", fail)
+    small = ["--dim=4", "--min-count=1", "--epochs=1", "--workers=1", "--quiet"]
+    result = run_cli("train", "--corpus", "corpus.txt", "--save-model", "model", *small)
+    said = " ".join(result.err.split())
+    assert result.code == 1 and "Traceback" not in said
+    assert "cannot write model: ValueError: odd" in said and "no other place took the model either" in said
+    assert f"the vectors, trained to this point, went to {folder}/rescued-vectors.txt instead" in said
+    assert len(Vectors.load(folder / "rescued-vectors.txt")) == 40
+
+
+def test_what_is_told_at_the_end_needs_memory_and_loses_nothing(folder, train, monkeypatch):
+    from w2vneg.cli import closing
+
+    def fail(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(closing, "tell_what_next", fail)
+    result = train()
+    assert result.code == 0
+    assert result.err.endswith("How good the vectors are is not told: not enough memory.\n")
+
+
+@pytest.mark.skipif(os.name != "posix" or sys.platform == "darwin", reason="names are UTF-8 on this system")
+def test_names_that_are_not_utf_8(folder, train, run_cli, monkeypatch):
+    monkeypatch.chdir(folder)
+    odd = os.fsdecode(b"odd\xff.txt")
+    try:
+        os.rename("corpus.txt", odd)
+    except OSError:
+        pytest.skip("names are UTF-8 on this file system")
+    small = ["--dim=4", "--min-count=1", "--epochs=1", "--workers=1", "--lowercase", "--quiet"]
+    model = os.fsdecode(b"model\xff")
+    result = run_cli("train", "--corpus", odd, *small, "--save-model", model, "--output", "vectors.txt")
+    assert (result.code, result.err) == (0, "")
+    result = run_cli("train", "--config", os.path.join(model, "run.toml"), "--save-model", "again", "--quiet")
+    assert (result.code, result.err) == (0, "")
+    assert Model.load("again").origin.input["files"] == [os.path.abspath(odd)]
+    assert run_cli("train", "--resume", model, "--epochs", "2", "--quiet").code == 0
+    result = run_cli("split", "--corpus", odd, "--out", "parts", "--quiet")
+    assert (result.code, result.err) == (0, "")
+    assert odd in json.loads((folder / "parts" / "manifest.json").read_text())["input"]["files"][0]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")

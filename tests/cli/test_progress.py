@@ -7,7 +7,7 @@ import pytest
 
 from w2vneg.cli import progress
 from w2vneg.cli.progress import TrainingProgress, byte_progress
-from w2vneg.events import EpochDone, ExchangesDone, ExchangesPlanned, Interrupted, RolledBack, RoundDone, SharesChosen
+from w2vneg.events import EpochDone, ExchangesDone, ExchangesPlanned, Interrupted, RolledBack, RoundDone
 
 
 class Terminal(io.StringIO):
@@ -58,11 +58,8 @@ def test_off_a_terminal_epochs_rollbacks_and_interruptions_are_lines(monkeypatch
 def test_ranks_tell_how_often_they_exchange_and_what_it_takes():
     planned = ExchangesPlanned(8, 50_000, 43, 129, 120, 1.9, 0.85)
     few = ExchangesPlanned(8, 200_000, 11, 33, 120, 1.0, None)
-    even, uneven = SharesChosen("1,1,1", 2, 0.9), SharesChosen("1,1,0.5", 2, 0.48)
-    lines = play(io.StringIO(), [even, uneven, planned, few, ExchangesDone(2, 8, 10.0, 1.5, 3, 1.25, 2)]).splitlines()
+    lines = play(io.StringIO(), [planned, few, ExchangesDone(2, 8, 10.0, 1.5, 3, 1.25, 2)]).splitlines()
     assert lines[1:] == [
-        "rank shares by speed: all as much; slowest rank 2, 0.90 times the median's speed",
-        "rank shares by speed: 1,1,0.5; slowest rank 2, 0.48 times the median's speed",
         "8 ranks, 129 exchanges, one after 50,000 tokens of each; alpha x 1.9; predicted: 85% of the time is training",
         "8 ranks, 33 exchanges, one after 200,000 tokens of each",
         "Warning: fewer than 120 exchanges cost quality; lower --exchange-every to 55,000, or take fewer --ranks",

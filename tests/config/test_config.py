@@ -282,23 +282,6 @@ def test_what_the_help_shows_is_what_resolves():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"temp_schedule": "linear"},
-            "--temp-schedule linear needs the temperature at the end of the run; add",
-        ),
-        ({"temp_schedule": "cosine"}, "--temp-schedule cosine needs the temperature at the end"),
-        ({"temp_end": 2.0}, "--temp-end has no effect with --temp-schedule constant; add --temp-schedule linear or"),
-        ({"temp_schedule": "adaptive"}, "--temp-schedule adaptive needs the effective number of candidates to hold"),
-        ({"effective_candidates": 9.0}, "--effective-candidates has no effect with --temp-schedule constant"),
-        (
-            {"temp_schedule": "adaptive", "effective_candidates": 9.0, "temp_end": 2.0},
-            "--temp-end has no effect with --temp-schedule adaptive",
-        ),
-        (
-            {"temp_schedule": "adaptive", "effective_candidates": 64.0},
-            r"--effective-candidates \(64\) must be below --candidates \(64\)",
-        ),
-        ({"temp_schedule": "linear", "temp_end": 2.0, "temp": math.inf}, "needs a finite temperature to start from"),
         ({"noise_exponent": 1.0, "degeneracy": "uniform"}, "--noise-exponent has no effect with a degeneracy that is"),
         ({"noise_exponent": 1.0, "sampler": "uniform"}, "--noise-exponent has no effect with sampler 'uniform'"),
         ({"loss": "ns", "margin": 1.0}, "--margin has no effect with loss 'ns': only losses ranking and hinge read it"),
@@ -324,10 +307,6 @@ def test_options_that_do_not_go_together_are_refused_with_a_remedy(options, mess
 @pytest.mark.parametrize(
     "options",
     [
-        {"temp_schedule": "linear", "temp_end": 2.0},
-        {"temp_schedule": "cosine", "temp_end": 0.5, "temp": 3.0},
-        {"temp_schedule": "adaptive", "effective_candidates": 9.0},
-        {"temp_schedule": "adaptive", "effective_candidates": 900.0, "method": "exact"},
         {"loss": "mle", "weigher": "none", "share_negatives": False, "exclude": "none"},
     ],
 )

@@ -217,7 +217,7 @@ def test_the_name_is_remembered_until_another_loss_is_chosen():
     assert TrainConfig(loss="a loss from elsewhere").resolved().preset == "a loss from elsewhere"
 
 
-@pytest.mark.parametrize("option", [{"temp": 1.0}, {"degeneracy": "uniform"}, {"temp_schedule": "constant"}])
+@pytest.mark.parametrize("option", [{"temp": 1.0}, {"degeneracy": "uniform"}])
 def test_selfplay_is_what_it_is(option):
     for name in ("selfplay", "cis"):
         with pytest.raises(ConfigError, match=r"no effect with sampler 'selfplay': only sampler boltzmann reads it"):

@@ -414,7 +414,7 @@ class TestArchives:
         """A NUL ends a name in a zip; an empty one is an IndexError of Python's own."""
         data = zipped(**{"inside/toy.txt": CONTENT}).replace(b"inside/toy.txt", b"\0inside/toy.tx")
         self.archive(server, known, data)
-        with pytest.raises(DataError, match="not a zip archive that can be read"):
+        with pytest.raises(DataError, match=r"not a zip archive that can be read|contains no file toy"):  # by version
             datasets.resolve("toy")
         assert kept() == []
 

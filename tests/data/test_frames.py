@@ -41,7 +41,7 @@ def polars(frame):
     ("kind", "options"),
     [
         ("pairs", {"rectangular": True}),
-        ("pairs", {"item_col": "item", "target_col": "user", "weight_col": 3}),
+        ("pairs", {"item_col": "item", "target_col": "user", "weight_col": 3, "rectangular": False}),
         ("cooccurrence", {"rectangular": True}),
         ("ratings", {"time_col": "time", "rating_col": "weight", "min_rating": 1.2, "rectangular": True}),
         ("ratings", {"time_col": 4, "max_history": 2}),

@@ -54,7 +54,7 @@ class TestFiles:
             "a   b  2.0\nb c 1.0\n",
             "source,target,weight\na,b,2\nb,c,1\n",
             "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\na\tb\t2\nb\tc\t1\n",
-            "% sym weighted\n% 2 3 3\na b 2\n# in between\nb c 1\n",
+            "% sym posweighted\n% 2 3 3\na b 2\n# in between\nb c 1\n",
             "a,b,1\na,b,1\nb,c,1\n",
             "a,b,1\nb,a,1\nb,c,1\n",
         ],
@@ -69,7 +69,7 @@ class TestFiles:
         graph = read(file("source target\na b\nb c\na b\n"))
         assert as_dict(graph) == WEIGHTED
         assert left_out(graph) == {"rows of an edge that was there, whose weight was added": 1}
-        assert "no weights" in graph.report.line() and "2 edges of 3 nodes" in graph.report.line()
+        assert "weight none" in graph.report.line() and "2 edges of 3 nodes" in graph.report.line()
 
     def test_directed_edges_lead_one_way(self, file):
         graph = read(file("a b 2\nb c 1\nc b 3\n"), directed=True)

@@ -138,9 +138,7 @@ def run(*arguments):
 def test_options_make_an_input():
     result = run("--pairs", "a", "--pairs", "b", "--no-header", "--item-col", "x", "--delimiter", "tab", "--other", "o")
     given, rest = json.loads(result.output)
-    assert Input.from_dict(given) == Input(
-        "pairs", ("a", "b"), header=False, item_col="x", delimiter="tab", rectangular=False
-    )
+    assert Input.from_dict(given) == Input("pairs", ("a", "b"), header=False, item_col="x", delimiter="tab")
     assert rest == {"other": "o"}
     given, _ = json.loads(run("--ratings", "r", "--min-rating", "0", "--max-history", "9", "--rectangular").output)
     assert Input.from_dict(given) == Input("ratings", "r", min_rating=0.0, max_history=9, rectangular=True)
@@ -175,12 +173,7 @@ def test_no_source():
 def test_help_tells_what_reads_an_option():
     text = " ".join(run("--help").output.split())
     assert "Columns and rows of items:" in text
-    assert "[for --cooccurrence, --edges, --pairs; default: 3, if there is a number in it]" in text
+    readers = "[for --cooccurrence, --edges, --pairs; default: by name; without a header 3, if there is a number in it]"
+    assert readers in text
     for kind in SOURCES:
         assert f"--{kind} " in text
-
-
-def test_the_former_name_of_absolute_still_works():
-    given = Input("corpus", "a.txt")
-    with pytest.warns(FutureWarning, match="lasting is now absolute"):
-        assert given.lasting() == given.absolute()

@@ -63,7 +63,10 @@ class TestPairs:
         assert pairs.matrix.dtype == np.float32
         assert pairs.matrix.has_canonical_format
         assert (pairs.report.rows, pairs.report.kept, pairs.report.items) == (4, 3, 3)
-        assert "4 rows (column 1, column 2, column 3): 3 pairs of 3 items; left out: nothing" in pairs.report.line()
+        assert (
+            "4 rows (parted by comma; items = column 1; targets = column 2; weight = column 3): "
+            "3 pairs of 3 items; left out: nothing" in pairs.report.line()
+        )
 
     def test_equal_counts_stand_in_the_order_of_bytes(self, file):
         assert encode_pairs(file("é,z", "Z,10", "9,a")).vocab.words == ["10", "9", "Z", "a", "z", "é"]
@@ -245,7 +248,8 @@ class TestRatings:
         report = corpus.report
         assert (report.rows, report.kept, report.groups, report.items) == (6, 5, 2, 3)
         assert (
-            "6 rows (column 1, column 2): 5 items in 2 histories of 3 items; "
+            "6 rows (parted by comma; users = column 1; items = column 2; time none, histories follow the file): "
+            "5 items in 2 histories of 3 items; "
             "left out: 1 users with fewer than two items" in report.line()
         )
 

@@ -1,6 +1,7 @@
 """Phrases: scores as their formulas and as gensim has them, joining wherever the text is cut, files, commands."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from w2vneg.data.encoded import encode_corpus, found
-from w2vneg.data.phrases import Phrase, find_phrases, joined, read_phrases, write_phrases
+from w2vneg.data.encoded.ranked import Reading, encode_ranked
+from w2vneg.data.inputs import Input, encode_input
+from w2vneg.data.phrases import Phrase, Tally, find_phrases, joined, read_phrases, write_phrases
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.training.model import Model
 
@@ -98,8 +101,11 @@ def test_joining_does_not_depend_on_where_the_text_is_cut(lines, pairs, blank, d
     whole = "\n".join(map(blank.join, lines)).encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=4)))
     pieces = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
-    found = b"".join(joined(pieces, known)).decode()
-    assert [line.split() for line in found.split("\n")] == naive(lines or [[]], known)
+    tally = Tally()
+    found = b"".join(joined(pieces, known, tally)).decode()
+    expected = naive(lines or [[]], known)
+    assert [line.split() for line in found.split("\n")] == expected
+    assert tally.joins == sum(map(len, lines)) - sum(map(len, expected))
 
 
 def test_a_table_full_of_phrases():
@@ -172,7 +178,10 @@ def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
     (tmp_path / "text").write_text("\n".join(map(" ".join, lines)))
     small = ["--loss=ns", "--dim=4", "--epochs=1", "--workers=1", "--subsample=0", "--min-count=1"]
     result = run_cli("train", "--corpus", "text", "--phrases", "auto", *small, "--save-model=m")
-    assert result.code == 0 and "Phrases joined: 1; the most frequent: new york." in result.err
+    assert (
+        result.code == 0
+        and "Phrases joined: 60 times; words of the vocabulary now: 1 of 1; the most frequent: new_york." in result.err
+    )
     assert run_cli("phrases", "text", "--out", "found.tsv").code == 0
     assert read_phrases("m/phrases.tsv") == read_phrases("found.tsv")
     model = Model.load("m")
@@ -192,3 +201,57 @@ def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
     assert result.code == 1 and "reads the text twice" in result.err
     result = run_cli("train", "--corpus", "text", "--phrases", "auto", "--phrases", "found.tsv", "--force")
     assert result.code == 1 and "leave it out beside files" in result.err
+
+
+CASED = "\n".join(f"w{n % 7} New York w{n % 5}" if n % 2 else f"w{n % 3} w{n % 11} New new York" for n in range(60))
+
+
+@pytest.mark.parametrize(
+    ("phrases", "options", "said", "has"),
+    [
+        (
+            "New York",
+            ["--lowercase"],
+            "joined: 60 times; words of the vocabulary now: 1 of 1; the most frequent: new_york.",
+            1,
+        ),
+        ("New York\nnew York", ["--lowercase"], "joined: 60 times; words of the vocabulary now: 1 of 1;", 1),
+        ("New York", [], "joined: 30 times; words of the vocabulary now: 1 of 1; the most frequent: New_York.", 1),
+        ("New York\nw1 New", ["--min-count=9"], "joined: 33 times; words of the vocabulary now: 1 of 2", 1),
+        (
+            "new york",
+            [],
+            "none of the 1 phrases, such as 'new york', occurs in the text, so none was joined; .* capitals",
+            0,
+        ),
+        ("new york", ["--lowercase"], "joined: 60 times", 1),
+        ("York New", [], "none of the 1 phrases.*never side by side", 0),
+        ("new, york,", [], r"none of the 1 phrases.*not in the vocabulary.*--tokenizer", 0),
+    ],
+)
+def test_the_count_that_is_told_is_of_joins(run_cli, tmp_path, phrases, options, said, has):
+    (tmp_path / "text").write_text(CASED)
+    (tmp_path / "phrases").write_text(phrases)
+    small = ["--loss=ns", "--dim=4", "--workers=1", "--subsample=0", "--dry-run"]
+    files = ["--corpus", tmp_path / "text", "--phrases", tmp_path / "phrases"]
+    for _ in range(2):  # the second time from the cache
+        result = run_cli("train", *files, *small, *options)
+        assert result.code == 0 and re.search(said, result.err), result.err
+    encoded = Input("corpus", str(tmp_path / "text"), phrases=str(tmp_path / "phrases"))
+    shaping = {"lowercase": "--lowercase" in options, "min_count": 9 if "--min-count=9" in options else 1}
+    corpus = encode_input(encoded, **shaping)
+    assert sum("_" in word for word in corpus.vocab.words) == has
+    ranked = encode_ranked(Reading.of(encoded, [0, 0.4, 1], max_vocab=None, encoding="utf-8", **shaping))
+    assert ranked.vocab == corpus.vocab and ranked.phrases == corpus.phrases
+    assert ranked.report.joins == corpus.report.joins
+
+
+def test_a_run_goes_on_with_the_phrases_that_it_joined(run_cli, tmp_path):
+    (tmp_path / "text").write_text(CASED)
+    (tmp_path / "phrases").write_text("New York")
+    small = ["--loss=ns", "--dim=4", "--epochs=1", "--workers=1", "--subsample=0", "--lowercase"]
+    files = ["--corpus", tmp_path / "text", "--phrases", tmp_path / "phrases", "--save-model", tmp_path / "m"]
+    assert run_cli("train", *files, *small).code == 0
+    assert [phrase[:2] for phrase in read_phrases(tmp_path / "m" / "phrases.tsv")] == [("new", "york")]
+    result = run_cli("train", "--resume", tmp_path / "m", "--epochs", 2)
+    assert result.code == 0 and "joined: 60 times" in result.err and "from the cache" in result.err, result.err

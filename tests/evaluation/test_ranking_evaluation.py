@@ -11,7 +11,7 @@ from w2vneg import Word2Vec
 from w2vneg.errors import ConfigError, InputError
 from w2vneg.evaluation import history_scores
 from w2vneg.evaluation import ranking as ranking_module
-from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, Coverage, evaluate_with_baselines
+from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, evaluate_with_baselines
 from w2vneg.training.model import Model
 
 TRAIN = [("a", "b", 5), ("a", "c", 1), ("b", "c", 3), ("c", "a", 2), ("d", "e", 1)]
@@ -160,8 +160,10 @@ def test_the_table(folder, run_cli):
         "test.tsv: 3 of 5 pairs evaluated (60.0 %, 50.0 % of the weight); 3 distinct ones, 2 centres, 5 targets"
     )
     assert lines[1] == "Known targets (train.tsv) are left out of the catalogue."
-    assert lines[3].split() == ["model", "popularity", "item-item", "co-occurrence"]
-    names = [line.split("  ")[0] for line in lines[5:] if line[:1] not in ("-", "")]
+    columns = "parted by tab; items = column 'item'; targets = column 'target'; weight = column 'weight'"
+    assert lines[2:4] == [f"Columns of {name}: {columns}" for name in ("test.tsv", "train.tsv")]
+    assert lines[5].split() == ["model", "popularity", "item-item", "co-occurrence"]
+    names = [line.split("  ")[0] for line in lines[7:] if line[:1] not in ("-", "")]
     assert names[:6] == ["MPR", "AUC", "MRR", "likelihood", "NLL, nats", "perplexity"]
     assert names[6:8] == ["P@1 of pairs", "P@2 of pairs"]
     assert names[8:16] == [f"{name}@{k}" for name in ("precision", "recall", "hit rate", "NDCG") for k in (1, 2)]
@@ -183,6 +185,13 @@ def test_the_json_document_holds_everything(folder, run_cli):
     document = json.loads(run_cli("eval", "ranking", "model", "test.tsv", *options, "--k", "1,3", "--json").out)
     assert document["model"] == "model"
     assert document["options"] == {"ks": [1, 3], "samples": 7, "bootstrap": 20, "seed": 3, "score": "raw"}
+    columns = document["test"].pop("columns")
+    assert columns == [
+        "parted by tab",
+        "items = column 'item'",
+        "targets = column 'target'",
+        "weight = column 'weight'",
+    ]
     assert document["test"] == {"files": ["test.tsv"], "read": 5, "unknown": 2, "evaluated": 0.6, "weight": 0.5}
     assert (document["known"], document["train"]["files"]) == (None, ["train.tsv"])
     expected = evaluate_with_baselines(
@@ -217,16 +226,3 @@ def test_mistakes(folder, run_cli, arguments, message):
 )
 def test_usage_mistakes(folder, run_cli, arguments):
     assert run_cli("eval", "ranking", "model", "test.tsv", *arguments).code == 2
-
-
-@pytest.mark.parametrize("name", ["Judgement", "judge_ranking"])
-def test_former_names_still_work(name):
-    from w2vneg.evaluation import baselines
-
-    with pytest.warns(FutureWarning, match=f"{name} is now "):
-        assert getattr(baselines, name) in (baselines.RankingEvaluation, baselines.evaluate_with_baselines)
-
-
-def test_the_former_name_of_the_evaluated_share_still_works():
-    with pytest.warns(FutureWarning, match="judged is now evaluated"):
-        assert Coverage([], 5, 2, 0.6, 0.5).judged == 0.6

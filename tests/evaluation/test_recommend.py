@@ -7,9 +7,12 @@ import pytest
 from test_ranking_evaluation import LOGITS, model_of, write
 
 from w2vneg import Word2Vec
+from w2vneg.config import TrainConfig
 from w2vneg.data.readers.titles import read_titles
+from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.evaluation.recommend import recommend, recommend_many
+from w2vneg.training.model import Model
 
 
 @pytest.fixture
@@ -65,6 +68,37 @@ def test_unknown_and_missing_seeds_are_told():
         with pytest.raises(ConfigError, match=message):
             recommend(model_of(LOGITS), seeds, k)
     assert recommend_many(model_of(LOGITS), "a").queries == ["a"]
+
+
+@pytest.mark.parametrize("kind", [int, np.int64])
+def test_a_whole_number_is_a_name_if_there_is_one_else_a_row(tmp_path, kind):
+    """The same in every question; users and items of two kinds each in their own rows."""
+    model = model_of(LOGITS, words=["3", "1", "0", "x", "y"])
+    model.save(tmp_path / "items")
+    word2vec = Word2Vec.load(tmp_path / "items")
+    for number, name in ((0, "0"), (1, "1"), (2, "0"), (3, "3"), (4, "y")):
+        key = kind(number)
+        assert word2vec.recommend(key) == word2vec.recommend([key]) == word2vec.recommend(name)
+        assert word2vec.similar_items(key) == word2vec.similar_items(name) == word2vec.wv.most_similar(key)
+        assert dict(word2vec.recommend_many([key]))[name] == word2vec.recommend(name)
+    for ask in (word2vec.recommend, word2vec.similar_items, lambda key: word2vec.recommend_many([key])):
+        with pytest.raises(UnknownNameError):
+            ask(kind(5))
+        with pytest.raises(UnknownNameError):
+            ask(kind(-1))
+    rng = np.random.default_rng(2)
+    config = TrainConfig(dim=2, source="pairs", rectangular=True).resolved()
+    sides = Vocabulary(["2", "u", "v", "w"], np.ones(4)), Vocabulary(["3", "a", "b", "c", "d"], np.ones(5))
+    vectors = (rng.normal(size=(len(side), 2)).astype(np.float32) for side in sides)
+    Model(sides[0], config, *vectors, vocab_out=sides[1]).save(tmp_path / "shop")
+    shop = Word2Vec.load(tmp_path / "shop")
+    assert shop.recommend(kind(2)) == shop.recommend("2") and shop.recommend(kind(3)) == shop.recommend("w")
+    assert shop.similar_users(kind(2)) == shop.similar_users("2")
+    assert shop.similar_items(kind(3)) == shop.similar_items("3")
+    assert shop.similar_items(kind(2)) == shop.similar_items("b")
+    assert shop.recommend([kind(3), kind(2)], new_user=True) == shop.recommend(["3", "b"], new_user=True)
+    with pytest.raises(UnknownNameError, match="the item '5'"):
+        shop.recommend(kind(5), new_user=True)
 
 
 def test_similar_items_and_users(folder, run_cli):

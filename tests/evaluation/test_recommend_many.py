@@ -10,7 +10,7 @@ from test_ranking_evaluation import LOGITS, TEST, model_of, write
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.config.law import settle_alike, settled
+from w2vneg.config.law import settle_alike
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.evaluation import recommend as module
@@ -187,7 +187,7 @@ def log_share(counts, exponent):
         ({"loss": "relaxed"}, 2.0, 0.75),
         ({"loss": "ubs"}, 3.0, 0.0),
         ({"loss": "relaxed", "temp": np.inf}, 1.0, 0.75),
-        ({"loss": "relaxed", "temp_schedule": "linear", "temp_end": 0.25}, 5.0, 0.75),
+        ({"loss": "relaxed", "temp": 0.25}, 5.0, 0.75),
         ({"loss": "fs"}, 1.0, None),
         ({"loss": "nce"}, 1.0, None),
     ],
@@ -203,14 +203,9 @@ def test_the_law_of_corrected_scores(options, factor, exponent):
 
 
 def test_what_settles_nowhere_known_is_refused():
-    adaptive = {"loss": "relaxed", "temp_schedule": "adaptive", "effective_candidates": 5.0}
-    for options in ({"loss": "dns"}, adaptive):
-        with pytest.raises(ConfigError, match="take the raw"):
-            scores_of(made_up(**options), "corrected")
-        scores_of(made_up(**options))
-    model = made_up(**adaptive)
-    model.position.temperature = 0.5  # that of its latest round
-    assert settled(model)[0] == 3.0
+    with pytest.raises(ConfigError, match="take the raw"):
+        scores_of(made_up(loss="dns"), "corrected")
+    scores_of(made_up(loss="dns"))
     with pytest.raises(ConfigError, match="raw, corrected or a number, not 'some'"):
         scores_of(made_up(), "some")
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import threading
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from w2vneg.errors import ConfigError, UnknownNameError
 from w2vneg.evaluation.recommend import recommend
 from w2vneg.explore import Answers, make_app
 from w2vneg.explore.answers import Titles, parsed
-from w2vneg.explore.app import listen
+from w2vneg.explore.app import Desk, allow_files, listen
 from w2vneg.report.subjects import Subject
 
 WORDS = ["king", "queen", "man", "woman", "well-known", "-", "kings", "King", "<script>alert(1)</script>"]
@@ -151,9 +152,9 @@ def test_questions_that_are_none_are_told():
             answers.answer(kind, **asked)
 
 
-def get(path, host="127.0.0.1:1234", subjects=None):
+def get(path, host="127.0.0.1:1234", subjects=None, way="none"):
     """Return (status, headers, body) of one request to the application."""
-    app = make_app(Answers(subjects or [subject()]), TOKEN)
+    app = make_app(Answers(subjects or [subject()], way), TOKEN)
     path, _, query = path.partition("?")
     scope = {"type": "http", "method": "GET", "http_version": "1.1", "scheme": "http", "root_path": ""}
     scope |= {"path": path, "raw_path": path.encode(), "query_string": query.encode()}
@@ -206,13 +207,99 @@ def test_page_and_answers_are_served_and_may_load_nothing_else():
     [
         ("api/near?q=nobody", 200, "no vector for the word"),
         ("api/other", 200, "no question is called"),
-        ("api/near?a=king", 400, "asked otherwise"),
+        ("api/near?a=king", 200, "near is asked otherwise: with q, k"),
+        ("api/about?q=king", 200, "about is asked otherwise: with nothing"),
         ("api/near?q=king&k=%3Cscript%3E", 200, "expected a number"),
+        ("api/map?of=" + 400 * "9", 200, "no vectors are number"),
+        ("api/map?of=" + 600 * "9", 200, "at most 500"),
+        ("api/word?row=" + 400 * "9", 200, "no row"),
+        ("api/near?q=king&k=-1", 200, "expected a number"),
+        ("api/near?q=king&k=nan", 200, "expected a number"),
+        ("api/near?q=" + 5000 * "a", 200, "at most 500"),
+        ("api/near?q", 200, "type a word"),
+        ("api/near?q=king&q=nobody", 200, "no vector for the word 'nobody'"),
+        ("api/near?q=%ff%ed%a0%80%00", 200, "no vector for the word"),
+        ("api/../../etc/passwd", 200, "no question is called"),
+        ("api/__init__", 200, "no question is called"),
     ],
 )
 def test_mistakes_in_questions_are_answers(path, status, message):
-    found, _, body = get(f"/{TOKEN}/{path}")
+    found, _, body = get(f"/{TOKEN}/{path}", way="pca")
     assert found == status and message in json.loads(body)["error"]
+
+
+def test_words_that_utf_8_has_not_are_answered():
+    strange = Subject("one", "one", Vectors(["a", "\ud800"], np.eye(2)))
+    status, _, body = get(f"/{TOKEN}/api/near?q=a", subjects=[strange])
+    assert status == 200 and json.loads(body)["columns"][0]["near"][0]["word"] == "\ud800"
+
+
+def test_a_defect_is_no_answer(monkeypatch):
+    monkeypatch.setattr(Answers, "complete", lambda self, q="": len(q) + q)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        get(f"/{TOKEN}/api/complete?q=a")
+
+
+def test_questions_that_wait_are_answered_in_order_and_equal_ones_once():
+    answered = []
+
+    def answer(number):
+        answered.append(number)
+        if number == 3:
+            raise KeyError(number)
+        return 10 * number
+
+    async def all_of(numbers):
+        desk = Desk(answer)
+        return await asyncio.gather(*(desk.ask(number) for number in numbers), return_exceptions=True)
+
+    found = asyncio.run(all_of([1, 2, 1, 3, 4, 2]))
+    assert found[:3] + found[4:] == [10, 20, 10, 40, 20] and isinstance(found[3], KeyError)
+    assert answered == [1, 2, 3, 4]
+
+
+def test_more_files_are_allowed_as_far_as_the_system_lets(monkeypatch):
+    resource = pytest.importorskip("resource")
+    asked = []
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
+    for allowed, most in ((256, 1024), (256, resource.RLIM_INFINITY), (5000, 9000), (resource.RLIM_INFINITY,) * 2):
+        monkeypatch.setattr(resource, "getrlimit", lambda kind, limits=(allowed, most): limits)
+        allow_files(4096)
+    assert asked == [(1024, 1024), (4096, resource.RLIM_INFINITY)]
+
+
+def test_requests_that_wait_can_be_ended():
+    entered, go_on = threading.Event(), threading.Event()
+
+    class Slow(Answers):
+        def answer(self, kind, **asked):
+            entered.set()
+            go_on.wait(30)
+            return {}
+
+    app = make_app(Slow([subject()]), TOKEN)
+    scope = {"type": "http", "method": "GET", "path": f"/{TOKEN}/api/near", "query_string": b"", "root_path": ""}
+    scope |= {"headers": [(b"host", b"127.0.0.1")]}
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        pass
+
+    async def ended():
+        first = asyncio.create_task(app(dict(scope), receive, send))
+        await asyncio.to_thread(entered.wait, 30)
+        others = [asyncio.create_task(app(dict(scope), receive, send)) for _ in range(50)]
+        await asyncio.wait(others, timeout=0.1)
+        for task in others:
+            task.cancel()
+        _, pending = await asyncio.wait(others, timeout=2)
+        go_on.set()
+        await asyncio.gather(first, *others, return_exceptions=True)
+        return not pending
+
+    assert asyncio.run(ended())
 
 
 def test_the_page_writes_words_as_text_only():

@@ -8,9 +8,10 @@ from planted import two_topics
 
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.errors import ConfigError, FileNote, InputError, UnknownNameError
 from w2vneg.evaluation import scores_of
 from w2vneg.formats import detect, fasttext
+from w2vneg.training.start import Start
 
 SMALL = {"loss": "ns", "dim": 8, "window": 3, "epochs": 1, "min_count": 1, "workers": 1, "subsample": 0}
 
@@ -97,6 +98,40 @@ def test_damaged_files_and_other_models_are_refused(written, tmp_path):
         path.write_bytes(changed)
         with pytest.raises(InputError, match=message):
             Vectors.load(path)
+
+
+def with_label(data, model, label=b"__label__a", kind=1, last=True):
+    """Return the bytes of a model with one entry more, a label, last or first."""
+    words = model.vocab.words
+    n, _, _, tokens, pruned = fasttext._COUNTS.unpack(data[64:92])
+    entries = 92 + len(words.data) + 9 * len(words)
+    place = entries if last else 92
+    counts = fasttext._COUNTS.pack(n + 1, n, 1, tokens + 3, pruned)
+    return data[:64] + counts + data[92:place] + label + b"\0" + struct.pack("<qb", 3, kind) + data[place:]
+
+
+def test_labels_of_vectors_are_left_out(models, written, tmp_path):
+    """A word of the text that begins like a label is one to fastText; the rows of n-grams begin behind the words'."""
+    whole, data, path = Vectors.load(written, oov="letters"), written.read_bytes(), tmp_path / "labels.bin"
+    path.write_bytes(with_label(data, models["subwords"].model))
+    with pytest.warns(FileNote, match="labels of fastText's, .* left out: 1, as '__label__a'"):
+        vectors = Vectors.load(path, oov="letters")
+    assert vectors.words == whole.words and vectors.matrix.tobytes() == whole.matrix.tobytes()
+    np.testing.assert_array_equal(vectors["a1b"], whole["a1b"])
+    with pytest.warns(FileNote, match="labels of fastText's"):
+        Start.of(path)
+    for wrong in ({"kind": 0}, {"last": False}):
+        path.write_bytes(with_label(data, models["subwords"].model, **wrong))
+        with pytest.raises(InputError, match="has no count, or is none"):
+            Vectors.load(path)
+
+
+def test_headers_that_promise_too_much_are_refused_before_memory_is_taken(written):
+    data, most = written.read_bytes(), 2**31 - 1
+    for counts in ((most, 40, most - 40, 1, -1), (most, most, 0, 1, -1), (-1, -1, 0, 1, -1), (40, 41, -1, 1, -1)):
+        written.write_bytes(data[:64] + fasttext._COUNTS.pack(*counts) + data[92:])
+        with pytest.raises(InputError, match=r"promises more than|does not fit together"):
+            Vectors.load(written)
 
 
 def test_the_command(models, tmp_path, run_cli):

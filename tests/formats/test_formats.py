@@ -6,6 +6,7 @@ import os
 import pickle
 import tracemalloc
 import zipfile
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from w2vneg import formats
 from w2vneg.data.words import Words
 from w2vneg.embeddings import Vectors
-from w2vneg.errors import ConfigError, InputError, OutputError
+from w2vneg.errors import ConfigError, FileNote, InputError, OutputError
 from w2vneg.files import bounded
 from w2vneg.formats import binary, decimals
 
@@ -255,7 +256,7 @@ def test_binary_read_in_small_pieces():
         (binary_bytes() + b"c ", "but more follows"),
         (binary_bytes(header=b"999999999 3\n"), "take more than its"),
         (binary_bytes(header=b"0 3\n"), "promises 0 words"),
-        (binary_bytes(words=("a", "a")), "'a', which occurs twice"),
+        (binary_bytes(words=("a", "a")), "row 1: the word 'a' occurs twice"),
         (binary_bytes(words=("", "a")), "word 0 is empty"),
         (binary_bytes().replace(b"\na ", b"\n\xff "), "not UTF-8"),
         (
@@ -337,8 +338,32 @@ def test_an_array_that_would_unpack_without_end_is_refused(tmp_path):
     raw = path.read_bytes()
     size, grown = len(header.getvalue()), len(header.getvalue()) + 10**9
     path.write_bytes(raw.replace(size.to_bytes(4, "little"), grown.to_bytes(4, "little")))
-    with pytest.raises(InputError, match="does not hold the promised"):
+    with pytest.raises(InputError, match=r"does not hold the promised|Overlapped entries"):  # newer zipfiles look first
         formats.load(path)
+
+
+def test_what_would_unpack_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats.npz, "_LITTLE", 1 << 16)
+    monkeypatch.setattr(formats.packed, "_LITTLE", 1 << 16)
+    words, matrix = ["a", "b"], np.zeros((2, 1 << 20), np.float32)
+    formats.save(tmp_path / "v.npz", words, matrix)
+    with np.load(tmp_path / "v.npz") as archive:
+        np.savez_compressed(tmp_path / "bomb.npz", **archive)
+    with pytest.raises(InputError, match=r"matrix.npy would unpack to [\d,]+ times its size"):
+        formats.load(tmp_path / "bomb.npz")
+    (tmp_path / "bomb.txt.gz").write_bytes(gzip.compress(b"2 3\n" + bytes(1 << 23)))
+    with pytest.raises(InputError, match=r"bomb.txt.gz: unpacks to more than 100 times its size"):
+        formats.load(tmp_path / "bomb.txt.gz")
+
+
+def test_a_parquet_file_of_more_rows_than_it_could_have_words_is_refused(tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    n = 200_000
+    words = arrow.array(["a"] * n)
+    vectors = arrow.FixedSizeListArray.from_arrays(arrow.array(np.zeros(n, np.float32)), 1)
+    parquet.write_table(arrow.table({"word": words, "vector": vectors}), tmp_path / "v.parquet")
+    with pytest.raises(InputError, match="200,000 rows, more words than its"):
+        formats.load(tmp_path / "v.parquet")
 
 
 def test_vectors_from_a_device_or_a_pipe_are_refused(tmp_path):
@@ -512,3 +537,122 @@ def test_refusals_of_saving(tmp_path):
     with pytest.raises(OutputError, match="cannot write"):
         formats.save(tmp_path / "no" / "v.txt", ["a"], one)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("header", [b"", b"2 3\n"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_byte_order_mark_before_text_is_no_letter(tmp_path, header, packed):
+    content = b"\xef\xbb\xbf" + header + b"the 1 0 0.5\nking 0 1 0.25\n"
+    (tmp_path / "v.txt").write_bytes(gzip.compress(content) if packed else content)
+    with pytest.warns(FileNote, match=rf"^{tmp_path}/v.txt: the byte-order mark at its beginning is left out$"):
+        words, matrix, _ = formats.load(tmp_path / "v.txt")
+    assert list(words) == ["the", "king"] and matrix.tolist() == [[1, 0, 0.5], [0, 1, 0.25]]
+
+
+THREE = [[1, 0, 0.5], [0, 1, 0.25], [0, 0.5, 1]]
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "told"),
+    [
+        ("the 1 0 0.5\n. . . 0 1 0.25\nqueen 0 0.5 1\n", ["the", ". . .", "queen"], r"blanks: 1, such as '\. \. \.'"),
+        ("at a@b.org 1 0 0.5\nb 0 1 0.25\nc 0 0.5 1\n", ["at a@b.org", "b", "c"], "blanks: 1, such as 'at a@b.org'"),
+        ("3 3\nnew york 1 0 0.5\nb c 0 1 0.25\nc d 0 0.5 1\n", ["new york", "b c", "c d"], "blanks: 3, such as 'new"),
+        ("a 1 0 0.5\nwindows 95 0 1 0.25\nc 0 0.5 1\n", ["a", "windows 95", "c"], "blanks: 1, such as 'windows 95'"),
+        ("a 1 0 0.5\nversion 2.0\t0 1 0.25\nc 0 0.5 1\n", ["a", "version 2.0", "c"], "such as 'version 2.0'"),
+        ("a\t1\t0\t0.5\nb\t0\t1\t0.25\nc\t0\t0.5\t1\n", ["a", "b", "c"], None),
+        ("3\t3\na\t1\t0\t0.5\nb\t0\t1\t0.25\nc\t0\t0.5\t1\t\n", ["a", "b", "c"], None),
+        ("3  3\na  1  0 0.5\nb\t0 1 0.25 \r\nc 0 0.5 1 \n", ["a", "b", "c"], None),
+        ("3 3\nnew york\t1 0 0.5\nb 0 1 0.25\nc 0 0.5 1\n", ["new york", "b", "c"], "blanks: 1"),
+        ("2007 1 0 0.5\n1 0 1 0.25\n3.5 0 0.5 1\n", ["2007", "1", "3.5"], None),
+        ("nan 1 0 0.5\ninf 0 1 0.25\n1,000 0 0.5 1", ["nan", "inf", "1,000"], None),
+        (
+            "3 3 900\na 1 0 0.5\nb 0 1 0.25\nB64:YyBk 0 0.5 1\n",
+            ["a", "b", "c d"],
+            "DL4J's header, 3 words of 3 numbers",
+        ),
+        ("a 1 0 0.5\n\ufeffb 0 1 0.25\nc 0 0.5 1\n", ["a", "b", "c"], "left out: 1, such as before 'b'"),
+        ("\ufeff3 3\na 1 0 0.5\nb 0 1 0.25\n\ufeffc 0 0.5 1\n", ["a", "b", "c"], "left out: 1, such as before 'c'"),
+        ("a 1 0 0.5\n\ufeffa 0 1 0.25\n\ufeff 0 0.5 1\n", ["a", "\ufeffa", "\ufeff"], None),
+        ("3 3\na 1 0 0.5\n\ufeffb 0 1 0.25\nc 0 0.5 1\n", ["a", "\ufeffb", "c"], None),
+    ],
+)
+def test_rows_of_others(tmp_path, content, words, told):
+    """Blanks in words, tabs, numbers as words, DL4J's header, marks of files put together."""
+    path = tmp_path / "v.txt"
+    path.write_bytes(content.encode())
+    with pytest.warns(FileNote, match=told) if told else nullcontext():
+        found, matrix, _ = formats.load(path)
+    assert list(found) == words and matrix.tolist() == THREE
+
+
+def test_a_row_of_three_whole_numbers_is_not_taken_for_a_header(tmp_path):
+    (tmp_path / "v.txt").write_text("3 2 100\na 5 7\n")
+    assert formats.load(tmp_path / "v.txt")[0] == ["3", "a"]
+
+
+CUT = "日本".encode()[:-1]  # within a letter, as word2vec.c leaves it
+
+
+@pytest.mark.parametrize("is_binary", [False, True])
+@pytest.mark.parametrize("cut", [CUT, b"\xc3", b"a" * 97 + b"\xe3\x81", b"a" * 98 + b"\x81"])
+def test_words_cut_within_a_letter(tmp_path, is_binary, cut):
+    other = cut.decode(errors="ignore").encode() + b"\xf0\x9f"  # the same word once both are mended
+    words, rows = [b"the", cut, other, b"king"], np.arange(8, dtype="<f4").reshape(4, 2) + 0.5
+    both = zip(words, rows, strict=True)
+    lines = (b"%s %s\n" % (word, row.tobytes() if is_binary else b"%g %g" % tuple(row)) for word, row in both)
+    (tmp_path / "v").write_bytes(b"4 2\n" + b"".join(lines))
+    again = {word.decode(errors="replace"): row.tolist() for word, row in zip(words[::-1], rows[::-1], strict=True)}
+    told = rf"no UTF-8, .*: 2, such as {cut.decode(errors='replace')[:40]!r}"
+    with pytest.warns(FileNote, match=told + (".* 1 that are alike" if len(again) < 4 else "")):
+        found, matrix, _ = formats.load(tmp_path / "v")
+    assert dict(zip(found, matrix.tolist(), strict=True)) == again and len(found) == len(matrix) == len(again)
+
+
+def test_one_odd_word_of_hundreds_is_mended_and_many_are_refused(tmp_path):
+    words = [b"w%d" % i for i in range(300)]
+    words[7] = b"caf\xe9 au lait".replace(b" ", b"_")
+    (tmp_path / "v").write_bytes(b"".join(b"%s 1 2\n" % word for word in words))
+    with pytest.warns(FileNote, match="no UTF-8.*: 1, such as 'caf\ufffd_au_lait'"):
+        assert formats.load(tmp_path / "v")[0][7] == "caf\ufffd_au_lait"
+    words = [b"\xe9t\xe9%d" % i for i in range(300)]
+    (tmp_path / "v").write_bytes(b"".join(b"%s 1 2\n" % word for word in words))
+    with pytest.raises(InputError, match=r"v:4: the word .* is not UTF-8; convert the file"):
+        formats.load(tmp_path / "v")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"1 2\na 1 2\nb 1 2\nc 1 2\n", r":3: .* promises 1 rows, but there are more: 3; correct .* \('3 2'\)"),
+        (b"3 2\na 1.5 2\nb 1 2\n", r"promises 3 rows, but there are 2.*\('2 2'\)"),
+        (b"30 2\na 1.5 2\nb 1 2\n", r"take more than its .* \(rows below it: 2\)"),
+        (b"2 2\na 1 2\n2 2\nb 1 2\n", r":3: another header"),
+        (b"a 1 2\nb 1 2\nc 1", r":3: expected 2 numbers, found 1; the file ends in the middle of this row"),
+        (b"a 1 2\nb 1\nc 1 2\n", r":2: expected 2 numbers, found 1; the file is damaged"),
+        (b"a 0,1 0,2\nb 1 2\n", r":1: expected a number, found '0,1', which has a decimal comma"),
+        (b"2 2\na 0,1 0,2\nb 1 2\n", r":2: expected a number, found '0,1', which has a decimal comma"),
+        (b"the\t90\nof\t50\n", r":1: a word and one number a row, as in a list of counts"),
+        (b"the 90\nof 50\n", r":1: a word and one number a row, as in a list of counts"),
+        (b"a,0.1,0.2\nb,1,2\n", r":1: commas stand between the numbers"),
+        (b"a;0.1;0.2\nb;1;2\n", r":1: semicolons stand between the numbers"),
+        (b"2 2\ra 1 2\rb 1 2\r", r"carriage return alone"),
+        ("2 2\na 1 2\nb 1 2\n".encode("utf-16"), r"UTF-16; convert it"),
+        (b"2 2\na b 2.5 1 2\nb 1 2\n", r":2: expected 2 numbers, found 4; .* if 'a b 2.5' is a word with blanks"),
+        (b"a 1 0.5 b 1 2.5\nb 1 2.5\nc 1 2.5\n", r":1: expected 2 numbers, found 5"),
+        (b"2 2\n1\ta\t1\t2\n2\tb\t1\t2\n", r":2: expected a word and 2 numbers, found a tab in the word"),
+        (b"u1 i1 5 9\nu2 i2 4 9\nu3 i3 4 9\n", r":1: expected a number, found 'i1'"),
+        (b"1 2 9\nB64:Y 0.5 1\n", r":2: the word .* is no base64"),
+    ],
+)
+def test_what_is_wrong_with_rows_of_others_is_said(tmp_path, content, message):
+    (tmp_path / "v.txt").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        formats.load(tmp_path / "v.txt")
+
+
+def test_the_command_line_says_on_one_line_how_a_file_was_read(tmp_path, run_cli):
+    (tmp_path / "v.txt").write_bytes(b"\xef\xbb\xbfthe 1 0\n. . 0 1.5\nking 0 1\n")
+    result = run_cli("nearest", "the", "--vectors", tmp_path / "v.txt")
+    said = "the byte-order mark at its beginning is left out; words with blanks: 1, such as '. .'."
+    assert result.code == 0 and result.err == f"Note: {tmp_path}/v.txt: {said}\n"

@@ -221,10 +221,6 @@ def test_baskets_train():
         ({"inputs": "window", "loss": "ns", "sampler": "bigram"}, "sampler 'bigram' looks at the one centre"),
         ({"inputs": "window", "loss": "cis"}, "weigher 'discriminator' looks at the one centre"),
         ({"inputs": "window", "loss": "ns", "exclude": "known"}, "--exclude known asks what stood"),
-        (
-            {"inputs": "window", "loss": "ubs", "temp_schedule": "adaptive", "effective_candidates": 9.0},
-            "looks at single rows",
-        ),
         ({"inputs": "window", "loss": "ns", "share_negatives": "window"}, "take --share-negatives centre"),
         ({"inputs": "window", "loss": "ns", "source": "pairs"}, "pairs have none"),
         ({"inputs": "subwords", "loss": "ns", "source": "baskets"}, "names of items are no words"),

@@ -1,9 +1,9 @@
-"""Rows as halves and octets. Runs with and without the JIT."""
+"""Rows as halves. Runs with and without the JIT."""
 
 import numpy as np
 import pytest
 
-from w2vneg.kernels.wire import from_halves, from_octets, to_halves, to_octets
+from w2vneg.kernels.wire import from_halves, to_halves
 
 ALL = np.arange(1 << 16, dtype=np.uint16).reshape(-1, 64)
 
@@ -35,21 +35,6 @@ def test_numbers_are_rounded_to_halves_as_numpy_rounds_them():
     found = halves(rows[:, None])[0][:, 0]
     assert np.array_equal(found, rows.astype(np.float16).view(np.uint16))
     assert np.isnan(halves([[np.nan, -np.nan]])[0].view(np.float16)).all()
-
-
-def test_octets_by_hand():
-    rows = np.float32(
-        [[127, -64, 0.4, 0.6], [0, 0, 0, 0], [1, np.nan, 2, 3], [-np.inf, 1, 1, 1], [0, 2.54, -2.54, 0.01]]
-    )
-    octets, scales, moved = np.empty(rows.shape, np.int8), np.empty(5, np.float32), np.empty(5, np.bool_)
-    to_octets(rows, octets, scales, moved)
-    assert octets[[0, 1, 4]].tolist() == [[127, -64, 0, 1], [0, 0, 0, 0], [0, 127, -127, 0]]
-    assert moved.tolist() == [True, False, True, True, True]
-    back = np.empty(rows.shape, np.float32)
-    from_octets(octets, scales, back)
-    np.testing.assert_allclose(back[0], [127, -64, 0, 1])
-    np.testing.assert_allclose(back[4], [0, 2.54, -2.54, 0], rtol=1e-6)
-    assert np.isnan(back[2:4]).all() and not back[1].any()
 
 
 def test_rows_that_are_all_zero_have_not_moved():

@@ -46,7 +46,7 @@ def test_history_is_drawn_by_epoch():
     word2vec.model = model_of(LOGITS)
     with pytest.raises(ConfigError, match="no epoch was trained"):
         word2vec.plot_history()
-    common = {"event": "EpochDone", "epochs": 2, "pairs": 9, "untrained": 4.0, "temperature": None}
+    common = {"event": "EpochDone", "epochs": 2, "pairs": 9, "untrained": 4.0}
     for epoch, loss in ((1, 3.0), (2, 2.5)):
         more = {"epoch": epoch, "alpha": 0.1 / epoch, "tokens": 10 * epoch, "seconds": 2.0 * epoch, "loss": loss}
         word2vec.model.history.append(common | more)

@@ -26,7 +26,7 @@ def vectors_of(words, dim=6, seed=1):
 def told(epochs, resumed_at=None):
     """Return the history of a run whose epochs of 10 tokens take 2 seconds each, and 7 after it was resumed."""
     first = epochs if resumed_at is None else resumed_at
-    common = {"event": "EpochDone", "epochs": epochs, "alpha": 0.1, "untrained": 4.0, "temperature": None}
+    common = {"event": "EpochDone", "epochs": epochs, "alpha": 0.1, "untrained": 4.0}
     records = []
     for i in range(epochs):
         done, took = (i + 1, 2.0) if i < first else (i + 1 - first, 7.0)

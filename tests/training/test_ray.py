@@ -14,10 +14,9 @@ from planted import as_text, two_topics
 from w2vneg import Input, Word2Vec
 from w2vneg.data.encoded import encode_corpus, share_of
 from w2vneg.errors import ConfigError, InputError, RankError
-from w2vneg.events import RolledBack, RoundDone, SharesChosen
-from w2vneg.training import ranked
+from w2vneg.events import RolledBack, RoundDone
 from w2vneg.training.engines import cluster
-from w2vneg.training.engines.ray import Crew, RankActor
+from w2vneg.training.engines.ray import Crew
 from w2vneg.training.ranked import Handed
 
 pytestmark = [
@@ -143,37 +142,6 @@ def test_going_back_reaches_the_ranks_and_so_does_a_loss_between_periods(ray, pl
     trainer.listeners.append(spoil)
     model = trainer.train()
     assert RolledBack in map(type, told) and np.isfinite(model.vectors_out).all()
-
-
-def test_a_rank_that_is_slow_gets_less(monkeypatch, planted):
-    class Slow(RankActor):  # pickled as it is, for it lies in no module
-        def ask(self, name, *arguments):
-            found = super().ask(name, *arguments)
-            return (0.2, 0.41, 0.19)[self._slot] if name == "seconds" and 0 < found < 60 else found
-
-    monkeypatch.setattr("w2vneg.training.engines.ray.RankActor", Slow)
-    trainer = Word2Vec(**SMALL, engine="ray", rank_shares="auto").trainer(planted)
-    told = []
-    trainer.listeners.append(told.append)
-    model = trainer.train()
-    chosen = next(event for event in told if isinstance(event, SharesChosen))
-    assert (chosen.shares, chosen.slowest) == ("1,0.5,1", 1) and not chosen.even
-    assert model.config.rank_shares == "1,0.5,1"
-    by_hand = Word2Vec(**SMALL, engine="virtual", rank_shares="1,0.5,1").trainer(planted).train()
-    assert bits(model) == bits(by_hand)
-
-
-def test_a_text_that_ranks_read_is_cut_by_their_speed(ray, monkeypatch, tmp_path):
-    monkeypatch.setattr(ranked, "measure_shares", lambda crew, config: SharesChosen("0.5,1", 0, 0.5))
-    text = tmp_path / "text"
-    text.write_text(as_text(two_topics()))
-    options = SMALL | {"ranks": 2, "rank_shares": "auto"}
-    word2vec = Word2Vec(**options, engine="ray", ray_address=ray.get_runtime_context().gcs_address)
-    trainer = word2vec.trainer(word2vec.encode(Input("corpus", text)))
-    ray.kill(trainer.engine.crew.ranks[0])  # whoever takes its place reads the same stretch
-    sizes = trainer.corpus.sizes
-    assert sizes[0] == pytest.approx(sizes.sum() / 3, rel=0.02) and sizes.sum() == 800 * 8
-    assert trainer.train().config.rank_shares == "0.5,1"
 
 
 def test_what_a_rank_raises_ends_the_run_with_its_message(planted):

@@ -487,8 +487,7 @@ def test_fit_stops_early(folder, planted, held):
     assert np.shares_memory(vectors.matrix, word2vec.model.vectors_in)
     same_run = Word2Vec(**SMALL | {"epochs": 30, "alpha": 0.4})
     rounded = HeldOut(held.centres, held.targets, np.round(held.weights, 3), 0, 60)
-    with pytest.warns(FutureWarning, match=r"give valid=Validate\(pairs, metric=, patience=, every=\)"):
-        same_run.fit(planted, valid=rounded, metric="nll", patience=2, eval_every=0.5)
+    same_run.fit(planted, valid=Validate(rounded, metric="nll", patience=2, every=0.5))
     assert same_run.vectors.matrix.tobytes() == vectors.matrix.tobytes()
     with pytest.raises(InputError, match="none of the 1 held-out pairs has both items"):
         make_validation(HeldOut(*(np.zeros(0, int),) * 3, 1, 1), planted)
@@ -498,8 +497,6 @@ def test_arguments_of_fit_that_are_none(planted, held):
     word2vec = Word2Vec(**SMALL)
     with pytest.raises(TypeError, match="unexpected keyword argument 'patients'"):
         word2vec.fit(planted, valid=held, patients=2)
-    with pytest.warns(FutureWarning), pytest.raises(ConfigError, match="patience is a field of Validate"):
-        word2vec.fit(planted, valid=Validate(held), patience=2)
     with pytest.raises(ConfigError, match="patience must be a whole number of at least 1, not 0"):
         Validate(held, patience=0)
 

@@ -29,9 +29,7 @@ def test_what_arrives_is_what_was_sent_but_for_rounding(dtype, moved):
     rows = np.zeros((100, 7), np.float32)
     rows[rng.permutation(100)[:moved]] = rng.normal(size=(moved, 7)) * 10.0 ** rng.integers(-3, 3, (moved, 1))
     packed, out = there(rows, dtype)
-    worst = {"float32": 0, "float16": 2.0**-11 * np.abs(rows) + 2.0**-25}.get(dtype)
-    if worst is None:  # half a step of the row's own scale
-        worst = np.abs(rows).max(axis=1, keepdims=True) / 254 * (1 + 1e-5)
+    worst = {"float32": 0, "float16": 2.0**-11 * np.abs(rows) + 2.0**-25}[dtype]
     assert (np.abs(out - rows) <= worst).all()
     assert (packed.ids is None) == _dense(moved, dtype)
     assert not out[~rows.any(axis=1)].any()
@@ -45,7 +43,6 @@ def _dense(moved, dtype):
 def test_rows_of_a_whole_matrix_are_sent_without_their_numbers():
     rows = np.ones((100, 50), np.float32)
     assert pack(rows, "float16").nbytes == 100 * 50 * 2
-    assert pack(rows, "int8").nbytes == 100 * (50 + 4)
     rows[10:] = 0
     assert pack(rows, "float16").nbytes == 10 * (50 * 2 + 4)
 

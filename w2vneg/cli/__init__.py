@@ -1,14 +1,17 @@
 """The command line: one file per command, loaded when it is called. Nothing imports this package."""
 
+import codecs
 import errno
+import json
 import os
 import sys
-from contextlib import suppress
+import warnings
+from contextlib import contextmanager, suppress
 from importlib import import_module
 
 import click
 
-from ..errors import InputError, W2vnegError
+from ..errors import ConfigError, FileNote, InputError, W2vnegError
 from .progress import BestEffort, note
 
 _COMMANDS = {  # command -> (module, attribute)
@@ -29,11 +32,7 @@ _COMMANDS = {  # command -> (module, attribute)
     "cache": (".cache", "cache"),
     "doctor": (".doctor", "doctor"),
     "objectives": (".objectives", "objectives"),
-    "reproduce": (".reproduce", "reproduce"),
 }
-
-
-_MOVED = {"bench": "; it is python -m benchmarks now, in a checkout of the project"}  # since version 0.1
 
 
 class LazyGroup(click.Group):
@@ -55,7 +54,7 @@ class LazyGroup(click.Group):
             from ..errors import did_you_mean
 
             if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-                hint = _MOVED.get(args[0]) or did_you_mean(args[0], _COMMANDS)
+                hint = did_you_mean(args[0], _COMMANDS)
                 error.message = f"no command {args[0]!r}{hint}"
             raise
 
@@ -69,34 +68,43 @@ def cli():
 def main(argv=None, command=cli, name="w2vneg"):
     """Run a command line; errors of the user's become one message on stderr and exit code 1."""
     _open_closed_streams()
+    _escape_what_cannot_be_shown()
     try:
+        status = _status(command, argv, name)
+    finally:
+        _let_go(sys.stdout)
+        _let_go(sys.stderr)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _status(command, argv, name):
+    """Run a command line; return its exit code, or None."""
+    try:
+        _check_threads()
         status = _run(command, argv, name)
         if sys.stdout is not None:
             sys.stdout.flush()
+        return status
     except W2vnegError as error:
-        status = _fail(error)
+        return _fail(error, error.exit_code)
     except MemoryError as error:
-        status = _fail(f"not enough memory ({error}); use a smaller --dim or --max-vocab")
+        return _fail(f"not enough memory{f' ({error})' if str(error) else ''}; {_less_memory(argv)}")
     except (click.exceptions.Abort, KeyboardInterrupt):
         note("Interrupted.")
-        status = 130
+        return 130
     except click.ClickException as error:
         error.show(BestEffort())
-        status = error.exit_code
+        return error.exit_code
     except click.exceptions.Exit as error:
-        status = error.exit_code
+        return error.exit_code
     except OSError as error:
-        if error.filename is not None or error.errno not in _OF_OUTPUT:
-            raise
-        _forget_output()
-        gone = error.errno == errno.EPIPE  # its reader has seen enough: not our error
-        status = 0 if gone else _fail(f"cannot write to standard output: {error.strerror}")
-    sys.exit(status if isinstance(status, int) else 0)
+        return _fail_by_system(error)
 
 
 def _run(command, argv, name):
     try:
-        return command.main(args=argv, prog_name=name, standalone_mode=False)
+        with _file_notes():
+            return command.main(args=argv, prog_name=name, standalone_mode=False)
     except (W2vnegError, click.ClickException, click.exceptions.Exit):
         raise
     except Exception as error:
@@ -109,6 +117,20 @@ def _run(command, argv, name):
         raise InputError(said) from error
 
 
+@contextmanager
+def _file_notes():
+    """Show what was read otherwise than a file has it as a line of its own."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+        warnings.simplefilter("always", FileNote)
+
+        def show(message, category, *where):
+            return note(f"Note: {message}.") if category is FileNote else others(message, category, *where)
+
+        warnings.showwarning = show
+        yield
+
+
 def _is_interrupt(error):
     """Whether a Ctrl-C lies behind an error: Python before 3.12 wraps one that meets the making of a class."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
@@ -119,15 +141,59 @@ def _is_interrupt(error):
 _OF_OUTPUT = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # of files, errors have a name
 
 
-def _fail(what):
+def _fail(what, status=1):
     note(f"Error: {what}")
-    return 1
+    return status
 
 
-def _forget_output():
-    """Let what standard output still holds go nowhere; else the interpreter complains of it when it ends."""
-    with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+def _fail_by_system(error):
+    """Tell of an error of the system's that is no defect of ours; return the exit code."""
+    if error.errno == errno.ENAMETOOLONG:
+        return _fail(f"{error.filename}: {error.strerror}; give a shorter one")
+    if error.errno == errno.ENOENT and error.filename is None:  # all that asks for the current folder
+        return _fail("the current folder is not there any more; change to another one, such as by: cd")
+    if error.filename is not None or error.errno not in _OF_OUTPUT:
+        raise error
+    gone = error.errno == errno.EPIPE  # its reader has seen enough: not our error
+    return 0 if gone else _fail(f"cannot write to standard output: {error.strerror}")
+
+
+def _less_memory(argv):
+    """Return what needs less memory for the command of a command line (str)."""
+    command = next((one for one in (sys.argv[1:] if argv is None else argv) if one in _COMMANDS), None)
+    if command in ("split", "phrases", "data", "cache"):
+        return "read less at once: a part of the files"
+    if command in ("eval", "nearest", "analogy", "recommend", "report", "explore", "export"):
+        return "use vectors of fewer words or numbers, trained with a smaller --max-vocab or --dim"
+    return "use a smaller --dim or --max-vocab, or fewer --workers"
+
+
+def _check_threads():
+    """Raise ConfigError if Numba would end in a traceback for the threads that it is given."""
+    given = os.environ.get("NUMBA_NUM_THREADS", "1")
+    with suppress(ValueError):
+        if int(given) > 0:
+            return
+    raise ConfigError(f"NUMBA_NUM_THREADS={given}: expected a number of threads, 1 or more; unset it to use all cores")
+
+
+def _let_go(stream):
+    """Write what a standard stream still holds, or let it go nowhere: else the exit code of the interpreter is 120."""
+    try:
+        if stream is not None:
+            stream.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+            stream.flush()
+
+
+def _escape_what_cannot_be_shown():
+    """Have signs that standard output has no code for written as JSON writes them, so that JSON stays JSON."""
+    codecs.register_error(__name__, lambda error: (json.dumps(error.object[error.start : error.end])[1:-1], error.end))
+    if hasattr(sys.stdout, "reconfigure") and sys.stdout.errors in ("strict", "surrogateescape"):
+        with suppress(OSError, ValueError):
+            sys.stdout.reconfigure(errors=__name__)
 
 
 def _open_closed_streams():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import click
 
+from ..data.inputs import of_as_many_kinds, settled
 from .options import read_config
 from .progress import byte_progress
 from .vocabularies import vocabularies
@@ -79,11 +80,13 @@ class Beginning:
             return Start.of(self.init, self.freeze)
         return replace(Start.of(self.former, self.freeze), name=self.update)
 
-    def data(self, note):
+    def data(self, note, mirror=None):
         """Return the `Input` to train on, as it was named: now, or when the model was trained."""
-        if self.named is None:
-            return _input_of(self.model, self.resume) if self.model is not None else _built_in(note)
-        return self.named if self.former is None else _read_as_before(self.named, self.former, self.update)
+        if self.former is not None:
+            return _read_as_before(self.named, self.former, self.update)
+        if self.model is not None:
+            return of_as_many_kinds(self.named or _input_of(self.model, self.resume), self.model.config)
+        return _built_in(note) if self.named is None else settled(self.named, self.config.encoding, mirror)
 
     def with_phrases(self, read):
         """Return `read` with the phrases of the model folder, unless others were given now."""
@@ -203,7 +206,8 @@ def _input_from(model, folder):
 def _read_as_before(named, model, folder):
     """Return newer data (Input), read as those that a model folder was trained on unless its options say otherwise."""
     before = _input_from(model, folder) if model.origin.input else named
-    return before.replace(files=named.files, **named.options) if before.kind == named.kind else named
+    read = before.replace(files=named.files, **named.options) if before.kind == named.kind else named
+    return of_as_many_kinds(read, model.config)
 
 
 def _input_of(model, folder):

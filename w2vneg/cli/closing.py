@@ -24,10 +24,13 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
         note(f"Note: {caution}.")
     if caution or not complete:
         return
-    vectors = word2vec.wv
-    if config.source == "text":
-        tell_how_good(vectors, mirror, note)
-    tell_what_next(vectors, output, folder, config.source, note)
+    try:
+        vectors = word2vec.wv
+        if config.source == "text":
+            tell_how_good(vectors, mirror, note)
+        tell_what_next(vectors, output, folder, config.source, note)
+    except MemoryError:  # what was trained is kept
+        note("How good the vectors are is not told: not enough memory.")
 
 
 def tell_of_loss(history, note):
@@ -37,6 +40,15 @@ def tell_of_loss(history, note):
     if len(loss) > 1 and encodes(sparkline(loss)):
         curve = f"{loss[0]:.3f} {sparkline(loss)} {loss[-1]:.3f}"
         note(f"Loss: {curve} (untrained {epochs[max(epochs)]['untrained']:.3f})")
+
+
+def tell_of_doubts(trainer):
+    """Warn of what may be wrong with the data of a run that is over."""
+    from ..training.doubts import doubts_of
+    from .progress import note
+
+    for doubt in doubts_of(trainer) if trainer.complete else ():
+        note(f"Warning: {doubt}.")
 
 
 def tell_how_good(vectors, mirror, note):
@@ -113,5 +125,8 @@ def check_page(page, output, files, replace):
 def write_page(page, path, mirror, note):
     from ..report import make_report
 
-    make_report([path], mirror=mirror).write(page)
+    try:
+        make_report([path], mirror=mirror).write(page)
+    except MemoryError:
+        raise OutputError(f"cannot write {page}: not enough memory; what was trained is kept in {path}") from None
     note(f"Wrote {page}; open it in a browser.")

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
+from ..data.inputs import settled
 from ..errors import ConfigError
 from .images import images_of
-from .inputs import encode, input_of, input_options
+from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import GroupedCommand, config_options, options_in, read_config
 from .progress import SearchProgress, compiling_told, noter
 from .runfile import file_of_run
@@ -34,7 +35,7 @@ _COMMON = ("seed", "plugin")
 @click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Seeds of each run.")
 @vocabulary_options
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
-@click.option("--quiet", is_flag=True, help="No progress, no report.")
+@click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 @valid_options
 @config_options
@@ -58,7 +59,8 @@ def compare(runs, out, grid, seeds, mirror, quiet, as_json, **given):
     if not chooses:
         held_out.chosen["every"] = _AT_THE_END
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
-    config = dataclasses.replace(base, source=read.source, rectangular=read.rectangular)
+    read = settled(read, base.encoding, mirror)
+    config = dataclasses.replace(base, source=read.source, rectangular=bool(read.rectangular))
     from ..search.comparing import compared
     from ..search.trials import check_folder
     from ..search.tuning import check_combinations, tune
@@ -69,7 +71,7 @@ def compare(runs, out, grid, seeds, mirror, quiet, as_json, **given):
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
     encoded = encode(read.located(mirror), config, quiet, **vocabularies(fixed))
-    note(encoded.report.line())
+    tell_of_reading(encoded.report, quiet)
     validation = validation_of(held_out, encoded, config, None, note, mirror, chooses)
     warn_of_raw(validation, config, combinations, encoded, note)
     with nullcontext() if quiet else SearchProgress(source=config.source) as progress:

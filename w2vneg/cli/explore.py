@@ -21,7 +21,7 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     nothing from elsewhere. Several models answer side by side. Ctrl-C ends it.
     """
     from ..explore import Answers, make_app
-    from ..explore.app import listen, new_token, serve
+    from ..explore.app import leave, listen, new_token, serve
     from ..figures.interactive import bundle
     from ..report.maps import check_way
     from ..report.subjects import load_subjects
@@ -42,3 +42,4 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
             serve(app, listening)
         except KeyboardInterrupt:
             note("Ended.")
+            leave()

@@ -19,12 +19,6 @@ FORMATS = (
     type=click.Choice(FORMATS),
     help="By default by the suffix of OUT: .txt or .vec, .bin, .npz, .safetensors, .parquet, .arrow.",
 )
-@click.option(
-    "--matrix",
-    type=click.Choice(["in", "out", "sum"]),
-    hidden=True,
-    help="The former name of --readout.",
-)
 @reads_vectors
 @click.option(
     "--precision",
@@ -38,7 +32,7 @@ FORMATS = (
     type=click.Path(),
     help="Words to add, one a line, with the vectors of their spelling; with --oov.",
 )
-def export(source, out, format_, matrix, readout, oov, precision, words):
+def export(source, out, format_, readout, oov, precision, words):
     """Write the vectors of MODEL or VECTORS to OUT.
 
     Text and binary are word2vec's own and can be loaded by gensim (load_word2vec_format). npz also keeps the
@@ -50,19 +44,14 @@ def export(source, out, format_, matrix, readout, oov, precision, words):
     from ..embeddings import Vectors
     from ..errors import ConfigError
     from ..files.atomic import check_folder_writable, check_writable
-    from ..formats import FOLDERS, format_of, readout_of
+    from ..formats import FOLDERS, format_of
 
     format_ = format_ or format_of(out)
     (check_folder_writable if format_ in FOLDERS else check_writable)(out)
     if format_ == "fasttext":
-        if any(option is not None for option in (matrix, readout, oov, precision, words)):
+        if any(option is not None for option in (readout, oov, precision, words)):
             raise ConfigError("--format fasttext writes a model's own matrices; leave the other options out")
         return _export_fasttext(source, out)
-    if matrix is not None:
-        if readout is not None:
-            raise ConfigError("--matrix is the former name of --readout; give one of the two")
-        click.echo(f"--matrix is now called --readout; take --readout {matrix}", err=True)
-        readout = readout_of(source, matrix)
     if oov is None and words is not None:
         raise ConfigError("--words adds vectors of spellings; give --oov letters with it")
     if oov is not None and words is None and format_ != "npz":

@@ -75,6 +75,16 @@ def encode(source, config, quiet, **vocabularies):
         return encode_input(source, **config.shaping, **vocabularies, progress=progress)
 
 
+def tell_of_reading(report, quiet):
+    """Say what was read, unless `quiet`, and warn of what may be wrong with it."""
+    from .progress import note
+
+    if not quiet:
+        note(report.line())
+    for hint in report.hints:
+        note(f"Warning: {hint}.")
+
+
 def refuse_overwriting(flag, place, files):
     """Raise click.UsageError if writing to `place`, a file or folder, would overwrite one of the `files` read.
 

@@ -259,7 +259,8 @@ def options_in(path):
     """Return the options of `TrainConfig` that a TOML file names, as they stand there (dict)."""
     from .runfile import of_run
 
-    return {name: value for name, value in options_of_text(read_text(path), path).items() if not of_run(name)}
+    values = options_of_text(read_text(path, errors="surrogateescape"), path)
+    return {name: value for name, value in values.items() if not of_run(name)}
 
 
 def options_of_text(text, where):

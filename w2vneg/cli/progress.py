@@ -16,7 +16,6 @@ from ..events import (
     Interrupted,
     RolledBack,
     RoundDone,
-    SharesChosen,
     TrialDone,
     TrialStarted,
     Validated,
@@ -169,12 +168,6 @@ def _exchanges(event):
     return text
 
 
-def _shares(event):
-    """Return `SharesChosen` in words."""
-    shares = "all as much" if event.even else event.shares
-    return f"rank shares by speed: {shares}; slowest rank {event.slowest}, {event.speed:.2f} times the median's speed"
-
-
 def _number(value, layout):
     return "unknown" if value is None else format(value, layout)
 
@@ -229,8 +222,6 @@ class TrainingProgress:
             self._round(event)
         elif isinstance(event, EpochDone):
             figures = f"loss {event.loss:.4f} (untrained {event.untrained:.4f}), {event.pairs:,} pairs"
-            if event.temperature is not None:
-                figures += f", T {event.temperature:.4g}"
             self._say(f"epoch {event.epoch}/{event.epochs}: {figures}, {event.seconds:.1f} s")
         elif isinstance(event, Validated):
             self._say(f"epoch {_epochs(event.epoch)} evaluated: {_evaluation(event)}")
@@ -247,8 +238,6 @@ class TrainingProgress:
             )
         elif isinstance(event, ExchangesPlanned):
             self._say(_exchanges(event))
-        elif isinstance(event, SharesChosen):
-            self._say(_shares(event))
         elif isinstance(event, ExchangesDone):
             self._say(
                 f"epoch {event.epoch}: {event.exchange / event.seconds:.0%} of the time in exchanges; slowest rank "

@@ -127,6 +127,8 @@ def _head(evaluation):
     else:
         both = f"; {result.known_held_out:,} held-out pairs are known as well, and stay" * bool(result.known_held_out)
         yield f"Known targets ({', '.join(known.files)}) are left out of the catalogue{both}."
+    for read in filter(None, (tested, known)):
+        yield f"Columns of {', '.join(read.files)}: {'; '.join(read.columns)}"
 
 
 def _rows(evaluation, mpr):

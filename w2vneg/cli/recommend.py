@@ -76,7 +76,7 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
     loaded, users, own = with_users(Model.load(model), fold_in)
     names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
     centres, unknown = (users, 0) if queries is None and users is not None else read_queries(loaded, queries)
-    known = read_known(exclude_known, loaded, own)
+    known = read_known(exclude_known, loaded, own, note)
     if unknown:
         note(f"{queries}: {unknown:,} of {unknown + len(centres):,} names are unknown to the model and get no list.")
     with byte_progress("recommending", unit="lists") as progress:
@@ -110,7 +110,7 @@ def _list_one(model, items, k, exclude_known, score, fold_in, *, new_user, title
         if new_user:
             found = recommend_new(loaded, items, k, score)
         else:
-            found = best(loaded, items, k, read_known(exclude_known, loaded, own), score)
+            found = best(loaded, items, k, read_known(exclude_known, loaded, own, note), score)
     except UnknownNameError as error:
         vocab = loaded.vocab_out if of_items else loaded.vocab
         raise _with_titles(error, zip(items, words, strict=True), vocab, seeds_named) from None

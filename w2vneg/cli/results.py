@@ -3,12 +3,15 @@
 import json
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from ..errors import OutputError, W2vnegError
 from ..files.atomic import is_special
+
+_NOWHERE = "no other place took"
 
 
 def vectors_of(given, checkpoints, model, note):
@@ -87,7 +90,7 @@ def write_results(word2vec, output, checkpoints, note):
     failures, vectors, written = [], None, False
     try:
         if output:
-            vectors = _read_out(word2vec, output, failures)
+            vectors = _read_out(word2vec, failures, note)
             vectors.save(output, format="word2vec")
             written = True
             note(f"Wrote {len(word2vec.model.vocab):,} vectors of {word2vec.config.dim} numbers to {output}.")
@@ -104,6 +107,9 @@ def write_results(word2vec, output, checkpoints, note):
         failures.append(str(checkpoints.failure))
         failures += _kept_before(folder)
         failures.append(_saved_elsewhere("model", folder, output, word2vec.save))
+        if not written and failures[-1].startswith(_NOWHERE):
+            wanted = output or "vectors.txt"
+            failures.append(_saved_elsewhere("vectors", wanted, None, lambda path: word2vec.wv.save(path, "word2vec")))
     elif failures and vectors is None:
         failures.append(_saved_elsewhere("model", "model", output, word2vec.save))
     elif failures and not written and not is_special(output):
@@ -112,7 +118,7 @@ def write_results(word2vec, output, checkpoints, note):
         raise OutputError("; ".join(failures))
 
 
-def _read_out(word2vec, output, failures):
+def _read_out(word2vec, failures, note):
     """Return the vectors of a run; where its read-out fails, the rows as trained, and a sentence more in `failures`."""
     try:
         return word2vec.wv
@@ -122,10 +128,13 @@ def _read_out(word2vec, output, failures):
         vectors = word2vec.read_out("in")
         what = f"read-out {word2vec.config.readout} has failed"
         failures.append(f"{what}, so the vectors are the rows of --readout in: {_said(error)}")
+        note(f"Warning: {failures[-1]}.")
         return vectors
 
 
 def _said(error):
+    if isinstance(error, MemoryError):
+        return "not enough memory; a smaller --dim or --max-vocab needs less"
     return str(error) if isinstance(error, W2vnegError) else f"{type(error).__name__}: {error}"
 
 
@@ -145,15 +154,19 @@ def _saved_elsewhere(what, wanted, other, save):
     disk, or None; save : callable, called with a path
     """
     places = [os.path.dirname(os.path.realpath(other))] if other else []
-    places += [os.getcwd(), os.path.expanduser("~"), tempfile.gettempdir()]
+    with suppress(OSError):  # the current folder may be gone
+        places.append(os.getcwd())
+    places += [os.path.expanduser("~"), tempfile.gettempdir()]
+    name = os.path.basename(wanted.rstrip(os.sep)).strip(".")
+    name = name if 0 < len(os.fsencode(name)) < 200 else what
     for place in dict.fromkeys(places):
-        path = _free(os.path.join(place, f"rescued-{os.path.basename(os.path.realpath(wanted))}"))
+        path = _free(os.path.join(place, f"rescued-{name}"))
         try:
             save(path)
-        except W2vnegError:
+        except Exception:  # of whatever kind: another place may take it
             continue
         return f"the {what}, trained to this point, went to {path} instead"
-    return f"no other place took the {what} either: {', '.join(dict.fromkeys(places))}"
+    return f"{_NOWHERE} the {what} either: {', '.join(dict.fromkeys(places))}"
 
 
 def _free(path):

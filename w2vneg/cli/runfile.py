@@ -44,7 +44,7 @@ def take_run_options(context, parse):
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     other_data = any(kind in given for kind in SOURCES)
     own = {param.name: param for param in context.command.get_params(context)}
-    for name, value in parse(read_text(path), path).items():
+    for name, value in parse(read_text(path, errors="surrogateescape"), path).items():
         if not of_run(name) or name not in own or name in given or (other_data and _of_data(name)):
             continue
         try:

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from . import progress
-from .inputs import encode, input_of, input_options, refuse_overwriting
+from .inputs import encode, input_of, input_options, refuse_overwriting, tell_of_reading
 from .options import GroupedCommand, config_options
 from .tables import table
 
@@ -55,11 +55,13 @@ def split(out, by, mirror, quiet, as_json, **given):
     ends = _ends({name: given.pop(name) for name in ("train", "valid", "test", "last", "until")})
     chosen = {name: given.pop(name) for name in _CONFIG}
     source = input_of(given)
+    from ..data.inputs import settled
     from ..data.readers.sources import find_files
     from ..data.splitfiles import check_place, source_facts, write_split
     from ..data.splits import check_way, split_data
 
     config = _config(chosen, source)
+    source = settled(source, config.encoding, mirror)
     check_way(by, source.kind, source.rectangular, source.time_col is not None, ends)
     check_place(out)
     former = os.path.isdir(out) and bool(os.listdir(out))
@@ -68,7 +70,7 @@ def split(out, by, mirror, quiet, as_json, **given):
     refuse_overwriting("--out", out, files)
     note = progress.noter(quiet)
     data = encode(source, config, quiet)
-    note(data.report.line())
+    tell_of_reading(data.report, quiet)
     if source.source not in _PAIRED:
         _tell_of_many(data, config.window, note)
     ordered = bool(config.ordered)

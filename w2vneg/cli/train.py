@@ -9,8 +9,8 @@ import click
 
 from ..training.signals import first_signal
 from .beginning import beginning_of, beginning_options
-from .closing import check_page, tell_of_loss, tell_of_results, write_page
-from .inputs import encode, input_of, input_options, refuse_overwriting
+from .closing import check_page, tell_of_doubts, tell_of_loss, tell_of_results, write_page
+from .inputs import encode, input_of, input_options, refuse_overwriting, tell_of_reading
 from .options import GroupedCommand, config_options
 from .progress import TrainingProgress, compiling_told, noter
 from .results import refuse_replacing, tell_without_locks, vectors_of, write_results
@@ -49,7 +49,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 )
 @click.option("--dry-run", is_flag=True, help="Say what memory, disk and time the run would take, and train nothing.")
 @click.option("--report", "page", metavar="FILE.html", help="Write a page to look at, too (docs/looking.md).")
-@click.option("--quiet", is_flag=True, help="No progress, no report.")
+@click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @valid_options
 @config_options
@@ -92,7 +92,7 @@ def train(
     from ..tracking import Tracking
     from ..word2vec import Word2Vec
 
-    read = beginning.data(note)
+    read = beginning.data(note, mirror)
     word2vec = Word2Vec(config)
     word2vec.reads(read)
     word2vec.check(diagnose, start)
@@ -112,7 +112,7 @@ def train(
         check_page(page, output, files, replace=force or dry_run or bool(resume))
     known, own_vocab = beginning.vocabularies(fixed, word2vec, located, quiet)
     encoded = _encode(word2vec, located, quiet, known)
-    note(encoded.report.line())
+    tell_of_reading(encoded.report, quiet)
     _tell_of_phrases(encoded, note)
     _tell_of_raw_text(read, encoded, note)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
@@ -137,6 +137,7 @@ def train(
     with tracking:
         _train(trainer, tracking, quiet)
         tell_of_loss(trainer.model.history, note)
+        tell_of_doubts(trainer)
         with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
             write_results(word2vec, output, checkpoints, note)
         if trackers:
@@ -256,9 +257,9 @@ def _check_places(output, checkpoints):
 
 def _tell_of_phrases(encoded, note):
     if encoded.phrases:
-        most = sorted(encoded.phrases, key=lambda phrase: -phrase.count)[:5]
-        shown = ", ".join(f"{phrase.first} {phrase.second}" for phrase in most)
-        note(f"Phrases joined: {len(encoded.phrases):,}; the most frequent: {shown}.")
+        from ..data.phrases import what_was_joined
+
+        note(what_was_joined(encoded.phrases, encoded.report.joins, encoded.vocab))
 
 
 def _tell_of_raw_text(read, encoded, note):

@@ -9,8 +9,9 @@ from contextlib import nullcontext
 
 import click
 
+from ..data.inputs import settled
 from .images import images_of
-from .inputs import encode, input_of, input_options
+from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import GroupedCommand, config_options, read_config
 from .progress import compiling_told, noter
 from .results import tell_without_locks
@@ -53,7 +54,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
 @vocabulary_options
 @click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
 @click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
-@click.option("--quiet", is_flag=True, help="No progress, no report.")
+@click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 @valid_options
 @config_options
@@ -74,7 +75,9 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
         raise click.UsageError(
             "a search evaluates its trials on held-out pairs; name them with --valid, or a set of words with --metric"
         )
-    config = dataclasses.replace(read_config(config_path, given), source=read.source, rectangular=read.rectangular)
+    config = read_config(config_path, given)
+    read = settled(read, config.encoding, mirror)
+    config = dataclasses.replace(config, source=read.source, rectangular=bool(read.rectangular))
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
     from ..files.locks import owned
     from ..search.trials import check_folder
@@ -90,7 +93,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
     encoded = encode(read.located(mirror), config, quiet, **vocabularies(fixed))
-    note(encoded.report.line())
+    tell_of_reading(encoded.report, quiet)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)
     warn_of_raw(validation, config, combinations, encoded, note)

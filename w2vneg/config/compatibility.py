@@ -243,10 +243,6 @@ def _check_around(config, plugs):
         raise ConfigError(
             f"--exclude known asks what stood beside the one centre, and {flag} has several; leave it out"
         )
-    if config.temp_schedule == "adaptive":
-        raise ConfigError(
-            f"--temp-schedule adaptive looks at single rows, and {flag} compares the mean of several; leave it out"
-        )
 
 
 def check_diagnose(config):

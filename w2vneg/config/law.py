@@ -18,18 +18,16 @@ _SAME = 1e-6
 
 def settled(model):
     """Return (1 + T) / T and log D of a model; see `law_of`."""
-    return law_of(model.config, np.asarray(model.vocab_out.counts), model.position.temperature)
+    return law_of(model.config, np.asarray(model.vocab_out.counts))
 
 
-def law_of(config, counts, temperature=0.0):
+def law_of(config, counts):
     """Return where scores settle with a loss and a sampler.
 
     Parameters
     ----------
     config : TrainConfig, resolved
     counts : ndarray, int64, (n_targets,)
-    temperature : float
-        T of the latest round where it changes over the run; 0 if there was none, then it is that at the end.
 
     Returns
     -------
@@ -49,8 +47,8 @@ def law_of(config, counts, temperature=0.0):
     if config.sampler == "selfplay":
         return 2.0, np.zeros(len(counts))
     if config.sampler == "boltzmann":
-        temperature = temperature or _last_temperature(config)
-        return 1.0 if math.isinf(temperature) else (1 + temperature) / temperature, log_degeneracy(config, counts)
+        factor = 1.0 if math.isinf(config.temp) else (1 + config.temp) / config.temp
+        return factor, log_degeneracy(config, counts)
     sampler = SAMPLERS[config.sampler]
     if not (sampler.context_free and sampler.gives_log_q and hasattr(sampler, "log_p")):
         raise ConfigError(f"where scores settle with the sampler {config.sampler} is not known; take the raw ones")
@@ -66,9 +64,3 @@ def settle_alike(configs, counts):
         return len({(config.loss, config.sampler) for config in configs}) < 2
     (factor, log_noise), *others = [(c, np.zeros(len(counts)) if log_d is None else log_d) for c, log_d in laws]
     return all(c == factor and np.ptp(log_d - log_noise) < _SAME for c, log_d in others)
-
-
-def _last_temperature(config):
-    if config.temp_schedule == "adaptive":
-        raise ConfigError("an adaptive temperature is known once the model is trained; take the raw scores")
-    return config.temp_end if config.temp_schedule != "constant" else config.temp

@@ -10,7 +10,7 @@ from ..option import option
 from ..samplers import SAMPLERS
 
 ENGINES = ("local", "virtual", "ray")
-DTYPES = ("float16", "float32", "int8")
+DTYPES = ("float16", "float32")
 
 
 def _check_every(text):
@@ -25,7 +25,7 @@ def shares_in(text):
     except ValueError:
         shares = []
     if not shares or not all(0 < share < math.inf for share in shares):
-        raise ConfigError(f"rank_shares takes numbers above 0 with commas between, as 1,1,0.5, or auto, not {text!r}")
+        raise ConfigError(f"rank_shares takes numbers above 0 with commas between, as 1,1,0.5, not {text!r}")
     return shares
 
 
@@ -50,9 +50,9 @@ class RanksOptions:
     )
     rank_shares: str | None = option(
         None,
-        "How much of the data each rank gets beside the others, slow ones less: 1,1,0.5; auto: by speed, measured.",
-        metavar="NUMBERS|auto",
-        check=lambda text: text in (None, "auto") or shares_in(text),
+        "How much of the data each rank gets beside the others, slow ones less: 1,1,0.5.",
+        metavar="NUMBERS",
+        check=lambda text: text is None or shares_in(text),
         group="ranks",
         shown="all as much",
     )
@@ -114,19 +114,16 @@ def settle_ranks(config, given):
         raise ConfigError(f"--engine {config.engine} needs the number of ranks; add --ranks N")
     if config.ray_address is not None and config.engine != "ray":
         raise ConfigError("--ray-address is for --engine ray; leave it out")
-    if config.rank_shares not in (None, "auto") and len(shares_in(config.rank_shares)) != config.ranks:
+    if config.rank_shares is not None and len(shares_in(config.rank_shares)) != config.ranks:
         given, flag = len(shares_in(config.rank_shares)), f"--rank-shares {config.rank_shares}"
-        raise ConfigError(f"{flag} has {given} numbers for {config.ranks} ranks; give one for each, or auto")
+        raise ConfigError(f"{flag} has {given} numbers for {config.ranks} ranks; give one for each")
     _check_sharing(config)
     return {name: value for name, value in _OF_RANKS.items() if getattr(config, name) is None}
 
 
 def borders(config):
-    """Return where each rank's share begins and ends, in parts of the whole: list of float, (ranks + 1,), 0 … 1.
-
-    Shares that are still to be measured are equal.
-    """
-    shares = [1.0] * config.ranks if config.rank_shares in (None, "auto") else shares_in(config.rank_shares)
+    """Return where each rank's share begins and ends, in parts of the whole: list of float, (ranks + 1,), 0 … 1."""
+    shares = [1.0] * config.ranks if config.rank_shares is None else shares_in(config.rank_shares)
     ends = list(itertools.accumulate(shares, initial=0.0))
     return [end / ends[-1] for end in ends]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +93,7 @@ class Input:
         object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})
         if not self.files:
             raise ConfigError(f"an input of {kind} needs at least one file")
-        of_text = [name for name in ("delimiter", "header") if self.in_memory and name in self.options]
+        of_text = [name for name in ("delimiter", "header", "quoting") if self.in_memory and name in self.options]
         if of_text:
             raise ConfigError(f"{of_text[0]} is of files; {self.files[0]} is a table in memory, so leave it out")
 
@@ -163,11 +162,6 @@ class Input:
         others = {name: _absolute(own[name], value) for name, value in self.options.items() if _files(own, name)}
         return self.replace(files=tuple(files), **others)
 
-    def lasting(self) -> Input:
-        """The name of `absolute` in version 0.1."""
-        warnings.warn("lasting is now absolute", FutureWarning, stacklevel=2)
-        return self.absolute()
-
     @property
     def source(self) -> str:
         """How what is read is walked: "text", "baskets", "pairs" or "graph", as `TrainConfig.source`."""
@@ -184,7 +178,7 @@ def _absolute(item, paths):
 
 
 def _is_set(name, value):
-    return value is not None and value != () and (value is not False or name == "header")
+    return value is not None and value != () and (value is not False or name in ("header", "rectangular"))
 
 
 def _checked(item, value):
@@ -260,6 +254,37 @@ def as_input(data):
         raise ConfigError(f"the columns of this {frame.name}{head} do not say how to read it; {remedy}")
     options = {f"{key}_col": found[key] for key in ("item", "target", "weight") if key in found}
     return Input("pairs", frame, rectangular=found["rectangular"], **options)
+
+
+def settled(given, encoding="utf-8", mirror=None):
+    """Return an `Input` that says whether its things are of one kind or of two, where its columns' names do.
+
+    Of what can be read but once, standard input and URLs, nothing is looked at: reading it asks where it matters.
+    """
+    if given.kind not in ("pairs", "cooccurrence") or given.rectangular is not None:
+        return given
+    located = given.located(mirror)
+    if any(_once(file) for file in located.files):
+        return given
+    from .encoded.items import is_matrix, of_two_kinds
+    from .readers.sources import find_files
+
+    files = find_files(list(located.files))
+    if any(map(is_matrix, files)):
+        return given
+    layout = {name: value for name, value in located.values().items() if name not in ("rectangular", "names")}
+    return given.replace(rectangular=True) if of_two_kinds(files[:1], encoding=encoding, **layout) else given
+
+
+def of_as_many_kinds(given, config):
+    """Return an `Input` whose things are of one kind or of two as a model's are, unless its options say otherwise."""
+    if "rectangular" not in options_of(given.kind) or given.rectangular is not None:
+        return given
+    return given.replace(rectangular=config.rectangular)
+
+
+def _once(file):
+    return isinstance(file, str) and (file == "-" or "{rank}" in file or scheme_of(file) or not os.path.isfile(file))
 
 
 def encode_input(

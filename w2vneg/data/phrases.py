@@ -18,6 +18,7 @@ from ..errors import ConfigError, InputError
 from ..files.atomic import atomic_file
 from ..files.bounded import read_text
 
+_LOOKED_AT = 1000  # phrases, for why none of all occurs
 _LONGEST = 1 << 20  # bytes without white space that are passed on as they are, for the counter to refuse
 
 
@@ -129,14 +130,71 @@ def read_phrases(path) -> list[Phrase]:
     return found
 
 
-def joined(pieces, phrases):
-    """Yield pieces of UTF-8 text with phrases joined by underscores, pass after pass."""
+def lowered(phrases):
+    """Return phrases (list) in lower case, as the text in which they are joined; of those alike then the first."""
+    found = {}
+    for phrase in phrases:
+        first, second = phrase.first.lower(), phrase.second.lower()
+        found.setdefault((first, second, phrase.level), phrase._replace(first=first, second=second))
+    return list(found.values())
+
+
+def joined(pieces, phrases, tally=None):
+    """Yield pieces of UTF-8 text with phrases joined by underscores, pass after pass.
+
+    tally : `Tally`, optional, in which joins are counted
+    """
+    tally = tally or Tally()
     for level in sorted({phrase.level for phrase in phrases}):
-        pieces = _joined(pieces, [phrase[:2] for phrase in phrases if phrase.level == level])
+        pieces = _joined(pieces, [phrase[:2] for phrase in phrases if phrase.level == level], tally)
     return pieces
 
 
-def _joined(pieces, pairs):
+class Tally:
+    """joins : int, how often two words were joined"""
+
+    joins = 0
+
+
+def what_was_joined(phrases, joins, vocab):
+    """Tell on a line how often phrases were joined, or why none was (str).
+
+    phrases : sequence of Phrase, not empty
+    joins : int, as of `Tally`
+    vocab : Vocabulary of the text with its phrases joined
+    """
+    rows = vocab.words.find_all(f"{phrase.first}_{phrase.second}" for phrase in phrases)
+    rows = np.unique(rows[rows >= 0])
+    if joins:
+        most = rows[np.argsort(-vocab.counts[rows], kind="stable")[:5]].tolist()
+        shown = f"; the most frequent: {', '.join(vocab.words[row] for row in most)}" if most else ""
+        return (
+            f"Phrases joined: {joins:,} times; words of the vocabulary now: {len(rows):,} of {len(phrases):,}{shown}."
+        )
+    one = phrases[0]
+    return (
+        f"Warning: none of the {len(phrases):,} phrases, such as {f'{one.first} {one.second}'!r}, occurs in the text, "
+        f"so none was joined; {_why_none(phrases, vocab)}."
+    )
+
+
+def _why_none(phrases, vocab):
+    pairs = np.array([[phrase.first, phrase.second] for phrase in phrases[:_LOOKED_AT]])
+    known = (vocab.words.find_all(pairs.ravel().tolist()) >= 0).reshape(-1, 2)
+    if known.all(axis=1).any():
+        return "the words do, but never side by side: find phrases in this text"
+    folded = {word.lower() for word in vocab.words}
+    if any(first.lower() in folded and second.lower() in folded for first, second in pairs.tolist()):
+        return (
+            "the words do, with capitals where the phrases have none or the other way round: find phrases in this text"
+        )
+    return (
+        "the words are not in the vocabulary: find phrases in this text, with the --tokenizer, --strip, --numbers and "
+        "--lowercase of this run"
+    )
+
+
+def _joined(pieces, pairs, tally):
     from ..kernels.text.phrases import join, table_of
     from ..kernels.text.tokens import MARGIN, last_break, with_margins
 
@@ -148,7 +206,9 @@ def _joined(pieces, pairs):
         if end:
             block = with_margins(memoryview(text)[:end])
             done = join(block, end, slots, False)
-            yield block[MARGIN : MARGIN + done].tobytes()
+            piece = block[MARGIN : MARGIN + done].tobytes()
+            tally.joins += piece.count(b"_") - text.count(b"_", 0, done)
+            yield piece
             del text[:done]
         elif len(text) > _LONGEST:
             yield bytes(text)
@@ -156,7 +216,9 @@ def _joined(pieces, pairs):
     if text:
         block = with_margins(text)
         join(block, len(text), slots, True)
-        yield block[MARGIN:-MARGIN].tobytes()
+        piece = block[MARGIN:-MARGIN].tobytes()
+        tally.joins += piece.count(b"_") - text.count(b"_")
+        yield piece
 
 
 def digest(phrases) -> list[str]:

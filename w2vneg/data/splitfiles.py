@@ -71,7 +71,7 @@ def write_split(folder, split, vocab, vocab_out, about):
             parts[name]["shown"] = {"file": file, "pairs": matrix.nnz, "sha256": digest}
         manifest = {"made_by": _MADE_BY, "format": _FORMAT, **about, "parts": parts}
         text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
-        (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8")
+        (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
     return manifest
 
 
@@ -192,13 +192,13 @@ def _number(value):
 def _fields(vocab):
     """Return the names as fields of a tab-separated file, each with its tab: a quote in a name is quoted."""
     stream = io.StringIO()
-    writer = csv.writer(stream, delimiter="\t", lineterminator="\t")
+    writer = csv.writer(stream, delimiter="\t", lineterminator="\n")
     fields = []
     for word in vocab.words:
         stream.seek(0)
         stream.truncate()
         writer.writerow((word,))
-        fields.append(stream.getvalue())
+        fields.append(stream.getvalue()[:-1] + "\t")
     return fields
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import ConfigError, InputError, UnknownNameError, near_spellings
+from ..errors import ConfigError, InputError, UnknownNameError
 from ..files.atomic import atomic_file
 from ..files.bounded import LONGEST_LINE, refuse_line
+from .misspelt import near_spellings
 from .words import END, Words
 
 if TYPE_CHECKING:

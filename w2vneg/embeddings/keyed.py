@@ -33,13 +33,16 @@ _AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosM
 
 
 class KeyToIndex(Mapping):
-    """Word -> row, read-only; looks at the words themselves, so it takes no memory of its own."""
+    """Word -> row, read-only; looks at the words themselves, so it takes no memory of its own.
 
-    def __init__(self, words):
-        self._words = words
+    words : Words; row_of : callable, the row of a word, -1 if there is none; a whole number may be a row itself
+    """
+
+    def __init__(self, words, row_of):
+        self._words, self._row_of = words, row_of
 
     def __getitem__(self, word):
-        row = self._words.find(word)
+        row = self._row_of(word)
         if row < 0:
             raise KeyError(word)
         return int(row)
@@ -75,7 +78,7 @@ class Keyed:
     @property
     def key_to_index(self) -> KeyToIndex:
         """The row of each word, a read-only mapping."""
-        return KeyToIndex(self.words)
+        return KeyToIndex(self.words, self._row)
 
     def get_index(self, key: Key, default: int | None = None) -> int:
         """Return the row of a word; `default`, or UnknownNameError without one, if it has none."""

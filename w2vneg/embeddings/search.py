@@ -11,6 +11,7 @@ import numpy as np
 from ..jit import available_threads, launch
 
 ROWS = 1024  # looked at together in float64; their copies stay in the cache of a core
+_SHARE = 1 << 15  # rows that a thread is worth handing over for
 _SAFE = np.float32(1e-30), np.float32(1e30)  # squared lengths that float32 products are right for
 
 
@@ -94,8 +95,8 @@ def _dots_of_some(matrix, rows, queries):
 
 
 def _shared_out(n, work):
-    """Call `work` with slices that share out n rows, on all threads."""
-    count = available_threads()
+    """Call `work` with slices that share out n rows, on as many threads as have enough to do."""
+    count = min(available_threads(), 1 + n // _SHARE)
     edges = np.linspace(0, n, count + 1).astype(int).tolist()
     launch(lambda part: work(slice(edges[part], edges[part + 1])), count)
 

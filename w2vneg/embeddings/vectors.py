@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.misspelt import near_spellings
 from ..data.words import Words
-from ..errors import ConfigError, UnknownNameError, near_spellings, require
+from ..errors import ConfigError, UnknownNameError, require
 from .keyed import KEYS, Keyed
 from .search import ROWS, Coarse, compared, cosines_with, lengths_of, nearest, normalised
 
@@ -89,7 +89,7 @@ class Vectors(Keyed):
         return iter(self.words)
 
     def __contains__(self, word: str) -> bool:
-        return word in self.words
+        return self._row(word) >= 0
 
     def __getitem__(self, word: str | int | Iterable[str | int]) -> np.ndarray:
         """Return the vector of a word or row, float32 (dim,), read-only, or a new array of several, (k, dim)."""
@@ -127,9 +127,11 @@ class Vectors(Keyed):
         return row
 
     def _row(self, key):
-        """Return the row of a word, or a row itself, -1 if there is none (int)."""
-        row = self.words.find(key)
-        return int(key) if row < 0 and _is_row(key) and 0 <= key < len(self) else row
+        """Return the row of a word, -1 if there is none (int). A whole number is a name if there is one, else a row."""
+        if not _is_row(key):
+            return self.words.find(key)
+        row = self.words.find(str(key))
+        return int(key) if row < 0 and 0 <= key < len(self) else row
 
     def _spelt(self, word):
         """Return the vector of a word's spelling, float32 (dim,); UnknownNameError if it has none."""
@@ -388,30 +390,23 @@ class Vectors(Keyed):
         save(path, self.words, self.matrix, self.counts, format=format, precision=precision, spellings=self.spellings)
 
     @classmethod
-    def load(
-        cls, path: str | Path, matrix: str | None = None, readout: str | None = None, oov: str | None = None
-    ) -> Vectors:
+    def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
         """Read vectors from word2vec text or binary, npz, or a model folder, told apart by content.
 
         Parameters
         ----------
         path : str or Path
-        matrix : {"in", "out", "sum"}, optional
-            The former name of `readout`.
         readout : str, optional
             How vectors are made of a model folder's matrices, if not as the model says: ``"in"``, ``"both+letters"``, …
         oov : {None, "letters"}
             With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters, or an npz file
             written from one; for a model folder of n-grams with ``readout="in"``, or a ``.bin`` of fastText's.
         """
-        from ..formats import read, readout_of
+        from ..formats import read
 
-        if matrix is not None:
-            warnings.warn("matrix is now called readout", FutureWarning, stacklevel=2)
-            readout = readout or readout_of(path, matrix)
         stored = read(path, readout=readout, spell=spells(oov))
         with_spellings(oov, stored.spellings)
-        return cls(*stored)
+        return cls(*stored[:-1])
 
     def to_gensim(self) -> Any:
         """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""

@@ -7,7 +7,6 @@
 Popularity and item-item co-occurrence are counted in the training part of the same split, and ranked like the model.
 """
 
-import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -28,6 +27,7 @@ MODEL, POPULARITY, COOCCURRENCE = "model", "popularity", "item-item co-occurrenc
 class Coverage:
     """What a file of pairs had for a model: files : list of str; read : int, rows; unknown : int, rows with an item
     that the model does not know; evaluated : float, share of the rows without them; weight : float, share of the weight
+    columns : tuple of str, which columns of the first file were read as what, in words
     """
 
     files: list
@@ -35,12 +35,7 @@ class Coverage:
     unknown: int
     evaluated: float
     weight: float
-
-    @property
-    def judged(self):
-        """The name of `evaluated` in version 0.1."""
-        warnings.warn("judged is now evaluated", FutureWarning, stacklevel=2)
-        return self.evaluated
+    columns: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -156,12 +151,16 @@ def evaluate_with_baselines(
     return RankingEvaluation(results, tested, left_out, learnt, options, missing)
 
 
-def read_known(files, model, more=None):
+def read_known(files, model, more=None, tell=None):
     """Return the pairs of files as CSR, float64 (n_in, n_out), weights of the same pair summed; None without files.
 
     more : csr_matrix of the same shape, optional, to be added
+    tell : callable, optional, called with a line that says which columns were read as what
     """
-    return _together(_matrix(_as_paths(files), (model.vocab, model.vocab_out), model.config.lowercase)[0], more)
+    pairs, coverage = _matrix(_as_paths(files), (model.vocab, model.vocab_out), model.config.lowercase)
+    if tell is not None and coverage is not None:
+        tell(f"{', '.join(coverage.files)}: {'; '.join(coverage.columns)}")
+    return _together(pairs, more)
 
 
 def _together(pairs, more):
@@ -184,7 +183,9 @@ def _read(files, vocabularies, lowercase):
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
     read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
     weight = float(pairs[2].sum()) / sum(part.weight_read for part in parts)
-    return pairs, Coverage([str(path) for path in files], read, unknown, (read - unknown) / read, weight)
+    return pairs, Coverage(
+        [str(path) for path in files], read, unknown, (read - unknown) / read, weight, parts[0].columns
+    )
 
 
 def _matrix(files, vocabularies, lowercase):
@@ -216,13 +217,3 @@ def _figures(result):
     for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map"):
         figures |= {f"{name}@{k}": value for k, value in getattr(result, name).items()}
     return {name: value for name, value in figures.items() if value is not None}
-
-
-_RENAMED = {"Judgement": "RankingEvaluation", "judge_ranking": "evaluate_with_baselines"}  # since version 0.1
-
-
-def __getattr__(name):
-    if name not in _RENAMED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"{name} is now {_RENAMED[name]}", FutureWarning, stacklevel=2)
-    return globals()[_RENAMED[name]]

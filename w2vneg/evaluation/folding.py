@@ -19,8 +19,9 @@ import scipy.sparse
 
 from ..config.law import settled
 from ..data.encoded.heldout import count_centres, read_pairs_file
+from ..data.misspelt import near_spellings
 from ..data.readers.names import as_word
-from ..errors import ConfigError, UnknownNameError, near_spellings
+from ..errors import ConfigError, UnknownNameError
 from ..losses import LOSSES
 
 NEW_USER = "new-user"

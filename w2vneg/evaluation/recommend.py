@@ -10,9 +10,10 @@ from numbers import Integral
 
 import numpy as np
 
+from ..data.misspelt import near_spellings
 from ..data.readers.names import as_word
 from ..embeddings import top_rows
-from ..errors import ConfigError, InputError, UnknownNameError, near_spellings
+from ..errors import ConfigError, InputError, UnknownNameError
 from ..jit import launch
 from ..kernels.dense.blas import one_blas_thread
 from ..kernels.evaluation.best import LeftOut, Lists, best_of_tile
@@ -144,8 +145,9 @@ def recommend_many(model, queries=None, k=10, known=None, score="raw"):
         If the model does not know a name.
     """
     vocab = model.vocab
-    asked = list(vocab.words) if queries is None else list(map(str, _names(queries)))
-    centres = np.arange(len(vocab)) if queries is None else ids_of(model, asked)
+    names = vocab.words if queries is None else _names(queries)
+    asked = [_named(vocab, name, model.config.lowercase) for name in names]
+    centres = np.arange(len(vocab)) if queries is None else ids_of(model, names)
     blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
     if not blocks:
         raise ConfigError("recommending needs a name or more; got none")
@@ -160,8 +162,8 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     ----------
     model : Model
     seeds : str or sequence of str
-        Names of centres; where centres and targets are of two kinds (users and items) they are centres, too. A number
-        stands for its decimals.
+        Names of centres; where centres and targets are of two kinds (users and items) they are centres, too. A whole
+        number is a name if there is one, else a row.
     k : int
     known : scipy.sparse matrix, (n_in, n_out), optional
         Targets that are left out for having been seen with any of the seeds.
@@ -195,9 +197,9 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
 def recommend_new(model, items, k=10, score="raw"):
     """Return the items that score highest for a user whom training did not see, without those that he or she has.
 
-    items : str or sequence of str, what the user has; the rest as for `recommend`
+    items : str or sequence of str, what the user has, whole numbers as in `recommend`; the rest as for `recommend`
     """
-    items = _names(items)
+    items = [_named(model.vocab_out, item, model.config.lowercase) for item in _names(items)]
     if not items:
         raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
     folded = fold_in_items(model, items)
@@ -219,13 +221,20 @@ def _check_k(k):
 
 
 def ids_of(model, seeds):
-    """Return the rows of seeds by their names, int64 (m,); UnknownNameError with near spellings."""
+    """Return the rows of seeds, int64 (m,); a whole number that is no name is a row. UnknownNameError if unknown."""
     return np.array([_id(model, seed) for seed in seeds], np.int64)
 
 
+def _named(vocab, given, lowercase):
+    """Return a name as text (str): of a whole number that is no name the word in that row."""
+    name = str(given)
+    is_row = isinstance(given, Integral) and not isinstance(given, bool) and 0 <= given < len(vocab)
+    return vocab.words[int(given)] if is_row and as_word(name, lowercase) not in vocab else name
+
+
 def _id(model, name):
-    name = str(name)
-    vocab, word = model.vocab, as_word(name, model.config.lowercase)
+    vocab, name = model.vocab, _named(model.vocab, name, model.config.lowercase)
+    word = as_word(name, model.config.lowercase)
     if word in vocab:
         return vocab.id(word)
     near = near_spellings(name, vocab.words)

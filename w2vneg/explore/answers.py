@@ -5,6 +5,7 @@ blanks, so that words may hold them.
 """
 
 from bisect import bisect_left, bisect_right
+from inspect import signature
 from itertools import accumulate
 
 import numpy as np
@@ -22,7 +23,7 @@ MOST = 100  # answers to one
 _COMPLETIONS = 12
 _MANY = 10_000  # vectors that a copy in bytes pays for
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
-_KINDS = ("complete", "near", "compare", "next", "word")
+_KINDS = ("about", "complete", "near", "compare", "next", "word", "map")
 
 
 class Answers:
@@ -75,28 +76,32 @@ class Answers:
     def word(self, row="0", of="0"):
         """Return the word of a row."""
         words = self.subjects[self._numbered(of)].vectors.words
-        if not str(row).isdecimal() or int(row) >= len(words):
+        if not _is_number(row) or int(row) >= len(words):
             raise ConfigError(f"no row {row!r} among {len(words):,}")
         return self._entry(words[int(row)])
 
     def _numbered(self, of):
-        if not str(of).isdecimal() or int(of) >= len(self.subjects):
+        if not _is_number(of) or int(of) >= len(self.subjects):
             raise ConfigError(f"no vectors are number {of!r}; there are {len(self.subjects)}, from 0")
         return int(of)
 
     def answer(self, kind, **asked):
-        """Answer a question of one of the kinds ``complete``, ``near``, ``compare``, ``next``.
+        """Answer a question of one of the kinds: what the method of this name returns.
 
         Raises
         ------
         ConfigError
-            For another kind, or a question that is too long. UnknownNameError for unknown words.
+            For another kind, other parts of a question, or one that is too long. UnknownNameError for unknown words.
         """
         if kind not in _KINDS:
             raise ConfigError(f"no question is called {kind!r}{did_you_mean(kind, _KINDS)}")
         if sum(map(len, map(str, asked.values()))) > LONGEST:
             raise ConfigError(f"a question has at most {LONGEST} characters")
-        return getattr(self, kind)(**asked)
+        method = getattr(self, kind)
+        known = list(signature(method).parameters)
+        if not asked.keys() <= set(known):
+            raise ConfigError(f"{kind} is asked otherwise: with {', '.join(known) or 'nothing'}")
+        return method(**asked)
 
     def complete(self, q=""):
         """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it."""
@@ -255,9 +260,14 @@ def parsed(text, vectors):
     return positive, negative
 
 
+def _is_number(text):
+    """Whether a text is a whole number of no absurd length; Python converts no more than 4,300 digits."""
+    return str(text).isdecimal() and len(str(text)) <= 18
+
+
 def _number(k):
     """Return how many answers are asked for, at most `MOST` (int)."""
-    if not str(k).isdecimal() or int(k) < 1:
+    if not _is_number(k) or int(k) < 1:
         raise ConfigError(f"expected a number of answers, not {k!r}")
     return min(int(k), MOST)
 

@@ -1,9 +1,9 @@
 """Files and folders that appear complete or not at all: written beside their place, made durable, then renamed.
 
-What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked. A writer that was killed
-leaves it behind; the next one that writes NAME finds it without an owner and removes it. A folder takes the place of a
-former one by an exchange (see `exchange`). Where the system has none, two renames do it, and whoever comes after a kill
-between them puts the complete one back (`recover`).
+What is written goes to ``.NAME.xxxxxxxx.part`` beside NAME, which its writer keeps locked (a NAME that is too long for
+that is cut, see `hidden_stem`). A writer that was killed leaves it behind; the next one that writes NAME finds it
+without an owner and removes it. A folder takes the place of a former one by an exchange (see `exchange`). Where the
+system has none, two renames do it, and whoever comes after a kill between them puts the complete one back (`recover`).
 """
 
 import errno
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..errors import OutputError
 from .exchange import exchange
-from .locks import claim, still_names
+from .locks import claim, hidden_stem, still_names
 
 _PART, _NEW, _FORMER = ".part", ".new", ".former"  # being written; complete; what it takes the place of
 _HIDDEN = re.compile(r"\..+\.(?:[a-z0-9_]{8}\.(?:part|new|former)|lock)")
@@ -93,7 +93,7 @@ def atomic_folder(path, keep=None):
         If `path` is a file, or the folder cannot be written; a former folder is then as it was.
     """
     path, target = Path(path), Path(os.path.realpath(path))
-    if target.exists() and not target.is_dir():
+    if os.path.exists(target) and not os.path.isdir(target):
         raise OutputError(f"cannot write {path}: it is a file; name a folder")
     temporary = lock = None
     try:
@@ -119,7 +119,7 @@ def atomic_folder(path, keep=None):
 
 def _new_part(target, folder=False):
     """Make a temporary file or folder for `target`, locked; return (descriptor, or None for a folder, Path)."""
-    options = {"prefix": f".{target.name}.", "suffix": _PART, "dir": target.parent}
+    options = {"prefix": f"{hidden_stem(target)}.", "suffix": _PART, "dir": target.parent}
     while True:
         if folder:
             temporary = Path(tempfile.mkdtemp(**options))
@@ -220,8 +220,8 @@ def is_hidden(name):
 
 def _left_behind(target):
     """Return what lies beside `target` under its temporary names (list of Path)."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.(?:part|new|former)")
     try:
+        pattern = re.compile(rf"{re.escape(hidden_stem(target))}\.[a-z0-9_]{{8}}\.(?:part|new|former)")
         return [target.parent / name for name in os.listdir(target.parent) if pattern.fullmatch(name)]
     except OSError:
         return []
@@ -242,7 +242,7 @@ def _has_owner(path):
 def check_writable(path):
     """Raise OutputError now, before any long work, if a file could not be created at `path` later."""
     path, target = Path(path), Path(os.path.realpath(path))
-    if path.is_dir():
+    if os.path.isdir(path):
         raise OutputError(f"cannot write {path}: it is a folder; name a file")
     try:
         if is_special(path):
@@ -259,14 +259,14 @@ def check_writable(path):
 def check_folder_writable(path):
     """Raise OutputError now, before any long work, if a folder could not be created (or replaced) at `path` later."""
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_dir():
+    if os.path.exists(target) and not os.path.isdir(target):
         raise OutputError(f"cannot write {path}: it is a file; name a folder")
     sweep(target)
     parent = target.parent
-    while not parent.exists():
+    while not os.path.exists(parent):
         parent = parent.parent
     try:
-        os.rmdir(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_PART, dir=parent))
+        os.rmdir(tempfile.mkdtemp(prefix=f"{hidden_stem(target)}.", suffix=_PART, dir=parent))
     except OSError as error:
         raise OutputError(f"cannot write {path}: {_reason(error)}; choose another place") from error
 

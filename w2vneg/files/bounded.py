@@ -43,15 +43,18 @@ def read_bytes(path, missing="no such file"):
     return data
 
 
-def read_text(path, missing="no such file"):
+def read_text(path, missing="no such file", errors="strict"):
     """Return a UTF-8 file as str, without a byte-order mark; InputError as `read_bytes`, or naming the line."""
-    return decoded(path, read_bytes(path, missing))
+    return decoded(path, read_bytes(path, missing), errors)
 
 
-def decoded(path, data):
-    """Return UTF-8 bytes of a file as str, without a byte-order mark; InputError naming the line that is none."""
+def decoded(path, data, errors="strict"):
+    """Return UTF-8 bytes of a file as str, without a byte-order mark; InputError naming the line that is none.
+
+    errors : str, "surrogateescape" for a file that names others, whose names may be any bytes
+    """
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}:{line}: not UTF-8 text; convert the file to UTF-8 (iconv -t utf-8)") from None
@@ -87,6 +90,7 @@ def parse_toml(text, where):
     try:
         values = tomllib.loads(text.replace("\r\n", "\n"))
     except (ValueError, RecursionError) as error:  # not only of its own kind: thousands of digits, brackets
+        decoded(where, text.encode("utf-8", "surrogateescape"))  # a file that is no UTF-8 is told of as that
         raise InputError(f"{where}: not TOML ({error})") from error
     _check_values(values, where)
     return values

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import OutputError, did_you_mean
-from .cachedir import cache_dir
+from .cachedir import at_home, cache_dir
 
 KINDS = {  # kind -> what it is
     "corpora": "encoded data, made again when they are read",
@@ -33,7 +33,7 @@ def path_of(kind):
     if kind not in KINDS:
         raise OutputError(f"unknown kind {kind!r}{did_you_mean(kind, KINDS)}")
     named = os.environ.get("W2VNEG_JIT_CACHE") if kind == "jit" else None
-    return Path(named).expanduser() if named else cache_dir(kind)
+    return at_home(named, "W2VNEG_JIT_CACHE") if named else cache_dir(kind)
 
 
 def cached(kinds=tuple(KINDS)):

@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 import time
+import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,6 +15,9 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None
+
+
+_LONGEST = 255 - len("..xxxxxxxx.former")  # bytes of a name that fits into the hidden ones
 
 
 def claim(descriptor):
@@ -47,10 +51,25 @@ def still_names(path, descriptor):
         return False
 
 
+def hidden_stem(target):
+    """Return what the hidden names of what is on its way to a place begin with (str): a dot and its name.
+
+    A name that leaves no room for what comes behind is cut, and has a checksum. OSError if the system refuses it.
+
+    target : Path
+    """
+    name = os.fsencode(target.name)
+    if len(name) <= _LONGEST:
+        return f".{target.name}"
+    with suppress(FileNotFoundError):
+        os.lstat(target)
+    return f".{name[: _LONGEST - 9].decode('utf-8', 'ignore')}-{zlib.crc32(name):08x}"
+
+
 def lock_file(path):
     """Return the Path of the file that stands for the ownership of `path`: hidden, beside it."""
     target = Path(os.path.realpath(path))
-    return target.parent / f".{target.name}.lock"
+    return target.parent / f"{hidden_stem(target)}.lock"
 
 
 @contextmanager
@@ -67,8 +86,8 @@ def owned(path):
     OutputError
         If another process owns it, naming that process; or if the parent cannot be written.
     """
-    name = lock_file(path)
     try:
+        name = lock_file(path)
         name.parent.mkdir(parents=True, exist_ok=True)
         descriptor = _locked(path, name)
     except OSError as error:

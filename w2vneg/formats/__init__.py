@@ -5,12 +5,14 @@ unpickled. A file is read into ``(words, matrix, counts)``: Words; ndarray, floa
 C-contiguous; ndarray, int64, (n,) or None.
 """
 
+import codecs
+import warnings
 from pathlib import Path
 
 import numpy as np
 
 from ..data.words import Words
-from ..errors import ConfigError, InputError, OutputError, did_you_mean
+from ..errors import ConfigError, FileNote, InputError, OutputError, did_you_mean
 from ..files.bounded import check_regular
 from ..readout import parse
 from . import binary, columns, fasttext, folder, index, npz, packed, projector, static, tensors, text
@@ -57,6 +59,8 @@ _FOREIGN = {
     b"\x80": "a pickle, as gensim's .kv and .model are; opening one may run any code, so it is not read. In Python do "
     'gensim.models.KeyedVectors.load(PATH).save_word2vec_format("vectors.bin", binary=True), and name that file',
     b"\x93NUMPY": "an array without its words, as gensim keeps beside a .kv; write both as word2vec text or binary",
+    codecs.BOM_UTF16_LE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8)",
+    codecs.BOM_UTF16_BE: "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8)",
     b"PK\x05\x06": "an empty archive; write it again",
 }
 """What a file begins with that is not read -> what it is, and what to do."""
@@ -126,7 +130,7 @@ def read(path, readout=None, spell=False):
     Returns
     -------
     Stored
-        (words, matrix, counts, spellings)
+        (words, matrix, counts, spellings, noun, notes); the notes are warned of, too (FileNote)
 
     Raises
     ------
@@ -135,7 +139,18 @@ def read(path, readout=None, spell=False):
     ConfigError
         If the read-out is unknown, or asks for what only a model folder has; or spellings for what has none.
     """
-    path = Path(path)
+    stored = _read(Path(path), readout, spell)
+    tell(path, stored.notes)
+    return stored
+
+
+def tell(path, notes):
+    """Warn of what was read otherwise than a file has it (FileNote). notes : sequence of str, none perhaps"""
+    if notes:
+        warnings.warn(f"{path}: {'; '.join(notes)}", FileNote, stacklevel=3)
+
+
+def _read(path, readout, spell):
     if readout is not None:
         parse(readout)
     found = detect(path)
@@ -145,7 +160,7 @@ def read(path, readout=None, spell=False):
         with packed.unpacked(path) as plain:
             if detect(plain) == "packed":
                 raise InputError(f"{path} is packed twice; unpack it once")
-            stored = read(plain, readout, spell)
+            stored = _read(plain, readout, spell)
             return stored._replace(matrix=np.array(stored.matrix))  # a mapped file is gone behind the block
     if readout is not None:
         raise ConfigError(
@@ -164,11 +179,6 @@ def format_of(path):
             f"or end the name in {', '.join(SUFFIXES)}"
         )
     return SUFFIXES[suffix]
-
-
-def readout_of(path, matrix):
-    """Return the read-out that ``matrix``, its former name, stands for; a file of vectors has ``in`` as it is."""
-    return None if matrix == "in" and not Path(path).is_dir() else matrix
 
 
 def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None):

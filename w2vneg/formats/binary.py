@@ -12,7 +12,7 @@ import numpy as np
 from ..data.words import Words
 from ..errors import InputError
 from ..files.atomic import atomic_file
-from .common import Stored, check_finite, check_words, promised
+from .common import NUMBER, Stored, TakenWords, check_finite, check_words, promised
 
 _HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
@@ -39,6 +39,9 @@ def looks_binary(head):
         return False
     first_row = head[begin:].split(b"\n", 1)[0]
     if _NUMBERS.fullmatch(first_row) and len(first_row) >= 2 * dim - 1:
+        return False
+    line = head[header.end() :].split(b"\n", 1)[0].split()
+    if len(line) > dim and all(map(NUMBER.fullmatch, line[-dim:])):  # behind a word with blanks
         return False
     if _CONTROLS.search(head):
         return True
@@ -83,11 +86,11 @@ def read(path, spell=False):
         with open(path, "rb") as stream:
             header = _HEADER.match(stream.readline(_LONGEST_WORD))
             n, dim = promised(path, header, size, 4, _REMEDY)
-            words, matrix = _read_rows(path, _Buffered(stream), n, dim)
+            stored = _read_rows(path, _Buffered(stream), n, dim)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    check_finite(path, matrix, words)
-    return Stored(words, matrix, None)
+    check_finite(path, stored.matrix, stored.words)
+    return stored
 
 
 class _Buffered:
@@ -131,23 +134,18 @@ class _Buffered:
 
 
 def _read_rows(path, source, n, dim):
-    words, seen = [], set()
+    words = TakenWords(path, n, lambda row: f"{path}: row {row}", _REMEDY, "occurs twice" + _REMEDY)
     matrix = np.empty((n, dim), dtype=np.float32)
     for row in range(n):
         word = source.word()
         values = None if word is None else source.take(4 * dim)
         if values is None:
             raise InputError(f"{path}: expected {n} words, found {row} whole ones{_REMEDY}")
-        try:
-            name = word.lstrip(b"\n").decode("utf-8")
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: word {row} ({word[:40]!r}) is not UTF-8{_REMEDY}") from None
-        if not name or name in seen:
-            what = f"is {name!r}, which occurs twice" if name else "is empty"
-            raise InputError(f"{path}: word {row} {what}{_REMEDY}")
-        seen.add(name)
-        words.append(name)
-        matrix[row] = np.frombuffer(values, dtype="<f4")
+        word = word.lstrip(b"\n")
+        if not word:
+            raise InputError(f"{path}: word {row} is empty{_REMEDY}")
+        if words.take(word, row):
+            matrix[len(words.places) - 1] = np.frombuffer(values, dtype="<f4")
     if source.rest().strip():
         raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
-    return Words(words), matrix
+    return Stored(Words(words.places), matrix[: len(words.places)], None, notes=words.notes())

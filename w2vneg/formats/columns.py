@@ -3,6 +3,8 @@
 Read from any such table: words are its first column of text, vectors its first column of lists of numbers.
 """
 
+import os
+
 import numpy as np
 
 from ..data.words import Words
@@ -11,6 +13,7 @@ from ..files.atomic import atomic_file
 from .common import Stored, check_parts, check_text
 
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}  # what a file begins with -> its format
+_WORDS_A_BYTE = 8  # more different words than that no packing holds
 _REMEDY = "; expected columns word and vector: write it again"
 
 
@@ -44,7 +47,14 @@ def _table(path, stored):
 def read_parquet(path, spell=False):
     """Read a Parquet file; see `w2vneg.formats.read`."""
     parquet = require("pyarrow.parquet", "parquet", f"reading {path}")
-    return _read(path, lambda: parquet.read_table(path, partitioning=None))
+
+    def read_table():
+        n, size = parquet.read_metadata(path).num_rows, os.path.getsize(path)
+        if n > _WORDS_A_BYTE * size:  # its cells may be one and the same, written once
+            raise ValueError(f"{n:,} rows, more words than its {size:,} bytes could hold")
+        return parquet.read_table(path, partitioning=None)
+
+    return _read(path, read_table)
 
 
 def read_arrow(path, spell=False):

@@ -11,14 +11,19 @@ from ..errors import InputError, OutputError
 ARRAYS = ("matrix", "word_bytes", "word_offsets")
 """Names of the arrays that hold vectors: float32, (n, dim); the words' UTF-8 bytes, uint8; int64, (n + 1,)."""
 
+NUMBER = re.compile(rb"[-+]?(?:[\d.,_]*\d[\d.,_]*(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
+"""What is meant as a number, if not written as one that can be read: 1,5 or 1_000 or nan."""
+
 _BLANK = re.compile(rb"[ \t\n\r\v\f]")
 _NUMBERS = 1 << 18  # looked at together
+_CUT_AT = 98  # bytes of a word that word2vec.c keeps, and the last one
 _DIGITS = 18  # of a number in a header that any file could have
 
 
 class Stored(NamedTuple):
     """What was read. words : Words; matrix : float32, (n, dim); counts : int64, (n,), or None
     spellings : readout.letters.Spellings, or None; noun : str, what a word is called
+    notes : tuple of str, what was read otherwise than the file has it
     """
 
     words: Words
@@ -26,6 +31,7 @@ class Stored(NamedTuple):
     counts: np.ndarray | None
     spellings: Any = None
     noun: str = "word"
+    notes: tuple = ()
 
 
 def promised(path, header, size, width, remedy):
@@ -60,6 +66,83 @@ def promised(path, header, size, width, remedy):
     if n * (width * dim + 2) > size:  # each has a word and an end, too
         raise InputError(f"{promise}, which take more than its {size} bytes{remedy}")
     return n, dim
+
+
+class TakenWords:
+    """Words as they are read from a word2vec file, each once.
+
+    word2vec.c cuts words at 99 bytes, within a letter if need be. What is left of such a letter becomes U+FFFD, and of
+    words that are alike then the first is kept. Words that are no UTF-8 elsewhere are mended, too, if they are fewer
+    than one in a hundred; else the file has another encoding, or is damaged.
+
+    Parameters
+    ----------
+    path : str or Path
+    n : int
+        How many are expected, about.
+    where : callable, int -> str
+        Says where a word stands, for messages.
+    not_utf8, twice : str
+        What to do about words that are no UTF-8, and about repeated ones.
+
+    Attributes
+    ----------
+    places : dict, word (str) -> where it stands (int)
+    """
+
+    def __init__(self, path, n, where, not_utf8, twice):
+        self.places = {}
+        self._path, self._where, self._not_utf8, self._twice = path, where, not_utf8, twice
+        self._others, self._most = 0, n // 100
+        self._mended, self._repeated, self._example = 0, 0, ""
+
+    def take(self, word, place):
+        """Enter a word (bytes); return whether it is a new one. InputError if it is not to be kept."""
+        try:
+            name = word.decode()
+        except UnicodeDecodeError as error:
+            name = self._mend(word, place, error.start)
+        first = self.places.setdefault(name, place)
+        if first != place:
+            if not self._mended or "\ufffd" not in name:
+                raise InputError(f"{self._where(place)}: the word {name[:80]!r} {self._twice.format(first=first)}")
+            self._repeated += 1
+        return first == place
+
+    def _mend(self, word, place, start):
+        self._others += not _is_cut(word, start)
+        if self._others > self._most:
+            raise InputError(f"{self._where(place)}: the word {word[:40]!r} is not UTF-8{self._not_utf8}")
+        name = word.decode(errors="replace")
+        self._mended += 1
+        self._example = self._example or name
+        return name
+
+    def notes(self):
+        """Return what is to be told of words that were mended (tuple of str)."""
+        if not self._mended:
+            return ()
+        gone = f", and {self._repeated:,} that are alike then are left out" if self._repeated else ""
+        return (
+            f"words that are no UTF-8, as where word2vec.c cuts within a letter: {self._mended:,}, such as "
+            f"{self._example[:40]!r}, with U+FFFD for what is left of the letter{gone}",
+        )
+
+
+def _is_cut(word, start):
+    """Tell whether a word that is UTF-8 up to `start` has part of a letter there, and perhaps its own last byte."""
+    rest = word[start:]
+    if len(rest) > 4:
+        return False
+    if len(word) >= _CUT_AT:
+        return True
+    for part in (rest, rest[:-1]):
+        try:
+            part.decode()
+        except UnicodeDecodeError as error:
+            if error.start == 0 and error.reason == "unexpected end of data":
+                return True
+    return False
 
 
 def check_words(path, words):

@@ -7,7 +7,8 @@
     input matrix              bool (quantised?), 2 int64, float32 numbers: a row a word, then a row a bucket
     output matrix             the same, a row a word; of hierarchical softmax a row an inner node
 
-All little-endian. Quantised and pruned models, and classifiers, are refused: they have other rows.
+All little-endian. Quantised and pruned models, and classifiers, are refused: they have other rows. Vectors of words may
+have labels, too, where a word of the text began like one; these come last, have no row, and are left out.
 """
 
 import struct
@@ -34,12 +35,14 @@ _END_OF_LINE = "</s>"
 _REMEDY = "; the file is cut short, damaged or no model of fastText's: write it again"
 _ROWS = 1 << 14  # written at a time
 _LONGEST_WORD = 1 << 16
+_LEAST_ENTRY = 10  # bytes of a word's entry beside the word
 
 
 class Contents(NamedTuple):
     """What a file holds, but for its bytes. words : Words; counts : int64, (n,); n_buckets, minn, maxn : int
     rows : float32, (n + n_buckets, dim), mapped
     targets : float32, (n, dim), mapped, the output matrix; None: its rows are no words'
+    notes : tuple of str, as of `common.Stored`
     """
 
     words: Words
@@ -49,6 +52,7 @@ class Contents(NamedTuple):
     maxn: int
     rows: np.ndarray
     targets: np.ndarray | None
+    notes: tuple = ()
 
 
 def read(path, spell=False):
@@ -62,7 +66,7 @@ def read(path, spell=False):
             raise ConfigError(f"{path} has no n-grams, so words that it does not know have no vector; leave oov out")
         buckets = found.rows[len(found.words) :]
         spellings = GramSpellings(buckets, found.minn, found.maxn, found.n_buckets)
-    return Stored(found.words, matrix, found.counts, spellings)
+    return Stored(found.words, matrix, found.counts, spellings, notes=found.notes)
 
 
 def means(found):
@@ -91,16 +95,18 @@ def contents(path):
             if version not in (11, _VERSION):
                 raise InputError(f"{path}: version {version} of fastText's format, where 11 and 12 are known{_REMEDY}")
             dim, *_, loss, model, n_buckets, minn, maxn, _, _ = _ARGUMENTS.unpack(stream.read(_ARGUMENTS.size))
-            n, n_words, n_labels, _, pruned = _COUNTS.unpack(stream.read(_COUNTS.size))
-            if model == _MODELS["classifier"] or n_labels:
+            n_entries, n, n_labels, _, pruned = _COUNTS.unpack(stream.read(_COUNTS.size))
+            if model == _MODELS["classifier"]:
                 raise InputError(f"{path}: a classifier of fastText's, not word vectors; train with skipgram or cbow")
             if pruned >= 0:
                 raise InputError(f"{path}: a pruned model of fastText's, which is not read; take the .bin it came from")
             if maxn <= 0 or minn > maxn:
                 minn, maxn, n_buckets = 0, 0, 0 if maxn <= 0 else n_buckets
-            if n != n_words or n < 1 or dim < 1 or n_buckets < 0 or (n + n_buckets) * dim * 4 > size:
+            if n_entries != n + n_labels or min(n, dim) < 1 or min(n_labels, n_buckets) < 0:
+                raise InputError(f"{path}: its header does not fit together{_REMEDY}")
+            if (n + n_buckets) * dim * 4 + n_entries * _LEAST_ENTRY > size:
                 raise InputError(f"{path}: its header promises more than its {size:,} bytes hold{_REMEDY}")
-            words, counts = _entries(path, stream, n)
+            words, counts, labels = _entries(path, stream, n_entries, n)
             quantised, rows, columns = struct.unpack("<?2q", stream.read(17))
             if quantised:
                 raise InputError(
@@ -121,12 +127,17 @@ def contents(path):
     repeated = words.repeated()
     if repeated:
         raise InputError(f"{path}: the word {words[repeated[0]]!r} occurs twice{_REMEDY}")
-    return Contents(words, counts, rows - n, minn, maxn, matrix, targets)
+    label = labels[0][:40].decode(errors="replace") if labels else ""
+    notes = (
+        (f"labels of fastText's, which have no vector and are left out: {n_labels:,}, as {label!r}",) if labels else ()
+    )
+    return Contents(words, counts, rows - n, minn, maxn, matrix, targets, notes)
 
 
-def _entries(path, stream, n):
-    names, counts, data, at = [], np.empty(n, np.int64), b"", 0
-    for row in range(n):
+def _entries(path, stream, n_entries, n):
+    """Return the n words (Words), their counts (int64, (n,)) and the labels behind them (list of bytes)."""
+    names, counts, data, at = [], np.empty(n_entries, np.int64), b"", 0
+    for row in range(n_entries):
         end = data.find(b"\0", at)
         while end < 0 or end + 10 > len(data):
             more = stream.read(1 << 20)
@@ -136,15 +147,15 @@ def _entries(path, stream, n):
             end = data.find(b"\0")
         names.append(data[at:end])
         counts[row], kind = struct.unpack_from("<qb", data, end + 1)
-        if kind or counts[row] < 0 or END in names[-1]:
+        if kind != (row >= n) or counts[row] < 0 or END in names[-1]:
             raise InputError(f"{path}: word {row} has no count, or is none{_REMEDY}")
         at = end + 10
     stream.seek(at - len(data), 1)
     try:
-        b"\n".join(names).decode()
+        b"\n".join(names[:n]).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: its words are not UTF-8 ({error.reason}){_REMEDY}") from None
-    return Words.of_data(b"".join(name + END for name in names)), counts
+    return Words.of_data(b"".join(name + END for name in names[:n])), counts[:n], names[n:]
 
 
 def write(path, model):

@@ -24,7 +24,8 @@ _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg
 
 _OF_SPELLINGS = ("grams", "gram_vectors", "gram_lengths")
 _NAME_LENGTHS_AT = 26  # of the lengths of name and extra field in a member's local header
-_MOST_PACKED = 1100  # how many times smaller deflating can make anything, and a little more
+_MOST_PACKED = 100  # how many times smaller deflating makes words or vectors, at most
+_LITTLE = 1 << 26  # bytes that are unpacked in any case
 
 
 def write(path, stored):
@@ -104,8 +105,11 @@ def _array(stream, archive, name, mapped=None):
         shape, column_major, dtype = npy_header(entry)
         header = entry.tell()
         size = math.prod(shape) * dtype.itemsize
-        if size != member.file_size - header or member.file_size > _MOST_PACKED * (member.compress_size + 1):
+        if size != member.file_size - header:
             raise ValueError(f"{name} does not hold the promised {shape}")
+        if member.file_size > max(_LITTLE, _MOST_PACKED * member.compress_size):
+            times = member.file_size // max(1, member.compress_size)
+            raise ValueError(f"{name} would unpack to {times:,} times its size")
         order = "F" if column_major else "C"
         begin = _begin(stream, member) + header
         if mapped and size and member.compress_type == zipfile.ZIP_STORED and begin % dtype.itemsize == 0:

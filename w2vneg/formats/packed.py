@@ -9,6 +9,11 @@ from ..errors import InputError, W2vnegError
 
 MAGIC = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, xz, zstd
 
+_MOST, _LITTLE = (
+    100,
+    1 << 26,
+)  # how many times smaller packing makes vectors, at most; bytes that may be unpacked anyway
+
 
 @contextmanager
 def unpacked(path):
@@ -17,7 +22,11 @@ def unpacked(path):
         plain = Path(folder, path.stem or path.name)
         try:
             with Source(str(path)) as source, open(plain, "wb") as stream:
-                stream.writelines(source.pieces())
+                most = max(_LITTLE, _MOST * path.stat().st_size)
+                for piece in source.pieces():
+                    stream.write(piece)
+                    if stream.tell() > most:
+                        raise InputError(f"{path}: unpacks to more than {_MOST} times its size, as no vectors do")
         except OSError as error:
             raise InputError(
                 f"{path}: cannot be unpacked into {tempfile.gettempdir()} ({error.strerror or error}); make room "

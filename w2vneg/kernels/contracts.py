@@ -103,7 +103,6 @@ weigh_group, step_group
 
 import dis
 import inspect
-import warnings
 
 from ..errors import ConfigError
 from ..jit import implementation_of, watch_plug
@@ -309,19 +308,3 @@ def answers_log_prob(plug):
 def prepares_groups(plug):
     """Tell whether a weigher's class binds `prepare_group`."""
     return plug in _prepare_group.bodies
-
-
-_RENAMED = {  # since version 0.1
-    "implement_entering": "implement_prefetch_hint",
-    "implement_foresee": "implement_prescore",
-    "implement_follow": "implement_on_update",
-    "implement_log_noise": "implement_log_prob",
-    "implement_regard": "implement_prepare_group",
-}
-
-
-def __getattr__(name):
-    if name not in _RENAMED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"{name} is now {_RENAMED[name]}", FutureWarning, stacklevel=2)
-    return globals()[_RENAMED[name]]

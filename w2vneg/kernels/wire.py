@@ -1,7 +1,6 @@
-"""Rows as numbers of 16 or 8 bits and back, faster than NumPy's by five to ten times.
+"""Rows as numbers of 16 bits and back, faster than NumPy's by five to ten times.
 
-Halves are IEEE's: 1 sign, 5 bits of exponent, 10 of mantissa; rounded to nearest, ties to even. Octets are whole
-numbers of −127 … 127, times a scale of the row.
+Halves are IEEE's: 1 sign, 5 bits of exponent, 10 of mantissa; rounded to nearest, ties to even.
 """
 
 import numpy as np
@@ -48,33 +47,3 @@ def from_halves(halves, rows):
             bits = tiny if exponent == 0 else size + _REBIAS
             bits = bits + _REBIAS if exponent == np.int32(0x7C00) else bits
             rows[k, i] = np.int32(bits | ((half & np.int32(0x8000)) << np.int32(16))).view(np.float32)
-
-
-@njit
-def to_octets(rows, octets, scales, moved):
-    """Write rows, float32 (n, dim), as octets, int8 (n, dim), and scales, float32 (n,), NaN if a number is not finite.
-
-    moved : bool (n,), which are not all 0
-    """
-    for k in range(rows.shape[0]):
-        highest, wrong = np.float32(0.0), False
-        for i in range(rows.shape[1]):
-            size = abs(rows[k, i])
-            highest = max(highest, size)
-            wrong |= not (size < np.float32(np.inf))
-        moved[k] = wrong or highest > np.float32(0.0)
-        scale = highest / np.float32(127.0)
-        by = np.float32(0.0) if wrong or scale == np.float32(0.0) else np.float32(1.0) / scale
-        scales[k] = np.float32(np.nan) if wrong else scale
-        for i in range(rows.shape[1]):
-            value = np.float32(0.0) if wrong else rows[k, i] * by
-            octets[k, i] = np.int8(min(max(np.rint(value), np.float32(-127.0)), np.float32(127.0)))
-
-
-@njit
-def from_octets(octets, scales, rows):
-    """Write octets, int8 (n, dim), times their scales, float32 (n,), into rows, float32 (n, dim)."""
-    for k in range(rows.shape[0]):
-        scale = scales[k]
-        for i in range(rows.shape[1]):
-            rows[k, i] = np.float32(octets[k, i]) * scale

@@ -72,7 +72,7 @@ def _shown(value):
 def learning(subjects):
     """Curves of what the runs told, epoch by epoch."""
     section = Section("Learning", "Losses of different objectives or samplers do not compare.")
-    loss, alpha, rate, temperature, held = [], [], [], [], {}
+    loss, alpha, rate, held = [], [], [], {}
     for number, one in enumerate(subjects):
         records = one.told("EpochDone")
         if records:
@@ -83,12 +83,9 @@ def learning(subjects):
             alpha.append(Series(one.name, epoch, column("alpha"), like=number))
             tokens, seconds = _spent(records)
             rate.append(Series(one.name, epoch, tokens / seconds / 1e6, like=number))
-            if all(record.get("temperature") is not None for record in records):
-                temperature.append(Series(one.name, epoch, column("temperature"), like=number))
         for record in one.told("Validated"):
             held.setdefault(record["metric"], {}).setdefault(number, []).append((record["epoch"], record["value"]))
     plans = [("loss", "Loss", "mean loss of a pair, nats", loss), ("alpha", "Learning rate", "alpha", alpha)]
-    plans += [("temperature", "Temperature of draws", "T", temperature)]
     plans += [("speed", "Speed", "million tokens or pairs of data a second", rate)]
     section.charts += [Chart(key, title, "epoch", y, series) for key, title, y, series in plans if series]
     for metric, runs_of in held.items():

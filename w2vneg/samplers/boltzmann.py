@@ -37,11 +37,9 @@ from . import SAMPLERS
 from ._exact import BoltzmannExact
 from ._rolling import Boltzmann
 from .popularity import NoiseOptions, log_popularity
-from .temperature import check_schedule
 
 DEGENERACIES = ("uniform", "popularity")
 METHODS = ("rolling", "sir", "exact")
-TEMP_SCHEDULES = ("constant", "linear", "cosine", "adaptive")
 
 
 def _weights(values):
@@ -74,25 +72,13 @@ class MethodOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class BoltzmannOptions(NoiseOptions, MethodOptions):
-    """T, D, and how T changes."""
+    """T and D."""
 
     temp: float = option(
         1.0,
         "Temperature T of Boltzmann sampling; inf leaves the degeneracy distribution alone.",
         above=0,
         infinite=True,
-    )
-    temp_schedule: str = option(
-        "constant",
-        "How T changes over the run: constant, linear or cosine (to --temp-end), adaptive (holds "
-        "--effective-candidates).",
-        choices=TEMP_SCHEDULES,
-    )
-    temp_end: float | None = option(None, "Temperature at the end of a linear or cosine schedule.", above=0)
-    effective_candidates: float | None = option(
-        None,
-        "Effective number of candidates, (sum w)^2 / sum w^2, that the adaptive temperature holds.",
-        above=1,
     )
     degeneracy: str = option(
         "popularity",
@@ -146,9 +132,8 @@ class BoltzmannFamily(Sampler):
 
     @classmethod
     def settle(cls, options, given):
-        """Empty what method, degeneracy and schedule make idle; at T = ∞ draw from the degeneracy itself."""
-        check_schedule(options)
-        if math.isinf(options.temp) and options.temp_schedule == "constant" and options.degeneracy in DEGENERACIES:
+        """Empty what method and degeneracy make idle; at T = ∞ draw from the degeneracy itself."""
+        if math.isinf(options.temp) and options.degeneracy in DEGENERACIES:
             refuse_idle(("method", "candidates", "replaced"), "--temp inf, which draws from the degeneracy", given)
             values = {field.name: None for field in dataclasses.fields(BoltzmannOptions)}
             kept = {"noise_exponent": options.noise_exponent} if options.degeneracy == "popularity" else {}

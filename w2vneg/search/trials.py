@@ -191,8 +191,8 @@ class TrialFolder:
         return "\n".join(lines) + "\n" + to_toml({name: values[name] for name in chosen})
 
     def _write(self, name, text):
-        with atomic_file(self.path / name, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with atomic_file(self.path / name) as stream:
+            stream.write(text.encode("utf-8", "surrogateescape"))
 
 
 def check_folder(path):

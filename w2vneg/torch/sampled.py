@@ -29,9 +29,6 @@ _ELSEWHERE = {  # option that a plug reads elsewhere -> what does its work here
     "tree": "all classes are scored by a matrix product",
     "discriminator_alpha": "give loss.evidence.parameters() a group of their own in the optimiser",
     "discriminator_steps": "the discriminator learns at every call",
-    "temp_schedule": "set loss.sampler.inverse_temperature between calls",
-    "temp_end": "set loss.sampler.inverse_temperature between calls",
-    "effective_candidates": "set loss.sampler.inverse_temperature between calls",
 }
 
 

@@ -129,8 +129,7 @@ def figures_of(event):
     if isinstance(event, RoundDone):
         return {"train/loss": event.loss, "train/alpha": event.alpha, "train/pairs per s": _rate(event)}
     if isinstance(event, EpochDone):
-        found = {"epoch/loss": event.loss, "epoch/seconds": event.seconds}
-        return found if event.temperature is None else found | {"epoch/temperature": event.temperature}
+        return {"epoch/loss": event.loss, "epoch/seconds": event.seconds}
     if isinstance(event, Validated):
         return {f"valid/{name}": value for name, value in event.figures.items()}
     if isinstance(event, BestRestored):

@@ -19,7 +19,6 @@ from ..registry import RunContext, Sharing
 from ..samplers import SAMPLERS
 from ..samplers._nothing import Nothing
 from ..samplers.exclusions import make_exclusion
-from ..samplers.temperature import make_schedule
 from ..weighers import WEIGHERS
 from .engines.dense import DenseEngine
 from .engines.engine import Engine
@@ -33,7 +32,6 @@ class Assembly:
     engine : Engine
     loss_at_init : float, the loss with all logits 0
     started : int, how many centres begin with rows of another model
-    temperatures : what sets T between rounds (`samplers.temperature.make_schedule`), or None
     forewords : sequence of events, to be told before training: CostEstimated, ExchangesPlanned
     config : TrainConfig, with what was left to be chosen by the data; None if that was nothing
     """
@@ -41,7 +39,6 @@ class Assembly:
     engine: Engine
     loss_at_init: float
     started: int = 0
-    temperatures: object = None
     forewords: tuple = ()
     config: object = None
 
@@ -105,7 +102,6 @@ def _assemble_sampled(data, config, model, start, walk, periods):
         counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab), mean_draws=mean_draws
     )
     sampler = SAMPLERS[config.sampler].from_options(config, context)
-    temperatures = make_schedule(config, sampler, walk.centre_weights)
     told = dataclasses.replace(context, sampler=sampler, words=data.vocab.words)
     inputs = INPUTS[config.inputs].from_options(config, told) if INPUTS[config.inputs].composes else None
     weigher = WEIGHERS[config.weigher].from_options(config, told)
@@ -136,7 +132,7 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     started = _begin(model, [*plugs, *([] if inputs is None else [inputs])], start)
     plugs = Plugs(walk.source, *plugs, exclusion, inputs)
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
-    return Assembly(engine, loss.loss_at_init(config.negatives), started, temperatures, estimate)
+    return Assembly(engine, loss.loss_at_init(config.negatives), started, estimate)
 
 
 def _assemble_paths(data, config, model, start, walk, periods):

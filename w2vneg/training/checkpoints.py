@@ -3,7 +3,7 @@
 import time
 from contextlib import contextmanager
 
-from ..errors import ConfigError, W2vnegError
+from ..errors import ConfigError, OutputError, W2vnegError
 from ..files.locks import owned
 from .folder import check_place
 
@@ -48,15 +48,20 @@ class Checkpoints:
         since = self._clock() - self._saved
         return since >= _RATIO * self._cost and (epoch_done or since >= self._period)
 
-    def save(self, model, final=False):
+    def save(self, model, final=False, prepare=lambda: None):
         """Save the model and return whether that went well; a failure is kept as `failure`, and ends nothing.
 
         final : bool, the run is over and its caller reports a failure; else it is reported here, once
+        prepare : callable, called first; an error of its is a failure to save, too
         """
         begun = self._clock()
         try:
+            prepare()
             model.save(self.folder)
-        except W2vnegError as error:
+        except Exception as error:  # a MemoryError, too: the next save may go well
+            if not isinstance(error, W2vnegError):
+                said = f"{type(error).__name__}: {error}".removesuffix(": ")
+                error = OutputError(f"cannot write {self.folder}: {said}; nothing was left behind")
             if self.failure is None and not final:
                 self._warn(f"Warning: {error}; training goes on.")
             self.failure = error

@@ -86,7 +86,7 @@ def write_model(folder, model):
         if model.vocab_out is not model.vocab:
             model.vocab_out.save(target / "vocab_out.tsv")
         _write_json(target / "config.json", model.config.as_dict())
-        (target / RUN_FILE).write_text(run_as_toml(model, folder), encoding="utf-8")
+        (target / RUN_FILE).write_bytes(run_as_toml(model, folder).encode("utf-8", "surrogateescape"))
         _write_json(target / "position.json", vars(model.position))
         _write_law(target, model)
         _write_json(target / "corpus.json", vars(model.origin))
@@ -205,8 +205,6 @@ def _read_json(path):
 def _read_position(path):
     values = _read_json(path)
     kinds = {name: type(default) for name, default in vars(Position()).items()}
-    if isinstance(values, dict):
-        values = {"temperature": 0.0} | values  # folders from before it could change do not have it
     fits = isinstance(values, dict) and all(
         name in values and type(values[name]) in (kind, int) and 0 <= values[name] < 2**63
         for name, kind in kinds.items()

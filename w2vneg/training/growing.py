@@ -39,7 +39,7 @@ def config_to_grow(model, folder, changes):
 
 def check_growing(model, data):
     """Raise ConfigError unless a model and newer data are of one kind; data : Input or TrainConfig, of the newer."""
-    if (data.source, data.rectangular) != (model.config.source, model.config.rectangular):
+    if (data.source, bool(data.rectangular)) != (model.config.source, model.config.rectangular):
         kinds = {"text": "text", "baskets": "baskets or histories", "pairs": "pairs", "graph": "a graph"}
         raise ConfigError(
             f"the model was trained on {kinds.get(model.config.source, model.config.source)}, so its vocabulary grows "

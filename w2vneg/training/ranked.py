@@ -16,7 +16,6 @@ from .engines.ray import Crew, RayEngine
 from .engines.virtual import VirtualEngine
 from .exchanges import plan_exchanges
 from .model import Model
-from .speeds import measure_shares
 
 
 def assemble(data, config, model, start=None):
@@ -45,7 +44,6 @@ def make_rank(share, walk, config, model, slot, plan, start=None):
 
 
 def _virtual(data, config, model, start):
-    config = _with_shares(config)
     dealt = isinstance(data, RankedCorpus)
     shares = data.shares if dealt else [share_of(data, slot, borders(config)) for slot in range(config.ranks)]
     walks = [share.walk(config) for share in shares]
@@ -126,15 +124,9 @@ class ShareOfRank:
 def _ray(data, config, model, start):
     n_ranks, lies_there = config.ranks, isinstance(data, RankedCorpus)
     if lies_there:
-        crew, sample, chosen = data.crew, data.sample(), data.chosen
-        if chosen is not None and config.rank_shares not in ("auto", chosen.shares):
-            raise ConfigError(
-                f"the data were dealt out by shares of {chosen.shares}, and the run began with {config.rank_shares}; "
-                f"read them with rank_shares={config.rank_shares!r}"
-            )
+        crew, sample = data.crew, data.sample()
     else:
-        crew, chosen = _crew(config)
-    config = _with_shares(config, chosen)
+        crew = Crew(n_ranks, config.workers, config.ray_address)
     with crew.beginning():
         if not lies_there:
             shares = [share_of(data, slot, borders(config)) for slot in range(n_ranks)]
@@ -147,24 +139,7 @@ def _ray(data, config, model, start):
             plan = plan_exchanges(config, n_positions, crew.measure(plan.an_epoch))
         _, parts = make_rank(sample, sample.walk(config), config, model, 0, plan, start)
         crew.begin(plan, model.frozen)
-        parts = dataclasses.replace(parts, forewords=(*parts.forewords, *([] if chosen is None else [chosen])))
         return _engine_of(functools.partial(RayEngine, crew), parts.engine, parts, config, n_positions, plan)
-
-
-def _crew(config):
-    """Return the `Crew` of a run, and the `SharesChosen` if it was measured for them."""
-    crew = Crew(config.ranks, config.workers, config.ray_address)
-    if config.rank_shares != "auto" or config.ranks == 1:
-        return crew, None
-    with crew.beginning():
-        return crew, measure_shares(crew, config)
-
-
-def _with_shares(config, chosen=None):
-    """Return a TrainConfig whose shares are numbers where they were left to the run: those chosen, or equal ones."""
-    if config.rank_shares != "auto":
-        return config
-    return dataclasses.replace(config, rank_shares=",".join(["1"] * config.ranks) if chosen is None else chosen.shares)
 
 
 def reads_by_rank(given, config):
@@ -204,15 +179,14 @@ def read_by_rank(given, config, vocab=None, progress=None):
     reading = Reading.of(given, borders(config), vocab, **config.shaping)
     if config.engine == "virtual":
         return encode_ranked(reading, progress)
-    crew, chosen = _crew(config)
+    crew = Crew(config.ranks, config.workers, config.ray_address)
     with crew.beginning():
-        reading = dataclasses.replace(reading, borders=borders(_with_shares(config, chosen)))
         crew.open((Read(reading, slot) for slot in range(config.ranks)), progress)
         run = crew.gather("counts", "unite")
         vocab = vocabulary_of(run, reading.settings)
         found = crew.ask("encode", vocab)
         crew.give(Read(reading, slot, vocab) for slot in range(config.ranks))
-        return ranked_corpus(reading, found, len(run.counts), vocab, crew=crew, chosen=chosen)
+        return ranked_corpus(reading, found, len(run.counts), vocab, crew=crew)
 
 
 def _engine_of(kind, ranks, parts, config, n_positions, plan):

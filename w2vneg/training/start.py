@@ -15,7 +15,7 @@ from ..config.compatibility import check_freeze, is_of_paths
 from ..data.words import Words
 from ..embeddings import Vectors
 from ..errors import ConfigError
-from ..formats import detect, fasttext
+from ..formats import detect, fasttext, tell
 from ..inputs import INPUTS
 from .model import Model
 
@@ -90,6 +90,7 @@ class Start:
 
     @classmethod
     def _of_fasttext(cls, name, found, freeze):
+        tell(name, found.notes)
         n = len(found.words)
         rows = {"words_in": found.rows[:n], "grams_in": found.rows[n:], "vectors_out": found.targets}
 

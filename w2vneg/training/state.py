@@ -12,7 +12,6 @@ class Position:
     """How far a run has got: `round` rounds of epoch `epoch` (both from 0) are done.
 
     alpha_factor : float, halved at each rollback; loss_sum, pairs : of the epoch so far
-    temperature : float, T of the latest round where it changes over the run, else 0
     """
 
     epoch: int = 0
@@ -20,7 +19,6 @@ class Position:
     alpha_factor: float = 1.0
     loss_sum: float = 0.0
     pairs: int = 0
-    temperature: float = 0.0
 
 
 @dataclass

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import time
+import warnings
 from contextlib import contextmanager
 
 from ..config.compatibility import check_diagnose
@@ -22,7 +23,7 @@ from .state import Good, Origin, Position
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
-_CHOSEN = ("exchange_every", "rank_shares")  # options that, left to the run, are chosen once and kept
+_CHOSEN = ("exchange_every",)  # options that, left to the run, are chosen once and kept
 _FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change within a run
 
 
@@ -84,7 +85,7 @@ class Trainer:
             validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model, start)
         self.engine, self.loss_at_init, self.started = parts.engine, parts.loss_at_init, parts.started
-        self.temperatures, self._forewords = parts.temperatures, parts.forewords
+        self._forewords = parts.forewords
         self.config = self.model.config = parts.config or self.config
         if self.model.position.round > self.engine.n_rounds:
             raise ConfigError(
@@ -164,7 +165,10 @@ class Trainer:
                     self._epoch(clock)
         self.engine.compose()
         self.engine.forget()
-        look_at_contexts(self.model, self.corpus)
+        try:
+            look_at_contexts(self.model, self.corpus)
+        except Exception as error:  # what was trained must not be lost by it: the read-out says what it lacks
+            warnings.warn(f"the contexts of words could not be looked at ({_said(error)})", stacklevel=3)
         if self.stopped and not self.complete:
             self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
 
@@ -184,7 +188,6 @@ class Trainer:
                 break
             now = rounds[position.round]
             alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
-            self._set_temperature(now)
             self._check_data(good)
             loss, pairs = self.engine.run(now, alphas)
             last = position.round + 1 == len(rounds)
@@ -230,11 +233,13 @@ class Trainer:
         with clock.stopped():
             self._save(good)
 
-    def _save(self, good):
-        self.engine.compose()
-        if self.model.position.round != good.round:
-            self.model.good = Good(good, self.engine.kept())
-        self.checkpoints.save(self.model)
+    def _save(self, good=None):
+        def prepare():
+            self.engine.compose()
+            if good is not None and self.model.position.round != good.round:
+                self.model.good = Good(good, self.engine.kept())
+
+        self.checkpoints.save(self.model, prepare=prepare)
         self.model.good = None
 
     def _kept_states(self):
@@ -266,21 +271,6 @@ class Trainer:
     def _alpha(self, fraction):
         scale = self.engine.alpha_scale * self.model.position.alpha_factor
         return scale * linear(self.config.alpha, self.config.min_alpha, fraction)
-
-    def _set_temperature(self, coming):
-        """Give the sampler the T of the coming round."""
-        if self.temperatures is None:
-            return
-        position, engine = self.model.position, self.engine
-        keys = self.config.seed, coming.epoch, coming.number
-        position.temperature = self.temperatures.next(position.temperature, self._fraction(), engine, keys)
-        engine.set_temperature(position.temperature)
-
-    def _temperature(self):
-        """Return the sampler's T, or None if it has none that is finite."""
-        if self.temperatures is not None:
-            return self.model.position.temperature
-        return self.engine.temperature and (self.config.temp or self.engine.temperature)
 
     def _keep(self):
         """Remember this state as good; return its position."""
@@ -326,7 +316,6 @@ class Trainer:
             self.loss_at_init,
             self._alpha((position.epoch + 1) / self.config.epochs),
             clock.seconds(),
-            self._temperature(),
         )
         position.epoch += 1
         position.round, position.loss_sum, position.pairs = 0, 0.0, 0
@@ -344,8 +333,7 @@ class Trainer:
                 self._tell(diagnosis)
         if self.checkpoints is not None and self.checkpoints.due(epoch_done=True):
             with clock.stopped():
-                self.engine.compose()
-                self.checkpoints.save(self.model)
+                self._save()
 
     def _tell_round(self, clock):
         fraction = self._fraction()
@@ -368,6 +356,10 @@ class Trainer:
             self.model.history.append(event.as_dict())
         for listener in self.listeners:
             listener(event)
+
+
+def _said(error):
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 class _Clock:

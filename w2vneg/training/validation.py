@@ -12,7 +12,6 @@ import math
 import os
 import re
 import time
-import warnings
 import zlib
 from dataclasses import dataclass
 
@@ -253,28 +252,6 @@ class Validate:
         """Return the `Validation` of a run on `encoded` data; see `make_validation`."""
         options = {"metric": self.metric, "patience": self.patience, "every": self.every, "score": self.score}
         return make_validation(self.pairs, encoded, known=self.exclude_known, lowercase=lowercase, **options)
-
-
-_FORMER = {"metric": "metric", "patience": "patience", "eval_every": "every", "valid_exclude_known": "exclude_known"}
-
-
-def validate_of(valid, former):
-    """Return what `fit` evaluates on as a `Validate`, or None; `former` are its keywords of version 0.1."""
-    unknown = former.keys() - _FORMER.keys()
-    if unknown:
-        raise TypeError(
-            f"fit() got an unexpected keyword argument {min(unknown)!r}; options of the run are given to Word2Vec(…)"
-        )
-    if former:
-        fields = ", ".join(f"{_FORMER[name]}=" for name in former)
-        warnings.warn(f"{', '.join(former)} of fit: give valid=Validate(pairs, {fields})", FutureWarning, stacklevel=3)
-    if valid is None:
-        return None
-    if not isinstance(valid, Validate):
-        return Validate(valid, **{_FORMER[name]: value for name, value in former.items()})
-    if former:
-        raise ConfigError(f"{min(former)} is a field of Validate; give it there alone")
-    return valid
 
 
 def check_options(metric="mpr", patience=None, every=1.0, score=RAW):

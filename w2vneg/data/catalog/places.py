@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ...errors import DataError, InputError, UnknownNameError, did_you_mean
-from ...files.cachedir import cache_dir
+from ...files.cachedir import at_home, cache_dir
 from .arrival import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
 from .manifests import checkout, info, names
 
@@ -143,7 +143,7 @@ def _here(dataset, mirror):
 
 def _data_folders():
     if os.environ.get("W2VNEG_DATA"):
-        yield Path(os.environ["W2VNEG_DATA"]).expanduser()
+        yield at_home(os.environ["W2VNEG_DATA"], "W2VNEG_DATA")
     root = checkout()
     if root is not None:
         yield root / "data"

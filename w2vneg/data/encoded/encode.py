@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...errors import InputError
-from ..phrases import joined
+from ..phrases import Tally, joined
 from ..readers.counting import TokenCounter
 from ..readers.sentences import read_sentences
 from ..readers.sources import STDIN, file_stamp, find_files, is_paths
@@ -70,7 +70,7 @@ def encode_corpus(
     strip : sequence of str
         What to take out of the text before it is split into words: names among `data.readers.strip.CLEANERS`.
     phrases : sequence of data.phrases.Phrase
-        Pairs of words that are joined to one.
+        Pairs of words that are joined to one; in lower case if the text is.
 
     Returns
     -------
@@ -103,13 +103,14 @@ def _encode_sentences(sentences, settings):
         started = time.perf_counter()
         counter = TokenCounter(stream)
         lines = read_sentences(sentences, lowercase=settings.lowercase)
-        for _ in counter.count(joined(lines, settings.phrases), "sentences"):
+        tally = Tally()
+        for _ in counter.count(joined(lines, settings.phrases, tally), "sentences"):
             pass
         if counter.n_tokens == 0:
             spent = isinstance(sentences, Iterator)
             hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
             raise InputError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
-        counted = Counted(counter, started, counter.bytes, 0, [])
+        counted = Counted(counter, started, counter.bytes, 0, [], tally.joins)
         return _encode_in_temporary_files(counted, settings, stream)
 
 

@@ -12,6 +12,8 @@ import numpy as np
 
 from ...errors import InputError
 from ...kernels.cooccurrence import occurring, pair_counts
+from ..readers.cells import NameColumn
+from ..readers.columns import hint_of_weights
 from ..readers.frames import Frame
 from ..readers.layout import Column, delimiter_of
 from ..readers.names import Names
@@ -96,7 +98,17 @@ class EncodedGraph:
 
 
 def encode_edges(
-    source, *, source_col=None, target_col=None, weight_col=None, delimiter=None, header=None, directed=False, **shaping
+    source,
+    *,
+    source_col=None,
+    target_col=None,
+    weight_col=None,
+    delimiter=None,
+    header=None,
+    quoting=None,
+    bad_rows=None,
+    directed=False,
+    **shaping,
 ):
     """Read the edges of a graph: two nodes and perhaps a weight a row. The weights of equal edges are summed.
 
@@ -106,12 +118,15 @@ def encode_edges(
         As for `data.readers.sources.find_files`; delimited text, packed or not, where lines that begin with # or % are
         comments; Parquet; a file of `scipy.sparse.save_npz`; or a table in memory.
     source_col, target_col, weight_col : str or int, optional
-        Names of columns, or numbers from 1 on. By default 1 and 2, and for the weight 3 if its header says so or half
-        of its first cells or more are numbers; without a weight each row counts 1.
+        Names of columns, or numbers from 1 on. By default those that the header calls so, else 1 and 2; the weight is
+        a column that is called so, or the third of a table without a header, if numbers stand there. Without one, and
+        with a weight_col of "none", each row counts 1.
     delimiter : str, optional
         A sign, or one of the words of `data.readers.layout.DELIMITERS`; detected from the first lines if None.
     header : bool, optional
         Whether the first line names the columns; detected if None.
+    quoting, bad_rows : str, optional
+        As for `data.readers.tables.Tables`.
     directed : bool
         Edges lead from the first node to the second only.
     shaping
@@ -134,15 +149,22 @@ def encode_edges(
     shaping = Shaping(**shaping)
     choice = shaping.choice(rectangular=False)
     columns = [
-        Column("source", "--source-col", "name", source_col, 1),
-        Column("target", "--target-col", "name", target_col, 2),
-        Column("weight", "--weight-col", "weight", weight_col, 3, if_number=True, above_zero=True),
+        Column("source", "--source-col", "name", source_col, 1, ("source", "user", "item"), "sources"),
+        Column("target", "--target-col", "name", target_col, 2, ("target", "item", "target"), "targets"),
+        Column(
+            *("weight", "--weight-col", "weight", weight_col, 3, ("weight",), "weight"),
+            if_number=True,
+            above_zero=True,
+        ),
     ]
+    files = [_as_table(file) for file in find_files(source)]
     tables = Tables(
-        [_as_table(file) for file in find_files(source)],
+        files,
         columns,
         delimiter=delimiter_of(delimiter),
         header=header,
+        quoting=quoting,
+        bad_rows=bad_rows,
         encoding=shaping.encoding,
         progress=shaping.progress,
         comments=True,
@@ -153,16 +175,23 @@ def encode_edges(
         ends = [names.number(batch.columns[key], batch.where) for key in ("source", "target")]
         weight = batch.columns["weight"]
         parts.append((*ends, np.ones(batch.n_rows, np.float32) if weight is None else weight))
+    for matrix in [file.matrix for file in files if isinstance(file, Frame) and file.matrix is not None]:
+        numbers = np.arange(max(matrix.shape))  # nodes without an edge are nodes, too
+        names.number(NameColumn(numbers, list(map(str, numbers))), str)
     heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
     parts.clear()
-    left_out = {"comment lines": tables.n_comments}
+    left_out = tables.left_out
+    hints = tables.hints + hint_of_weights(tables.labels, weights)
+    if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
+        both = " and ".join(tables.labels[key] for key in ("source", "target"))
+        hints += (f"{n_both:,} names stand in {both} alike, and each is one node; rename them if they are two things",)
     edges = _Edges(heads, tails, weights, names.words, directed, left_out)
     graph = edges.encoded(choice)
-    labels = tuple(tables.labels.values())
     report = ItemsReport(
         *("edges", tables.n_files, tables.bytes, tables.n_rows, len(graph.vocab), len(graph.vocab)),
         *(edges.count(graph.matrix), 0, time.perf_counter() - started, left_out),
-        columns=labels,
+        columns=tables.labels.said,
+        hints=hints,
     )
     return replace(graph, report=report)
 

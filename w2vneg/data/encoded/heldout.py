@@ -32,6 +32,8 @@ class HeldOut:
         Rows of the file.
     weight_read : float or None
         Sum of the weights of all rows, those with unknown items too; None if they come from no file.
+    columns : tuple of str
+        Which columns of the file were read as what, in words.
     """
 
     centres: np.ndarray
@@ -40,6 +42,7 @@ class HeldOut:
     n_unknown: int
     n_read: int
     weight_read: float | None = None
+    columns: tuple = ()
 
     def __len__(self):
         return len(self.centres)
@@ -51,8 +54,8 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     Parameters
     ----------
     path : path, or a table in memory
-        As `encode_pairs` reads it without being told more: the columns 1 and 2, and 3 if it holds weights. A column of
-        ratings counts for none. UTF-8, or else Latin-1.
+        As `encode_pairs` reads it without being told more: the columns that are called so, else 1 and 2. A column of
+        ratings or times is no weight. UTF-8, or else Latin-1.
     vocab, vocab_out : Vocabulary
         Names of centres and of targets.
     lowercase : bool
@@ -87,7 +90,8 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
         parts.append((centres[kept], targets[kept], weights[kept]))
     if not weight_read <= float(np.finfo(np.float32).max):
         raise InputError(f"{path}: the weights sum to more than can be counted; scale them down")
-    held = HeldOut(*(np.concatenate(part) for part in zip(*parts, strict=True)), n_unknown, tables.n_rows, weight_read)
+    gathered = (np.concatenate(part) for part in zip(*parts, strict=True))
+    held = HeldOut(*gathered, n_unknown, tables.n_rows, weight_read, tables.labels.said)
     if not len(held):
         raise InputError(
             f"{path}: none of its {held.n_read:,} pairs has a weight above 0 and two known items; is it from the data "

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import ConfigError, InputError
 from ..readers.baskets import basket_reader
-from ..readers.layout import Column, delimiter_of
+from ..readers.layout import Column, delimiter_of, named
 from ..readers.names import Names
 from ..readers.report import ItemsReport
 from ..readers.tables import Tables
@@ -24,7 +24,7 @@ from .items import report_of
 from .pairs import RawPairs
 
 
-def encode_baskets(source, *, delimiter=None, progress=None, **options):
+def encode_baskets(source, *, delimiter=None, guessed=False, progress=None, **options):
     """Read files of baskets, one a line.
 
     Parameters
@@ -33,6 +33,8 @@ def encode_baskets(source, *, delimiter=None, progress=None, **options):
     delimiter : str, optional
         The ASCII sign between items, or one of the words of `readers.layout.DELIMITERS` but ``::``. Blanks if None;
         with another, blanks inside names become ``_`` and those beside the delimiter vanish.
+    guessed : bool
+        Whether the delimiter was found by the first lines, so that the report says it.
     progress : callable, optional
     options
         `min_count` (1 if left out), `max_vocab`, `vocab`, `encoding`, `lowercase`, `use_cache`, as for `encode_corpus`.
@@ -51,6 +53,8 @@ def encode_baskets(source, *, delimiter=None, progress=None, **options):
     corpus = encode_corpus(source, reader=reader, progress=progress, **{"min_count": MIN_COUNT["baskets"]} | options)
     fixed = options.get("vocab") is not None
     report = report_of_baskets(corpus.report, len(corpus.vocab), single_baskets(corpus), fixed, delimiter)
+    if guessed and delimiter not in (None, " "):
+        report = replace(report, columns=(f"parted by {named(delimiter)}, as it looks; else give --delimiter",))
     return replace(corpus, report=report, source="baskets")
 
 
@@ -76,7 +80,8 @@ def report_of_baskets(found, n_items, single, fixed, delimiter):
         If no basket has two items.
     """
     if single == found.sentences:
-        hint = "" if delimiter else "; name the sign between items with --delimiter if it is not a blank"
+        guess = "; name the sign between items with --delimiter if it is not a blank"
+        hint = guess if delimiter in (None, " ") else ""
         raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
     which = "unknown items" if fixed else "rare items"
     return ItemsReport(
@@ -111,20 +116,23 @@ def encode_ratings(
     max_history=None,
     delimiter=None,
     header=None,
+    quoting=None,
+    bad_rows=None,
     rectangular=False,
     **shaping,
 ):
     """Read who rated (bought, saw) what, one event a row, as histories by user.
 
-    An item that a user rated twice stands once, at the latest time. Rows without a user are left out.
+    An item that a user rated twice stands once, at the latest time. Rows without a user are left out. Where a column
+    is called as a quantity or a count is, an amount below 0, as of a return, makes a bad row.
 
     Parameters
     ----------
     source : path or list of paths
     user_col, item_col : str or int, optional
-        Names of columns, or numbers from 1 on; by default 1 and 2.
+        Names of columns, or numbers from 1 on; by default those that the header calls so, else 1 and 2.
     rating_col : str or int, optional
-        By default 3; read if there is a `min_rating`.
+        By default what the header calls so, else 3; read if there is a `min_rating`.
     min_rating : float, optional
         Leave out rows with a lower rating.
     time_col : str or int, optional
@@ -134,7 +142,7 @@ def encode_ratings(
         Keep only so many of a user's latest items.
     rectangular : bool
         Pairs of user and item, of weight 1, rather than histories.
-    delimiter, header
+    delimiter, header, quoting, bad_rows
         As for `encode_pairs`.
     shaping
         Fields of `choice.Shaping`; `vocab` is that of the users if rectangular, and `vocab_out` of the items.
@@ -159,24 +167,28 @@ def encode_ratings(
     choice = shaping.choice(rectangular)
     _check(max_history, min_rating, rating_col)
     columns = [
-        Column("user", "--user-col", "name", user_col, 1, may_be_empty=True),
-        Column("item", "--item-col", "name", item_col, 2),
-        Column("time", "--time-col", "time", time_col),
+        Column("user", "--user-col", "name", user_col, 1, ("user",), "users", may_be_empty=True),
+        Column("item", "--item-col", "name", item_col, 2, ("item",), "items"),
+        Column("time", "--time-col", "time", time_col, words="time"),
     ]
     if min_rating is not None:
-        columns.append(Column("rating", "--rating-col", "number", rating_col, 3))
+        columns.append(Column("rating", "--rating-col", "number", rating_col, 3, ("rating",), "ratings"))
+    columns.append(Column("amount", "the amount", "amount", means=("weight",), words="amounts", only_numbers=True))
     tables = Tables(
         source,
         columns,
         delimiter=delimiter_of(delimiter),
         header=header,
+        quoting=quoting,
+        bad_rows=bad_rows,
         encoding=shaping.encoding,
         progress=shaping.progress,
     )
     users, items = Names(shaping.lowercase), Names(shaping.lowercase)
     left_out = {}  # why -> how many
     user, item, when = _latest(*_events(tables, users, items, min_rating, left_out), len(items), max_history, left_out)
-    report = replace(report_of("ratings", tables, rectangular), left_out=left_out)
+    report = report_of("ratings", tables, rectangular)
+    report = replace(report, left_out=report.left_out | left_out)
     if rectangular:
         pairs = RawPairs(user, item, np.ones(len(user)), users.words, items.words, when)
         return pairs.encoded(choice, True, report, started)

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import ConfigError, InputError
+from ...errors import ConfigError, DoubtError, InputError
+from ..readers.columns import hint_of_weights
 from ..readers.frames import Frame
 from ..readers.layout import Column, delimiter_of
 from ..readers.names import Names, read_names
@@ -24,9 +25,9 @@ from .pairs import RawPairs
 def pair_columns(item_col=None, target_col=None, weight_col=None):
     """Return the columns of a table of pairs, as `data.readers.tables.Tables` wants them."""
     return [
-        Column("item", "--item-col", "name", item_col, 1),
-        Column("target", "--target-col", "name", target_col, 2),
-        Column("weight", "--weight-col", "weight", weight_col, 3, if_number=True),
+        Column("item", "--item-col", "name", item_col, 1, ("user", "item", "source"), "items"),
+        Column("target", "--target-col", "name", target_col, 2, ("item", "target", "target"), "targets"),
+        Column("weight", "--weight-col", "weight", weight_col, 3, ("weight",), "weight", if_number=True),
     ]
 
 
@@ -38,6 +39,8 @@ def encode_pairs(
     weight_col=None,
     delimiter=None,
     header=None,
+    quoting=None,
+    bad_rows=None,
     rectangular=False,
     **shaping,
 ):
@@ -48,15 +51,18 @@ def encode_pairs(
     source : path, frames.Frame, or list of them
         As for `data.readers.sources.find_files`; delimited text, packed or not, Parquet, or a table in memory.
     item_col, target_col, weight_col : str or int, optional
-        Names of columns, or numbers from 1 on. By default 1 and 2, and for the weight 3 if its header says so or half
-        of its first cells or more are numbers; without a weight each row counts 1.
+        Names of columns, or numbers from 1 on. By default those that the header calls so, else 1 and 2; the weight is
+        a column that is called so, or the third of a table without a header, if numbers stand there. Without one, and
+        with a weight_col of "none", each row counts 1.
     delimiter : str, optional
         A sign, or one of the words of `data.readers.layout.DELIMITERS`; detected from the first lines if None.
     header : bool, optional
         Whether the first line names the columns; detected if None.
+    quoting, bad_rows : str, optional
+        As for `data.readers.tables.Tables`.
     rectangular : bool
         Items and targets are two kinds of things, with a vocabulary each. Otherwise they are of one kind, and pairs of
-        an item with itself are left out.
+        an item with itself are left out. None: what is called as users and as items are is refused, as it is not clear.
     shaping
         Fields of `Shaping`: how names become a vocabulary and ids.
 
@@ -74,12 +80,14 @@ def encode_pairs(
     """
     started = time.perf_counter()
     shaping = Shaping(**shaping)
-    choice = shaping.choice(rectangular)
+    choice = shaping.choice(bool(rectangular))
     tables = Tables(
         source,
         pair_columns(item_col, target_col, weight_col),
         delimiter=delimiter_of(delimiter),
         header=header,
+        quoting=quoting,
+        bad_rows=bad_rows,
         encoding=shaping.encoding,
         progress=shaping.progress,
     )
@@ -87,6 +95,8 @@ def encode_pairs(
     names_out = Names(shaping.lowercase) if rectangular else names
     parts = []
     for batch in tables:
+        if rectangular is None and tables.labels.two_kinds:
+            _ask_for_kinds(batch)
         row = names.number(batch.columns["item"], batch.where)
         column = names_out.number(batch.columns["target"], batch.where)
         weight = batch.columns["weight"]
@@ -94,7 +104,31 @@ def encode_pairs(
     gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
     parts.clear()
     pairs = RawPairs(*gathered, names.words, names_out.words)
-    return pairs.encoded(choice, rectangular, report_of("pairs", tables, rectangular), started)
+    report = report_of("pairs", tables, bool(rectangular))
+    if rectangular and tables.labels.two_kinds:
+        report = replace(report, columns=(*report.columns, "two kinds of things, else give --no-rectangular"))
+    report = replace(report, hints=report.hints + hint_of_weights(tables.labels, pairs.weights))
+    return pairs.encoded(choice, bool(rectangular), report, started)
+
+
+def of_two_kinds(source, *, item_col=None, target_col=None, weight_col=None, encoding="utf-8", **layout):
+    """Return whether the columns of a table of pairs are called as users and items are; it is begun to be read.
+
+    source, item_col, target_col, weight_col, encoding : as of `encode_pairs`, and delimiter, header, quoting, bad_rows
+    """
+    layout["delimiter"] = delimiter_of(layout.get("delimiter"))
+    tables = Tables(source, pair_columns(item_col, target_col, weight_col), encoding=encoding, **layout)
+    batches = iter(tables)
+    next(batches, None)
+    batches.close()
+    return tables.labels.two_kinds
+
+
+def _ask_for_kinds(batch):
+    raise DoubtError(
+        f"{batch.where(0)}: {batch.labels['item']} and {batch.labels['target']} sound like two kinds of things, and "
+        "may be one; give --rectangular, or --no-rectangular if the same name is the same thing in both"
+    )
 
 
 def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
@@ -127,12 +161,13 @@ def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
     files = find_files(source)
     shaping = {name: options[name] for name in Shaping._fields if name in options}
     given = Shaping(**shaping)
-    choice, encoding, lowercase = given.choice(rectangular), given.encoding, given.lowercase
-    if len(files) != 1 or not _is_matrix(files[0]):
+    choice, encoding, lowercase = given.choice(bool(rectangular)), given.encoding, given.lowercase
+    if len(files) != 1 or not is_matrix(files[0]):
         if names:
             raise InputError(f"{files[0]}: names go with one sparse matrix, in a .npz file, which this is not")
         encoded = encode_pairs(files, rectangular=rectangular, **options)
         return replace(encoded, report=replace(encoded.report, kind="cooccurrence"))
+    rectangular = bool(rectangular)
     in_memory = isinstance(files[0], Frame)
     matrix = matrix_of(files[0], rectangular) if in_memory else load_matrix(files[0], rectangular, bool(names))
     rows, columns = matrix.row, matrix.col
@@ -153,7 +188,7 @@ def encode_cooccurrence(source, *, names=(), rectangular=False, **options):
         raise InputError(f"{files[0]}: {error}") from error
 
 
-def _is_matrix(file):
+def is_matrix(file):
     return file.matrix is not None if isinstance(file, Frame) else is_matrix_file(file)
 
 
@@ -170,7 +205,9 @@ def _words_of(matrix, path, files, words, rectangular):
 
 def report_of(kind, tables, rectangular=False):
     """Return the ItemsReport of tables that were read, with what comes later still empty."""
-    columns = tuple(tables.labels.values())
     return ItemsReport(
-        kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, rectangular=rectangular, columns=columns
+        *(kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, tables.left_out),
+        rectangular=rectangular,
+        columns=tables.labels.said,
+        hints=tables.hints,
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import ConfigError, InputError, OutputError
 from ...kernels.text.tokens import renumber
-from ..phrases import digest, joined
+from ..phrases import Tally, digest, joined, lowered
 from ..readers import READERS, code_of
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport
@@ -47,28 +47,27 @@ class Settings:
         unknown = set(strip) - set(CLEANERS)
         if unknown:
             raise ConfigError(f"strip must be among {', '.join(CLEANERS)}, not {unknown.pop()!r}")
-        return cls(
-            min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader, tuple(strip), tuple(phrases)
-        )
+        phrases = tuple(lowered(phrases) if lowercase else phrases)
+        return cls(min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader, tuple(strip), phrases)
 
     def key(self):
         """Return a short hexadecimal digest of all settings (str)."""
         words = {"vocab": self.vocab.digest()} if self.vocab else [as_index(self.min_count), self.max_vocab]
         parts = [1, self.reader, self.encoding, self.lowercase, words]
         parts += [sorted(self.strip)] if self.strip else []
-        parts += [digest(self.phrases)] if self.phrases else []
+        parts += ["joins", digest(self.phrases)] if self.phrases else []
         parts += [code] if (code := code_of(self.reader)) else []
         # no FORMAT: a new one replaces former entries
         text = json.dumps(parts, default=as_index)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def read(self, source):
-        """Yield an opened source as UTF-8, as the reader has it, without what is to be stripped."""
+    def read(self, source, tally):
+        """Yield an opened source as UTF-8, as the reader has it, without what is to be stripped; tally : as `joined`"""
         encoding = self.encoding
         if self.strip:
             source = Stripped(source.name, read_text(source, encoding=encoding), self.strip)
             encoding = "utf-8"
-        return joined(READERS[self.reader](source, encoding=encoding, lowercase=self.lowercase), self.phrases)
+        return joined(READERS[self.reader](source, encoding=encoding, lowercase=self.lowercase), self.phrases, tally)
 
     def choose(self, counter):
         """Return (vocabulary, ids by type of each table); see `kernels.text.tokens.renumber` for the latter."""
@@ -106,6 +105,7 @@ class Counted:
     bytes: int
     files: int
     digests: list
+    joins: int = 0  # of phrases
 
     def report(self, ids_by_type, kept_tokens, sentences):
         counter = self.counter
@@ -125,6 +125,7 @@ class Counted:
             discarded_tokens=counter.n_tokens - kept_tokens,
             discarded_types=counter.n_types - kept_types,
             sentences=sentences,
+            joins=self.joins,
             seconds=time.perf_counter() - self.started,
         )
 
@@ -134,10 +135,10 @@ def count_files(files, stamps, settings, stream, progress):
     counter = TokenCounter(stream)
     total = None if None in stamps else sum(stamp[0] for stamp in stamps)
     done = unpacked = 0
-    digests = []
+    digests, tally = [], Tally()
     for path in files:
         with Source(path) as source:
-            for _ in counter.count(settings.read(source), source.name):
+            for _ in counter.count(settings.read(source, tally), source.name):
                 progress(done + source.position, total)
             done += source.position
             unpacked += source.unpacked
@@ -145,7 +146,7 @@ def count_files(files, stamps, settings, stream, progress):
     if counter.n_tokens == 0:
         named = "standard input" if files == [STDIN] else ", ".join(files[:3]) + ", ..." * (len(files) > 3)
         raise InputError(f"{named}: no token in {unpacked:,} bytes; name a file with text")
-    return Counted(counter, started, unpacked, len(files), digests)
+    return Counted(counter, started, unpacked, len(files), digests, tally.joins)
 
 
 def write_ids(stream, ids_by_type, ids_file, offsets_file):

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import ConfigError
+from ..phrases import Tally
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport
 from ..readers.sources import find_files
@@ -112,14 +113,14 @@ class RankText:
 
     def _count(self, stretches, settings, progress):
         counter, started, done, unpacked = TokenCounter(self._stream), time.perf_counter(), 0, 0
-        sizes = [stretch.size() for stretch in stretches]
+        sizes, tally = [stretch.size() for stretch in stretches], Tally()
         for stretch, size in zip(stretches, sizes, strict=True):
             with stretch.open() as source:
-                for _ in counter.count(settings.read(source), source.name):
+                for _ in counter.count(settings.read(source, tally), source.name):
                     progress(done + min(source.position, size), sum(sizes))  # it reads somewhat beyond its end
                 done += size
                 unpacked += source.unpacked
-        return Counted(counter, started, unpacked, len(stretches), [])
+        return Counted(counter, started, unpacked, len(stretches), [], tally.joins)
 
     def close(self):
         """Let go of what was read."""
@@ -164,7 +165,6 @@ class RankedCorpus:
     phrases : tuple of data.phrases.Phrase, those that were joined while reading
     shares : list of EncodedCorpus where they are on this machine
     crew : object, the ranks that have them, elsewhere
-    chosen : events.SharesChosen, by which it was dealt out, where the ranks were measured
     """
 
     vocab: Vocabulary
@@ -174,7 +174,6 @@ class RankedCorpus:
     phrases: tuple = ()
     shares: list = None
     crew: object = None
-    chosen: object = None
     whole = False
     stored = 0
 

@@ -37,7 +37,7 @@ def as_names(cells, column, label, where):
                 f"{where(row)}: the name {names[code][:60]!r} in {label} ({column.option}) holds a line feed; "
                 "take it out, or close the quote that is open on this line"
             )
-        if not column.may_be_empty:
+        if not (column.may_be_empty or column.lenient):
             raise InputError(
                 f"{where(row)}: the cell in {label} ({column.option}) is empty; every row needs a name there"
             )
@@ -46,16 +46,21 @@ def as_names(cells, column, label, where):
 
 
 def as_numbers(cells, column, label, where):
-    """Return cells, text or numbers, as finite float64, of a weight 0 or more, or above 0; InputError for the first
-    other.
+    """Return cells, text or numbers, as finite float64, of a weight 0 or more, or above 0, of an amount 0 or more
+    and 1 where none stands; InputError for the first other.
     """
     import pandas as pd
 
     numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), np.float64)
     allowed = np.isfinite(numbers)
+    if column.kind == "amount":
+        numbers = np.where(np.isnan(numbers), 1.0, numbers)
+        allowed = numbers >= 0
     if column.kind == "weight":
         allowed &= numbers > 0 if column.above_zero else numbers >= 0
-    if not allowed.all():
+    if column.lenient:
+        numbers = np.where(allowed, numbers, np.nan)
+    elif not allowed.all():
         row = int(np.argmin(allowed))
         raise InputError(f"{where(row)}: in {label} ({column.option}) {_complaint(column, cells[row], numbers[row])}")
     return numbers
@@ -64,13 +69,24 @@ def as_numbers(cells, column, label, where):
 def _complaint(column, cell, number):
     if isinstance(cell, str) and not cell.strip():
         return "a cell is empty where a number should be"
+    if column.kind == "amount":
+        return f"the amount {number:g} is below 0, as of a return: leave such rows out, with --bad-rows skip"
     if column.above_zero and number <= 0:
         return f"the weight {number:g} is not above 0, as that of an edge is: leave such rows out"
     if number < 0:
         return f"the weight {number:g} is below 0; weights tell how often a pair was seen: leave such rows out"
-    if np.isinf(number) or str(cell).strip().lower() == "nan":
+    if _is_written_number(cell):  # nan, inf, or one that is too large
         return f"{str(cell).strip()[:60]} is no finite number"
     return f"{str(cell)[:60]!r} is no number (write decimals with a point; is this the right column?)"
+
+
+def _is_written_number(cell):
+    """Whether Python reads a cell as a number; how pandas reads 1e999 depends on its version."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 class Times:
@@ -105,13 +121,14 @@ class Times:
         if self.form == "number":
             return as_numbers(cells, column, label, where)
         times = pd.to_datetime(pd.Series(cells), format=self._pandas_form(), errors="coerce", utc=True)
-        if times.isna().any():
+        if times.isna().any() and not column.lenient:
             row = int(np.argmax(times.isna()))
             raise InputError(
                 f"{where(row)}: the time {str(cells[row])[:40]!r} in {label} ({column.option}) is not written as the "
                 f"first one is ({self.form}); write all as numbers or as YYYY-MM-DD HH:MM:SS"
             )
-        return times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
+        seconds = times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
+        return np.where(times.isna(), np.nan, seconds) if column.lenient else seconds
 
     def _pandas_form(self):
         """Return the form for pandas: ISO 8601 may have fractions of a second in one row and not in the next."""

@@ -1,9 +1,11 @@
 """Tables in memory: data frames, arrays, sparse matrices and lists of rows, read as the same table in a file would be.
 
-A name is what a file would hold: text as it is, a number as its decimals. So vocabulary and ids are the file's.
+A name is what a file would hold: text as it is, a number as its decimals, a whole one without them. So vocabulary and
+ids are the file's.
 """
 
 import datetime
+from dataclasses import replace
 
 from ...errors import ConfigError, InputError
 
@@ -118,16 +120,14 @@ class Frame:
 
     def batches(self, columns, times):
         """Yield (where, number of rows, columns, labels), as `readers.tables.Batch` has them; see `Tables`."""
-        from .layout import find_columns, is_weight
+        from .columns import Head, find_columns
 
-        numeric = [is_weight(name) or _is_numeric(cells) for name, cells in zip(self.head, self.columns, strict=True)]
-        found = find_columns(self.name, columns, self.head, numeric)
+        cells = [[str(cell) for cell in column[:_SAMPLE] if str(cell).strip()] for column in self.columns]
+        numeric = [_is_numeric(column) for column in self.columns]
+        if self.matrix is not None:  # its columns are known, and its third is the weight
+            columns = [replace(c, asked=c.asked or c.default) if c.default in (1, 2, 3) else c for c in columns]
+        found, labels = find_columns(self.name, columns, Head(self.head, self.named, numeric, cells))
         present = [column for column in columns if found[column.key] is not None]
-        labels = {
-            column.key: repr(self.head[at]) if self.named else f"column {at + 1}"
-            for column in present
-            for at in (found[column.key],)
-        }
         for start in range(0, len(self), _ROWS):
             rows = slice(start, start + _ROWS)
 
@@ -137,7 +137,7 @@ class Frame:
             read = dict.fromkeys((column.key for column in columns), None)
             for column in present:
                 cells = self.columns[found[column.key]][rows]
-                read[column.key] = _READ.get(column.kind, _numbers)(cells, column, labels[column.key], where, times)
+                read[column.key] = read_cells(cells, column, labels[column.key], where, times)
             yield where, min(_ROWS, len(self) - start), read, labels
 
 
@@ -172,6 +172,11 @@ def _is_numeric(cells):
     return cells.dtype.kind in "iuf"
 
 
+def read_cells(cells, column, label, where, times):
+    """Return an array of any cells as a column is to be read: a NameColumn, numbers or times (see `cells`)."""
+    return _READ.get(column.kind, _numbers)(cells, column, label, where, times)
+
+
 def _names(cells, column, label, where, times):
     import numpy as np
     import pandas as pd
@@ -180,7 +185,7 @@ def _names(cells, column, label, where, times):
 
     codes, different = pd.factorize(cells)
     texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
-    texts = [*map(str, texts), ""]  # code -1, of a missing cell, takes the last
+    texts = [*map(_text, texts), ""]  # code -1, of a missing cell, takes the last
 
     def place(code):
         return where(int(np.argmax(codes == (code if code < len(texts) - 1 else -1))))
@@ -191,6 +196,12 @@ def _names(cells, column, label, where, times):
     used = texts if (codes < 0).any() else texts[:-1]
     names = as_names(np.array(used, object), column, label, place)
     return NameColumn(names.codes[codes], names.names)
+
+
+def _text(cell):
+    """Return a cell as a name; ids that are decimals only as one beside them is missing, such as 1.0, are whole."""
+    whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
+    return str(int(cell) if whole else cell)
 
 
 def _is_text(text):

@@ -6,23 +6,16 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from ...errors import ConfigError, InputError, did_you_mean
+from ...errors import ConfigError, InputError
+from .column_names import columns_meant, meant_by, twins, without_kind
+from .columns import Head, find_columns
 
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
 STAND_IN = "\x1f"  # the unit separator takes the place of `::`, as parsers know delimiters of one byte only
 _SAMPLE_ROWS = 100
 _DATE = re.compile(r"\d[-\d/:.TZ+ ]*")
 _COMMA = re.compile(r"[-+]?\d+,\d+")
-_WEIGHT = re.compile(r"weights?|counts?|freq|frequency|plays", re.IGNORECASE)
-_RATING = re.compile(r"(user[ _-]?)?(ratings?|stars?|scores?|grades?)", re.IGNORECASE)
-_USERS, _ITEMS = "user|customer|query|session", "item|movie|film|product|track|song|artist|book"
-_USER, _ITEM, _TARGET = (
-    re.compile(rf"({names})[ _-]?(id|name)?", re.IGNORECASE) for names in (_USERS, _ITEMS, "target")
-)
-_NODE = "source|src|dst|node|(from|to)[ _-]?node"
-_USUAL = re.compile(
-    rf"(({_USERS}|{_ITEMS}|target|{_NODE})[ _-]?(id|name|[ij12])?)|ratings?|timestamp|{_WEIGHT.pattern}", re.IGNORECASE
-)
+_KINDS = {"item", "word", "node", "product", "movie", "user", "gene", "protein", "entity", "term", "vertex", "id"}
 
 
 @dataclass(frozen=True)
@@ -30,12 +23,17 @@ class Column:
     """A column that is asked for.
 
     key : str, by which a batch has it; option : str, the option that names it, for messages
-    kind : "name" (text), "number", "weight" (0 or more) or "time"
-    asked : str or int, its name in the header or its number from 1 on; None for `default`
+    kind : "name" (text), "number", "weight" (0 or more), "amount" (0 or more, or nothing) or "time"
+    asked : str or int, its name in the header or its number from 1 on; None for what the names say, else `default`
     default : int, a number from 1 on, or None for a column that need not be there
-    if_number : bool, `default` holds only if there is such a column and numbers stand in it
+    means : tuple of str, what its name may mean (`column_names`), the likeliest first; of two columns of names, the
+        meanings at one place go together
+    words : str, what it holds, in words
+    if_number : bool, `default` holds only of a table without a header, where numbers stand there that may be weights
+    only_numbers : bool, a name counts only where numbers stand below
     may_be_empty : bool, whether a name may be empty
     above_zero : bool, whether a weight of 0 is a mistake
+    lenient : bool, whether a bad cell is marked, as code -1 or NaN, and not refused
     """
 
     key: str
@@ -43,9 +41,13 @@ class Column:
     kind: str
     asked: str | int | None = None
     default: int | None = None
+    means: tuple = ()
+    words: str = ""
     if_number: bool = False
+    only_numbers: bool = False
     may_be_empty: bool = False
     above_zero: bool = False
+    lenient: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def named(delimiter):
     return next((name for name, text in DELIMITERS.items() if text == delimiter), repr(delimiter))
 
 
-def find_layout(name, sample, columns, delimiter=None, header=None):
+def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True):
     """Settle how a file is read, by its first lines.
 
     Parameters
@@ -98,6 +100,8 @@ def find_layout(name, sample, columns, delimiter=None, header=None):
         As `delimiter_of` returns it; detected if None.
     header : bool, optional
         Detected if None.
+    quoting : bool
+        Whether quotes mean anything.
 
     Returns
     -------
@@ -112,10 +116,10 @@ def find_layout(name, sample, columns, delimiter=None, header=None):
     where = f"{name}:{first_line}"
     names = [column.asked for column in columns if _is_name(column.asked)]
     chosen = delimiter or _found_delimiter(where, sample, names)
-    rows = rows_of(sample, chosen)
+    rows = rows_of(sample, chosen, quoting)
     if len(rows[0]) == 1:
         found = _candidates(sample)
-        instead = f" (it looks like {named(found[0])})" if found else ""
+        instead = f" (it looks like {named(found[0])})" if found and found[0] != chosen else ""
         raise InputError(
             f"{where}: only one column found with the delimiter {named(chosen)}, in {_shown(sample)}; "
             f"give the right --delimiter{instead}"
@@ -124,21 +128,67 @@ def find_layout(name, sample, columns, delimiter=None, header=None):
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
     head = [cell.strip() for cell in rows[0]]
+    if has_header and len(rows) > 1 and {len(row) for row in rows[1:]} == {len(head) + 1} and columns_meant(head):
+        head = ["", *head]  # as R writes it: the names of rows have no column of their own
     below = [row for row in rows[has_header:] if len(row) == len(head)]
-    numeric = [mostly_numbers(cells) or (has_header and is_weight(head[i])) for i, cells in _columns_of(below, head)]
-    places = find_columns(where, columns, head, numeric)
-    labels = {
-        key: repr(head[place]) if has_header else f"column {place + 1}"
-        for key, place in places.items()
-        if place is not None
-    }
+    cells = [[cell for row in below if (cell := row[i].strip())] for i in range(len(head))]
+    numeric = [mostly_numbers(own) for own in cells]
+    shown = head if has_header else [str(i + 1) for i in range(len(head))]
+    places, labels = find_columns(where, columns, Head(shown, has_header, numeric, cells, sign=chosen))
+    if not delimiter:
+        labels.said = (f"parted by {named(chosen)}", *labels.said)
     single = STAND_IN if chosen == "::" else chosen
-    return Layout(single, chosen != "::", has_header, len(rows[0]), places, labels)
+    return Layout(single, quoting and chosen != "::", has_header, len(head), places, labels)
 
 
-def rows_of(text, delimiter):
+def without_foreword(sample, delimiter=None):
+    """Take away what stands before the rows: lines of comments, totals, titles.
+
+    Returns
+    -------
+    text : str
+        With blank lines in their place; a comment that names the columns of the rows below becomes their header.
+    n_lines : int
+        How many were taken away.
+    """
+    lines = sample.split("\n")
+    first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
+    if first is None or not sample.strip():
+        return sample, 0
+    comments = [i for i in range(first) if lines[i].strip()]
+    rest = "\n".join(lines[first:])
+    sign = delimiter or next(iter(_candidates(rest)), None)
+    if sign is None:
+        return sample, 0
+    titles = []
+    if not comments:
+        rows = [(i, len(rows_of(line, sign)[0])) for i, line in enumerate(lines[: first + 20]) if line.strip()]
+        most = next((at for at, (_, size) in enumerate(rows) if size > 1), 0)
+        titles = [i for i, _ in rows[:most]]
+    elif _names_columns(lines[comments[-1]], rows_of(rest, sign), sign):
+        header = comments.pop()
+        lines[header] = lines[header].lstrip("#% ")
+    for i in comments + titles:
+        lines[i] = ""
+    return "\n".join(lines), len(comments) + len(titles)
+
+
+def _is_comment(line):
+    """Return whether a line cannot be a row: # or % and a blank, or names of columns behind the sign."""
+    text = line.lstrip()
+    if not text.startswith(("#", "%")):
+        return False
+    return text.rstrip() in ("#", "%") or text[1] in " \t#%" or len(columns_meant(re.split(r"[,;|\t ]+", text))) > 1
+
+
+def _names_columns(comment, rows, sign):
+    head = rows_of(comment.lstrip("#% "), sign)[0]
+    return len(head) == len(rows[0]) and len(columns_meant(head)) > 1
+
+
+def rows_of(text, delimiter, quotes=True):
     """Return the first rows of `text` as lists of cells."""
-    quoting = csv.QUOTE_NONE if delimiter == "::" else csv.QUOTE_MINIMAL
+    quoting = csv.QUOTE_MINIMAL if quotes and delimiter != "::" else csv.QUOTE_NONE
     if delimiter == "::":
         text, delimiter = text.replace("::", STAND_IN), STAND_IN
     elif delimiter == " ":
@@ -173,7 +223,8 @@ def _candidates(sample):
 
 def _found_delimiter(where, sample, names):
     found = _candidates(sample)
-    with_names = [delimiter for delimiter in found if set(names) <= set(map(str.strip, rows_of(sample, delimiter)[0]))]
+    heads = {delimiter: list(map(str.strip, rows_of(sample, delimiter)[0])) for delimiter in found}
+    with_names = [sign for sign, head in heads.items() if set(names) <= {*head, *map(without_kind, head)}]
     if not found:
         raise InputError(
             f"{where}: only one column found: neither tab, ::, semicolon, pipe, comma nor blanks part the first lines "
@@ -198,11 +249,6 @@ def is_number(cell):
     return True
 
 
-def is_weight(name):
-    """Return whether a column of this name holds weights."""
-    return _WEIGHT.fullmatch(name.strip()) is not None
-
-
 def columns_by_name(head):
     """Return which columns are meant, by their names alone.
 
@@ -216,21 +262,13 @@ def columns_by_name(head):
         "item" and "target", str: centres and targets, which are users and items where "rectangular" is True;
         "weight" and "rating", str. What is missing, or could be two columns, is left out.
     """
-    found = {}
-    patterns = {"user": _USER, "item": _ITEM, "target": _TARGET, "weight": _WEIGHT, "rating": _RATING}
-    for key, pattern in patterns.items():
-        fitting = [name for name in head if pattern.fullmatch(name.strip())]
-        if len(fitting) == 1:
-            found[key] = fitting[0]
+    found = {meaning: head[places[0]] for meaning, places in columns_meant(head).items() if len(places) == 1}
     rectangular = "user" in found and "item" in found
     if rectangular:
         found["item"], found["target"] = found.pop("user"), found["item"]
-    return found | {"rectangular": rectangular}
-
-
-def _columns_of(rows, head):
-    """Return (place, cells that are not blank) of each column."""
-    return [(i, [cell for row in rows if (cell := row[i].strip())]) for i in range(len(head))]
+    return {key: found[key] for key in ("item", "target", "weight", "rating") if key in found} | {
+        "rectangular": rectangular
+    }
 
 
 def mostly_numbers(cells):
@@ -243,14 +281,24 @@ def _has_header(rows, names):
     number, or no number where below most are.
     """
     first = [cell.strip() for cell in rows[0]]
-    if names and set(names) <= set(first):
+    if names and set(names) <= {*first, *map(without_kind, first)}:
         return True
     if any(map(_is_figures, first)):
         return False
-    if sum(_USUAL.fullmatch(cell) is not None for cell in first) >= 2:
+    below = [row for row in rows[1:] if len(row) == len(first)]
+    again = any(cell and cell == row[i].strip() for row in below for i, cell in enumerate(first))
+    if not again and _sound_like_names(first):
         return True
-    columns = _columns_of([row for row in rows[1:] if len(row) == len(first)], first)
-    return any(sum(map(_is_figures, cells)) > len(cells) / 2 for _, cells in columns)
+    columns = [[cell for row in below if (cell := row[i].strip())] for i in range(len(first))]
+    return any(sum(map(_is_figures, cells)) > len(cells) / 2 for cells in columns)
+
+
+def _sound_like_names(cells):
+    """Return whether two of these cells are usual names of columns, of two meanings, or twins as item_a and item_b."""
+    if len({meant_by(cell) for cell in cells} - {None}) > 1:
+        return True
+    pair = twins(cells)
+    return pair is not None and re.sub(r"[\W_]*[a-z0-9]$", "", cells[pair[0]].lower()) in _KINDS
 
 
 def _is_amount(cell):
@@ -261,65 +309,3 @@ def _is_amount(cell):
 def _is_figures(cell):
     """Return whether a cell is a number or a date written in digits."""
     return _is_amount(cell) or _DATE.fullmatch(cell) is not None
-
-
-def find_columns(where, columns, head, numeric):
-    """Return the places of columns: dict, key -> int from 0 on, None for one that need not be there and is not.
-
-    Parameters
-    ----------
-    where : str
-        For messages.
-    columns : list of Column
-    head : list of str
-        The columns' names.
-    numeric : list of bool
-        Whether each holds numbers.
-
-    Raises
-    ------
-    InputError
-        If one is missing or not to be told from another, or two are the same.
-    """
-    places = {column.key: _place(where, column, head, numeric) for column in columns}
-    taken = {}  # place -> option
-    for column in columns:
-        place = places[column.key]
-        if place is not None and taken.setdefault(place, column.option) != column.option:
-            raise InputError(
-                f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two columns"
-            )
-    return places
-
-
-def _place(where, column, head, numeric):
-    asked = column.default if column.asked is None else column.asked
-    if asked is None:
-        return None
-    shown = ", ".join(head)[:500]
-    if _is_name(asked):
-        if asked not in head:
-            hint = did_you_mean(asked, head, shown=-1)
-            raise InputError(f"{where}: no column is called {asked!r} ({column.option}){hint} The columns are: {shown}")
-        if head.count(asked) > 1:
-            both = " and ".join(str(i + 1) for i, cell in enumerate(head) if cell == asked)
-            raise InputError(f"{where}: {asked!r} stands over the columns {both}; give {column.option} the number")
-        return head.index(asked)
-    place = int(asked) - 1
-    if column.if_number and column.asked is None:
-        if place >= len(head) or not numeric[place]:
-            return None
-        if _RATING.fullmatch(head[place].strip()) is None:
-            return place
-        if column.option.startswith("--"):
-            raise InputError(
-                f"{where}: column {asked} is called {head[place]!r}, and a rating is no weight: a low one is no sign "
-                f"of liking. Give --ratings with --min-rating, or {column.option} {head[place]} to take it for a weight"
-            )
-        return None  # of held-out pairs, which then count one each
-    if not 0 <= place < len(head):
-        raise InputError(
-            f"{where}: there is no column {asked} ({column.option}), only {len(head)}: {shown}; "
-            "give its name or number, or another --delimiter"
-        )
-    return place

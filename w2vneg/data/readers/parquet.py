@@ -7,9 +7,10 @@ import numpy as np
 from ...errors import InputError, W2vnegError, require
 from ...files.memory import memory_size
 from .cells import NameColumn, as_names, as_numbers
-from .layout import find_columns, is_weight
+from .columns import Head, find_columns
 
 _ROWS = 1 << 19  # at a time
+_SAMPLE = 100  # rows that tell what columns hold
 
 
 def read_parquet(source, pieces, columns, times):
@@ -39,23 +40,27 @@ def read_parquet(source, pieces, columns, times):
     try:
         with pa.parquet.ParquetFile(place) as file:
             names = file.schema_arrow.names
-            numeric = [
-                is_weight(name) or _is_numeric(pa, kind)
-                for name, kind in zip(names, file.schema_arrow.types, strict=True)
-            ]
-            found = find_columns(source.name, columns, names, numeric)
+            numeric = [_is_numeric(pa, kind) for kind in file.schema_arrow.types]
+            found, labels = find_columns(source.name, columns, Head(names, True, numeric, _sample(file, len(names))))
             wanted = [names[at] for at in dict.fromkeys(found.values()) if at is not None]
             first_row = 1
             for batch in file.iter_batches(_ROWS, columns=wanted):
                 if batch.num_rows:
                     where = _Rows(source.name, first_row)
-                    labels = {key: repr(names[at]) for key, at in found.items() if at is not None}
                     yield where, batch.num_rows, _read(pa, batch, columns, found, names, times, where), labels
                 first_row += batch.num_rows
     except W2vnegError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:  # damaged pages; text that is not UTF-8
         raise InputError(f"{source.name}: cannot be read as Parquet ({error})") from error
+
+
+def _sample(file, n_columns):
+    """Return some cells of each column as text."""
+    batch = next(file.iter_batches(_SAMPLE), None)
+    if batch is None or batch.num_columns != n_columns:
+        return [[] for _ in range(n_columns)]
+    return [[str(cell) for cell in column.to_pylist() if cell is not None] for column in batch.columns]
 
 
 def _joined(name, pieces):
@@ -113,7 +118,11 @@ def _names(pa, cells, column, label, where):
 
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()
-    cells = pc.fill_null(cells.cast(pa.string()), "").dictionary_encode()
+    texts = cells.cast(pa.string())
+    if pa.types.is_floating(cells.type):  # ids beside a missing one; 1.0 is called 1, as in a data frame
+        texts = pc.replace_substring_regex(texts, r"\.0$", "")
+        texts = pc.if_else(pc.fill_null(pc.is_nan(cells), False), pa.scalar(None, pa.string()), texts)
+    cells = pc.fill_null(texts, "").dictionary_encode()
     names = as_names(
         np.asarray(cells.dictionary.to_pylist(), object), column, label, lambda row: where(_first(cells, row))
     )

@@ -11,7 +11,7 @@ class CorpusReport:
     those that keep at least one token. `bytes` are those of the files, unpacked (of the tokens as UTF-8 if
     they came from an iterable). `seconds` is what encoding took, whenever that was; `cached` tells whether it
     was in an earlier run. `damage` tells what was wrong with a copy in the cache that this one replaces, if there was
-    such a copy.
+    such a copy. `joins` tells how often the words of a phrase were joined.
     """
 
     files: int
@@ -28,6 +28,8 @@ class CorpusReport:
     seconds: float
     cached: bool = False
     damage: str = ""
+    joins: int = 0
+    hints = ()  # as of `ItemsReport`
 
     def line(self):
         """Return the report as one line for people (str)."""
@@ -47,7 +49,8 @@ class ItemsReport:
     matrix, lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one
     kind of things). `kept` counts distinct pairs or edges, or items in histories and baskets; `groups` are these, 0 for
     pairs. `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
-    `columns` are the columns of a table that were read. `damage` is as in `CorpusReport`.
+    `columns` say in words which columns of a table were read as what, `hints` what may be wrong with that. `damage` is
+    as in `CorpusReport`.
     """
 
     kind: str
@@ -63,13 +66,12 @@ class ItemsReport:
     rectangular: bool = False
     cached: bool = False
     columns: tuple = ()
+    hints: tuple = ()
     damage: str = ""
 
     def line(self):
         """Return the report as one line for people (str)."""
-        columns = f" ({', '.join(self.columns)})" if self.columns else ""
-        if len(self.columns) == 2 and self.kind != "ratings":
-            columns = f" ({', '.join(self.columns)}; no weights)"
+        columns = f" ({'; '.join(self.columns)})" if self.columns else ""
         things = f"{self.items:,} {'nodes' if self.kind == 'edges' else 'items'}"
         if self.rectangular:
             things = f"{self.items:,} centres and {self.targets:,} targets"

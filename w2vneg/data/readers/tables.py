@@ -7,15 +7,19 @@ parser takes the columns that are asked for out of each block. Parquet files are
 import csv
 import io
 import re
+from collections import Counter
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import InputError
 from ...kernels.text.rows import scan_rows
-from .cells import Times, as_names, as_numbers
+from .cells import NameColumn, Times, as_names, as_numbers
+from .columns import Labels
+from .foreign import form_of_records, refuse
 from .frames import Frame
-from .layout import STAND_IN, find_layout, named
+from .layout import STAND_IN, find_layout, named, without_foreword
 from .sources import STDIN, Source, file_stamp, find_files
 from .text import read_text
 
@@ -23,7 +27,12 @@ _BLOCK = 1 << 23  # bytes of text parsed at a time
 _SAMPLE = 1 << 16  # bytes that settle the layout
 _LONGEST_ROW = 1 << 26
 _ALL = np.iinfo(np.int64).max
+_WRONG = {"name": "an empty cell", "time": "no time", "amount": "a return"} | dict.fromkeys(
+    ("number", "weight"), "no number that counts"
+)
 _COMMENT = re.compile(rb"(?m)^[#%].*")
+_ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
+_LIKE_ROW = re.compile(rb"^[#%][^\s#%][^\t ,;|\n]*[\t ,;|]", re.MULTILINE)
 
 
 class Batch(NamedTuple):
@@ -58,13 +67,20 @@ class Tables:
         Called with (stored bytes read, stored bytes in all or None) after each batch.
     comments : bool
         Lines of text that begin with # or % are none of the table.
+    quoting : str, optional
+        "none": quotes are signs as others are; "csv": a quoted cell may hold anything. By default ("auto") one that
+        seems to have swallowed rows is refused.
+    bad_rows : str, optional
+        "skip": rows that cannot be read are left out and counted. By default ("error") the first is refused.
 
     Attributes
     ----------
     n_files, bytes, n_rows, n_comments : int
-        What has been read so far; bytes are those of the text, unpacked.
-    labels : dict, key -> str
+        What has been read so far; bytes are those of the text, unpacked. Bad rows are among the rows.
+    labels : columns.Labels
         What the columns that are read are called in the first file.
+    left_out : dict of str -> int
+        What was not read, and how many lines or rows.
 
     Raises
     ------
@@ -74,17 +90,47 @@ class Tables:
     """
 
     def __init__(
-        self, source, columns, *, delimiter=None, header=None, encoding="utf-8", progress=None, comments=False
+        self,
+        source,
+        columns,
+        *,
+        delimiter=None,
+        header=None,
+        encoding="utf-8",
+        progress=None,
+        comments=False,
+        quoting=None,
+        bad_rows=None,
     ):
         self.files = find_files(source)
         stamps = [_stamp(path) for path in self.files]
         self._total = None if None in stamps else sum(stamp[0] for stamp in stamps)
-        self._columns, self._delimiter, self._header = columns, delimiter, header
+        self._skips = bad_rows == "skip"
+        self._columns = [replace(column, lenient=True) for column in columns] if self._skips else columns
+        self._delimiter, self._header, self._quoting = delimiter, header, quoting or "auto"
         self._encoding, self._comments = encoding, comments
         self._progress = progress or (lambda done, total: None)
         self._times = Times()
         self.n_files = self.bytes = self.n_rows = self.n_comments = 0
-        self.labels = {}
+        self.labels = Labels()
+        self._bad = Counter()
+        self._like_rows = 0  # comments that may be rows
+
+    @property
+    def hints(self):
+        """What may be wrong with how rows were read (tuple of str)."""
+        if not self._like_rows:
+            return self.labels.hints
+        return (
+            *self.labels.hints,
+            f"{self._like_rows:,} lines among the rows begin with # or % and a name, and were passed as comments; if "
+            "they are rows, put their first names in quotes",
+        )
+
+    @property
+    def left_out(self):
+        about = {"comment lines" if self._comments else "lines before the rows": self.n_comments}
+        return about | {f"bad rows: {why}": number for why, number in self._bad.items()}
 
     def __iter__(self):
         done = 0
@@ -94,7 +140,7 @@ class Tables:
                 for batch in self._batches(source):
                     self.labels = self.labels or batch.labels
                     self.n_rows += batch.n_rows
-                    yield batch
+                    yield self._good(batch) if self._skips else batch
                     self._progress(done + source.position, self._total)
                 done += source.position
                 self.bytes += source.unpacked
@@ -116,16 +162,69 @@ class Tables:
             for batch in read_parquet(source, begun.pieces(), self._columns, self._times):
                 yield Batch(*batch)
             return
+        kind = {"source": "edges", "user": "ratings"}.get(self._columns[0].key, "pairs")
+        form = form_of_records(begun.first, kind) if self._delimiter is None else None
         blocks = _whole_lines(source.name, read_text(begun, encoding=self._encoding))
+        if form is not None:
+            from .records import read_records
+
+            blocks = self._without_comments(source.name, blocks) if self._comments else blocks
+            bad = self._bad if self._skips else None
+            for batch in read_records(source.name, blocks, form, self._columns, self._times, bad):
+                yield Batch(*batch)
+            return
+        if self._delimiter is None:
+            refuse(source.name, begun.first, kind)
+        blocks = self._without_foreword(blocks)
         if self._comments:
             blocks = self._without_comments(source.name, blocks)
         first = next(blocks, b"")
         if not first.strip():
             raise InputError(f"{source.name}: the file holds no row, only blank lines; name a file with rows")
         sample = first[: first.find(b"\n", min(_SAMPLE, len(first)) - 1) + 1].decode()
-        layout = find_layout(source.name, sample, self._columns, self._delimiter, self._header)
-        for block in _whole_rows(source.name, _chain(first, blocks), layout):
+        quoting = self._quoting != "none"
+        layout = find_layout(source.name, sample, self._columns, self._delimiter, self._header, quoting)
+        for block in _whole_rows(source.name, _chain(first, blocks), layout, self._bad if self._skips else None):
+            if self._quoting == "auto":
+                block.check_quotes()
             yield Batch(block.where, block.n_rows, block.read(self._columns, self._times), layout.labels)
+
+    def _good(self, batch):
+        """Return a batch without its bad rows, which are counted by what is wrong with the first of their cells."""
+        kept = np.ones(batch.n_rows, bool)
+        for column in self._columns:
+            values = batch.columns[column.key]
+            if values is None or (isinstance(values, NameColumn) and column.may_be_empty):
+                continue
+            good = values.codes >= 0 if isinstance(values, NameColumn) else ~np.isnan(values)
+            missing = int((kept & ~good).sum())
+            if missing:
+                self._bad[f"{_WRONG[column.kind]} in {batch.labels[column.key]}"] += missing
+            kept &= good
+        if kept.all():
+            return batch
+        places = np.flatnonzero(kept)
+        columns = {
+            key: None
+            if values is None
+            else NameColumn(values.codes[kept], values.names)
+            if isinstance(values, NameColumn)
+            else values[kept]
+            for key, values in batch.columns.items()
+        }
+        return Batch(lambda row: batch.where(int(places[row])), len(places), columns, batch.labels)
+
+    def _without_foreword(self, blocks):
+        first = next(blocks, b"")
+        if first.startswith(b"%%MatrixMarket"):
+            yield first
+            yield from blocks
+            return
+        cut = first.find(b"\n", min(_SAMPLE, len(first)) - 1) + 1
+        text, n_lines = without_foreword(first[:cut].decode(), self._delimiter)
+        self.n_comments += n_lines
+        yield text.encode() + first[cut:]
+        yield from blocks
 
     def _without_comments(self, name, blocks):
         """Yield blocks of whole lines with blank ones in place of comments, each with a row in it but for the last."""
@@ -137,6 +236,8 @@ class Tables:
                         f"{name}: a matrix in Matrix Market format, whose first row is no edge; read it with "
                         "scipy.io.mmread and write it with scipy.sparse.save_npz"
                     )
+                row = _ROW.search(text)
+                self._like_rows += 0 if row is None else len(_LIKE_ROW.findall(text, row.start()))
                 text, n_comments = _COMMENT.subn(b"", text)
                 self.n_comments += n_comments
             held += text
@@ -193,8 +294,10 @@ def _line_feeds(text):
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
-def _whole_rows(name, blocks, layout):
-    """Yield a `_Block` after the other; rows of another number of fields are refused."""
+def _whole_rows(name, blocks, layout, bad=None):
+    """Yield a `_Block` after the other; rows of another number of fields are refused, or left out and counted in `bad`,
+    a Counter.
+    """
     delimiter = ord(layout.delimiter)
     lines_before = 0
     rest = b""  # of a row with line feeds between quotes
@@ -210,11 +313,18 @@ def _whole_rows(name, blocks, layout):
             text, block = text[end:], block[end:]
             skip_header = False
         rows, end, lines, found = scan_rows(block, delimiter, layout.quoting, layout.n_fields, _ALL)
+        if found and bad is not None:
+            text, n_bad = _without_odd_rows(text, delimiter, layout)
+            bad["another number of fields"] += n_bad
+            rows, end, lines, found = scan_rows(
+                np.frombuffer(text, np.uint8), delimiter, layout.quoting, layout.n_fields, _ALL
+            )
         if found:
             raise InputError(
                 f"{name}:{lines_before + lines + 1}: {found} fields where the first row has {layout.n_fields} "
                 f"(delimiter {named('::' if layout.delimiter == STAND_IN else layout.delimiter)}), in "
-                f"{_line(text, lines)!r}; quote names that hold the delimiter, or give another --delimiter"
+                f"{_line(text, lines)!r}; quote names that hold the delimiter, give another --delimiter, or leave such "
+                "rows out with --bad-rows skip"
             )
         if rows:
             yield _Block(name, text[:end], rows, lines_before, layout)
@@ -226,8 +336,22 @@ def _whole_rows(name, blocks, layout):
         lines_before += rest[: len(rest) - len(rest.lstrip(b" \n"))].count(b"\n")
         raise InputError(
             f"{name}:{lines_before + 1}: a quote opened in this row is never closed, in {_line(rest.lstrip(), 0)!r}; "
-            "double a quote that is part of a name, or take it away"
+            "double a quote that is part of a name, or give --quoting none if quotes are signs"
         )
+
+
+def _without_odd_rows(text, delimiter, layout):
+    """Return whole rows with blank lines in place of those of another number of fields, and how many they are."""
+    parts, n_bad = [], 0
+    while True:
+        block = np.frombuffer(text, np.uint8)
+        _, end, _, found = scan_rows(block, delimiter, layout.quoting, layout.n_fields, _ALL)
+        if not found:
+            return b"".join([*parts, text]), n_bad
+        size = scan_rows(block[end:], delimiter, layout.quoting, 0, 1)[1]
+        parts += [text[:end], b"\n" * text.count(b"\n", end, end + size)]
+        text = text[end + size :]
+        n_bad += 1
 
 
 def _line(text, number):
@@ -252,6 +376,36 @@ class _Block(NamedTuple):
         block = np.frombuffer(self.text, np.uint8)
         lines = scan_rows(block, ord(self.layout.delimiter), self.layout.quoting, 0, row)[2]
         return f"{self.name}:{self.lines_before + lines + 1}"
+
+    def check_quotes(self):
+        """Raise InputError if a quoted cell over several lines holds the delimiter, and one of its lines looks like a
+        row by itself: a quote was a sign, and has swallowed rows.
+        """
+        if not self.layout.quoting or b'"' not in self.text:
+            return
+        if sum(map(bool, map(bytes.strip, self.text.split(b"\n")))) == self.n_rows:
+            return
+        sign = self.layout.delimiter
+        lines = self.text.decode().split("\n")
+        reader = csv.reader([line + "\n" for line in lines], delimiter=sign)
+        start = 0
+        try:
+            for row in reader:
+                own, start = lines[start : reader.line_num], reader.line_num
+                if len(own) < 2 or not any("\n" in cell and sign in cell for cell in row):
+                    continue
+                if sign == " " or any(line.count(sign) + 1 == self.layout.n_fields for line in own):
+                    self._refuse_quote(start - len(own), len(own))
+        except csv.Error:
+            self._refuse_quote(start, 0)
+
+    def _refuse_quote(self, line, n_lines):
+        until = f" ({n_lines} lines in all)" if n_lines else ""
+        raise InputError(
+            f"{self.name}:{self.lines_before + line + 1}: a quote opens a cell here that ends lines later{until} and "
+            f"holds the delimiter, so that it may have swallowed rows, in {_line(self.text, line)!r}; give --quoting "
+            "none if quotes are signs here, or --quoting csv if the cell is one"
+        )
 
     def read(self, columns, times):
         """Return the columns: dict, key -> NameColumn, ndarray or None."""

@@ -23,17 +23,27 @@ def delimiter():
     return option(None, "tab, comma, semicolon, pipe, blank, :: or any sign.", shown="detected", metavar="SIGN")
 
 
+def plain():
+    """Return the option that takes a file as it is, whatever format it looks like."""
+    return option(False, "Read the file as it is, though it looks like another format.", off="")
+
+
 def target_column():
-    return column("Column of what was seen with the item, or of the node that an edge leads to.", "2")
+    return column("Column of what was seen with the item, or of the node that an edge leads to.", "by name, else 2")
 
 
 def weight_column():
-    return column("Column of how often a pair was seen, or of the weight of an edge.", "3, if there is a number in it")
+    return column(
+        "Column of how often a pair was seen, or of the weight of an edge; none for none.",
+        "by name; without a header 3, if there is a number in it",
+    )
 
 
 def rectangular():
     """Return the option that makes rows and columns two kinds of things."""
-    return option(False, "Centres and targets are two kinds of things, as users and items.", off="")
+    return option(
+        None, "Centres and targets are two kinds of things, as users and items.", shown="by the names of columns"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +52,27 @@ class TableOptions:
 
     delimiter: str | None = delimiter()
     header: bool | None = option(None, "Whether the first line names the columns.", shown="detected")
+    quoting: str | None = option(
+        None,
+        "none: quotes are signs as others are. csv: a quoted cell may hold anything. auto refuses one that seems to "
+        "have swallowed rows.",
+        choices=("auto", "none", "csv"),
+        shown="auto",
+    )
+    bad_rows: str | None = option(
+        None,
+        "skip: leave out rows with an empty cell, a number that does not count, such as a return, or another number "
+        "of fields, and count them. error: refuse the first.",
+        choices=("error", "skip"),
+        shown="error",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptions(TableOptions):
     """Of tables of pairs."""
 
-    item_col: str | None = column("Column of the items, by name or number.", "1, in --ratings 2")
+    item_col: str | None = column("Column of the items, by name or number.", "by name, else 1, in --ratings 2")
     target_col: str | None = target_column()
     weight_col: str | None = weight_column()
-    rectangular: bool = rectangular()
+    rectangular: bool | None = rectangular()

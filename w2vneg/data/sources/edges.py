@@ -12,7 +12,9 @@ class Edges(Source):
     noun = "node"
 
     class Options(TableOptions):
-        source_col: str | None = column("Column of the node that an edge begins at, by name or number.", "1")
+        source_col: str | None = column(
+            "Column of the node that an edge begins at, by name or number.", "by name, else 1"
+        )
         target_col: str | None = target_column()
         weight_col: str | None = weight_column()
         directed: bool = option(False, "Edges lead from the first node to the second only.", off="")

@@ -11,13 +11,13 @@ class Ratings(Source):
     tables = True
 
     class Options(TableOptions):
-        user_col: str | None = column("Column of the users, by name or number.", "1")
-        item_col: str | None = column("Column of the items, by name or number.", "1, in --ratings 2")
-        rating_col: str | None = column("Column of the ratings.", "3")
+        user_col: str | None = column("Column of the users, by name or number.", "by name, else 1")
+        item_col: str | None = column("Column of the items, by name or number.", "by name, else 1, in --ratings 2")
+        rating_col: str | None = column("Column of the ratings.", "by name, else 3")
         min_rating: float | None = option(None, "Leave out rows with a lower rating.", shown="none")
         time_col: str | None = column("Column of times, numbers or dates, that order a history.", "file order")
         max_history: int | None = option(None, "Keep only so many of a user's latest items.", at_least=2, shown="all")
-        rectangular: bool = rectangular()
+        rectangular: bool | None = rectangular()
 
     @classmethod
     def walk(cls, given):

@@ -32,13 +32,10 @@ class Engine(ABC):
         Rounds of an epoch, and positions of the walk through the data that they cover.
     vectors_in, vectors_out : float32, (n_vocab, dim)
         The model's matrices, views that stay the same ones.
-    temperature : float or None
-        T of a sampler that has a finite one.
     alpha_scale : float
         What the learning rate is multiplied by.
     """
 
-    temperature = None
     alpha_scale = 1.0
 
     @property
@@ -64,10 +61,6 @@ class Engine(ABC):
         (loss, pairs) : (float, int)
             Sum of the losses, NaN if a row left the finite numbers; number of pairs.
         """
-
-    def set_temperature(self, temperature):
-        """Let the sampler draw at T = `temperature` from the next round on."""
-        raise NotImplementedError(f"{type(self).__name__} has no sampler with a temperature")
 
     @abstractmethod
     def compose(self):

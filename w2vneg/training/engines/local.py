@@ -14,7 +14,6 @@ from ...kernels.groups import make_scratch
 from ...kernels.linalg import Rows, width_of
 from ...kernels.round import fill_round, merge_round, train_round
 from ...kernels.schedule import linear
-from ...samplers.temperature import inverse
 from .inmemory import InMemoryEngine
 
 _COPIES = 16_000  # rows of a matrix that workers have copies of, all together
@@ -84,15 +83,6 @@ class LocalEngine(InMemoryEngine):
     def undamped(self):
         """How many workers may change a row before it is damped (int): near the root of a tree rows settle at once."""
         return 1 if self.plugs.loss.paths else 2
-
-    @property
-    def temperature(self):
-        inverse_temperature = self.plugs.sampler.inverse_temperature
-        return 1 / inverse_temperature if inverse_temperature else None
-
-    def set_temperature(self, temperature):
-        sampler = self.plugs.sampler._replace(inverse_temperature=inverse(temperature))
-        self.plugs = self.plugs._replace(sampler=sampler)
 
     def run(self, round, alphas):
         epoch_key, keys = self._start_streams(round)

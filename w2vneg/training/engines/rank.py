@@ -33,7 +33,6 @@ class Task(NamedTuple):
     version : int, that it begins with
     epoch, number, n_periods : int, which period of which epoch, of how many
     alphas : (float, float), learning rate at both ends
-    temperature : float or None, T from now on
     """
 
     version: int
@@ -41,7 +40,6 @@ class Task(NamedTuple):
     number: int
     n_periods: int
     alphas: tuple
-    temperature: float | None
 
 
 class Work(NamedTuple):
@@ -86,8 +84,6 @@ class Rank:
             self._set(self._base)
         self._moved = True
         rounds = self._rounds_of(task)
-        if task.temperature is not None:
-            self.engine.set_temperature(task.temperature)
         loss, pairs, n = 0.0, 0, len(rounds)
         for k, now in enumerate(rounds):
             end = linear(*task.alphas, (k + 1) / n) if k + 1 < n else task.alphas[1]

@@ -59,7 +59,7 @@ class RanksEngine(Engine):
 
     def run(self, round, alphas):
         started = time.perf_counter()
-        works = self._period(Task(self.version, round.epoch, round.number, self.n_rounds, alphas, self.temperature))
+        works = self._period(Task(self.version, round.epoch, round.number, self.n_rounds, alphas))
         self.version += 1
         trained = [work.seconds for work in works]
         self._times.append((time.perf_counter() - started, (max if self.side_by_side else sum)(trained), trained))
@@ -85,13 +85,6 @@ class RanksEngine(Engine):
     def vectors_out(self):
         self._fetch()
         return self.replica.vectors_out
-
-    @property
-    def temperature(self):
-        return self.replica.temperature
-
-    def set_temperature(self, temperature):
-        self.replica.set_temperature(temperature)
 
     def compose(self):
         self._fetch()

@@ -1,8 +1,6 @@
 """Changes of rows as they go from rank to rank: how wide a number is, and which rows are named.
 
-float16 halves the bytes and loses nothing that training would notice. int8 quarters them: each row has a scale of its
-own, its largest number / 127. What rounding takes away is not kept for the next exchange: a rank would have a state
-beside its model then, which a rank that takes another's place could not know.
+float16 halves the bytes and loses nothing that training would notice.
 
 Rows that did not change are left out where that is cheaper: each row that is named costs four bytes more.
 """
@@ -11,20 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.wire import from_halves, from_octets, to_halves, to_octets
+from ...kernels.wire import from_halves, to_halves
 
 
 class Packed(NamedTuple):
     """Rows on their way.
 
     ids : int32, (n,), places of the rows; None: all of them
-    values : float16, float32 or int8, (n, dim)
-    scales : float32, (n,), what a value of 1 stands for; None unless int8
+    values : float16 or float32, (n, dim)
     """
 
     ids: np.ndarray
     values: np.ndarray
-    scales: np.ndarray
 
     @property
     def nbytes(self):
@@ -43,15 +39,12 @@ class Packer:
 
     def __init__(self, n_rows, dim, dtype):
         self._values, self._moved = np.empty((n_rows, dim), dtype), np.empty(n_rows, np.bool_)
-        self._scales = np.empty(n_rows, np.float32) if dtype == "int8" else None
 
     def add(self, begin, rows):
         """Pack rows, float32 (n, dim), whose first has the place `begin`."""
         place = slice(begin, begin + len(rows))
         values, moved = self._values[place], self._moved[place]
-        if self._scales is not None:
-            to_octets(rows, values, self._scales[place], moved)
-        elif values.dtype == np.float16:
+        if values.dtype == np.float16:
             to_halves(rows, values.view(np.uint16), moved)
         else:
             values[:] = rows
@@ -59,12 +52,12 @@ class Packer:
 
     def packed(self):
         """Return all rows as `Packed`, good until others are added."""
-        values, scales = self._values, self._scales
+        values = self._values
         width = values.itemsize * values.shape[1]
         if np.count_nonzero(self._moved) * (width + 4) >= len(values) * width:
-            return Packed(None, values, scales)
+            return Packed(None, values)
         ids = np.flatnonzero(self._moved).astype(np.int32)
-        return Packed(ids, values[ids], None if scales is None else scales[ids])
+        return Packed(ids, values[ids])
 
 
 def unpack(packed, begin, out):
@@ -82,9 +75,7 @@ def unpack(packed, begin, out):
 
 def _decode(packed, places, rows):
     values = packed.values[places]
-    if packed.scales is not None:
-        from_octets(values, packed.scales[places], rows)
-    elif values.dtype == np.float16:
+    if values.dtype == np.float16:
         from_halves(values.view(np.uint16), rows)
     else:
         rows[:] = values

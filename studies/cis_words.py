@@ -1,0 +1,267 @@
+"""Words by cooperative importance sampling (CIS tables 2, 3, 6 and 8): next words, neighbours, analogies at d = 150.
+
+The paper's text8 is not at hand: the head of the English Wikipedia of 2015 stands for it, cut so that a run ends within
+an hour. Rare words are taken out before the window of 1 is laid, as in the paper. All methods learn from the same
+pairs, drawn in proportion to their counts; each has its own learning rate, chosen by Precision@1 of the next word on
+held-out text; then several seeds. FastText is gensim's, on the same sentences.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from w2vneg.config import TrainConfig
+from w2vneg.data.catalog import resolve
+from w2vneg.data.encoded import EncodedPairs
+from w2vneg.embeddings.vectors import Vectors
+from w2vneg.errors import MissingExtraError, require
+from w2vneg.evaluation import evaluate_analogy, evaluate_ranking, scores_of
+from w2vneg.kernels.cooccurrence import pair_counts
+from w2vneg.training.trainer import Trainer
+
+from . import STUDIES, Study, declare
+from .kernel_task import Scale, best_alpha, make_task, sentences_of, word_chain
+from .memo import Memo
+from .verdicts import Claim, Unit, judged
+
+METHODS = ("unis", "fs", "pops", "selfplay", "cis")
+PAPER = {  # of table 2: MPR and P@1, by vocabulary
+    12_000: {"fs": (85.1, 7.2), "unis": (87.4, 6.0), "pops": (87.6, 7.2), "selfplay": (88.2, 8.9), "cis": (88.7, 8.9)},
+    30_000: {"fs": (89.4, 7.5), "unis": (90.6, 5.5), "pops": (90.7, 7.1), "selfplay": (88.7, 8.6), "cis": (91.6, 9.3)},
+}
+QUERIES = {
+    "table 3": ("assembly", "author", "australia", "true", "essay", "final"),
+    "table 8": ("animals", "brother", "charles", "constantinople", "freedom"),
+}
+CLAIMS = tuple(
+    Claim("CIS tables 2, 6", f"{better} is better than {worse}: {figure}", better, worse, figure)
+    for better, worse in (("cis", "selfplay"), ("cis", "fs"), ("selfplay", "unis"), ("cis", "unis"))
+    for figure in ("P@1", "MPR", "semantic P@5", "syntactic P@5")
+)
+_UNITS = dict.fromkeys(("P@1", "MPR", "semantic P@5", "syntactic P@5"), Unit(name="points"))
+_ALPHAS = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4)
+_NEIGHBOURS = 6
+
+
+def _full(n_vocab):
+    return Scale({}, n_vocab, tokens=800_000, dim=150, epochs=5, alphas=_ALPHAS, window=1, seeds=3)
+
+
+QUICK = Scale({}, n_vocab=60, tokens=3_000, dim=8, epochs=1, alphas=(0.1, 0.2), window=1, seeds=2)
+
+
+class Pairs:
+    """The pairs of the training part as what all methods read, and the held-out ones of a `kernel_task.Task`."""
+
+    def __init__(self, task):
+        self.task, vocab = task, task.train.vocab
+        matrix = pair_counts(task.train.ids, task.train.offsets, len(vocab), 1).astype(np.float32)
+        self.train = EncodedPairs(matrix, vocab, vocab)
+        self.drawn = int(matrix.sum(dtype=np.float64))
+
+    def trained(self, method, alpha, seed):
+        scale = self.task.scale
+        config = TrainConfig(
+            loss=method,
+            source="pairs",
+            pair_weights="sample",
+            pairs_per_epoch=self.drawn,
+            dim=scale.dim,
+            epochs=scale.epochs,
+            alpha=alpha,
+            workers=1,
+            seed=seed,
+        )
+        trainer = Trainer(self.train, config)
+        model = trainer.train()
+        if not trainer.complete:
+            raise KeyboardInterrupt  # a part of a run is no measurement
+        return model
+
+    def next_words(self, part, model):
+        """Return (MPR, P@1) in % on the pairs of a held-out part, by raw dot products as the paper has it."""
+        found = evaluate_ranking(
+            scores_of(model), self.task.pairs[part], len(self.train.vocab), ks=(1,), samples=0, bootstrap=0
+        )
+        return 100 * found.mpr, 100 * found.precision[1]
+
+    def fasttext(self, sentences, seed):
+        """Return gensim's FastText of these sentences as Vectors."""
+        fasttext = require("gensim.models.fasttext", "gensim", "FastText").FastText
+        known = set(self.train.vocab.words)
+        text = [[word for word in sentence if word in known] for sentence in sentences]
+        model = fasttext(
+            text, vector_size=self.task.scale.dim, window=1, min_count=1, sg=1, epochs=5, workers=1, seed=seed
+        )
+        return _vectors(self.train.vocab, model.wv[list(self.train.vocab.words)])
+
+
+def _vectors(vocab, matrix):
+    return Vectors(vocab.words, matrix, vocab.counts)
+
+
+def analogies(vectors, questions):
+    """Return Precision at 1, 5 and 15 in % for semantic and syntactic questions (dict); NaN where none is known."""
+    result = evaluate_analogy(vectors, questions)
+    row = {}
+    for kind in ("semantic", "syntactic"):
+        score = getattr(result, kind)
+        for k in (1, 5, 15):
+            known = score is not None and score.precision is not None
+            row[f"{kind} P@{k}"] = 100 * score.precision[k] if known else math.nan
+        row[f"{kind} questions"] = 0 if score is None else score.scored
+    return row
+
+
+def neighbours(vectors, words):
+    """Return the words nearest to each of `words` by cosine: dict of str -> str."""
+    return {
+        word: ", ".join(w for w, _ in vectors.most_similar(word, k=_NEIGHBOURS)) if word in vectors else "unknown"
+        for word in words
+    }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of vectors. questions : str or None, of analogies; words : tuple of str, whose neighbours"""
+
+    questions: str | None
+    words: tuple
+
+    def of(self, vectors):
+        """Return {"analogies": dict, "neighbours": dict}."""
+        found = {} if self.questions is None else analogies(vectors, self.questions)
+        return {"analogies": found, "neighbours": neighbours(vectors, self.words)}
+
+
+def measure(pairs, methods, asked, tell, seed, memo):
+    """Return rows of figures, one for each method and seed, and the neighbours by each method's first seed."""
+    scale, rows, near = pairs.task.scale, [], {}
+
+    def run(method, alpha, seed):
+        """Train, and return all figures; those of the test part are read of the alpha that was chosen."""
+
+        def make():
+            model = pairs.trained(method, alpha, seed)
+            own = _vectors(pairs.train.vocab, model.vectors_in)
+            return {part: pairs.next_words(part, model) for part in ("dev", "test")} | asked.of(own)
+
+        return memo([*pairs.task.key(), method, alpha, seed], make)
+
+    for method in methods:
+        place = best_alpha(
+            lambda alpha, method=method: -run(method, alpha, seed)["dev"][1], scale.alphas, len(scale.alphas) // 2
+        )
+        alpha = scale.alphas[place]
+        for each in range(seed, seed + scale.seeds):
+            found = run(method, alpha, each)
+            mpr, precision = found["test"]
+            near.setdefault(method, found["neighbours"])
+            rows.append({"method": method, "alpha": alpha, "seed": each, "MPR": mpr, "P@1": precision})
+            rows[-1] |= found["analogies"]
+        tell(f"{method}, alpha {alpha:g}: MPR {mpr:.1f}, P@1 {precision:.1f}")
+    return rows, near
+
+
+def _means(runs, columns):
+    """Means over seeds, with half of a 95 % interval behind each, one row for each method."""
+    from scipy.stats import sem, t
+
+    found = []
+    for method, part in runs.groupby("method", sort=False):
+        row = {"method": method}
+        for name in columns:
+            n = len(part)
+            row[name] = float(part[name].mean())
+            row[f"± {name}"] = float(sem(part[name]) * t.ppf(0.975, n - 1)) if n > 1 else math.nan
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def by_row(runs):
+    """Return (method, figure) -> a value a seed, for `verdicts.judged`."""
+    found = {}
+    for figure in set(_UNITS) & set(runs.columns):
+        for method, part in runs.groupby("method", sort=False):
+            found[method, figure] = part[figure].to_list()
+    return found
+
+
+def _beside_the_paper(table, n_vocab):
+    known = PAPER.get(n_vocab, {})
+    for place, name in enumerate(("MPR", "P@1")):
+        table[f"paper's {name}"] = [known.get(method, (math.nan, math.nan))[place] for method in table["method"]]
+    return table
+
+
+def _bars(table):
+    def draw(figure):
+        for place, kind in enumerate(("semantic", "syntactic"), 1):
+            axes = figure.add_subplot(1, 2, place)
+            for k in (15, 5, 1):
+                axes.bar(table["method"], table[f"{kind} P@{k}"], label=f"P@{k}")
+            axes.set_title(kind)
+            axes.set_ylabel("%")
+            axes.legend()
+
+    return draw
+
+
+def _fasttext(pairs, asked, seed):
+    """Return what is asked of FastText's vectors of the training part."""
+    task = pairs.task
+    words = np.array(task.train.vocab.words)
+    bounds = zip(task.train.offsets[:-1], task.train.offsets[1:], strict=True)
+    return asked.of(pairs.fasttext([list(words[task.train.ids[a:b]]) for a, b in bounds], seed))
+
+
+def _study(n_vocab, tell, quick, seed, memo):
+    memo = Memo() if memo is None else memo
+    scale = QUICK if quick else _full(n_vocab)
+    if quick:
+        sentences = word_chain(scale.n_vocab, 2 * scale.tokens, seed)
+    else:
+        sentences = sentences_of("enwiki2015-head", n_vocab, 3 * scale.tokens // 2, seed)
+    task = make_task(sentences, scale, seed)
+    pairs = Pairs(task)
+    queries = {"nearest": tuple(task.train.vocab.words)[:2]} if quick else QUERIES
+    words = tuple(dict.fromkeys(word for part in queries.values() for word in part))
+    asked = Asked(None if quick else resolve("google", kind="analogy"), words)
+    rows, near = measure(pairs, METHODS[:1] if quick else METHODS, asked, tell, seed, memo)
+    runs = pd.DataFrame(rows)
+    tables = {"table 2": _beside_the_paper(_means(runs, ("MPR", "P@1")), scale.n_vocab)}
+    said, figures = "", {}
+    if not quick:
+        table_6 = _means(runs, [name for name in runs.columns if " P@" in name])
+        try:
+            found = memo([*task.key(), "FastText", seed], lambda: _fasttext(pairs, asked, seed))
+            near["FastText"] = found["neighbours"]
+            table_6 = pd.concat([table_6, pd.DataFrame([{"method": "FastText"} | found["analogies"]])])
+        except MissingExtraError as error:
+            said = f" No FastText: {error}."
+        tables["table 6"], figures["table 6"] = table_6, _bars(table_6)
+    shown = [name for name in ("cis", "FastText", "fs", "unis") if name in near]
+    for name, words in queries.items():
+        tables[name] = pd.DataFrame([{"word": word} | {each: near[each][word] for each in shown} for word in words])
+    text = (
+        f"{len(task.train):,} tokens, {len(task.train.vocab):,} words, window 1, d = {scale.dim}, {scale.epochs} "
+        f"epochs of {pairs.drawn:,} pairs, {scale.seeds} seeds; ± is half of a 95 % interval over them. In %.{said} "
+        "The paper has 17 million tokens of text8, so orders can be compared, not figures.\n"
+    )
+    return Study(tables, text, figures, judged(CLAIMS, by_row(runs), _UNITS))
+
+
+@STUDIES.register("cis-words-12k")
+@declare("CIS", "tables 2, 3, 6, 8, 12k", resumes=True, minutes=25)
+def cis_words_12k(tell, quick, seed, memo=None):
+    """Next words, neighbours and analogies of CIS and its rivals at 12,000 words (CIS tables 2, 3, 6, 8)."""
+    return _study(12_000, tell, quick, seed, memo)
+
+
+@STUDIES.register("cis-words-30k")
+@declare("CIS", "tables 2, 3, 6, 8, 30k", resumes=True, minutes=55)
+def cis_words_30k(tell, quick, seed, memo=None):
+    """The same at 30,000 words."""
+    return _study(30_000, tell, quick, seed, memo)

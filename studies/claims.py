@@ -1,0 +1,219 @@
+"""Claims that the papers make in passing, each tested on one small task: predict the next word of a text.
+
+Every method has its own learning rate, chosen on held-out text by its own score, the log-likelihood that its logits
+have as the law reads them (relaxed softmax, negative sampling: + log Q; the others as they are). Then several seeds,
+and differences paired by seed. A claim of order is judged as `verdicts` has it; one of equality holds where the
+interval lies within a margin that is said, and does not where it lies beyond. Intervals are over seeds, at 95 % over
+all claims together: they know nothing of other texts.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from w2vneg.data.builtin import builtin_sentences
+from w2vneg.errors import DivergenceError
+from w2vneg.evaluation.correction import settled
+
+from . import STUDIES, Study, declare
+from .gaussian_task import log_softmax
+from .kernel_task import Scale, best_alpha, make_task, train_with, word_chain
+from .memo import Memo
+from .verdicts import Claim, Unit, judged
+
+_ALPHAS = (0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
+FULL = Scale({}, n_vocab=1000, tokens=60_000, dim=32, epochs=5, alphas=_ALPHAS, window=1, next_word=True, seeds=5)
+QUICK = Scale({}, n_vocab=100, tokens=6_000, dim=8, epochs=2, alphas=(0.05, 0.1), window=1, next_word=True, seeds=2)
+
+_COUNTS = {"sampler": "popularity", "noise_exponent": 1.0}
+_SOFTMAX = {"loss": "softmax", "batch": 32}
+_SAMPLED = {"loss": "sampled-softmax", "exclude": "target", **_COUNTS}
+
+
+def _relaxed(n):
+    return {"loss": "relaxed", "negatives": n, **_COUNTS}
+
+
+METHODS = {  # name -> options
+    "softmax": _SOFTMAX,
+    "softmax, absolute": _SOFTMAX | {"absolute_softmax": True},
+    "NCE, k = 5": {"loss": "nce", "negatives": 5, **_COUNTS},
+    "NCE, k = 25": {"loss": "nce", "negatives": 25, **_COUNTS},
+    "NCE, k = 100": {"loss": "nce", "negatives": 100, **_COUNTS},
+    "BCE, n = 5": {"loss": "ns", "negatives": 5, "share_negatives": "no", **_COUNTS},
+    "relaxed, n = 1": _relaxed(1),
+    "relaxed, n = 5": _relaxed(5),
+    "relaxed, n = 20": _relaxed(20),
+    "relaxed, n = 100": _relaxed(100),
+    "sampled softmax, m = 20": _SAMPLED | {"negatives": 20},
+    "sampled softmax, m = 100": _SAMPLED | {"negatives": 100},
+    "importance, m = 20": {"loss": "importance", "negatives": 20, **_COUNTS},
+    "softmax, self-normalised": _SOFTMAX | {"self_normalise": "0.1"},
+    "softmax, a tenth self-normalised": _SOFTMAX | {"self_normalise": "0.1,0.1"},
+}
+_QUICK_METHODS = ("relaxed, n = 1", "relaxed, n = 5")
+
+
+def _claim(paper, says, figure, one, other, margin=None):
+    return Claim(paper, f"{says}: {figure}, {one} − {other}", one, other, figure, margin)
+
+
+_LOSS, _P, _CORRECTED, _SPREAD = "loss, %", "P@15, %", "corrected P@15, %", "spread of log Z"
+_FALL = "of the fall after 1 epoch, %"
+_NCE, _BCE, _FIVE = "NCE, k = 25", "BCE, n = 5", "relaxed, n = 5"
+_PENALTY, _TENTH = "softmax, self-normalised", "softmax, a tenth self-normalised"
+CLAIMS = (
+    _claim("notes §3", "NCE with k = 25 matches the softmax", _LOSS, _NCE, "softmax", 2.0),
+    _claim("kernel §3.3", "absolute and common softmax do as well", _LOSS, "softmax, absolute", "softmax", 2.0),
+    _claim("RS §3", "binary cross-entropy ranks worse", _P, _FIVE, _BCE),
+    _claim("RS §3", "binary cross-entropy ranks worse, + log Q", _CORRECTED, _FIVE, _BCE),
+    _claim("RS §3.2", "5 negatives are best: better than 1", _P, _FIVE, "relaxed, n = 1"),
+    _claim("RS §3.2", "5 negatives are best: better than 20", _P, _FIVE, "relaxed, n = 20"),
+    _claim("RS §3.2", "5 negatives are best, + log Q: better than 20", _CORRECTED, _FIVE, "relaxed, n = 20"),
+    _claim("RS §3.2", "5 negatives are best, + log Q: better than 100", _CORRECTED, _FIVE, "relaxed, n = 100"),
+    _claim("CSS §2.1", "importance sampling is worse", _LOSS, "importance, m = 20", "sampled softmax, m = 20"),
+    _claim(
+        "kernel §4.2.2", "as fast with fewer samples", _FALL, "sampled softmax, m = 20", "sampled softmax, m = 100", 5.0
+    ),
+    _claim("notes §5", "NCE with Z = 1 learns to normalise itself", _SPREAD, "softmax", _NCE),
+    _claim("notes §5", "a penalty is needed to enforce it", _SPREAD, _NCE, _PENALTY),
+    _claim("notes §5", "the penalty costs nothing", _LOSS, _PENALTY, "softmax", 2.0),
+    _claim("notes §5", "a tenth of the pairs is enough", _SPREAD, _TENTH, _PENALTY, 0.1),
+)
+_UNITS = {
+    _LOSS: Unit(name="%", least=1.0),
+    _SPREAD: Unit(),
+    **dict.fromkeys((_P, _CORRECTED, _FALL), Unit(name="points")),
+}
+
+
+def figures_of(task, part, scores, factor, log_noise):
+    """Return the figures (dict) of scores, float (n_vocab, n_vocab), on the pairs of a part of the text.
+
+    factor, log_noise : as `settled` gives them; log_noise may be None
+    """
+    centres, targets, counts = task.pairs[part]
+    total = counts.sum()
+    corrected = scores if log_noise is None else factor * scores + log_noise
+    log_g = log_softmax(corrected)
+    log_z = np.log(np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)) + scores.max(axis=1)
+    weights = np.bincount(centres, counts, len(scores)) / total
+    mean = weights @ log_z
+    found = {
+        "nll": -(log_g[centres, targets] * counts).sum() / total,
+        "mean log Z": mean,
+        "spread of log Z": math.sqrt(weights @ (log_z - mean) ** 2),
+    }
+    for name, values in ((_P, scores), (_CORRECTED, corrected)):
+        above = (values[centres] > values[centres, targets][:, None]).sum(axis=1)
+        found[name] = 100 * ((above < 15) * counts).sum() / total
+    return found
+
+
+def _run(task, options, alpha, seed):
+    """Train; return the figures of both held-out parts after each epoch, [{part: dict}]; [] where it diverged."""
+    after = []
+
+    def look(model):
+        scores = model.vectors_in.astype(np.float64) @ model.vectors_out.T.astype(np.float64)
+        if options.get("absolute_softmax"):
+            factor, log_noise, scores = 1.0, None, np.abs(scores)
+        else:
+            factor, log_noise = settled(model)
+        after.append({part: figures_of(task, part, scores, factor, log_noise) for part in ("dev", "test")})
+
+    try:
+        train_with(task, options, alpha, seed, look)
+    except DivergenceError:
+        return []
+    return after
+
+
+def measure(task, methods, tell, seed, memo):
+    """Return two tables: a row for each method and seed, and a row for each method and alpha that was tried."""
+    rows, tried = [], []
+
+    def run(name, alpha, seed):
+        return memo([*task.key(), name, alpha, seed], lambda: _run(task, METHODS[name], alpha, seed))
+
+    untrained = math.log(len(task.train.vocab))
+    for name in methods:
+
+        def dev_loss(alpha, name=name):
+            after = run(name, alpha, seed)
+            loss = after[-1]["dev"]["nll"] if after else math.inf
+            tried.append({"method": name, "alpha": alpha, "dev nll": loss})
+            return loss if math.isfinite(loss) else math.inf
+
+        place = best_alpha(dev_loss, task.scale.alphas, len(task.scale.alphas) // 2)
+        alpha = task.scale.alphas[place]
+        for k in range(task.scale.seeds):
+            after = run(name, alpha, seed + k)
+            if not after:
+                continue
+            first, last = after[0]["test"], after[-1]["test"]
+            fall = 100 * (untrained - first["nll"]) / (untrained - last["nll"])
+            rows.append({"method": name, "alpha": alpha, "seed": seed + k, **last, _FALL: fall})
+        found = [row["nll"] for row in rows if row["method"] == name]
+        tell(f"{name}, alpha {alpha:g}: " + (f"{np.mean(found):.4f} nats" if found else "diverges"))
+    return pd.DataFrame(rows), pd.DataFrame(tried)
+
+
+def by_row(runs):
+    """Return (method, figure) -> a value a seed, NaN where it diverged, for `verdicts.judged`.
+
+    The loss is 100 log of it, so that differences are in %.
+    """
+    runs = runs.assign(**{_LOSS: 100 * np.log(runs["nll"])})
+    found = {}
+    for figure in _UNITS:
+        for method, values in runs.pivot(index="seed", columns="method", values=figure).items():
+            found[method, figure] = values.to_list()
+    return found
+
+
+def _divergence(tried, n_vocab):
+    """Say in a sentence at which alphas importance sampling does worse than an untrained model, and its rival does."""
+    lost = {}
+    for name in ("importance, m = 20", "sampled softmax, m = 20"):
+        part = tried[tried["method"] == name]
+        lost[name] = ", ".join(f"{a:g}" for a in sorted(part.loc[~(part["dev nll"] < math.log(n_vocab)), "alpha"]))
+    return "Worse than untrained, of the learning rates tried: " + "; ".join(
+        f"{name}: {alphas or 'none'}" for name, alphas in lost.items()
+    )
+
+
+def _drawn(runs):
+    def draw(figure):
+        axes = figure.add_subplot()
+        means = runs.groupby("method", sort=False)[["nll", "corrected P@15, %"]].mean()
+        for name, row in means.iterrows():
+            axes.plot(row["nll"], row["corrected P@15, %"], "o", label=name)
+        axes.set_xlabel("loss of the next word, nats")
+        axes.set_ylabel("corrected P@15, %")
+        axes.legend(fontsize="x-small")
+
+    return draw
+
+
+@STUDIES.register("claims")
+@declare("ours", "claims made in passing", resumes=True, minutes=10)
+def claims(tell, quick, seed, memo=None):
+    """Claims made in passing: NCE with k = 25, binary cross-entropy, 5 negatives, self-normalisation and others."""
+    scale = QUICK if quick else FULL
+    sentences = word_chain(scale.n_vocab, 2 * scale.tokens, seed) if quick else list(builtin_sentences())
+    task = make_task(sentences, scale, seed)
+    methods = _QUICK_METHODS if quick else tuple(METHODS)
+    runs, tried = measure(task, methods, tell, seed, Memo() if memo is None else memo)
+    verdicts = judged(CLAIMS, by_row(runs), _UNITS)
+    columns = [name for name in runs.columns if name not in ("method", "seed")]
+    means = runs.groupby("method", sort=False)[columns].mean().reset_index()
+    text = (
+        f"Next word of a text: {len(task.train):,} tokens, {len(task.train.vocab):,} words, d = {scale.dim}, "
+        f"{scale.epochs} epochs, {scale.seeds} seeds; alphas of {scale.alphas[0]:g} to {scale.alphas[-1]:g}, each "
+        f"chosen on held-out text. {len(verdicts)} comparisons, intervals at 95 % over all together.\n\n"
+    )
+    text += "" if quick else _divergence(tried, len(task.train.vocab)) + ".\n"
+    tables = {"means": means, "runs": runs, "alphas": tried}
+    return Study(tables, text, {"methods": _drawn(runs)}, verdicts)

@@ -1,0 +1,280 @@
+"""Networks that end in a `SampledLoss`, trained alike by every objective; what studies of them have in common.
+
+Adam, since a few epochs have to do; learning rate of every row by itself on validation, climbing a grid until both
+neighbours are worse; then seeds that had no part in the choice train with it, and test data are looked at once.
+"""
+
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from w2vneg.errors import require
+
+from .kernel_figure_2 import best_alpha
+from .memo import Memo
+from .verdicts import interval
+
+_CHUNK = 2**22  # scores of an evaluation that are held at once
+_RATES = tuple(0.0001 * 3**k for k in range(9))  # .0001 to .66
+_START = 3  # .0027
+
+
+@dataclass(frozen=True)
+class Method:
+    """options : dict, of `SampledLoss`; score : how log P is read off, "raw" or "corrected"
+    follows : bool, the rate of the method before is tried first
+    """
+
+    name: str
+    options: dict = field(default_factory=dict)
+    score: str = "raw"
+    follows: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """net : str, of `network`; dim, epochs, batch (rows of inputs), seeds : int; rates : tuple, the grid"""
+
+    net: str
+    dim: int
+    epochs: int
+    batch: int
+    seeds: int
+    rates: tuple = _RATES
+
+
+def torch():
+    """Return the module torch, or raise MissingExtraError."""
+    return require("torch", "torch", "this study")
+
+
+@contextmanager
+def one_thread():
+    """Let PyTorch take one thread: networks are too small for more, and runs repeat to the bit."""
+    t = torch()
+    former = t.get_num_threads()
+    t.set_num_threads(1)
+    try:
+        yield
+    finally:
+        t.set_num_threads(former)
+
+
+def network(plan, n_vocab, length):
+    """Return a module from ids (rows, length), −1 for nothing, to hidden states (rows, length or none, dim)."""
+    nn = torch().nn
+
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Embedding(n_vocab + 1, plan.dim)  # the last row stands for nothing
+            nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
+            kinds = {"gru": nn.GRU, "lstm": nn.LSTM, "gru-last": nn.GRU}
+            self.recurrent = kinds[plan.net](plan.dim, plan.dim, batch_first=True) if plan.net in kinds else None
+            width = plan.dim * (length if plan.net == "mlp" else 1)
+            self.layers = nn.Sequential(nn.Linear(width, plan.dim), nn.ReLU()) if plan.net == "mlp" else nn.Identity()
+            self.project = nn.Linear(plan.dim, plan.dim, bias=False)
+
+        def forward(self, ids):
+            rows = self.embedding(ids % (n_vocab + 1))
+            if plan.net == "last":
+                rows = rows[:, -1]
+            if plan.net == "mean":
+                there = (ids >= 0).to(rows.dtype)[:, :, None]
+                rows = (rows * there).sum(dim=1) / there.sum(dim=1)
+            if self.recurrent is not None:
+                rows, _ = self.recurrent(rows)
+            if plan.net == "gru-last":
+                rows = rows[:, -1]
+            return self.project(self.layers(rows.flatten(1) if plan.net == "mlp" else rows))
+
+    return Network()
+
+
+class Run:
+    """One network with one objective: `epochs` of training, and what it gives held-out data."""
+
+    def __init__(self, task, plan, method, seed):
+        from w2vneg.torch import SampledLoss
+
+        t = torch()
+        self.task, self.plan, self.method = task, plan, method
+        t.manual_seed(seed)
+        self.generator = t.Generator().manual_seed(seed)
+        train = task.parts["train"]
+        self.net = network(plan, task.n_vocab, train.inputs.shape[1])
+        options = dict(method.options)
+        if options.get("sampler") == "bigram":
+            options["neighbours"] = task.neighbours()
+        self.loss = SampledLoss(task.counts, plan.dim, **options)
+        t.nn.init.uniform_(self.loss.output.weight, -0.1, 0.1)
+        if self.loss.output.bias is not None:
+            t.nn.init.constant_(self.loss.output.bias, -math.log(task.n_vocab))
+        self.parts = {
+            name: tuple(t.from_numpy(np.ascontiguousarray(part)) for part in (data.inputs, data.targets))
+            for name, data in task.parts.items()
+        }
+
+    def train(self, rate):
+        """Train; return the loss on validation data after each epoch (list of float), infinite from divergence on."""
+        t = torch()
+        optimiser = t.optim.Adam([*self.net.parameters(), *self.loss.parameters()], lr=rate)
+        inputs, targets = self.parts["train"]
+        losses = []
+        while len(losses) < self.plan.epochs and math.inf not in losses:
+            order = t.randperm(len(inputs), generator=self.generator)
+            for rows in order.split(self.plan.batch):
+                optimiser.zero_grad()
+                self._value(inputs[rows], targets[rows]).backward()
+                optimiser.step()
+            value = self.nll("valid")
+            losses.append(value if math.isfinite(value) else math.inf)
+        return losses + [math.inf] * (self.plan.epochs - len(losses))
+
+    def _value(self, inputs, targets):
+        last = inputs if targets.dim() == 2 else inputs[:, -1]
+        return self.loss(self.net(inputs), targets, last.clamp(min=0), generator=self.generator)
+
+    def log_probs(self, part, score=None):
+        """Yield (log-probabilities of all targets (k, n_vocab), targets (k,)) over a part, without gradients.
+
+        score : how they are read off; None: as the method has it
+        """
+        t = torch()
+        inputs, targets = self.parts[part]
+        width = inputs.shape[1] if targets.dim() == 2 else 1
+        rows = max(1, _CHUNK // (self.task.n_vocab * width))
+        with t.no_grad():
+            for a in range(0, len(inputs), rows):
+                log_p = self.loss.log_prob(self.net(inputs[a : a + rows]), score or self.method.score)
+                yield log_p.reshape(-1, self.task.n_vocab), targets[a : a + rows].reshape(-1)
+
+    def nll(self, part):
+        """Mean −log p of the targets of a part, nats."""
+        total, n = 0.0, 0
+        for log_p, targets in self.log_probs(part):
+            total -= float(log_p.gather(1, targets[:, None]).double().sum())
+            n += len(targets)
+        return total / n
+
+
+def chosen_rate(task, plan, method, seed, start, memo):
+    """Return the place on the grid of rates that is best for `method` on validation, and the losses of all tried."""
+    losses = {}
+
+    def loss_at(rate):
+        key = [plan.net, method.name, rate, seed]
+        losses[rate] = memo(key, lambda: Run(task, plan, method, seed).train(rate)[-1])
+        return losses[rate]
+
+    return best_alpha(loss_at, plan.rates, start), losses
+
+
+@dataclass
+class Measured:
+    """table : DataFrame, a row a method: rate, and for each figure its mean and the half of a 95 % interval
+    curves : DataFrame, a row for each method, seed and epoch: loss on validation data
+    rates : DataFrame, a row for each method and rate tried: loss on validation data at the end
+    runs : dict of (method, figure) -> list of float, one a seed, for `verdicts.judged`
+    """
+
+    table: pd.DataFrame
+    curves: pd.DataFrame
+    rates: pd.DataFrame
+    runs: dict
+
+
+@one_thread()
+def measure(task, plan, methods, seed, tell, memo=None, extra=None):
+    """Choose a rate for each method, then train seeds of their own with it; return what was `Measured`.
+
+    memo : Memo, optional; keeps what is done
+    extra : callable(Run) -> dict of str -> float, more figures of a trained network on test data
+    """
+    memo = (Memo() if memo is None else memo).under(task.line(), plan.dim, plan.epochs, plan.batch)
+    rows, curves, rates, runs, place = [], [], [], {}, 0
+    for method in methods:
+        start = place if method.follows else min(_START, len(plan.rates) - 1)
+        place, tried = chosen_rate(task, plan, method, seed, start, memo)
+        rates += [(method.name, rate, tried[rate]) for rate in sorted(tried)]
+        found, rate = [], plan.rates[place]
+        for k in range(1, 1 + plan.seeds):
+            make = partial(_tested, task, plan, method, seed + k, rate, extra)
+            found.append(memo([plan.net, method.name, rate, seed + k, "test"], make))
+            curves += [(method.name, k, epoch, value) for epoch, value in enumerate(found[-1]["curve"], 1)]
+        edge = place in (0, len(plan.rates) - 1)
+        row = {"method": method.name, "rate": rate, "at an edge": "yes" if edge else ""}
+        for figure in found[0]["figures"]:
+            runs[method.name, figure] = [one["figures"][figure] for one in found]
+            row |= _summary(figure, runs[method.name, figure])
+        rows.append(row | {"perplexity": math.exp(min(row["loss"], 700))})
+        tell(
+            f"{method.name}: test {row['loss']:.4f} (perplexity {rows[-1]['perplexity']:.1f}) at rate {row['rate']:.2g}"
+        )
+    return Measured(
+        pd.DataFrame(rows),
+        pd.DataFrame(curves, columns=["method", "seed", "epoch", "valid"]),
+        pd.DataFrame(rates, columns=["method", "rate", "valid"]),
+        runs,
+    )
+
+
+def _tested(task, plan, method, seed, rate, extra):
+    """Train one network and look at test data: dict that JSON can hold."""
+    run = Run(task, plan, method, seed)
+    curve = run.train(rate)
+    loss = run.nll("test")
+    figures = {"loss": loss, "log-likelihood": -loss} | (extra(run) if extra else {})
+    return {"curve": curve, "figures": figures}
+
+
+def log_z(run):
+    """Return mean and standard deviation of log Z over test data: dict, for `measure`."""
+    t = torch()
+    inputs, _ = run.parts["test"]
+    found = []
+    with t.no_grad():
+        for rows in inputs.split(max(1, _CHUNK // (run.task.n_vocab * inputs.shape[1]))):
+            found.append(run.loss.scores(run.net(rows)).logsumexp(dim=-1).flatten())
+    found = t.cat(found)
+    return {"log Z": float(found.mean()), "sd of log Z": float(found.std())}
+
+
+def _summary(name, values):
+    mean, low, _ = interval(values)
+    return {name: mean, f"{name} ±": mean - low}
+
+
+def draw_curves(curves, start=None):
+    """Return a function that draws the validation loss of each method by epoch on a figure.
+
+    start : float, the loss before training, at epoch 0
+    """
+
+    def draw(figure):
+        axes = figure.add_subplot()
+        for name, part in curves.groupby("method", sort=False):
+            mean = part.groupby("epoch")["valid"].mean()
+            places, values = mean.index.to_list(), mean.to_list()
+            if start is not None:
+                places, values = [0, *places], [start, *values]
+            axes.plot(places, values, "o-", label=name)
+        axes.set_xlabel("epoch")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.set_ylabel("loss on validation data, nats")
+        axes.legend()
+
+    return draw
+
+
+def how(task, plan):
+    """Return one paragraph of what was trained how (str)."""
+    return (
+        f"{task.line()}. Network {plan.net}, d = {plan.dim}, {plan.epochs} epochs, batches of {plan.batch} rows, Adam; "
+        f"rates {plan.rates[0]:g} to {plan.rates[-1]:.2g} by factors of 3, each row's own by validation; {plan.seeds} "
+        "seeds beside the one that rates are chosen by, intervals of 95 % by Student's t."
+    )

@@ -1,0 +1,185 @@
+"""The folder of results: what came out of each study, and what made it.
+
+NAME.md            text, tables and figures as one page
+NAME-TABLE.csv     each table
+NAME-FIGURE.png    each figure
+NAME.json          seed, size and code that made them, seconds, verdicts: written last, so that it vouches for the rest
+parts/             parts of studies that resume (see `memo`), and a lock for each study that is being made
+index.md           the summary of all (see `site`)
+"""
+
+import ast
+import dataclasses
+import hashlib
+import inspect
+import json
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from w2vneg import __version__
+from w2vneg.errors import OutputError
+from w2vneg.files.atomic import atomic_file, check_writable
+from w2vneg.files.bounded import read_json
+from w2vneg.files.locks import owned
+
+from . import STUDIES, declared
+from .memo import Memo
+from .verdicts import Verdict
+
+DONE, STALE, MISSING = "done", "of another version", "–"
+
+
+@dataclass(frozen=True)
+class Made:
+    """What NAME.json says. made_by : dict that JSON can hold; seconds : float; verdicts : list of Verdict"""
+
+    made_by: dict
+    seconds: float
+    verdicts: list
+
+
+class Results:
+    """A folder of results.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.
+    seed : int; quick : bool
+        Of the studies that are asked for.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written.
+    """
+
+    def __init__(self, folder, seed, quick):
+        self.folder, self.seed, self.quick = Path(folder), seed, quick
+
+    def prepare(self):
+        """Make the folder; OutputError if nothing can be written there."""
+        try:
+            (self.folder / "parts").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write {self.folder}: {error.strerror}; choose another place") from error
+        check_writable(os.fspath(self.folder / "index.md"))
+
+    def made_by(self, name):
+        """Return what makes the results of a study: dict that JSON can hold."""
+        return {"version": __version__, "code": code_of(STUDIES[name]), "seed": self.seed, "quick": self.quick}
+
+    def made(self, name):
+        """Return the `Made` of a study, or None if there is none or it is damaged."""
+        path = self.folder / f"{name}.json"
+        if not path.exists():
+            return None
+        found = read_json(path, "its results")
+        try:
+            return Made(found["made_by"], found["seconds"], [_verdict(one) for one in found["verdicts"]])
+        except (KeyError, TypeError):
+            return None
+
+    def status(self, name):
+        """Return `DONE`, `STALE` or `MISSING`."""
+        made = self.made(name)
+        return MISSING if made is None else DONE if made.made_by == self.made_by(name) else STALE
+
+    def owned(self, name):
+        """Return a context in which no other process makes this study here; OutputError if one does."""
+        return owned(self.folder / "parts" / name)
+
+    def memo(self, name):
+        """Return the `Memo` of a study; None for one that keeps no parts."""
+        if not declared(name).resumes:
+            return None
+        size = "-quick" if self.quick else ""
+        return Memo(self.folder / "parts" / f"{name}-{__version__}-seed{self.seed}{size}.jsonl")
+
+    def write(self, name, study, images, seconds):
+        """Write what came out of a study, each file atomically; return their paths.
+
+        images : dict of str -> bytes, its figures as PNG
+        """
+        text = markdown(name, study)
+        pictures = [f"![{title}]({_file_name(name, title, 'png')})" for title in images]
+        files = {f"{name}.md": ("\n\n".join([text, *pictures]) + "\n").encode("utf-8")}
+        for title, table in study.tables.items():
+            named = any(level is not None for level in table.index.names)
+            files[_file_name(name, title, "csv")] = table.to_csv(index=named).encode("utf-8")
+        files |= {_file_name(name, title, "png"): image for title, image in images.items()}
+        made = Made(self.made_by(name), seconds, [_finite(dataclasses.asdict(one)) for one in study.verdicts])
+        files[f"{name}.json"] = json.dumps(dataclasses.asdict(made), indent=1, ensure_ascii=False).encode("utf-8")
+        paths = []
+        for file, content in files.items():
+            paths.append(os.fspath(self.folder / file))
+            with atomic_file(paths[-1]) as stream:
+                stream.write(content)
+        return paths
+
+
+def code_of(study):
+    """Return a name of the syntax of the file that a study is in (str): comments and line breaks do not count."""
+    source = Path(inspect.getsourcefile(inspect.unwrap(study))).read_text(encoding="utf-8")
+    return hashlib.sha256(ast.dump(ast.parse(source)).encode()).hexdigest()[:12]
+
+
+def _verdict(found):
+    """Return the Verdict of what `_finite` made of one."""
+    unknown = {"low": -math.inf, "high": math.inf}
+    return Verdict(**{key: unknown.get(key) if value is None else value for key, value in found.items()})
+
+
+def _finite(fields):
+    """Return fields without infinities, which JSON does not have: None in their place."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in fields.items()
+    }
+
+
+def markdown(name, study):
+    """Return a study's text, verdicts and tables as one document."""
+    blocks = [f"# {name}", study.text.strip()]
+    if study.verdicts:
+        blocks += ["## Claims", verdict_table(study.verdicts)]
+    for title, table in study.tables.items():
+        blocks += [f"## {title}", markdown_table(table)]
+    return "\n\n".join(blocks)
+
+
+def verdict_table(verdicts):
+    """Return verdicts as a table of Markdown."""
+    lines = [
+        "| paper | claim | verdict | difference | interval | runs | comparisons |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in verdicts:
+        bounds = f"{_cell(one.low)} to {_cell(one.high)} {one.unit}"
+        cells = (one.paper, one.claim, f"**{one.verdict}**", one.difference, bounds, one.runs, one.comparisons)
+        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    return "\n".join(lines)
+
+
+def markdown_table(table):
+    """Return a DataFrame as a table of Markdown; an index without a name is left out."""
+    named = any(name is not None for name in table.index.names)
+    table = table.reset_index() if named else table
+    rows = [[_cell(column) for column in table.columns]]
+    rows.append(["---:" if kind.kind in "iuf" else "---" for kind in table.dtypes])
+    rows += [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _cell(value):
+    if isinstance(value, tuple):
+        return " ".join(_cell(part) for part in value)
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.4g}"
+    return str(value).replace("|", "\\|").replace("\n", " ")
+
+
+def _file_name(name, title, ending):
+    plain = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in title)
+    return f"{name}-{plain}.{ending}"

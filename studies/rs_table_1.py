@@ -1,0 +1,189 @@
+"""Similarity and analogies (Tanielian and Vasile 2019, table 1): which objective gives the best word vectors?
+
+Every method has its alpha, and its temperature where it has one, from development data: the mean of MEN's development
+part and of the development half of both kinds of analogies. Alpha and T are searched together (see `climb`). Then
+several seeds train with what was chosen, and are evaluated on the paper's sets, by Pearson's correlation as there.
+Nothing is chosen by what is reported. Vectors are the input matrix, as in the paper.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from w2vneg.data.encoded import EncodedCorpus, encode_corpus
+from w2vneg.errors import DivergenceError
+from w2vneg.word2vec import Word2Vec
+
+from . import STUDIES, Study, declare
+from .climb import alpha_at, best_place, temp_at
+from .kernel_task import sentences_of
+from .memo import Memo
+from .verdicts import Claim, Unit, interval, judged
+
+METHODS = {name.upper(): {"loss": name} for name in ("mle", "ss", "us", "ubs", "ps", "pbs")}
+_WARM = ("UBS", "PBS")
+_SHORT = {"MLE": {"epochs": 1}}  # what the search for alpha trains with where a run takes a quarter of an hour
+_TOKENS = 4_000_000
+_SIMILARITY = {"WS353": "ws353", "SimLex999": "simlex999", "Rare Word": "rw", "Bruni men": "men", "Mturk": "mturk287"}
+PAPER = {
+    "WS353": (0.46, 0.44, 0.38, 0.50, 0.52, 0.55),
+    "SimLex999": (0.13, 0.26, 0.25, 0.25, 0.21, 0.25),
+    "Rare Word": (0.30, 0.24, 0.18, 0.30, 0.35, 0.35),
+    "Bruni men": (0.42, 0.38, 0.33, 0.49, 0.52, 0.52),
+    "Mturk": (0.47, 0.40, 0.34, 0.61, 0.53, 0.64),
+    "semantic P@1": (15.4, 11.7, 13.5, 13.0, 13.3, 15.9),
+    "semantic P@5": (29.5, 24.8, 21.9, 26.6, 25.0, 24.5),
+    "semantic P@15": (39.7, 33.0, 31.3, 40.0, 39.5, 40.5),
+    "syntactic P@1": (2.8, 2.0, 1.8, 4.0, 2.1, 3.2),
+    "syntactic P@5": (13.2, 12.7, 11.2, 16.8, 14.8, 16.1),
+    "syntactic P@15": (20.0, 17.9, 16.5, 25.1, 23.6, 26.1),
+}
+_LINKS = (("UBS", "US"), ("PBS", "PS"), ("PBS", "MLE"), ("UBS", "MLE"), ("PBS", "SS"))
+
+
+@dataclass(frozen=True)
+class Task:
+    """name : str, unlike that of other data; corpus : EncodedCorpus; options : dict, of all runs
+    develop : callable, Vectors -> float, what is chosen by; test : callable, Vectors -> dict of measure -> float
+    """
+
+    name: str
+    corpus: EncodedCorpus
+    options: dict
+    develop: Callable
+    test: Callable
+
+
+@dataclass(frozen=True)
+class Scale:
+    """seeds : int; alphas, temps : places of the first box; steps : int, of the search beyond it"""
+
+    seeds: int = 3
+    alphas: tuple = (-1, 0)
+    temps: tuple = (0, 2)
+    steps: int = 3
+
+
+FULL, QUICK = Scale(), Scale(seeds=2, alphas=(0,), temps=(1, 2), steps=0)
+
+
+def wikipedia():
+    """Return the task of the paper's table on sentences of the head of Wikipedia: 15,000 words, window 3."""
+    corpus = encode_corpus(sentences_of("enwiki2015-head", 15_000, _TOKENS), min_count=1)
+    name = f"{_TOKENS // 10**6} million tokens of enwiki2015-head"
+    return Task(name, corpus, {"dim": 100, "window": 3, "epochs": 3}, _developed, _tested)
+
+
+def _developed(vectors):
+    analogy = vectors.evaluate_analogy("google", half="dev")
+    parts = (
+        vectors.evaluate_similarity("men-dev").pearson,
+        analogy.semantic.precision[1],
+        analogy.syntactic.precision[1],
+    )
+    return float(np.mean(parts))
+
+
+def _tested(vectors):
+    found = {measure: vectors.evaluate_similarity(name).pearson for measure, name in _SIMILARITY.items()}
+    analogy = vectors.evaluate_analogy("google")
+    for kind, half in (("semantic", analogy.semantic), ("syntactic", analogy.syntactic)):
+        found |= {f"{kind} P@{k}": 100 * half.precision[k] for k in (1, 5, 15)}
+    return {measure: float(value) for measure, value in found.items()}
+
+
+def topics(seed, n_words=80, sentences=1500):
+    """Return the task of a made-up language of four topics: words of one topic are alike, all others are not."""
+    rng = np.random.default_rng(seed)
+    by_topic = np.arange(n_words).reshape(-1, 4).T
+    text = [[f"w{word}" for word in rng.choice(by_topic[rng.integers(4)], 12)] for _ in range(sentences)]
+    pairs = rng.integers(0, n_words, (2, 400, 2))
+
+    def likeness(part, vectors):
+        cosines = vectors.cosines(*([vectors.id(f"w{word}") for word in words] for words in part.T))
+        return float(np.corrcoef(cosines, part[:, 0] % 4 == part[:, 1] % 4)[0, 1])
+
+    corpus = encode_corpus(text, min_count=1)
+    options = {"dim": 8, "window": 3, "epochs": 2, "min_count": 1, "subsample": 0.0}
+    test = lambda vectors: {"WS353": likeness(pairs[1], vectors)}  # noqa: E731
+    return Task("a made-up language", corpus, options, partial(likeness, pairs[0]), test)
+
+
+def trained(task, options, seed, look):
+    """Train and return what `look` makes of the vectors; −inf if training diverges."""
+    given = task.options | options | {"readout": "in", "workers": 1, "seed": seed}
+    try:
+        return look(Word2Vec(**given).fit(task.corpus))
+    except DivergenceError:
+        return -math.inf
+
+
+def chosen(task, name, scale, seed, memo):
+    """Return the options of a method that development data like best."""
+
+    def at(place):
+        found = METHODS[name] | {"alpha": alpha_at(place[0])}
+        return found | {"temp": temp_at(place[1])} if name in _WARM else found
+
+    def value(place):
+        found = at(place)
+        if found.get("temp", 1.0) is None:
+            return -math.inf
+        run = found | _SHORT.get(name, {})
+        return memo([task.name, "dev", sorted(run.items()), seed], lambda: trained(task, run, seed, task.develop))
+
+    box = [scale.alphas, scale.temps] if name in _WARM else [scale.alphas]
+    return at(best_place(value, box, scale.steps))
+
+
+def measure(task, scale, seed, tell, memo):
+    """Return (options by method, runs: dict of (method, measure) -> list of float)."""
+    options, runs = {}, {}
+    for name in METHODS:
+        options[name] = found = chosen(task, name, scale, seed, memo)
+        for each in range(seed, seed + scale.seeds):
+            key = [task.name, "test", sorted(found.items()), each]
+            figures = memo(key, lambda found=found, each=each: trained(task, found, each, task.test))
+            for figure, value in figures.items():
+                runs.setdefault((name, figure), []).append(value)
+        tell(f"{name} {found}: {next(iter(figures.items()))}")
+    return options, runs
+
+
+def table(options, runs):
+    """Return ours beside the paper's: a row for each measure, a column for each method; means and intervals."""
+    measures = list(dict.fromkeys(figure for _, figure in runs))
+    rows = [{"measure": "alpha"} | {name: f"{options[name]['alpha']:g}" for name in METHODS}]
+    rows.append({"measure": "T"} | {name: f"{options[name].get('temp', math.nan):g}" for name in METHODS})
+    for figure in measures:
+        digits, row, paper = 1 if "P@" in figure else 3, {"measure": figure}, {"measure": f"{figure}, RS"}
+        for name, printed in zip(METHODS, PAPER[figure], strict=True):
+            mean, low, high = interval(runs[name, figure])
+            row[name], paper[name] = f"{mean:.{digits}f} ± {(high - low) / 2:.{digits}f}", f"{printed:g}"
+        rows += [row, paper]
+    return pd.DataFrame(rows)
+
+
+@STUDIES.register("rs-table-1")
+@declare("RS", "table 1", resumes=True, minutes=60)
+def rs_table_1(tell, quick, seed, memo=None):
+    """Similarity and analogies of word vectors, by method; alpha and T from development data."""
+    task, scale = (topics(seed), QUICK) if quick else (wikipedia(), FULL)
+    options, runs = measure(task, scale, seed, tell, Memo() if memo is None else memo)
+    measures = dict.fromkeys(figure for _, figure in runs)
+    claims = [
+        Claim("RS table 1", f"{better} beats {worse}: {figure}", better, worse, figure)
+        for figure in measures
+        for better, worse in _LINKS
+    ]
+    units = {figure: Unit(name="points" if "P@" in figure else "of correlation") for figure in measures}
+    text = (
+        f"{task.name}: {len(task.corpus):,} tokens, {len(task.corpus.vocab):,} words; {scale.seeds} seeds, 95 % "
+        "intervals. Pearson's correlations, and precision of analogies in percent. Alpha and T were chosen on "
+        "development data, that of MLE by runs of one epoch.\n"
+    )
+    return Study({"table 1": table(options, runs)}, text, verdicts=judged(claims, runs, units))

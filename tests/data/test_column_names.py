@@ -1,0 +1,40 @@
+"""What columns are meant by their names."""
+
+import pytest
+
+from w2vneg.data.readers.column_names import columns_meant, meant_by, numbers_rows, twins
+
+MEANT = {
+    "user": "userId user_id USER-ID CustomerID visitorid reviewerID uid u user_id:token SessionId memberNo order_id",
+    "item": "movieId article_id asin ISBN StockCode product_id:token artist-name sku i business_id",
+    "source": "source Source FromNodeId node1 src :START_ID",
+    "target": "Target ToNodeId node2 dst to :END_ID",
+    "weight": "weight Count n QTY quantity plays play_count weight:float",
+    "rating": "rating:float Book-Rating stars overall user_rating Score",
+    "time": "timestamp unixReviewTime t_dat InvoiceDate ts time datetime timestamp:float",
+    None: "id title genres price parent_asin is_read event hours tagID item_a word1 description",
+}
+
+
+@pytest.mark.parametrize(("name", "meaning"), [(name, meaning) for meaning in MEANT for name in MEANT[meaning].split()])
+def test_names_of_the_field(name, meaning):
+    assert meant_by(name) == meaning
+
+
+def test_the_clearest_of_several_names_is_meant():
+    assert columns_meant(["order_id", "customer_id", "artist_id", "artist_name"]) == {"user": [1], "item": [2]}
+    assert columns_meant(["unixReviewTime", "reviewTime"]) == {"time": [0]}
+    assert columns_meant(["session_id", "user_id", "movie_id"]) == {"user": [0, 1], "item": [2]}  # both
+
+
+def test_twins_differ_in_their_last_sign():
+    for head in (["item_a", "item_b"], ["word1", "word2"], ["u", "v"], ["ProductID_A", "ProductID_B"]):
+        assert twins(["n", *head]) == (1, 2)
+    assert twins(["u", "i"]) is None
+    assert twins(["a1", "a2", "b1", "b2"]) is None  # two of them
+
+
+def test_columns_that_number_rows():
+    assert [numbers_rows(name) for name in ("", "Unnamed: 0", "index", "id", "user", "title")] == [True] * 4 + [
+        False
+    ] * 2

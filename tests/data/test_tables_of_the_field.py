@@ -1,0 +1,285 @@
+"""Small tables as they come in the field, each with the outcome worked out by hand: which columns are read as what."""
+
+import pytest
+
+from w2vneg.data.encoded import encode_edges, encode_pairs, encode_ratings
+from w2vneg.errors import ConfigError, DoubtError, InputError
+
+READ = {"pairs": encode_pairs, "edges": encode_edges, "ratings": encode_ratings}
+
+
+def rows(head, *lines):
+    return "\n".join([*([head] if head else []), *lines]) + "\n"
+
+
+# name -> (kind, options, text, words of the left vocabulary and of the right one where there are two, sum of counts)
+FIELD = {
+    "MovieLens csv": (
+        "ratings",
+        {"min_rating": 4, "rectangular": True},
+        rows("userId,movieId,rating,timestamp", "1,31,2.5,1260759144", "1,10,4.0,1260759179", "2,17,5.0,835355681"),
+        ("1 2", "10 17"),
+    ),
+    "time before the rating": (
+        "ratings",
+        {"min_rating": 4, "rectangular": True},
+        rows("userId,movieId,timestamp,rating", "1,31,1260759144,2.5", "1,10,1260759179,4.0", "2,17,835355681,5.0"),
+        ("1 2", "10 17"),
+    ),
+    "MovieLens dat": (
+        "ratings",
+        {"min_rating": 4, "rectangular": True},
+        rows("", "1::31::2::978300760", "1::10::4::978302109", "2::17::5::978301968"),
+        ("1 2", "10 17"),
+    ),
+    "MovieLens u.data": (
+        "ratings",
+        {"min_rating": 4, "rectangular": True},
+        rows("", "1\t31\t2\t881250949", "1\t10\t4\t891717742", "2\t17\t5\t878887116"),
+        ("1 2", "10 17"),
+    ),
+    "RecBole inter": (
+        "ratings",
+        {"min_rating": 3, "rectangular": True},
+        rows("item_id:token\tuser_id:token\ttimestamp:float\trating:float", "i1\tu1\t8.9e8\t3", "i2\tu2\t8.8e8\t2",
+             "i3\tu2\t8.8e8\t5"),
+        ("u1 u2", "i1 i3"),
+    ),
+    "Amazon reviews, items first": (
+        "ratings",
+        {"min_rating": 4, "rectangular": True},
+        rows("asin,reviewerID,reviewerName,overall,unixReviewTime,reviewTime", "B1,A1,Ann,5,1360000000,02 2013",
+             "B2,A2,Bob,1,1360000001,02 2013", "B3,A2,Bob,4,1360000001,02 2013"),
+        ("A1 A2", "B1 B3"),
+    ),
+    "Yelp reviews": (
+        "ratings",
+        {"min_rating": 4, "rectangular": True},
+        rows("review_id,user_id,business_id,stars,date", "r1,u1,b1,5,2014-02-13", "r2,u2,b2,2,2014-02-14",
+             "r3,u2,b3,4,2014-02-14"),
+        ("u1 u2", "b1 b3"),
+    ),
+    "Instacart, orders as users": (
+        "pairs",
+        {"rectangular": True},
+        rows("order_id,product_id,add_to_cart_order,reordered", "2,33120,1,1", "2,28985,2,1", "3,33754,1,1"),
+        ("2 3", "28985 33120 33754"),
+    ),
+    "H&M transactions": (
+        "pairs",
+        {"rectangular": True},
+        rows("t_dat,customer_id,article_id,price,sales_channel_id", "2018-09-20,c1,663713001,0.05,2",
+             "2018-09-20,c2,541518023,0.03,2"),
+        ("c1 c2", "541518023 663713001"),
+    ),
+    "RetailRocket events": (
+        "pairs",
+        {"rectangular": True},
+        rows("timestamp,visitorid,event,itemid,transactionid", "1433221332117,257597,view,355908,",
+             "1433224214164,992329,view,248676,"),
+        ("257597 992329", "248676 355908"),
+    ),
+    "Last.fm 360K without a header": (
+        "pairs",
+        {"rectangular": True},
+        rows("", "u1\tm1\tbetty blowtorch\t2137", "u1\tm2\tdie Ärzte\t1099", "u2\tm1\tbetty blowtorch\t897"),
+        ("u1 u2", "m1 m2"),
+    ),
+    "HetRec Last.fm": (
+        "pairs",
+        {"rectangular": True},
+        rows("userID\tartistID\tweight", "2\t51\t13883", "2\t52\t11690", "3\t51\t11351"),
+        ("2 3", "51 52"),
+    ),
+    "Goodreads interactions": (
+        "ratings",
+        {"min_rating": 4, "rectangular": True},
+        rows("user_id,book_id,is_read,rating,is_reviewed", "0,948,1,5,0", "0,947,1,2,1", "1,946,1,4,0"),
+        ("0 1", "946 948"),
+    ),
+    "goodbooks, books first": (
+        "pairs",
+        {"rectangular": True, "weight_col": "none"},
+        rows("book_id,user_id,rating", "11,u314,5", "12,u439,3"),
+        ("u314 u439", "11 12"),
+    ),
+    "Book-Crossing": (
+        "ratings",
+        {"min_rating": 5, "rectangular": True},
+        rows('"User-ID";"ISBN";"Book-Rating"', '"276725";"034545104X";"0"', '"276726";"0155061224";"5"',
+             '"276727";"0446520802";"6"'),
+        ("276726 276727", "0155061224 0446520802"),
+    ),
+    "Online Retail": (
+        "pairs",
+        {"rectangular": True},
+        rows("InvoiceNo,StockCode,Description,Quantity,InvoiceDate,UnitPrice,CustomerID,Country",
+             '536365,85123A,"WHITE, HEART",6,12/1/2010 8:26,2.55,17850,UK',
+             "536366,71053,LAMP,2,12/1/2010 8:28,3.4,13047,UK"),
+        ("13047 17850", "71053 85123A"),
+    ),
+    "SNAP, ends named in a comment": (
+        "edges",
+        {},
+        rows("# Directed graph: wiki.txt", "# Nodes: 3 Edges: 2", "# FromNodeId\tToNodeId", "30\t1412", "30\t3352"),
+        ("1412 30 3352",),
+    ),
+    "a comment that names columns in another order": (
+        "edges",
+        {},
+        rows("# time\tsource\ttarget", "100\ta\tb", "101\tb\tc"),
+        ("a b c",),
+    ),
+    "gephi edges": (
+        "edges",
+        {},
+        rows("Id,Source,Target,Type,Label,Weight", "0,11,12,Directed,,1.0", "1,12,13,Directed,,2.0"),
+        ("11 12 13",),
+    ),
+    "ids in front": ("edges", {}, rows("id,source,target,weight", "1,11,12,.9", "2,12,13,.1"), ("11 12 13",)),
+    "OGB edges": ("edges", {}, rows("", "0,4", "4,5", "5,0"), ("0 4 5",)),
+    "a weighted edge list": ("edges", {}, rows("", "a b 3", "b c 4.5"), ("a b c",)),
+    "STRING, with another number": (
+        "edges",
+        {},
+        rows("protein1 protein2 combined_score", "9606.P1 9606.P2 490", "9606.P1 9606.P3 198"),
+        ("9606.P1 9606.P2 9606.P3",),
+    ),
+    "Neo4j relations": ("edges", {}, rows(":START_ID,weight,:END_ID", "a,2,b", "b,3,c"), ("a b c",)),
+    "pandas' index": ("pairs", {"rectangular": True}, rows(",user,item", "0,u1,i1", "1,u2,i2"), ("u1 u2", "i1 i2")),
+    "pandas' index before other names": (
+        "pairs",
+        {},
+        rows(",item_a,item_b,count", "0,x,y,2", "1,y,z,1"),
+        ("x y z",),
+    ),
+    "R's names of rows": ("pairs", {"rectangular": True}, rows('"user" "item"', '"1" "u1" "i1"', '"2" "u2" "i2"'),
+                          ("u1 u2", "i1 i2")),
+    "pairs of words": ("pairs", {}, rows("word1\tword2\tcount", "tea\tmilk\t3", "jam\ttea\t1"), ("jam milk tea",)),
+    "citeulike": ("pairs", {"rectangular": True}, rows("user_id\tarticle_id", "u1\ta1", "u2\ta2"), ("u1 u2", "a1 a2")),
+    "Steam, without a header": (
+        "pairs",
+        {"rectangular": True},
+        rows("", '151603712,"The Elder Scrolls V Skyrim",purchase,1.0,0', '5250,"Dota 2",play,0.8,0'),
+        ("151603712 5250", "Dota_2 The_Elder_Scrolls_V_Skyrim"),
+    ),
+    "semicolons": ("pairs", {"rectangular": True}, rows("customer;product;qty", "a;x;2", "b;y;1"), ("a b", "x y")),
+    "a title before the rows": ("pairs", {"rectangular": True}, rows("purchases of May", "user\titem", "a\tx", "b\ty"),
+                                ("a b", "x y")),
+    "a line with the number of rows": ("edges", {}, rows("3", "a\tb", "b\tc", "c\ta"), ("a b c",)),
+    "quotes that are signs": (
+        "pairs",
+        {"quoting": "none", "rectangular": True},
+        rows("user\titem\ttitle", 'a\tx\t"Best of', 'b\ty\t"Twelve inch', "c\tx\tz"),
+        ("a b c", "x y"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIELD)
+def test_columns_are_those_that_are_meant(name, tmp_path):
+    kind, options, text, expected = FIELD[name]
+    path = tmp_path / "table"
+    path.write_text(text, encoding="utf-8")
+    data = READ[kind](path, **options)
+    vocabularies = [data.vocab, data.vocab_out] if len(expected) == 2 else [data.vocab]
+    assert tuple(" ".join(sorted(vocab.words)) for vocab in vocabularies) == expected
+
+
+ASKED = {
+    "Yoochoose clicks": ("pairs", {}, rows("", "1,2014-04-07T10:51:09.277Z,214536502,0", "1,2014-04-07T10:54:09Z,2,0")),
+    "Gowalla check-ins": ("ratings", {}, rows("", "0\t2010-10-19T23:55:27Z\t30.2\t-97.7\t22847")),
+    "two kinds of users": ("ratings", {}, rows("session_id,user_id,item_id", "1,2,3", "1,2,4")),
+    "two kinds of items": ("ratings", {}, rows("user_id,artist_id,track_id", "1,2,3", "1,3,4")),
+    "times of edges": ("edges", {}, rows("", "9 8 1217567877", "1 1 1217573801", "13 1 1217606247")),
+    "a log of ratings": ("pairs", {}, rows("", "196\t242\t3\t881250949", "186\t302\t3\t891717742")),
+    "plays for ratings": ("ratings", {"min_rating": 2}, rows("user,item,plays", "a,b,3", "a,c,1")),
+    "a rating where users stand": ("ratings", {}, rows("rating,item,person_x", "5,a,b", "4,c,b")),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_may_mean_two_things_is_asked(name, tmp_path):
+    kind, options, text = ASKED[name]
+    path = tmp_path / "table"
+    path.write_text(text)
+    with pytest.raises(DoubtError, match=r"The columns are: .*say which are meant: --\w+-col") as caught:
+        READ[kind](path, **options)
+    assert caught.value.exit_code == 2
+
+
+def test_weights_are_those_that_are_called_so(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("id,source,target,weight\n1,a,b,2\n2,b,c,3\n")
+    graph = encode_edges(path)
+    assert sorted(graph.matrix.data.tolist()) == [2, 2, 3, 3]
+    assert "sources = column 'source'; targets = column 'target'; weight = column 'weight'" in graph.report.line()
+    path.write_text("protein1,protein2,combined\na,b,200\nb,c,300\n")
+    graph = encode_edges(path)
+    assert sorted(graph.matrix.data.tolist()) == [1, 1, 1, 1]
+    assert "--weight-col combined would take them" in graph.report.line()
+    path.write_text("user,item,rating:float\na,b,5\n")
+    with pytest.raises(InputError, match="a rating is no weight"):
+        encode_pairs(path)
+
+
+def test_comments_before_the_rows_are_told_and_the_last_may_be_the_header(tmp_path):
+    path = tmp_path / "wiki.txt"
+    path.write_text("# Directed graph\n# Nodes: 3\n# FromNodeId\tToNodeId\n30\t1412\n30\t3352\n")
+    told = encode_edges(path).report.line()
+    assert "sources = column 'FromNodeId'; targets = column 'ToNodeId'" in told and "2 comment lines" in told
+    path.write_text("purchases of May\nuser\titem\na\tx\nb\ty\n")
+    assert "1 lines before the rows" in encode_pairs(path, rectangular=True).report.line()
+
+
+def test_doubtful_weights_are_hinted_at(tmp_path):
+    path = tmp_path / "edges"
+    path.write_text("a b 1\nb c 2\nc d 1\nd a 500\n")
+    (hint,) = encode_edges(path).report.hints
+    assert "the largest weight, 500, is 333 times the median" in hint
+    assert encode_edges(path, weight_col="3").report.hints == ()
+    path.write_text("".join(f"a{n} b{n} {3 + n % 3}\n" for n in range(12)))
+    assert "looks like a rating" in encode_pairs(path).report.hints[0]
+
+
+def test_an_unused_time_of_histories_is_told(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("user,item,timestamp\nu,a,3\nu,b,2\nu,c,1\n")
+    told = encode_ratings(path).report.line()
+    assert "histories follow the file (--time-col timestamp would order them)" in told
+
+
+def test_bad_rows_are_refused_or_counted_by_reason(tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text("customer,product,quantity\na,x,2\na,,1\n")
+    with pytest.raises(InputError, match=r":3: the cell in 'product' .*is empty"):
+        encode_pairs(path, rectangular=True)
+    path.write_text("customer,product,quantity\na,x,2\na,,1\nb,y,-1\nb,y,3,4\nb,x,1\nb,y,2\n")
+    with pytest.raises(InputError, match=r":5: 4 fields .*--bad-rows skip"):
+        encode_pairs(path, rectangular=True)
+    data = encode_pairs(path, rectangular=True, bad_rows="skip")
+    assert data.matrix.sum() == 5
+    assert {why: n for why, n in data.report.left_out.items() if why.startswith("bad") and n} == {
+        "bad rows: another number of fields": 1,
+        "bad rows: an empty cell in 'product'": 1,
+        "bad rows: no number that counts in 'quantity'": 1,
+    }
+
+
+def test_a_quote_that_swallows_rows_is_told_with_its_line(tmp_path):
+    path = tmp_path / "plays.tsv"
+    path.write_text('user\titem\ttitle\na\tx\tone\na\ty\t"Best\nb\tx\ttwo\nb\ty\tBest"\nc\ty\tz\n')
+    with pytest.raises(InputError, match=r":3: a quote opens a cell .*--quoting none"):
+        encode_pairs(path, rectangular=True)
+    assert encode_pairs(path, rectangular=True, quoting="none").report.rows == 5
+    assert encode_pairs(path, rectangular=True, quoting="csv").report.rows == 3
+    with pytest.raises(ConfigError, match="unknown quoting"):
+        from w2vneg import Input
+
+        Input("pairs", str(path), quoting="some")
+
+
+def test_a_header_is_no_header_where_its_words_come_again(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("from\tto\nfrom\tthe\nto\tthe\n")
+    assert encode_pairs(path).report.rows == 3

@@ -1,0 +1,126 @@
+"""What columns are meant by their names, as the tables of the field call them."""
+
+import re
+
+_ID = {"id", "ids", "no", "key", "idx", "index", "num", "number", "hash", "uuid", "pk"}
+_NAME = {"name", "title"}
+_NAMES = {  # meaning -> names, in lower case and without what `_ID` takes off
+    "user": "user users customer visitor session reviewer member client account uid u person reader listener viewer "
+    "buyer shopper subscriber household usr cust query msno rater consumer",
+    "item": "item items product article movie film book track song artist sku asin isbn i business anime game recipe "
+    "iid pid mid stock merchant venue location poi restaurant hotel good goods course news show video music joke app "
+    "album beer",
+    "source": "source src from head node1 fromnode from_node source_node src_node start start_node citing follower "
+    "sender word centre center vertex1 nodefrom node_from id1 subject",
+    "target": "target dst to tail node2 tonode to_node target_node dst_node destination dest end end_node cited "
+    "followee receiver vertex2 nodeto node_to id2 object context",
+    "weight": "weight count n qty quantity freq frequency plays w wt weights counts play_count playcount listens "
+    "scrobbles clicks views cnt n_plays num_plays times_played edge_weight cooccurrence cooccurrences",
+    "rating": "rating ratings stars star score scores overall grade grades vote",
+    "time": "time timestamp date datetime unixreviewtime unix_review_time reviewtime review_time t_dat ts "
+    "created_at created unixtime unix_time epoch unixts utc_time utctime",
+}
+_WHOLE = {"stock_code": "item", "user_name": "user", "node_i": "source", "node_j": "target"}
+_MEANT = {name: meaning for meaning, names in _NAMES.items() for name in names.split()} | _WHOLE
+_GROUPS = {"order", "invoice", "basket", "transaction", "playlist", "cart", "receipt", "ticket", "bill", "trip"}
+_BY_LAST = {"rating": "rating", "score": "rating", "stars": "rating"}
+_BY_LAST |= dict.fromkeys(("time", "timestamp", "date", "datetime"), "time")
+_RATED = {*_NAMES["user"].split(), *_NAMES["item"].split(), "review", "rating", "star"}
+_KIND = re.compile(r":(token|float|token_seq|float_seq|string|str|int|integer|long|double)(\[\])?$", re.IGNORECASE)
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_TWINS = [("a", "b"), ("1", "2"), ("i", "j"), ("x", "y"), ("0", "1"), ("u", "v"), ("left", "right"), ("l", "r")]
+_ROW_NUMBERS = {"", "index", "row", "rownum", "rownames", "id", "no", "nr", "idx", "level_0", "unnamed_0", "edge"}
+
+
+def without_kind(name):
+    """Return the name of a column without RecBole's ``:token`` or ``:float``."""
+    return _KIND.sub("", str(name).strip())
+
+
+def _parts(name):
+    return [part.lower() for part in _PARTS.findall(without_kind(str(name).strip().strip("#\"' ")))]
+
+
+def _plain(name):
+    """Return a name in lower case with ``_`` between its parts, and what was an id without the word for it."""
+    if str(name).strip().upper() in (":START_ID", ":END_ID"):  # of Neo4j's importer
+        return "source" if "START" in str(name).upper() else "target"
+    parts = _parts(name)
+    joined = "_".join(parts)
+    if joined in _MEANT:
+        return joined
+    glued = re.fullmatch(r"([a-z]{3,}?)_?(ids?|no|idx|key)", joined)  # userid, movieid
+    if len(parts) == 1 and glued and (glued[1] in _MEANT or glued[1] in _GROUPS):
+        return glued[1]
+    while len(parts) > 1 and parts[-1] in _ID:
+        parts = parts[:-1]
+    return "_".join(parts)
+
+
+def _found(name):
+    """Return (meaning or None, rank) of a name: of two that mean the same, that of the lower rank is taken."""
+    plain = _plain(name)
+    parts = plain.split("_")
+    squeezed = plain.replace("_", "")
+    for one in (plain, squeezed):
+        if one in _MEANT:
+            unclear = one in _WHOLE or squeezed == "reviewtime"
+            return _MEANT[one], int(unclear or (_MEANT[one] == "item" and one in ("location", "show", "vote")))
+    if plain in _GROUPS:
+        return "user", 2
+    if len(parts) > 1 and parts[-1] in _NAME and _MEANT.get("_".join(parts[:-1])) in ("user", "item"):
+        return _MEANT["_".join(parts[:-1])], 2
+    if len(parts) > 1 and parts[-1] in _BY_LAST:
+        meaning = _BY_LAST[parts[-1]]
+        if meaning == "time" or all(part in _RATED for part in parts[:-1]):
+            return meaning, 1
+    return None, 9
+
+
+def meant_by(name):
+    """Return what a column of this name holds.
+
+    Any case, CamelCase and separators, with or without an id at the end, with RecBole's ``:token`` or ``:float``.
+
+    Returns
+    -------
+    str or None
+        "user", "item", "source", "target", "weight", "rating" or "time"; None if the name does not say.
+    """
+    return _found(name)[0]
+
+
+def columns_meant(head):
+    """Return the places of columns by what their names say: dict of meaning -> list of int, of the clearest names.
+
+    Of `customer_id` and `order_id` the first is the user, of `artist_id` and `artist_name` the first the item.
+    """
+    best = {}
+    for place, name in enumerate(head):
+        meaning, rank = _found(name)
+        if meaning is not None:
+            best.setdefault(meaning, {}).setdefault(rank, []).append(place)
+    return {meaning: ranks[min(ranks)] for meaning, ranks in best.items()}
+
+
+def twins(head):
+    """Return the places of two columns that differ in a last sign, as item_a and item_b or u and v; None without."""
+    stems = {}
+    for place, name in enumerate(head):
+        parts = _parts(name)
+        if parts and parts[-1] in _ID and len(parts) > 1:
+            parts = parts[:-1]
+        if parts:
+            stems.setdefault(("_".join(parts[:-1]), parts[-1]), place)
+    found = [
+        (stems[stem, one], stems[stem, two])
+        for stem, sign in stems
+        for one, two in _TWINS
+        if sign == one and (stem, two) in stems
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def numbers_rows(name):
+    """Return whether a column of this name may be a mere number of rows: it has no name, or is called id or index."""
+    return "_".join(_parts(name)) in _ROW_NUMBERS

@@ -1,0 +1,400 @@
+"""Which columns of a table are meant: those asked for, else by their names, else by their positions.
+
+Names decide where they say what is needed. Where they contradict the positions, or fit two columns, the run asks: a
+`DoubtError` lists the columns, what was guessed, and the flags to type. A weight is taken from a column that is called
+so, or that was asked for; from the third of a table without names, unless it looks like a time.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from statistics import median
+
+from ...errors import DoubtError, InputError, did_you_mean
+from .column_names import columns_meant, meant_by, numbers_rows, twins, without_kind
+
+NONE = "none"  # asked for in the place of a column: there is none
+_AMONG = {"user", "item", "source", "target"}
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}( .*)?")
+_UNIX = 1e8, 1e19  # seconds since 1970 from 1973 on, or milliseconds to nanoseconds
+_FAR = 100
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known of a table's columns before it is read.
+
+    names : list of str, or their numbers from 1 on where there is no header; named : bool, whether there is one
+    numeric : list of bool, whether each holds numbers
+    cells : list of list of str, some cells of each, those that are blank left out
+    sign : str, the delimiter, "" of tables that have none
+    ordered : bool, whether their positions mean anything
+    """
+
+    names: list
+    named: bool
+    numeric: list
+    cells: list
+    sign: str = field(default="", kw_only=True)
+    ordered: bool = field(default=True, kw_only=True)
+
+    def label(self, place):
+        return repr(self.names[place]) if self.named else f"column {place + 1}"
+
+    def shown(self):
+        if self.named:
+            return ", ".join(f"{i + 1} {name!r}" for i, name in enumerate(self.names))[:500]
+        return "; ".join(f"{i + 1} with {', '.join(cells[:2])}" for i, cells in enumerate(self.cells))[:500]
+
+
+class Labels(dict):
+    """What messages call each column that is read.
+
+    said : tuple of str, what was taken for what, for people; hints : tuple of str, what may be wrong with that
+    guessed : bool, whether the weight is a column that neither its name nor anybody calls so
+    two_kinds : bool, whether the two columns of names are called as users and as items are
+    """
+
+    said = hints = ()
+    guessed = two_kinds = False
+
+
+def find_columns(where, columns, head):
+    """Return the places of columns and what they are called.
+
+    Parameters
+    ----------
+    where : str
+        For messages.
+    columns : list of layout.Column
+    head : Head
+
+    Returns
+    -------
+    places : dict, key -> int from 0 on, None for one that need not be there and is not
+    labels : Labels
+
+    Raises
+    ------
+    InputError
+        If one is missing or not to be told from another, or two are the same.
+    DoubtError
+        If it is not clear which are meant.
+    """
+    places = _Guess(where, columns, head).places()
+    taken = {}  # place -> option
+    for column in columns:
+        place = places[column.key]
+        if place is not None and taken.setdefault(place, column.option) != column.option:
+            raise InputError(
+                f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two columns"
+            )
+    labels = Labels({key: head.label(place) for key, place in places.items() if place is not None})
+    labels.said = tuple(_said(columns, places, head))
+    meanings = [meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means]
+    labels.two_kinds = head.named and sorted(map(str, meanings)) == ["item", "user"]
+    weight = next((column for column in columns if column.kind == "weight"), None)
+    if weight is not None and weight.asked is None and places[weight.key] is not None and not head.named:
+        labels.guessed = True
+        labels.hints = tuple(_doubts_of_weight(weight, head, places[weight.key]))
+    return places, labels
+
+
+def hint_of_weights(labels, weights):
+    """Return a hint (tuple of str, empty or one) where the largest of guessed weights is far above the median."""
+    import numpy as np
+
+    if not labels.guessed or not len(weights):
+        return ()
+    middle, largest = float(np.median(weights)), float(np.max(weights))
+    if middle <= 0 or largest < _FAR * middle:
+        return ()
+    return (
+        f"the largest weight, {largest:g}, is {largest / middle:,.0f} times the median, in {labels['weight']}; "
+        f"if it is no weight, give --weight-col {NONE}",
+    )
+
+
+class _Guess:
+    def __init__(self, where, columns, head):
+        self.where, self.columns, self.head = where, columns, head
+        self.meant = columns_meant(head.names) if head.named else {}
+        self.order = self._order()
+
+    def places(self):
+        asked = {c.key: self._asked(c) for c in self.columns if c.asked is not None}
+        open_names = [c for c in self.columns if c.asked is None and c.means and c.kind == "name"]
+        found = asked | self._names(open_names, set(asked.values()))
+        for column in self.columns:
+            if column.key not in found:
+                found[column.key] = self._other(column, set(found.values()))
+        return {column.key: found[column.key] for column in self.columns}
+
+    def _order(self):
+        """Return the places of columns by which positions count: without one in front that numbers the rows."""
+        names, cells = self.head.names, self.head.cells
+        order = list(range(len(names)))
+        if not self.head.named or len(names) < 3 or not numbers_rows(names[0]):
+            return order
+        first = cells[0]
+        numbers = all(cell.strip().isdecimal() for cell in first) or names[0].strip()
+        return order[1:] if len(set(first)) == len(first) and numbers else order
+
+    def _asked(self, column):
+        asked, head = column.asked, self.head.names
+        if asked == NONE and column.if_number and NONE not in head:
+            return None
+        if isinstance(asked, str) and not asked.isdecimal():
+            shown = ", ".join(head)[:500]
+            if asked not in head:
+                head = list(map(without_kind, head))
+            if asked not in head:
+                hint = did_you_mean(asked, self.head.names, shown=-1)
+                raise InputError(
+                    f"{self.where}: no column is called {asked!r} ({column.option}){hint} The columns are: {shown}"
+                )
+            if head.count(asked) > 1:
+                both = " and ".join(str(i + 1) for i, cell in enumerate(head) if cell == asked)
+                raise InputError(
+                    f"{self.where}: {asked!r} stands over the columns {both}; give {column.option} the number"
+                )
+            return head.index(asked)
+        return self._within(column, int(asked) - 1, asked)
+
+    def _within(self, column, place, asked):
+        if 0 <= place < len(self.head.names):
+            return place
+        shown = ", ".join(self.head.names)[:500]
+        raise InputError(
+            f"{self.where}: there is no column {asked} ({column.option}), only {len(self.head.names)}: {shown}; "
+            "give its name or number, or another --delimiter"
+        )
+
+    def _by_position(self, column, taken=()):
+        free = [place for place in self.order if place not in taken]
+        if column.default <= len(self.order) and self.order[column.default - 1] in free:
+            return self.order[column.default - 1]
+        return self._within(column, column.default - 1, column.default)
+
+    def _names(self, columns, taken):
+        """Return the places of the columns of names that nobody asked for."""
+        if not columns:
+            return {}
+        fits = {}
+        for meanings in zip(*(column.means for column in columns), strict=True):
+            places = [[at for at in self.meant.get(one, []) if at not in taken] for one in meanings]
+            if len(set(meanings)) == len(meanings) and all(places):
+                fits[tuple(map(tuple, places))] = meanings
+        if not fits and len(columns) == 2 and self.head.named and "source" in columns[0].means:
+            pair = twins(self.head.names)
+            if pair and not taken & set(pair):
+                fits[tuple((place,) for place in pair)] = ()
+        if len(fits) > 1 or any(len(places) > 1 for fit in fits for places in fit):
+            several = next(
+                (p for fit in fits for p in fit if len(p) > 1), sorted({p for fit in fits for p in sum(fit, ())})
+            )
+            self._ask("several columns fit: " + " and ".join(self.head.label(place) for place in several), columns)
+        if fits:
+            return {c.key: places[0] for c, places in zip(columns, next(iter(fits)), strict=True)}
+        if not self.head.ordered:
+            self._ask(f"no keys are called what {' and '.join(column.words for column in columns)} are", columns)
+        found = {column.key: self._by_position(column) for column in columns}
+        self._check_positions(columns, found, taken)
+        return found
+
+    def _check_positions(self, columns, found, taken):
+        if "source" in columns[0].means and self._is_triples() and found[columns[-1].key] == 1:
+            self._ask(
+                "column 2, where targets stand otherwise, looks like relations between columns 1 and 3",
+                columns,
+                [1, 3][-len(columns) :],
+            )
+        for column in columns:
+            place = found[column.key]
+            cells = self.head.cells[place]
+            if self.head.named:
+                meaning = meant_by(self.head.names[place])
+                if meaning is not None and meaning not in column.means:
+                    self._ask(
+                        f"column {place + 1}, where {column.words} stand otherwise, is called "
+                        f"{self.head.names[place]!r}",
+                        columns,
+                    )
+            if cells and all(_DATE.fullmatch(cell.strip()) for cell in cells):
+                self._ask(f"{self.head.label(place)}, where {column.words} stand otherwise, holds times", columns)
+        used = taken | set(found.values())
+        means = {one for column in columns for one in column.means}
+        for meaning in _AMONG & set(self.meant) & means:
+            if not used & set(self.meant[meaning]):
+                self._ask(
+                    f"{self.head.label(self.meant[meaning][0])} is not among the columns that would be read, "
+                    f"and sounds as if it were meant",
+                    columns,
+                )
+
+    def _other(self, column, taken):
+        """Return the place of a weight, a rating, or a column that `default` alone says; None without."""
+        named = [at for meaning in column.means for at in self.meant.get(meaning, []) if at not in taken]
+        if column.only_numbers:
+            named = [at for at in named if self.head.numeric[at]]
+        if column.kind == "amount":
+            return named[0] if named else None
+        if len(named) > 1:
+            self._ask("several columns fit: " + " and ".join(map(self.head.label, named)), [column])
+        if named:
+            return named[0]
+        if column.default is None:
+            return None
+        if column.if_number:
+            return self._weight(column, taken)
+        if not self.head.ordered:
+            self._ask(f"no key is called what {column.words} are", [column])
+        place = self._by_position(column)
+        if not column.means:
+            return place
+        if self.head.named and ("user" in self.meant or meant_by(self.head.names[place]) is not None):
+            self._ask(
+                f"no column is called {column.words}, and column {column.default} is called {self.head.names[place]!r}",
+                [column],
+            )
+        if not self.head.named and self._is_time(place):
+            self._ask(f"column {place + 1}, where {column.words} stand otherwise, holds times", [column])
+        return place
+
+    def _weight(self, column, taken):
+        ours = column.option.startswith("--")  # not of held-out pairs, which count one each without a weight
+        rating = self.meant.get("rating", [])
+        if self.head.named:
+            if rating and ours and rating[0] not in taken:
+                name = self.head.names[rating[0]]
+                raise InputError(
+                    f"{self.where}: column {rating[0] + 1} is called {name!r}, and a rating is no weight: a low one is "
+                    f"no sign of liking. Give --ratings with --min-rating, or {column.option} {name} to take it for a "
+                    f"weight, or {column.option} {NONE} to leave it out"
+                )
+            return None
+        place = column.default - 1
+        if place >= len(self.head.names) or place in taken or not self.head.numeric[place]:
+            return None
+        if self._is_time(place):
+            if ours:
+                self._ask(
+                    f"column {place + 1}, where weights stand otherwise, holds times, which are no weights",
+                    [column],
+                    [NONE],
+                )
+            return None
+        if place + 1 < len(self.head.names) and self._is_time(place + 1) and _like_ratings(self._numbers(place)):
+            if ours:
+                self._ask(
+                    f"columns {place + 1} and {place + 2} look like ratings and their times, which are no "
+                    "weights; a log of ratings is read by --ratings",
+                    [column],
+                    [NONE],
+                )
+            return None
+        return place
+
+    def _is_triples(self):
+        """Return whether three columns of names, without a header, are subject, relation and object."""
+        if self.head.named or len(self.head.names) != 3 or any(self.head.numeric) or not all(self.head.cells):
+            return False
+        subjects, relations, objects = map(set, self.head.cells)
+        few = 2 * len(relations) <= min(len(subjects), len(objects))
+        return not relations & (subjects | objects) and (few or bool(subjects & objects))
+
+    def _numbers(self, place):
+        return _numbers(self.head.cells[place])
+
+    def _is_time(self, place):
+        cells = self.head.cells[place]
+        if cells and all(_DATE.fullmatch(cell.strip()) for cell in cells):
+            return True
+        numbers = self._numbers(place)
+        return (
+            bool(numbers)
+            and _UNIX[0] < min(numbers)
+            and max(numbers) < _UNIX[1]
+            and all(number == int(number) for number in numbers)
+        )
+
+    def _ask(self, why, columns, values=None):
+        """Raise DoubtError with what to type; values : list, one for each column, or one for all."""
+        values = values or [self._proposed(column) for column in columns]
+        flags = " ".join(
+            f"{column.option} {value}"
+            for column, value in zip(columns, values, strict=True)
+            if column.option[:2] == "--"
+        )
+        remedy = f"say which are meant: {flags}" if flags else self._written_anew(columns)
+        raise DoubtError(f"{self.where}: {why}. The columns are: {self.head.shown()}; {remedy}")
+
+    def _proposed(self, column):
+        """Return the name or number of the likeliest column, for a flag to be typed."""
+        place = self._likeliest(column)
+        name = self.head.names[place]
+        return name if re.fullmatch(r"[\w.:-]+", name) else str(place + 1)
+
+    def _likeliest(self, column):
+        places = [place for meaning in column.means for place in self.meant.get(meaning, [])]
+        return (places or [min(column.default or 1, len(self.head.names)) - 1])[0]
+
+    def _written_anew(self, columns):
+        """Return a command that writes the columns that no flag names in their order, to a file of their own."""
+        order = "name or order the columns as item, target, weight"
+        sign, file = self.head.sign, self.where.rpartition(":")[0]
+        if not sign or not file:
+            return order
+        cells = ' "\\t" '.join(f"${self._likeliest(column) + 1}" for column in columns)
+        return f"{order}, as by: awk -F {shlex.quote(sign)} '{{print {cells}}}' {shlex.quote(file)} > pairs.tsv"
+
+
+def _numbers(cells):
+    try:
+        return [float(cell) for cell in cells]
+    except ValueError:
+        return []
+
+
+def _like_ratings(numbers):
+    return bool(numbers) and all(0 <= 2 * one <= 20 and 2 * one == int(2 * one) for one in numbers)
+
+
+def _doubts_of_weight(column, head, place):
+    numbers = _numbers(head.cells[place])
+    if len(numbers) >= 10 and _like_ratings(numbers) and max(numbers) in (5, 10) and median(numbers) >= 3:
+        yield (
+            f"column {place + 1} is taken for a weight and looks like a rating, which is none; if it is, give "
+            f"--ratings with --min-rating, or {column.option} {NONE}"
+        )
+
+
+def _said(columns, places, head):
+    """Yield what each column was taken for, in words."""
+    for column in columns:
+        place = places[column.key]
+        if place is not None:
+            yield f"{column.words or column.key} = {'column ' if head.named else ''}{head.label(place)}"
+        elif column.kind == "weight":
+            idle = _idle_numbers(places, head)
+            yield "weight none" + (
+                f" (column {head.names[idle]!r} holds numbers; {column.option} {head.names[idle]} would take them)"
+                if idle is not None and column.option.startswith("--") and column.asked is None
+                else ""
+            )
+        elif column.kind == "time":
+            times = [at for at in columns_meant(head.names).get("time", []) if head.named]
+            yield "time none, histories follow the file" + (
+                f" ({column.option} {head.names[times[0]]} would order them)" if times else ""
+            )
+
+
+def _idle_numbers(places, head):
+    """Return the place of the only column in a named third or later place that holds numbers and may be a weight."""
+    used = {place for place in places.values() if place is not None}
+    idle = [
+        place
+        for place, name in enumerate(head.names)
+        if head.named and place not in used and place > max(used) and head.numeric[place] and meant_by(name) is None
+    ]
+    return idle[0] if len(idle) == 1 else None
