@@ -125,7 +125,7 @@ class Word2Vec(Estimator, Recommender):
         vocab_out : Vocabulary, optional
             Of the columns of rectangular data; ConfigError with any other.
         listeners : sequence of callables
-            Called with the trainer's events. The logger ``w2vneg`` gets them, too, and ``w2vneg.reading`` what was
+            Called with the trainer's events. The logger ``w2vneg`` gets them, too, and its child ``reading`` what was
             read, in words.
         progress : bool or callable, optional
             True shows a bar, False none; left out there is one in a notebook. A callable is called with (done, total)
