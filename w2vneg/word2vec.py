@@ -125,7 +125,8 @@ class Word2Vec(Estimator, Recommender):
         vocab_out : Vocabulary, optional
             Of the columns of rectangular data; ConfigError with any other.
         listeners : sequence of callables
-            Called with the trainer's events. The logger ``w2vneg`` gets them, too.
+            Called with the trainer's events. The logger ``w2vneg`` gets them, too, and its child ``reading`` what was
+            read, in words.
         progress : bool or callable, optional
             True shows a bar, False none; left out there is one in a notebook. A callable is called with (done, total)
             bytes while reading.
@@ -180,7 +181,7 @@ class Word2Vec(Estimator, Recommender):
             vocab, vocab_out = self.grown(given, followers.reading)
         encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=followers.reading)
         if encoded.report is not None:
-            LOG.info("%s", encoded.report.line())
+            LOG.getChild("reading").info("%s", encoded.report.line())
             for hint in encoded.report.hints:
                 warnings.warn(hint, stacklevel=2)
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
