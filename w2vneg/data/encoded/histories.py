@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import ConfigError, InputError
 from ..readers.baskets import basket_reader
-from ..readers.layout import Column, delimiter_of
+from ..readers.layout import Column, delimiter_of, named
 from ..readers.names import Names
 from ..readers.report import ItemsReport
 from ..readers.tables import Tables
@@ -24,7 +24,7 @@ from .items import report_of
 from .pairs import RawPairs
 
 
-def encode_baskets(source, *, delimiter=None, progress=None, **options):
+def encode_baskets(source, *, delimiter=None, guessed=False, progress=None, **options):
     """Read files of baskets, one a line.
 
     Parameters
@@ -33,6 +33,8 @@ def encode_baskets(source, *, delimiter=None, progress=None, **options):
     delimiter : str, optional
         The ASCII sign between items, or one of the words of `readers.layout.DELIMITERS` but ``::``. Blanks if None;
         with another, blanks inside names become ``_`` and those beside the delimiter vanish.
+    guessed : bool
+        Whether the delimiter was found by the first lines, so that the report says it.
     progress : callable, optional
     options
         `min_count` (1 if left out), `max_vocab`, `vocab`, `encoding`, `lowercase`, `use_cache`, as for `encode_corpus`.
@@ -51,6 +53,8 @@ def encode_baskets(source, *, delimiter=None, progress=None, **options):
     corpus = encode_corpus(source, reader=reader, progress=progress, **{"min_count": MIN_COUNT["baskets"]} | options)
     fixed = options.get("vocab") is not None
     report = report_of_baskets(corpus.report, len(corpus.vocab), single_baskets(corpus), fixed, delimiter)
+    if guessed and delimiter not in (None, " "):
+        report = replace(report, columns=(f"parted by {named(delimiter)}, as it looks; else give --delimiter",))
     return replace(corpus, report=report, source="baskets")
 
 
@@ -76,7 +80,8 @@ def report_of_baskets(found, n_items, single, fixed, delimiter):
         If no basket has two items.
     """
     if single == found.sentences:
-        hint = "" if delimiter else "; name the sign between items with --delimiter if it is not a blank"
+        guess = "; name the sign between items with --delimiter if it is not a blank"
+        hint = guess if delimiter in (None, " ") else ""
         raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
     which = "unknown items" if fixed else "rare items"
     return ItemsReport(

@@ -77,6 +77,11 @@ def _line(sentence, number):
         raise InputError(
             f"sentence {number} is a {type(sentence).__name__}; give a list of tokens (.split() makes one)"
         )
+    if isinstance(sentence, (set, frozenset)):
+        raise InputError(
+            f"sentence {number} is a {type(sentence).__name__}, which has no order: another run of Python would train "
+            "on another one; give a list of tokens (sorted() makes one)"
+        )
     try:
         tokens = list(sentence)
         line = " ".join(tokens)

@@ -17,6 +17,7 @@ from ...errors import InputError
 from ...kernels.text.rows import scan_rows
 from .cells import NameColumn, Times, as_names, as_numbers
 from .columns import Labels
+from .foreign import refuse
 from .frames import Frame
 from .layout import STAND_IN, find_layout, named, without_foreword
 from .sources import STDIN, Source, file_stamp, find_files
@@ -161,6 +162,8 @@ class Tables:
             for batch in read_parquet(source, begun.pieces(), self._columns, self._times):
                 yield Batch(*batch)
             return
+        if self._delimiter is None:
+            refuse(source.name, begun.first, "table")
         blocks = self._without_foreword(_whole_lines(source.name, read_text(begun, encoding=self._encoding)))
         if self._comments:
             blocks = self._without_comments(source.name, blocks)

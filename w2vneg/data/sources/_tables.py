@@ -23,6 +23,11 @@ def delimiter():
     return option(None, "tab, comma, semicolon, pipe, blank, :: or any sign.", shown="detected", metavar="SIGN")
 
 
+def plain():
+    """Return the option that takes a file as it is, whatever format it looks like."""
+    return option(False, "Read the file as it is, though it looks like another format.", off="")
+
+
 def target_column():
     return column("Column of what was seen with the item, or of the node that an edge leads to.", "by name, else 2")
 

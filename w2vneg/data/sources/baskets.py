@@ -1,7 +1,7 @@
 """Baskets of items, one a line."""
 
 from . import SOURCES, Source
-from ._tables import delimiter
+from ._tables import delimiter, plain
 
 
 @SOURCES.register("baskets")
@@ -10,6 +10,7 @@ class Baskets(Source):
 
     class Options:
         delimiter: str | None = delimiter()
+        plain: bool = plain()
 
     @classmethod
     def walk(cls, given):
@@ -19,10 +20,33 @@ class Baskets(Source):
     def encode(cls, given, vocab_out=None, **shaping):
         from ..encoded import encode_baskets
 
-        return encode_baskets(list(given.files), **given.values(), **shaping)
+        return encode_baskets(
+            list(given.files), delimiter=cls._delimiter(given), guessed=not given.delimiter, **shaping
+        )
 
     @classmethod
     def reading(cls, given):
         from ..encoded.histories import reader_of_baskets
 
-        return {"reader": reader_of_baskets(given.delimiter), "strip": ()}
+        return {"reader": reader_of_baskets(cls._delimiter(given)), "strip": ()}
+
+    @classmethod
+    def _delimiter(cls, given):
+        """Return what parts the items, as asked or as the first file looks; refuse what are no baskets."""
+        from ...errors import InputError
+        from ..readers import foreign
+        from ..readers.layout import delimiter_of
+
+        chosen = delimiter_of(given.delimiter)
+        if given.plain:
+            return chosen
+        for name, data in foreign.beginnings(given.files):
+            foreign.refuse(name, data, "baskets")
+            chosen = chosen or foreign.guess_delimiter(name, data)
+            why = foreign.looks_like_log([foreign.split_items(line, chosen) for line in foreign.Head.of(data).lines])
+            if why:
+                raise InputError(
+                    f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a "
+                    "first column of numbers off, or give --plain if these are items"
+                )
+        return chosen

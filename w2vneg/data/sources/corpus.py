@@ -4,8 +4,10 @@ import dataclasses
 
 from ...option import option
 from . import SOURCES, Source
+from ._tables import plain
 
 _READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
+_OURS = ("whitespace", "words")  # readers of plain text; a plug-in may read what it likes
 
 
 def _check_tokenizer(name):
@@ -63,6 +65,7 @@ class Corpus(Source):
             files=True,
             choices=(AUTO,),
         )
+        plain: bool = plain()
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
@@ -88,5 +91,10 @@ class Corpus(Source):
     @classmethod
     def reading(cls, given):
         """Return how the files of an `Input` become words: `reader` and `strip` of `encode_corpus` (dict)."""
+        if not given.plain and given.tokenizer in _OURS:
+            from ..readers import foreign
+
+            for name, data in foreign.beginnings(given.files):
+                foreign.refuse(name, data, "text")
         strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
         return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip}

@@ -1,0 +1,122 @@
+"""Files of other programs are refused by name; ordinary text is read as it always was."""
+
+import pytest
+
+from w2vneg import Input, Word2Vec
+from w2vneg.data.readers.foreign import guess_delimiter, looks_like_log, recognise
+from w2vneg.errors import ConfigError, InputError
+
+ALL = ("text", "baskets", "table")
+FOREIGN = [
+    ("JSON lines", ALL, '{"user": "a", "item": "x"}\n{"user": "b", "item": "y"}\n'),
+    ("JSON lines", ALL, '{"text": "one two"}\n'),
+    ("a JSON document", ALL, '[{"user": "a"}, {"user": "b"}]\n'),
+    ("a JSON document", ALL, '{\n  "nodes": [\n    {"id": 1},\n    {"id": 2}\n  ]\n}\n'),
+    ("JSON arrays", ALL, '["a", "b"]\n["c", "d"]\n'),
+    ("networkx", ALL, "a b {'weight': 3.0}\nb c {}\n"),
+    ("Python's", ALL, "('a', 'b')\n('b', 'c')\n"),
+    ("Python's", ALL, "['tea', 'milk']\n['jam']\n"),
+    ("Python's", ALL, "{'u': 1}\n{'v': 2}\n"),
+    ("braces", ("baskets",), "{tea,milk}\n{jam,tea}\n"),
+    ("XML", ("baskets", "table"), '<?xml version="1.0"?>\n<a/>\n'),
+    ("XML", ("baskets", "table"), "<!DOCTYPE html>\n<html>\n"),
+    ("GraphML", ("text",), '<?xml version="1.0"?>\n<graphml xmlns="x">\n'),
+    ("GEXF", ("text",), '<?xml version="1.0"?>\n<gexf version="1.2">\n'),
+    ("N-Triples", ALL, '<http://a> <http://p> <http://b> .\n<http://a> <http://q> "hello"@en .\n'),
+    ("Turtle", ALL, "@prefix a: <http://a/> .\na:x a:y a:z .\n"),
+    ("KONECT", ("text", "baskets"), "% sym unweighted\n1 2\n"),
+    ("bipartite KONECT", ("table",), "% bip unweighted\n1 1\n"),
+    ("signs, ratings", ("table",), "% asym signed\n1 2 -1\n"),
+    ("Pajek", ALL, '*Vertices 2\n1 "a"\n2 "b"\n*Edges\n1 2\n'),
+    ("GML", ALL, "graph [\n node [\n id 1\n ]\n]\n"),
+    ("DOT", ALL, "digraph g {\n a -> b;\n}\n"),
+    ("METIS", ("table",), "4 4\n2 3\n1 3\n1 2 4\n3\n"),
+    ("Matrix Market", ALL, "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n"),
+    ("LibSVM", ALL, "1 3:1 7:1\n-1 2:0.5\n"),
+    ("ARFF", ALL, "@relation r\n@attribute a numeric\n@data\n1\n"),
+    ("SQL", ALL, "INSERT INTO t VALUES (1, 'a');\nINSERT INTO t VALUES (2, 'b');\n"),
+    ("CoNLL", ("text",), "".join(f"{i}\tw\tw\tNOUN\t_\t_\t0\troot\t_\t_\n" for i in range(1, 7))),
+    ("CoNLL", ("text",), "EU B-ORG\nrejects O\nGerman B-MISC\ncall O\nto O\nboycott O\n"),
+    ("table with a header", ("text",), 'id,text\n1,"one, two"\n2,three\n'),
+    ("table with a header", ("text",), "label\tsentence\n0\tgood film\n1\tbad film\n"),
+    ("a log", ("baskets",), "user,item\na,x\nb,y\nc,x\n"),
+    ("zip", ("text", "baskets"), "PK\x03\x04abc"),
+    ("Parquet", ("text", "baskets"), "PAR1abc"),
+    ("PDF", ALL, "%PDF-1.4\n"),
+    ("SQLite", ALL, "SQLite format 3\0"),
+]
+CASES = [(name, where, text) for name, places, text in FOREIGN for where in places]
+
+
+@pytest.mark.parametrize(("name", "where", "text"), CASES)
+def test_foreign(name, where, text):
+    found = recognise(text.encode(), where)
+    assert found is not None and name in found.name
+
+
+ORDINARY = [
+    "the cat sat on the mat\nand so on\n",
+    "anarchism originated as a term of abuse",
+    "for (i = 0; i < n; i++) {\n  a[i] = {1, 2};\n}\n",
+    'def f(x):\n    return {"a": x}\n',
+    "[1] Smith et al. say so.\n[2] So does Brown.\n",
+    '["hello", he said, and went]\nThen he came back.\n',
+    "{{Infobox person\n| name = Ada\n}}\nAda was a mathematician.\n",
+    '{"a": 1} is how an object begins in JSON.\nOther languages differ.\nThis is prose.\n',
+    "@user thanks!\n@relation to you\n#monday\n",
+    "Hello, world\nGood night, moon\nSo long, all\n",
+    '"Well," he said, "go."\n"No," she said, "stay."\n',
+    "insert into the slot; turn left\nselect a cup\n",
+    "graph theory is old\nnode by node\n",
+    "(applause)\n(laughter)\n(music playing)\n",
+    "3 4\n1 2\n5 6\n",
+    "a,b,c\nd,e\n",
+    "* Vertices and edges\n* More of them\n",
+    "== History ==\nIt began in 1900: a b.\n",
+]
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_text(text):
+    assert recognise(text.encode(), "text") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("whole milk,rolls/buns\nwhole milk,beer\nbeer,rolls/buns\n", ","),
+        ("1 2 3\n2 3\n", " "),
+        ("a,b,c,,\nb,c,,,\n", ","),
+        ("red wine;tea\ntea;red wine\nred wine;jam\n", ";"),
+        ("red wine|tea\ntea|red wine\nred wine|jam\n", "|"),
+        ("red wine\ttea\ntea\tred wine\nred wine\tjam\n", "\t"),
+    ],
+)
+def test_delimiter_of_baskets(text, sign):
+    assert guess_delimiter("f", text.encode()) == sign
+
+
+def test_delimiter_in_doubt_is_asked():
+    with pytest.raises(ConfigError, match="--delimiter comma or --delimiter blank"):
+        guess_delimiter("f", b"a b, c d\na c, b d\na d, b c\nx, a b c d\n")
+
+
+def test_logs():
+    assert looks_like_log([[f"t{i}", f"u{i}"] for i in range(30)])
+    assert looks_like_log([[str(i), "a", "b"] for i in range(30)])
+    assert looks_like_log([["a", "b"], ["b", "c"]] * 20) is None
+
+
+def test_files_are_refused_and_plain_reads_them(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"text": "one two"}\n' * 9)
+    train = Word2Vec(dim=4, epochs=1, min_count=1, workers=1)
+    for kind in ("corpus", "baskets", "pairs", "ratings", "edges"):
+        with pytest.raises(InputError, match="JSON lines"):
+            train.encode(Input(kind, str(file)))
+    assert train.encode(Input("corpus", str(file), plain=True)).report.lines == 9
+
+
+def test_sentences_that_are_sets_are_refused():
+    with pytest.raises(InputError, match="no order"):
+        Word2Vec(dim=4, min_count=1).encode([{"a", "b"}, {"b", "c"}])

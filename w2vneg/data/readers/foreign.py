@@ -1,0 +1,452 @@
+"""Formats that are none of ours, told from the first lines of a file, and what to type instead.
+
+Each recogniser looks at many lines, not at one: a false alarm is worse than a miss. Nothing that a file says is run.
+To add one, write a function of `Head` with ``@_kind(name, remedy, …)``.
+"""
+
+import ast
+import csv
+import json
+import os
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import NamedTuple
+
+from ...errors import ConfigError, InputError
+from .sources import Source, file_stamp, find_files, scheme_of
+
+_LOOKED_AT = 1 << 18  # bytes
+_LINES = 200
+_FEW = 20  # lines, below which baskets of two are no sign of a log
+_BY_KEYS = "jq -r '[.KEY1, .KEY2] | @tsv' FILE > table.tsv makes a table of its keys"
+_PLAIN = "give --plain to read it as it is"
+_TEXT, _BASKETS, _TABLE = "text", "baskets", "table"
+_ALL = (_TEXT, _BASKETS, _TABLE)
+KINDS = []  # in the order in which they are asked
+
+
+class Head(NamedTuple):
+    """data : bytes, the beginning of a file; lines : list of str, the first that are not blank, all of them whole"""
+
+    data: bytes
+    lines: list
+
+    @classmethod
+    def of(cls, data):
+        text = data[:_LOOKED_AT].decode("utf-8-sig", errors="replace")
+        lines = [line for line in re.split(r"\r\n|\r|\n", text) if line.strip()]
+        whole = len(data) < _LOOKED_AT or len(lines) == 1
+        return cls(data, (lines if whole else lines[:-1])[:_LINES])
+
+    def share(self, test):
+        return sum(map(bool, map(test, self.lines))) / max(1, len(self.lines))
+
+
+class Kind(NamedTuple):
+    """name : str; test : callable, Head -> bool; remedy : str; where : tuple of "text", "baskets", "table" """
+
+    name: str
+    test: object
+    remedy: str
+    where: tuple
+
+
+def _kind(name, remedy, where=_ALL):
+    def keep(test):
+        KINDS.append(Kind(name, test, remedy, where))
+        return test
+
+    return keep
+
+
+def recognise(data, where):
+    """Return the `Kind` that the beginning of a file is of, or None.
+
+    data : bytes, unpacked; where : str, "text", "baskets" or "table": what it is given as
+    """
+    head = Head.of(data)
+    if not head.lines:
+        return None
+    return next((kind for kind in KINDS if where in kind.where and kind.test(head)), None)
+
+
+def refuse(name, data, where):
+    """Raise InputError if a file is of a foreign format; name : str, of the file; otherwise as `recognise`."""
+    kind = recognise(data, where)
+    if kind is not None:
+        override = "give --delimiter if it is a table all the same" if where == _TABLE else _PLAIN
+        what = {"text": "text", "baskets": "baskets, one a line", "table": "a table of rows"}[where]
+        columns = f" Its columns: {', '.join(_csv_head(Head.of(data)))[:200]}." if kind.test is _is_csv else ""
+        raise InputError(f"{name}: looks like {kind.name}, not like {what}; {kind.remedy} ({override}).{columns}")
+
+
+def beginnings(files):
+    """Yield (file, its first bytes, unpacked) of the files that can be read twice; pipes, URLs and {rank} are not."""
+    present = [file for file in files if file != "-" and not scheme_of(file) and "{rank}" not in str(file)]
+    for path in find_files(present) if present else ():
+        if os.path.isfile(path) and file_stamp(path) is not None:
+            with Source(path) as source:
+                yield path, _first_bytes(source)
+
+
+def _first_bytes(source):
+    data = b""
+    for piece in source.pieces():
+        data += piece
+        if len(data) >= _LOOKED_AT:
+            break
+    return data
+
+
+# ---- by magic bytes
+
+_MAGIC = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Excel workbook",
+    b"PAR1": "a Parquet file",
+    b"\x89HDF\r\n\x1a\n": "an HDF5 file",
+    b"SQLite format 3\0": "an SQLite database",
+    b"\x93NUMPY": "a NumPy array",
+    b"%PDF-": "a PDF file",
+    b"ARROW1": "an Arrow file",
+}
+
+
+def _starts(magic):
+    return lambda head: head.data.startswith(magic)
+
+
+for _magic, _name in _MAGIC.items():
+    if _magic in (b"PAR1", b"PK\x03\x04"):  # which tables and matrices know themselves
+        _kind(_name, "write its rows as text, unpacked", (_TEXT, _BASKETS))(_starts(_magic))
+    else:
+        _kind(_name, "write its rows as text")(_starts(_magic))
+
+
+@_kind(
+    "a pickle of Python's", "it is not opened, as it may run any code; write it as text with the program that made it"
+)
+def _is_pickle(head):
+    return re.match(rb"\x80[\x02-\x05][\x95\x8a-\x8f}\](cX}q]", head.data) is not None
+
+
+# ---- JSON, and what Python prints
+
+
+def _parsed(line, kind):
+    if len(line) > 100_000 or line.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, kind) else None
+
+
+@_kind("JSON lines", _BY_KEYS)
+def _is_json_lines(head):
+    return head.share(lambda line: _parsed(line.strip(), dict)) >= 0.9
+
+
+@_kind("a JSON document", _BY_KEYS.replace(".KEY1", ".[] | [.KEY1", 1).replace("'[.[] | [", "'.[] | ["))
+def _is_json_document(head):
+    if not re.match(r'[\[{]\s*([\[{]\s*)*("[^"\n]*"\s*[:,\]}]|[\[{]|$)', head.lines[0].lstrip()):
+        return False
+    if len(head.lines) == 1:
+        return re.match(r'\s*[\[{]\s*[\[{]?\s*"[^"]*"\s*:', head.lines[0]) is not None
+    inside = r'\s*([\[\]{}]+,?|"[^"]*"\s*:.*|[\]}],?\s*[\[{]?|"[^"]*",?|-?\d[\d.eE+-]*,?|(true|false|null),?)\s*$'
+    return head.share(lambda line: re.match(inside, line) or _parsed(line.strip().rstrip(","), dict)) >= 0.95
+
+
+@_kind("JSON arrays, one a line", "jq -r '@tsv' FILE > table.tsv writes them with tabs")
+def _is_json_arrays(head):
+    return head.share(lambda line: _parsed(line.strip(), list)) >= 0.9
+
+
+_EDGE = re.compile(r"\S+[\s,]+\S+[\s,]+\{.*\}\s*")
+
+
+@_kind(
+    "an edge list of networkx with its attributes as Python dicts",
+    "write it with networkx.write_weighted_edgelist(graph, FILE), or with data=['weight']",
+)
+def _is_networkx(head):
+    lines = [line for line in head.lines if not line.startswith("#")]
+    return bool(lines) and all(_EDGE.fullmatch(line) and _literal(line[line.index("{") :], dict) for line in lines)
+
+
+def _literal(text, kind):
+    """Return whether a text is a literal of Python's of this kind; it is parsed, never run."""
+    if len(text) > 100_000:
+        return False
+    try:
+        return isinstance(ast.literal_eval(text.strip()), kind)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
+
+
+@_kind("Python's tuples, lists or dicts, one a line", "write their parts with csv.writer, without brackets and quotes")
+def _is_python(head):
+    closed = r"\(.*\),?|\[.*\],?|\{.*\},?"
+    if head.share(lambda line: re.fullmatch(closed, line.strip())) < 0.9:
+        return False
+    return head.share(lambda line: _literal(line.strip().rstrip(","), tuple | list | dict | set)) >= 0.9
+
+
+@_kind("baskets in braces or brackets", "take them off: sed 's/^[{[(]//; s/[])}]$//' FILE", (_BASKETS,))
+def _is_braces(head):
+    whole = r'("?[{\[(].*[}\])]"?)'
+    return head.share(lambda line: re.fullmatch(whole, line.strip())) >= 0.9
+
+
+# ---- markup, graphs, data sets
+
+
+@_kind(
+    "XML or HTML", "write what is needed of it as text or as a table; --strip markup takes tags out of text", _ALL[1:]
+)
+def _is_xml(head):
+    return _is_graph_xml(head) or re.match(r"\s*<(\?xml|!doctype|html|rss|svg)\b", head.lines[0], re.I) is not None
+
+
+@_kind("GraphML or GEXF", "write its edges as a table: source, target, weight", (_TEXT,))
+def _is_graph_xml(head):
+    return re.search(r"<(graphml|gexf)\b", "\n".join(head.lines[:20])) is not None
+
+
+_TRIPLE = re.compile(
+    r'\s*(<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(<[^<>\s]*>|_:\S+|".*"(@[\w-]+|\^\^<\S*>)?)\s*(<\S+>\s*)?\.\s*'
+)
+
+
+@_kind("N-Triples", "write subject and object as a table: awk '{print $1 \"\\t\" $3}' FILE > edges.tsv")
+def _is_triples(head):
+    return head.share(lambda line: line.startswith("#") or _TRIPLE.fullmatch(line)) >= 0.9
+
+
+@_kind("Turtle", "write it as a table of subject and object")
+def _is_turtle(head):
+    return re.match(r"\s*@(prefix|base)\s+\S*\s*<[^>]*>\s*\.", head.lines[0]) is not None
+
+
+@_kind(
+    "a KONECT graph",
+    "take its header off, and give a bipartite one to --pairs with --rectangular: grep -v '^%' FILE > edges.tsv",
+    (_TEXT, _BASKETS),
+)
+def _is_konect(head):
+    return _konect(head.lines[0]) is not None
+
+
+_KONECT_WEIGHTS = "unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|multiposweighted"
+
+
+def _konect(line):
+    return re.fullmatch(rf"%\s*(sym|asym|bip)\s+({_KONECT_WEIGHTS})\s*", line)
+
+
+@_kind(
+    "a bipartite KONECT graph, where 1 on the left is not 1 on the right",
+    "grep -v '^%' FILE > pairs.tsv, then --pairs pairs.tsv --rectangular (--ratings where the weights are ratings)",
+    (_TABLE,),
+)
+def _is_konect_bipartite(head):
+    found = _konect(head.lines[0])
+    return found is not None and found[1] == "bip"
+
+
+@_kind(
+    "a KONECT graph with signs, ratings or changes for weights",
+    "cut -d' ' -f1,2 leaves them out, once grep -v '^%' has taken the header off",
+    (_TABLE,),
+)
+def _is_konect_rated(head):
+    found = _konect(head.lines[0])
+    return found is not None and found[2] in ("signed", "multisigned", "multiweighted", "dynamic")
+
+
+@_kind("Pajek's .net", "write its edges with networkx.write_weighted_edgelist(networkx.read_pajek(FILE), OUT)")
+def _is_pajek(head):
+    return re.match(r"\*(vertices|network)\b", head.lines[0], re.I) is not None and any(
+        re.match(r"\*(vertices)\s+\d+", line, re.I) for line in head.lines[:5]
+    )
+
+
+@_kind("GML", "write its edges with networkx.write_weighted_edgelist(networkx.read_gml(FILE), OUT)")
+def _is_gml(head):
+    text = "\n".join(head.lines[:40])
+    return (
+        re.match(r'\s*(Creator\s+".*"\s+)?graph\s*\[', text) is not None and re.search(r"\bnode\s*\[", text) is not None
+    )
+
+
+@_kind("Graphviz's DOT", "write its edges as a table: source, target")
+def _is_dot(head):
+    return re.match(r"\s*(strict\s+)?(di)?graph\b[^{]*\{", head.lines[0]) is not None and any(
+        re.search(r"\S\s*-[->]\s*\S", line) for line in head.lines
+    )
+
+
+@_kind("METIS adjacency lists", "write its edges as a table: source, target", (_TABLE,))
+def _is_metis(head):
+    lines = [line.split() for line in head.lines if not line.startswith("%")]
+    if len(lines) < 4 or len(lines[0]) not in (2, 3, 4) or not all(cell.isdecimal() for row in lines for cell in row):
+        return False
+    n_nodes, n_edges = map(int, lines[0][:2])
+    rows = lines[1:]
+    return (
+        len(rows) == n_nodes
+        and len({len(row) for row in rows}) > 1
+        and sum(map(len, rows)) in (2 * n_edges, 4 * n_edges)
+        and len(lines) < _LINES
+    )
+
+
+@_kind(
+    "a matrix in Matrix Market format",
+    "read it with scipy.io.mmread and write it with scipy.sparse.save_npz, for --cooccurrence",
+)
+def _is_matrix_market(head):
+    return head.lines[0].startswith("%%MatrixMarket")
+
+
+@_kind("LibSVM's rows of a label and feature:value", "write row and feature as a table of two columns")
+def _is_libsvm(head):
+    row = re.compile(r"[-+]?[\d.]+(\s+(qid:)?\d+:[-+\d.eE]+)+\s*(#.*)?")
+    return len(head.lines) > 1 and head.share(row.fullmatch) >= 0.95
+
+
+@_kind("ARFF", "cut its header off and give what stands below @data")
+def _is_arff(head):
+    text = "\n".join(head.lines)
+    return re.search(r"(?im)^@relation\b", text) is not None and re.search(r"(?im)^@attribute\b", text) is not None
+
+
+@_kind("an SQL dump", "write the table with the database's own export, as CSV")
+def _is_sql(head):
+    statement = r"(?im)^\s*(create table|insert into|copy \S+ \(.*\) from stdin)\b"
+    begins = re.match(r"\s*(--|/\*|set\b|begin\b|drop table|create\b|insert into\b|pragma\b)", head.lines[0], re.I)
+    return (
+        begins is not None
+        and len(re.findall(statement, "\n".join(head.lines))) > 0
+        and any(line.rstrip().endswith((";", ",")) for line in head.lines)
+        and head.share(lambda line: len(line.split()) > 0 and line.rstrip()[-1] in ";,()-/*") >= 0.5
+    )
+
+
+@_kind("CoNLL columns, a token a line", "cut the column of words out, and join the lines of a sentence", (_TEXT,))
+def _is_conll(head):
+    rows = [line.split("\t") for line in head.lines if not line.startswith("#")]
+    if len(rows) < 5:
+        return False
+    if all(len(row) == 10 and re.fullmatch(r"\d+([-.]\d+)?", row[0]) for row in rows):
+        return True
+    tags = re.compile(r"O|[BIES]-\w+")
+    cells = [line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))]
+    tagged = [len(row) > 1 and tags.fullmatch(row[-1]) is not None for row in cells]
+    return len(cells) >= 5 and len({len(row) for row in cells}) == 1 and all(tagged)
+
+
+# ---- a table given as text or as baskets
+
+_FREE = "text|title|sentence|review|comment|tweet|content|body|message|abstract|description|summary|question|answer"
+_NAMED = re.compile(
+    rf"(\w*_)?({_FREE}|label|sentiment|category|class|id|name|url|date|time|timestamp|author|rating|score|stars|"
+    rf"user|userid|item|itemid|product|order|transaction|invoice|basket|target|source|weight|count)(_\w+|id|no)?",
+    re.I,
+)
+
+
+def _rows(lines, delimiter):
+    try:
+        return [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error:
+        return []
+
+
+def _csv_head(head):
+    """Return the names of a table's columns (list of str); [] if it is no table with a header."""
+    for delimiter in ",\t;|":
+        names = [name.strip().strip('"') for name in head.lines[0].split(delimiter)]
+        if len(names) < 2 or len(set(names)) < len(names) or not all(names[1:]):
+            continue
+        if sum(_NAMED.fullmatch(name) is not None for name in names) * 2 < len(names):
+            continue
+        rows = _rows(head.lines, delimiter)
+        alike = sum(len(row) == len(names) for row in rows)
+        if len(rows) >= 3 and alike >= 0.9 * len(rows):
+            return names
+    return []
+
+
+@_kind(
+    "a table with a header",
+    "cut the column that is meant out first, for one: "
+    "python -c \"import pandas; print(*pandas.read_csv('FILE')['COLUMN'], sep='\\n')\"",
+    (_TEXT,),
+)
+def _is_csv(head):
+    return bool(_csv_head(head))
+
+
+@_kind("a log, a row for each thing", "give it to --ratings, or --pairs", (_BASKETS,))
+def _is_log_by_header(head):
+    return bool(_csv_head(head))
+
+
+# ---- baskets
+
+
+def looks_like_log(rows):
+    """Return why rows of items (list of list of str) look like a log of one event a line (str), or None."""
+    if len(rows) < _FEW:
+        return None
+    if all(len(row) == 2 for row in rows):
+        seen = Counter(item for row in rows for item in row)
+        if sum(n == 1 for n in seen.values()) >= 0.9 * len(seen):
+            return "every line has two things, and nine of ten occur once"
+    firsts = [row[0] for row in rows]
+    if all(re.fullmatch(r"\d{1,15}", first) for first in firsts):
+        numbers = [int(first) for first in firsts]
+        if all(b - a == 1 for a, b in pairwise(numbers)):
+            return "the first things count the lines, as numbers of baskets do"
+    return None
+
+
+def split_items(line, delimiter):
+    return line.split() if delimiter == " " else [item for part in line.split(delimiter) if (item := part.strip())]
+
+
+def guess_delimiter(name, data):
+    """Return what parts the items of baskets (str, one sign): what leaves the fewest distinct ones.
+
+    Raises
+    ------
+    ConfigError
+        If two signs fit nearly as well; with the number of items of both.
+    """
+    lines = Head.of(data).lines
+    signs = [sign for sign in ",;|\t" if sum(sign in line for line in lines) >= 0.3 * len(lines)]
+    if not signs:
+        return " "
+    found = sorted((len({item for line in lines for item in split_items(line, sign)}), sign) for sign in signs)
+    n_items, sign = found[0]
+    inner = any(re.search(r"\s", item) for line in lines for item in split_items(line, sign))
+    if not inner:
+        return " " if sign == "\t" else sign
+    n_words = len({item for line in lines for item in split_items(line, " ")})
+    glued = sum(sign in word.strip(sign) for line in lines for word in line.split())
+    words = sum(len(line.split()) for line in lines)
+    if n_items < n_words and (sign == "\t" or glued * 5 >= words):
+        return sign
+    if n_items * 2 <= n_words:
+        return sign
+    if n_words * 2 <= n_items:
+        return " "
+    from .layout import named
+
+    raise ConfigError(
+        f"{name}: items may be parted by {named(sign)} ({n_items:,} items in the first {len(lines):,} lines) or by "
+        f"blanks ({n_words:,} items); say which: --delimiter {named(sign)} or --delimiter blank"
+    )
