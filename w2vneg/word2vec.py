@@ -38,6 +38,7 @@ from .recommender import Recommender
 from .samplers import SAMPLERS
 from .samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
 from .training.checkpoints import Checkpoints
+from .training.doubts import doubts_of
 from .training.growing import check_growing, config_to_grow
 from .training.model import Model
 from .training.ranked import read_by_rank, reads_by_rank
@@ -203,8 +204,8 @@ class Word2Vec(Estimator, Recommender):
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
         caution = about_cosines(trainer.config)
-        if caution is not None:
-            warnings.warn(caution, stacklevel=2)
+        for doubt in (*filter(None, [caution]), *(doubts_of(trainer) if trainer.complete else ())):
+            warnings.warn(doubt, stacklevel=2)
         return self.vectors
 
     def reads(self, data: Input | Encoded | Any) -> None:

@@ -39,6 +39,14 @@ def tell_of_loss(history, note):
         note(f"Loss: {curve} (untrained {epochs[max(epochs)]['untrained']:.3f})")
 
 
+def tell_of_doubts(trainer, note):
+    """Say what may be wrong with the data of a run that is over."""
+    from ..training.doubts import doubts_of
+
+    for doubt in doubts_of(trainer) if trainer.complete else ():
+        note(f"Warning: {doubt}.")
+
+
 def tell_how_good(vectors, mirror, note):
     """Say how cosines agree with people, if a set of word pairs is here and the vectors know enough of its words."""
     from ..evaluation import evaluate_similarity

@@ -9,7 +9,7 @@ import click
 
 from ..training.signals import first_signal
 from .beginning import beginning_of, beginning_options
-from .closing import check_page, tell_of_loss, tell_of_results, write_page
+from .closing import check_page, tell_of_doubts, tell_of_loss, tell_of_results, write_page
 from .inputs import encode, input_of, input_options, refuse_overwriting, tell_of_reading
 from .options import GroupedCommand, config_options
 from .progress import TrainingProgress, compiling_told, noter
@@ -137,6 +137,7 @@ def train(
     with tracking:
         _train(trainer, tracking, quiet)
         tell_of_loss(trainer.model.history, note)
+        tell_of_doubts(trainer, note)
         with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
             write_results(word2vec, output, checkpoints, note)
         if trackers:

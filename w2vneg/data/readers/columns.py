@@ -28,6 +28,7 @@ class Head:
     numeric : list of bool, whether each holds numbers
     cells : list of list of str, some cells of each, those that are blank left out
     sign : str, the delimiter, "" of tables that have none
+    ordered : bool, whether their positions mean anything
     """
 
     names: list
@@ -35,6 +36,7 @@ class Head:
     numeric: list
     cells: list
     sign: str = field(default="", kw_only=True)
+    ordered: bool = field(default=True, kw_only=True)
 
     def label(self, place):
         return repr(self.names[place]) if self.named else f"column {place + 1}"
@@ -194,6 +196,8 @@ class _Guess:
             self._ask("several columns fit: " + " and ".join(self.head.label(place) for place in several), columns)
         if fits:
             return {c.key: places[0] for c, places in zip(columns, next(iter(fits)), strict=True)}
+        if not self.head.ordered:
+            self._ask(f"no keys are called what {' and '.join(column.words for column in columns)} are", columns)
         found = {column.key: self._by_position(column) for column in columns}
         self._check_positions(columns, found, taken)
         return found
@@ -243,6 +247,8 @@ class _Guess:
             return None
         if column.if_number:
             return self._weight(column, taken)
+        if not self.head.ordered:
+            self._ask(f"no key is called what {column.words} are", [column])
         place = self._by_position(column)
         if not column.means:
             return place

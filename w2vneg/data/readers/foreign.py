@@ -13,16 +13,17 @@ from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...errors import ConfigError, InputError
-from .sources import Source, file_stamp, find_files, scheme_of
+from ...errors import DoubtError, InputError
+from .records import JSON, NETWORKX, fits
+from .sources import STDIN, file_stamp, find_files, first_bytes, scheme_of
 
 _LOOKED_AT = 1 << 18  # bytes
 _LINES = 200
 _FEW = 20  # lines, below which baskets of two are no sign of a log
-_BY_KEYS = "jq -r '[.KEY1, .KEY2] | @tsv' FILE > table.tsv makes a table of its keys"
+_PYTHON = 'python -c "import json, sys; {}" < FILE > {}'
 _PLAIN = "give --plain to read it as it is"
-_TEXT, _BASKETS, _TABLE = "text", "baskets", "table"
-_ALL = (_TEXT, _BASKETS, _TABLE)
+_TEXT, _BASKETS, _TABLES = "text", "baskets", ("edges", "pairs", "ratings")
+_ALL = (_TEXT, _BASKETS, *_TABLES)
 KINDS = []  # in the order in which they are asked
 
 
@@ -44,11 +45,13 @@ class Head(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """name : str; test : callable, Head -> bool; remedy : str; where : tuple of "text", "baskets", "table" """
+    """name : str; test : callable, Head -> bool; remedy : str, or callable, Head -> str; where : tuple of str, what a
+    file of this kind must not be given as: "text", "baskets", "edges", "pairs", "ratings"
+    """
 
     name: str
     test: object
-    remedy: str
+    remedy: object
     where: tuple
 
 
@@ -63,7 +66,7 @@ def _kind(name, remedy, where=_ALL):
 def recognise(data, where):
     """Return the `Kind` that the beginning of a file is of, or None.
 
-    data : bytes, unpacked; where : str, "text", "baskets" or "table": what it is given as
+    data : bytes, unpacked; where : str, "text", "baskets", "edges", "pairs" or "ratings": what it is given as
     """
     head = Head.of(data)
     if not head.lines:
@@ -75,28 +78,37 @@ def refuse(name, data, where):
     """Raise InputError if a file is of a foreign format; name : str, of the file; otherwise as `recognise`."""
     kind = recognise(data, where)
     if kind is not None:
-        override = "give --delimiter if it is a table all the same" if where == _TABLE else _PLAIN
-        what = {"text": "text", "baskets": "baskets, one a line", "table": "a table of rows"}[where]
-        columns = f" Its columns: {', '.join(_csv_head(Head.of(data)))[:200]}." if kind.test is _is_csv else ""
-        raise InputError(f"{name}: looks like {kind.name}, not like {what}; {kind.remedy} ({override}).{columns}")
+        head = Head.of(data)
+        override = "give --delimiter if it is a table all the same" if where in _TABLES else _PLAIN
+        what = {"text": "text", "baskets": "baskets, one a line"}.get(where, "a table of rows")
+        columns = f" Its columns: {', '.join(_csv_head(head))[:200]}." if kind.test is _is_csv else ""
+        remedy = kind.remedy(head) if callable(kind.remedy) else kind.remedy
+        raise InputError(f"{name}: looks like {kind.name}, not like {what}; {remedy} ({override}).{columns}")
+
+
+def form_of_records(data, where):
+    """Return the `records.Form` of a table whose rows name their own cells, by its beginning; None for another.
+
+    data : bytes, unpacked; where : str, "edges", "pairs" or "ratings"
+    """
+    head = Head.of(data)
+    if not head.lines:
+        return None
+    if _is_json_lines(head):
+        return JSON
+    return NETWORKX if where == "edges" and _is_networkx(head) else None
 
 
 def beginnings(files):
-    """Yield (file, its first bytes, unpacked) of the files that can be read twice; pipes, URLs and {rank} are not."""
-    present = [file for file in files if file != "-" and not scheme_of(file) and "{rank}" not in str(file)]
+    """Yield (name, first bytes, unpacked) of files, of URLs the first; pipes and {rank} are left out."""
+    present = [file for file in files if "{rank}" not in str(file)]
+    remote = 0
     for path in find_files(present) if present else ():
-        if os.path.isfile(path) and file_stamp(path) is not None:
-            with Source(path) as source:
-                yield path, _first_bytes(source)
-
-
-def _first_bytes(source):
-    data = b""
-    for piece in source.pieces():
-        data += piece
-        if len(data) >= _LOOKED_AT:
-            break
-    return data
+        local = path != STDIN and scheme_of(path) is None
+        remote += scheme_of(path) is not None
+        if (remote > 1 and not local) or (local and (not os.path.isfile(path) or file_stamp(path) is None)):
+            continue
+        yield "standard input" if path == STDIN else path, first_bytes(path, _LOOKED_AT)
 
 
 # ---- by magic bytes
@@ -134,46 +146,61 @@ def _is_pickle(head):
 # ---- JSON, and what Python prints
 
 
-def _parsed(line, kind):
-    if len(line) > 100_000 or line.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, kind) else None
-
-
-@_kind("JSON lines", _BY_KEYS)
+@_kind(
+    "JSON lines",
+    "write the text of a key, a line each: "
+    + _PYTHON.format("[print(*json.loads(line)['KEY'].split()) for line in sys.stdin]", "text.txt"),
+    (_TEXT,),
+)
+@_kind(
+    "JSON lines",
+    "give a row for each thing to --ratings or --pairs, or write the list of a key with tabs: "
+    + _PYTHON.format("[print(*json.loads(line)['KEY'], sep='\\t') for line in sys.stdin]", "baskets.tsv"),
+    (_BASKETS,),
+)
 def _is_json_lines(head):
-    return head.share(lambda line: _parsed(line.strip(), dict)) >= 0.9
+    return head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON)) >= 0.9
 
 
-@_kind("a JSON document", _BY_KEYS.replace(".KEY1", ".[] | [.KEY1", 1).replace("'[.[] | [", "'.[] | ["))
+@_kind(
+    "a JSON document",
+    "write a list of rows as JSON lines, which tables are read from: "
+    + _PYTHON.format("[print(json.dumps(row)) for row in json.load(sys.stdin)]", "rows.jsonl"),
+)
 def _is_json_document(head):
     if not re.match(r'[\[{]\s*([\[{]\s*)*("[^"\n]*"\s*[:,\]}]|[\[{]|$)', head.lines[0].lstrip()):
         return False
     if len(head.lines) == 1:
         return re.match(r'\s*[\[{]\s*[\[{]?\s*"[^"]*"\s*:', head.lines[0]) is not None
     inside = r'\s*([\[\]{}]+,?|"[^"]*"\s*:.*|[\]}],?\s*[\[{]?|"[^"]*",?|-?\d[\d.eE+-]*,?|(true|false|null),?)\s*$'
-    return head.share(lambda line: re.match(inside, line) or _parsed(line.strip().rstrip(","), dict)) >= 0.95
+    return head.share(lambda line: re.match(inside, line) or fits(line.strip().rstrip(","), JSON)) >= 0.95
 
 
-@_kind("JSON arrays, one a line", "jq -r '@tsv' FILE > table.tsv writes them with tabs")
+@_kind(
+    "JSON arrays, one a line",
+    "write their parts with tabs: "
+    + _PYTHON.format("[print(*json.loads(line), sep='\\t') for line in sys.stdin]", "table.tsv"),
+)
 def _is_json_arrays(head):
-    return head.share(lambda line: _parsed(line.strip(), list)) >= 0.9
+    return head.share(lambda line: _is_array(line.strip())) >= 0.9
 
 
-_EDGE = re.compile(r"\S+[\s,]+\S+[\s,]+\{.*\}\s*")
+def _is_array(line):
+    if len(line) > 100_000 or line[:1] != "[":
+        return False
+    try:
+        return isinstance(json.loads(line), list)
+    except (ValueError, RecursionError):
+        return False
 
 
 @_kind(
     "an edge list of networkx with its attributes as Python dicts",
-    "write it with networkx.write_weighted_edgelist(graph, FILE), or with data=['weight']",
+    "give it to --edges",
+    (_TEXT, _BASKETS, "pairs", "ratings"),
 )
 def _is_networkx(head):
-    lines = [line for line in head.lines if not line.startswith("#")]
-    return bool(lines) and all(_EDGE.fullmatch(line) and _literal(line[line.index("{") :], dict) for line in lines)
+    return head.share(lambda line: line.startswith("#") or ("{" in line and fits(line, NETWORKX))) >= 0.9
 
 
 def _literal(text, kind):
@@ -204,7 +231,9 @@ def _is_braces(head):
 
 
 @_kind(
-    "XML or HTML", "write what is needed of it as text or as a table; --strip markup takes tags out of text", _ALL[1:]
+    "XML or HTML",
+    "write what is needed of it as text or as a table; --strip markup takes tags out of text",
+    (_BASKETS, *_TABLES),
 )
 def _is_xml(head):
     return _is_graph_xml(head) or re.match(r"\s*<(\?xml|!doctype|html|rss|svg)\b", head.lines[0], re.I) is not None
@@ -230,40 +259,49 @@ def _is_turtle(head):
     return re.match(r"\s*@(prefix|base)\s+\S*\s*<[^>]*>\s*\.", head.lines[0]) is not None
 
 
-@_kind(
-    "a KONECT graph",
-    "take its header off, and give a bipartite one to --pairs with --rectangular: grep -v '^%' FILE > edges.tsv",
-    (_TEXT, _BASKETS),
+_KONECT = re.compile(
+    r"%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|"
+    r"multiposweighted)\s*"
 )
+_NO_WEIGHTS = {"weighted": "ratings", "multiweighted": "ratings", "signed": "signs", "multisigned": "signs"}
+_NO_WEIGHTS |= {"dynamic": "changes"}
+
+
+def _konect(head):
+    """Return ("sym", "asym" or "bip"; what a third column holds that is no weight, or None); None for no KONECT."""
+    found = _KONECT.fullmatch(head.lines[0])
+    return found and (found[1], _NO_WEIGHTS.get(found[2]))
+
+
+def _of_konect(head):
+    """Return what to do with a graph of KONECT's, and what its third column is taken for."""
+    shape, no_weight = _konect(head)
+    row = next((line.split() for line in head.lines if not line.startswith("%")), [])
+    if shape == "bip" and no_weight is not None:
+        option = f"--ratings FILE --rectangular; its third column holds {no_weight}, which are no weights"
+        return f"give it to {option}: --min-rating can leave low ones out"
+    kind, file = ("--edges", "edges.tsv") if shape != "bip" else ("--pairs", "pairs.tsv")
+    weights = " --weight-col none" if no_weight else " --weight-col 3" if len(row) > 2 else ""
+    third = f", as its third column holds {no_weight or 'weights'}" if len(row) > 2 else ""
+    sides = " --rectangular, as 1 on the left is not 1 on the right" if shape == "bip" else ""
+    return f"take its header off, grep -v '^%' FILE > {file}, and give {kind} {file}{weights}{third}{sides}"
+
+
+@_kind("a KONECT graph", _of_konect, (_TEXT, _BASKETS))
 def _is_konect(head):
-    return _konect(head.lines[0]) is not None
+    return _konect(head) is not None
 
 
-_KONECT_WEIGHTS = "unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|multiposweighted"
-
-
-def _konect(line):
-    return re.fullmatch(rf"%\s*(sym|asym|bip)\s+({_KONECT_WEIGHTS})\s*", line)
-
-
-@_kind(
-    "a bipartite KONECT graph, where 1 on the left is not 1 on the right",
-    "grep -v '^%' FILE > pairs.tsv, then --pairs pairs.tsv --rectangular (--ratings where the weights are ratings)",
-    (_TABLE,),
-)
+@_kind("a bipartite KONECT graph", _of_konect, ("edges", "pairs"))
 def _is_konect_bipartite(head):
-    found = _konect(head.lines[0])
-    return found is not None and found[1] == "bip"
+    found = _konect(head)
+    return found is not None and found[0] == "bip"
 
 
-@_kind(
-    "a KONECT graph with signs, ratings or changes for weights",
-    "cut -d' ' -f1,2 leaves them out, once grep -v '^%' has taken the header off",
-    (_TABLE,),
-)
+@_kind("a KONECT graph with ratings, signs or changes for weights", _of_konect, ("edges", "pairs"))
 def _is_konect_rated(head):
-    found = _konect(head.lines[0])
-    return found is not None and found[2] in ("signed", "multisigned", "multiweighted", "dynamic")
+    found = _konect(head)
+    return found is not None and found[1] is not None
 
 
 @_kind("Pajek's .net", "write its edges with networkx.write_weighted_edgelist(networkx.read_pajek(FILE), OUT)")
@@ -288,7 +326,7 @@ def _is_dot(head):
     )
 
 
-@_kind("METIS adjacency lists", "write its edges as a table: source, target", (_TABLE,))
+@_kind("METIS adjacency lists", "write its edges as a table: source, target", _TABLES)
 def _is_metis(head):
     lines = [line.split() for line in head.lines if not line.startswith("%")]
     if len(lines) < 4 or len(lines[0]) not in (2, 3, 4) or not all(cell.isdecimal() for row in lines for cell in row):
@@ -423,7 +461,7 @@ def guess_delimiter(name, data):
 
     Raises
     ------
-    ConfigError
+    DoubtError
         If two signs fit nearly as well; with the number of items of both.
     """
     lines = Head.of(data).lines
@@ -446,7 +484,7 @@ def guess_delimiter(name, data):
         return " "
     from .layout import named
 
-    raise ConfigError(
+    raise DoubtError(
         f"{name}: items may be parted by {named(sign)} ({n_items:,} items in the first {len(lines):,} lines) or by "
         f"blanks ({n_words:,} items); say which: --delimiter {named(sign)} or --delimiter blank"
     )

@@ -137,7 +137,7 @@ class Frame:
             read = dict.fromkeys((column.key for column in columns), None)
             for column in present:
                 cells = self.columns[found[column.key]][rows]
-                read[column.key] = _READ.get(column.kind, _numbers)(cells, column, labels[column.key], where, times)
+                read[column.key] = read_cells(cells, column, labels[column.key], where, times)
             yield where, min(_ROWS, len(self) - start), read, labels
 
 
@@ -170,6 +170,11 @@ def _is_numeric(cells):
     if cells.dtype.kind in "OUST":
         return mostly_numbers([str(cell) for cell in cells[:_SAMPLE] if str(cell).strip()])
     return cells.dtype.kind in "iuf"
+
+
+def read_cells(cells, column, label, where, times):
+    """Return an array of any cells as a column is to be read: a NameColumn, numbers or times (see `cells`)."""
+    return _READ.get(column.kind, _numbers)(cells, column, label, where, times)
 
 
 def _names(cells, column, label, where, times):

@@ -3,12 +3,15 @@
 import bz2
 import glob
 import hashlib
+import io
 import lzma
 import os
 import re
 import stat
 import sys
 import zlib
+from contextlib import nullcontext, suppress
+from weakref import WeakKeyDictionary
 
 from ...errors import InputError, did_you_mean, require
 from ...files.urls import scheme_of
@@ -27,6 +30,7 @@ _MAGIC = {  # codec -> what its files begin with
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
 }
 _HEAD = 16  # bytes that settle the codec
+_AHEAD = WeakKeyDictionary()  # stream of standard input -> what was read of it to be looked at
 
 
 def is_paths(source):
@@ -172,10 +176,12 @@ class Source:
         self.position = self.unpacked = 0
         self._hash = hashlib.sha256()
         self._errors, self.stamp = OSError, None
+        self._ahead = b""  # stored bytes that the file has given already
         if path == STDIN:
             if sys.stdin is None:
                 raise InputError("standard input is closed; give it something to read, or name a file")
             self._file = sys.stdin.buffer
+            self._ahead = _AHEAD.pop(self._file, b"")
             return
         if scheme_of(path):
             self._file, self._errors = remote.open_url(path, seeks), Exception  # each kind of store has its own
@@ -234,7 +240,7 @@ class Source:
     def _stored(self):
         while True:
             try:
-                piece = self._file.read(PIECE)
+                piece, self._ahead = self._ahead or self._file.read(PIECE), b""
             except self._errors as error:
                 reason = getattr(error, "strerror", None) or error
                 raise InputError(f"{self.name}: cannot be read ({reason})") from error
@@ -284,6 +290,22 @@ class Source:
             raise InputError(
                 f"{self.name}: corrupt {codec} data near byte {done:,} ({error}); fetch or copy it again"
             ) from error
+
+
+def first_bytes(path, size):
+    """Return the first bytes of a file, unpacked, at least `size` if it has them; standard input can be read after."""
+    data = b""
+    with Source(path) as source:
+        if path == STDIN:
+            stream, ahead = source._file, next(source._stored(), b"")
+            _AHEAD[stream] = source._ahead = ahead
+            source._file = io.BytesIO()  # packed data may break off here
+        with suppress(InputError) if path == STDIN else nullcontext():
+            for piece in source.pieces():
+                data += piece
+                if len(data) >= size:
+                    break
+    return data
 
 
 def _chain(head, rest):

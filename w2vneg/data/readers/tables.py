@@ -17,7 +17,7 @@ from ...errors import InputError
 from ...kernels.text.rows import scan_rows
 from .cells import NameColumn, Times, as_names, as_numbers
 from .columns import Labels
-from .foreign import refuse
+from .foreign import form_of_records, refuse
 from .frames import Frame
 from .layout import STAND_IN, find_layout, named, without_foreword
 from .sources import STDIN, Source, file_stamp, find_files
@@ -162,9 +162,20 @@ class Tables:
             for batch in read_parquet(source, begun.pieces(), self._columns, self._times):
                 yield Batch(*batch)
             return
+        kind = {"source": "edges", "user": "ratings"}.get(self._columns[0].key, "pairs")
+        form = form_of_records(begun.first, kind) if self._delimiter is None else None
+        blocks = _whole_lines(source.name, read_text(begun, encoding=self._encoding))
+        if form is not None:
+            from .records import read_records
+
+            blocks = self._without_comments(source.name, blocks) if self._comments else blocks
+            bad = self._bad if self._skips else None
+            for batch in read_records(source.name, blocks, form, self._columns, self._times, bad):
+                yield Batch(*batch)
+            return
         if self._delimiter is None:
-            refuse(source.name, begun.first, "table")
-        blocks = self._without_foreword(_whole_lines(source.name, read_text(begun, encoding=self._encoding)))
+            refuse(source.name, begun.first, kind)
+        blocks = self._without_foreword(blocks)
         if self._comments:
             blocks = self._without_comments(source.name, blocks)
         first = next(blocks, b"")

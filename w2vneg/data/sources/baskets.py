@@ -33,7 +33,7 @@ class Baskets(Source):
     @classmethod
     def _delimiter(cls, given):
         """Return what parts the items, as asked or as the first file looks; refuse what are no baskets."""
-        from ...errors import InputError
+        from ...errors import DoubtError
         from ..readers import foreign
         from ..readers.layout import delimiter_of
 
@@ -45,7 +45,7 @@ class Baskets(Source):
             chosen = chosen or foreign.guess_delimiter(name, data)
             why = foreign.looks_like_log([foreign.split_items(line, chosen) for line in foreign.Head.of(data).lines])
             if why:
-                raise InputError(
+                raise DoubtError(
                     f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a "
                     "first column of numbers off, or give --plain if these are items"
                 )

@@ -1,0 +1,159 @@
+"""Rows that name their own cells, as the batches that `data.readers.tables` yields from text: JSON lines, and edges as
+networkx writes them. Nothing that a file says is run.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import InputError
+from .columns import Head, find_columns
+from .frames import read_cells
+from .layout import mostly_numbers
+
+_SAMPLE = 100  # rows that tell which columns there are, and what they hold
+_NUMPY = re.compile(r"\bnp\.\w+\(([^()'\"]*)\)")  # a number as NumPy 2 shows it
+
+
+class Form(NamedTuple):
+    """name : str, of a row; parse : callable, a line to dict of str -> cell, ValueError for another
+    ends : tuple of str, columns that are there whatever the others are called
+    """
+
+    name: str
+    parse: Callable
+    ends: tuple = ()
+
+
+def read_records(name, blocks, form, columns, times, bad=None):
+    """Yield (where, number of rows, columns, labels) of blocks of whole lines, as `tables.Batch` has them.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    blocks : iterable of bytes
+        UTF-8; blank lines do not count.
+    form : Form
+    columns : list of layout.Column
+    times : cells.Times
+    bad : Counter, optional
+        Lines that are no such rows are counted here; the first is refused if None.
+
+    Raises
+    ------
+    InputError
+        With its line, for a row that is none, or has nothing or something nested where a cell is needed.
+    """
+    columns = [replace(c, asked=c.asked or c.key) if c.key in form.ends else c for c in columns]
+    found, n_lines = None, 0
+    for block in blocks:
+        rows, numbers = [], []
+        for number, line in enumerate(block.decode().split("\n"), n_lines + 1):
+            row = _parsed(line, form, f"{name}:{number}", bad) if line.strip() else None
+            if row is not None:
+                rows.append(row)
+                numbers.append(number)
+        n_lines += block.count(b"\n")
+        if not rows:
+            continue
+
+        def where(row, numbers=numbers):
+            return f"{name}:{numbers[row]}"
+
+        if found is None:
+            keys, found, labels = _columns_of(where(0), rows[:_SAMPLE], form, columns)
+        read = dict.fromkeys((column.key for column in columns), None)
+        for column in columns:
+            if found[column.key] is not None:
+                cells = _cells(rows, keys[found[column.key]], column, where)
+                read[column.key] = read_cells(cells, column, labels[column.key], where, times)
+        yield where, len(rows), read, labels
+
+
+def _parsed(line, form, where, bad):
+    try:
+        return form.parse(line)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        if bad is not None:
+            bad[f"no {form.name}"] += 1
+            return None
+        raise InputError(
+            f"{where}: no {form.name}, in {line[:60]!r}; mend it, or leave such rows out with --bad-rows skip"
+        ) from None
+
+
+def _columns_of(where, rows, form, columns):
+    """Return (keys, places of columns among them, labels)."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[text for row in rows if (text := _text(row.get(key))) and text.strip()] for key in keys]
+    head = Head(keys, True, [mostly_numbers(own) for own in cells], cells, ordered=False)
+    found, labels = find_columns(where, columns, head)
+    idle = [key for place, key in enumerate(keys) if place not in found.values()]
+    if form.ends and idle:
+        labels.said += (f"not used: {', '.join(map(repr, idle))[:200]}",)
+    return keys, found, labels
+
+
+def _cells(rows, key, column, where):
+    """Return the cells of a column as text, ndarray of str objects; "" where one is missing and may be."""
+    cells = np.empty(len(rows), object)
+    for number, row in enumerate(rows):
+        value = row.get(key)
+        text = "" if value is None else _text(value)
+        if text is None and not column.lenient:
+            raise InputError(
+                f"{where(number)}: {key!r} ({column.option}) holds {str(value)[:40]}, which is nested; write what is "
+                "needed of it as a key of its own, with text or a number"
+            )
+        if value is None and not (column.lenient or column.may_be_empty):
+            raise InputError(
+                f"{where(number)}: there is no {key!r} ({column.option}); every row needs one, or leave such rows out "
+                "with --bad-rows skip"
+            )
+        cells[number] = text or ""
+    return cells
+
+
+def _text(value):
+    """Return a cell as text, None if it is nothing or nested."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def _json_object(line):
+    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)  # numbers stay as they are written
+    if not isinstance(found, dict):
+        raise ValueError
+    return found
+
+
+def _networkx_edge(line):
+    ends, brace, rest = line.partition("{")
+    attributes = ast.literal_eval(_NUMPY.sub(r"\1", brace + rest.strip()))
+    ends = ends.strip()
+    nodes = ends[:-1].split(ends[-1]) if ends.endswith((",", ";", "|")) else ends.split()
+    source, target = map(str.strip, nodes)
+    edge = {"source": source, "target": target}
+    return edge | {str(key): value for key, value in dict(attributes).items() if key not in edge}
+
+
+JSON = Form("JSON object", _json_object)
+NETWORKX = Form("edge of networkx's", _networkx_edge, ("source", "target"))
+
+
+def fits(line, form):
+    """Return whether a line is a row of this form; one of 100,000 characters or more is none."""
+    if len(line) > 100_000:
+        return False
+    try:
+        form.parse(line)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
+    return True
