@@ -1,5 +1,8 @@
 """Files of other programs are refused by name; ordinary text is read as it always was."""
 
+import gzip
+import io
+
 import pytest
 
 from w2vneg import Input, Word2Vec
@@ -121,3 +124,79 @@ def test_files_are_refused_and_plain_reads_them(tmp_path):
 def test_sentences_that_are_sets_are_refused():
     with pytest.raises(InputError, match="no order"):
         Word2Vec(dim=4, min_count=1).encode([{"a", "b"}, {"b", "c"}])
+
+
+def test_items_in_quotes_are_asked_about(tmp_path):
+    file = tmp_path / "quoted.csv"
+    file.write_text('"whole milk","tea"\n"tea","jam"\n' * 3 + '"jam","whole milk","tea"\n')
+    train = Word2Vec(dim=4, min_count=1)
+    with pytest.raises(DoubtError, match=r"""in quotes, as "whole milk".*tr -d '"'.*--plain --delimiter comma"""):
+        train.encode(Input("baskets", str(file)))
+    kept = train.encode(Input("baskets", str(file), plain=True, delimiter="comma"))
+    assert set(kept.vocab.words) == {'"whole_milk"', '"tea"', '"jam"'}
+    file.write_text(file.read_text().replace('"', ""))  # as the remedy does
+    assert set(train.encode(Input("baskets", str(file))).vocab.words) == {"whole_milk", "tea", "jam"}
+
+
+@pytest.mark.parametrize(
+    ("header", "kind", "said"),
+    [
+        ("bip weighted", "pairs", "--ratings with --rectangular: its third column holds ratings, which are no weights"),
+        ("bip posweighted", "pairs", "--pairs pairs.txt --rectangular --weight-col 3: 1 on the left"),
+        ("bip unweighted", "edges", "--pairs pairs.txt --rectangular --weight-col none: 1 on the left"),
+        ("sym weighted", "edges", "--edges edges.txt --weight-col none: its third column holds ratings"),
+        ("asym signed", "edges", "--edges edges.txt --weight-col none: its third column holds signs"),
+    ],
+)
+def test_konect_says_what_its_third_column_holds(tmp_path, header, kind, said):
+    file = tmp_path / "out.graph"
+    file.write_text(f"% {header}\n% 3 2 2\n1 1 4\n1 2 2\n2 2 5\n")
+    with pytest.raises(InputError) as error:
+        Word2Vec(dim=4, min_count=1).encode(
+            Input(kind, str(file), **({"rectangular": True} if kind == "pairs" else {}))
+        )
+    assert said in str(error.value)
+
+
+def test_konect_is_read_where_its_header_allows(tmp_path):
+    file = tmp_path / "out.graph"
+    train = Word2Vec(dim=4, min_count=1)
+    file.write_text("% bip weighted\n% 3 2 2\n1 1 4\n1 2 2\n2 2 5\n")
+    rated = train.encode(Input("ratings", str(file), rectangular=True, min_rating=4))
+    assert rated.matrix.toarray().sum() == 2
+    file.write_text("% sym posweighted\n1 2 4\n2 3 2\n")
+    assert train.encode(Input("edges", str(file))).matrix.toarray().sum() == 12
+
+
+class _Stdin:
+    """Standard input of these bytes."""
+
+    def __init__(self, data):
+        self.buffer = io.BytesIO(data)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input_is_looked_at_and_read(monkeypatch, pack):
+    train = Word2Vec(dim=4, min_count=1)
+    groceries = b"whole milk,rolls/buns\nwhole milk,beer\nbeer,rolls/buns\n" * 30_000  # more than is looked at
+    monkeypatch.setattr("sys.stdin", _Stdin(pack(groceries)))
+    read = train.encode(Input("baskets", "-"))
+    assert set(read.vocab.words) == {"whole_milk", "rolls/buns", "beer"} and read.report.rows == 90_000
+    for kind in ("corpus", "baskets"):
+        monkeypatch.setattr("sys.stdin", _Stdin(pack(b'{"text": "one two"}\n' * 9)))
+        with pytest.raises(InputError, match="standard input: looks like JSON lines"):
+            train.encode(Input(kind, "-"))
+
+
+def test_urls_are_looked_at():
+    fs = pytest.importorskip("fsspec").filesystem("memory")
+    fs.pipe("/foreign/rows.jsonl", b'{"text": "one two"}\n' * 9)
+    fs.pipe("/foreign/milk.csv", b"whole milk,rolls/buns\nwhole milk,beer\nbeer,rolls/buns\n")
+    train = Word2Vec(dim=4, min_count=1)
+    try:
+        with pytest.raises(InputError, match="looks like JSON lines"):
+            train.encode(Input("corpus", "memory://foreign/rows.jsonl"))
+        read = train.encode(Input("baskets", "memory://foreign/milk.csv"))
+    finally:
+        fs.rm("/foreign", recursive=True)
+    assert set(read.vocab.words) == {"whole_milk", "rolls/buns", "beer"}

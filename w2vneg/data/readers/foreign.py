@@ -263,28 +263,33 @@ _KONECT = re.compile(
     r"%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|signed|multisigned|weighted|multiweighted|dynamic|"
     r"multiposweighted)\s*"
 )
-_NO_WEIGHTS = {"weighted": "ratings", "multiweighted": "ratings", "signed": "signs", "multisigned": "signs"}
-_NO_WEIGHTS |= {"dynamic": "changes"}
+_THIRD = {"weighted": "ratings", "multiweighted": "ratings", "signed": "signs", "multisigned": "signs"}
+_THIRD |= {"dynamic": "changes"} | dict.fromkeys(("positive", "posweighted", "multiposweighted"), "weights")
 
 
 def _konect(head):
-    """Return ("sym", "asym" or "bip"; what a third column holds that is no weight, or None); None for no KONECT."""
+    """Return ("sym", "asym" or "bip"; what a third column holds, or None); None for no KONECT."""
     found = _KONECT.fullmatch(head.lines[0])
-    return found and (found[1], _NO_WEIGHTS.get(found[2]))
+    return found and (found[1], _THIRD.get(found[2]))
 
 
 def _of_konect(head):
     """Return what to do with a graph of KONECT's, and what its third column is taken for."""
-    shape, no_weight = _konect(head)
+    shape, third = _konect(head)
+    if shape == "bip" and third not in (None, "weights"):
+        return (
+            f"give it to --ratings with --rectangular: its third column holds {third}, which are no weights; "
+            "--min-rating leaves low ones out"
+        )
     row = next((line.split() for line in head.lines if not line.startswith("%")), [])
-    if shape == "bip" and no_weight is not None:
-        option = f"--ratings FILE --rectangular; its third column holds {no_weight}, which are no weights"
-        return f"give it to {option}: --min-rating can leave low ones out"
-    kind, file = ("--edges", "edges.tsv") if shape != "bip" else ("--pairs", "pairs.tsv")
-    weights = " --weight-col none" if no_weight else " --weight-col 3" if len(row) > 2 else ""
-    third = f", as its third column holds {no_weight or 'weights'}" if len(row) > 2 else ""
-    sides = " --rectangular, as 1 on the left is not 1 on the right" if shape == "bip" else ""
-    return f"take its header off, grep -v '^%' FILE > {file}, and give {kind} {file}{weights}{third}{sides}"
+    kind, flags, why = "edges", "", []
+    if shape == "bip":
+        kind, flags, why = "pairs", " --rectangular", ["1 on the left is not 1 on the right"]
+    if len(row) > 2:
+        flags += f" --weight-col {3 if third == 'weights' else 'none'}"
+        why.append(f"its third column holds {third or 'no weights'}")
+    because = f": {', and '.join(why)}" if why else ""
+    return f"take its header off, grep -v '^%' FILE > {kind}.txt, and give --{kind} {kind}.txt{flags}{because}"
 
 
 @_kind("a KONECT graph", _of_konect, (_TEXT, _BASKETS))
@@ -301,7 +306,7 @@ def _is_konect_bipartite(head):
 @_kind("a KONECT graph with ratings, signs or changes for weights", _of_konect, ("edges", "pairs"))
 def _is_konect_rated(head):
     found = _konect(head)
-    return found is not None and found[1] is not None
+    return found is not None and found[1] not in (None, "weights")
 
 
 @_kind("Pajek's .net", "write its edges with networkx.write_weighted_edgelist(networkx.read_pajek(FILE), OUT)")
@@ -450,6 +455,11 @@ def looks_like_log(rows):
         if all(b - a == 1 for a, b in pairwise(numbers)):
             return "the first things count the lines, as numbers of baskets do"
     return None
+
+
+def quoted_item(rows):
+    """Return the first item that stands in quotes (str), None without one; rows : list of list of str"""
+    return next((item for row in rows for item in row if len(item) > 2 and item[0] == item[-1] == '"'), None)
 
 
 def split_items(line, delimiter):

@@ -112,9 +112,10 @@ def _cells(rows, key, column, where):
                 "needed of it as a key of its own, with text or a number"
             )
         if value is None and not (column.lenient or column.may_be_empty):
+            instead = f", count each row as 1 with {column.option} none" if column.kind == "weight" else ""
             raise InputError(
-                f"{where(number)}: there is no {key!r} ({column.option}); every row needs one, or leave such rows out "
-                "with --bad-rows skip"
+                f"{where(number)}: there is no {key!r} ({column.option}); every row needs one{instead}, or leave such "
+                "rows out with --bad-rows skip"
             )
         cells[number] = text or ""
     return cells
