@@ -11,7 +11,8 @@ _NOUNS = {"text": "words", "baskets": "items", "pairs": "items"}
 def doubts_of(trainer):
     """Return what may be wrong with the data of a `Trainer` that has trained, as sentences (list of str).
 
-    A loss is compared with that at init, as a first epoch's is low already, and so is that of a run that goes on.
+    The last epoch's loss is compared with that at init, as the first epoch's is low already, and so is that of a run
+    that goes on or begins with vectors; with the first epoch's where that is higher, as after a bad start.
     """
     history = [record for record in trainer.model.history if record["event"] == "EpochDone"]
     return [*_of_loss(history), *_of_counts(trainer)] if history else []
@@ -19,7 +20,8 @@ def doubts_of(trainer):
 
 def _of_loss(history):
     loss, at_init = history[-1]["loss"], history[-1]["untrained"]
-    if sum(record["pairs"] for record in history) < _FEWEST_PAIRS or loss <= (1 - _FALL) * at_init or at_init <= 0:
+    highest = max(at_init, history[0]["loss"])
+    if sum(record["pairs"] for record in history) < _FEWEST_PAIRS or loss <= (1 - _FALL) * highest:
         return
     yield (
         f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors are "

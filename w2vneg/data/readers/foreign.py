@@ -21,6 +21,7 @@ _LOOKED_AT = 1 << 18  # bytes
 _LINES = 200
 _FEW = 20  # lines, below which baskets of two are no sign of a log
 _PYTHON = 'python -c "import json, sys; {}" < FILE > {}'
+_AWK_WORDS = """awk '/^#/ {next} NF {printf "%s ", $COLUMN} !NF {print ""}' FILE > text.txt"""
 _PLAIN = "give --plain to read it as it is"
 _TEXT, _BASKETS, _TABLES = "text", "baskets", ("edges", "pairs", "ratings")
 _ALL = (_TEXT, _BASKETS, *_TABLES)
@@ -213,7 +214,13 @@ def _literal(text, kind):
         return False
 
 
-@_kind("Python's tuples, lists or dicts, one a line", "write their parts with csv.writer, without brackets and quotes")
+@_kind(
+    "Python's tuples, lists or dicts, one a line",
+    "write the parts of tuples and lists with tabs: "
+    + _PYTHON.replace("json", "ast").format(
+        "[print(*ast.literal_eval(line.strip(' \\n,')), sep='\\t') for line in sys.stdin]", "table.tsv"
+    ),
+)
 def _is_python(head):
     closed = r"\(.*\),?|\[.*\],?|\{.*\},?"
     if head.share(lambda line: re.fullmatch(closed, line.strip())) < 0.9:
@@ -221,7 +228,11 @@ def _is_python(head):
     return head.share(lambda line: _literal(line.strip().rstrip(","), tuple | list | dict | set)) >= 0.9
 
 
-@_kind("baskets in braces or brackets", "take them off: sed 's/^[{[(]//; s/[])}]$//' FILE", (_BASKETS,))
+@_kind(
+    "baskets in braces or brackets",
+    """take them off: sed 's/^"*[{[(]//; s/[])}]"*$//' FILE > baskets.txt""",
+    (_BASKETS,),
+)
 def _is_braces(head):
     whole = r'("?[{\[(].*[}\])]"?)'
     return head.share(lambda line: re.fullmatch(whole, line.strip())) >= 0.9
@@ -249,7 +260,10 @@ _TRIPLE = re.compile(
 )
 
 
-@_kind("N-Triples", "write subject and object as a table: awk '{print $1 \"\\t\" $3}' FILE > edges.tsv")
+@_kind(
+    "N-Triples",
+    """write subject and object as a table, without literals: awk '$3 !~ /^"/ {print $1 "\\t" $3}' FILE > edges.tsv""",
+)
 def _is_triples(head):
     return head.share(lambda line: line.startswith("#") or _TRIPLE.fullmatch(line)) >= 0.9
 
@@ -348,7 +362,8 @@ def _is_metis(head):
 
 @_kind(
     "a matrix in Matrix Market format",
-    "read it with scipy.io.mmread and write it with scipy.sparse.save_npz, for --cooccurrence",
+    "write it as a sparse matrix for --cooccurrence or --edges: "
+    "python -c \"import scipy.io, scipy.sparse; scipy.sparse.save_npz('matrix.npz', scipy.io.mmread('FILE'))\"",
 )
 def _is_matrix_market(head):
     return head.lines[0].startswith("%%MatrixMarket")
@@ -378,13 +393,14 @@ def _is_sql(head):
     )
 
 
-@_kind("CoNLL columns, a token a line", "cut the column of words out, and join the lines of a sentence", (_TEXT,))
-def _is_conll(head):
+@_kind("CoNLL-U, a token a line", f"write a sentence a line: {_AWK_WORDS.replace('COLUMN', '2')}", (_TEXT,))
+def _is_conll_u(head):
     rows = [line.split("\t") for line in head.lines if not line.startswith("#")]
-    if len(rows) < 5:
-        return False
-    if all(len(row) == 10 and re.fullmatch(r"\d+([-.]\d+)?", row[0]) for row in rows):
-        return True
+    return len(rows) > 4 and all(len(row) == 10 and re.fullmatch(r"\d+([-.]\d+)?", row[0]) for row in rows)
+
+
+@_kind("CoNLL columns, a token a line", f"write a sentence a line: {_AWK_WORDS.replace('COLUMN', '1')}", (_TEXT,))
+def _is_conll(head):
     tags = re.compile(r"O|[BIES]-\w+")
     cells = [line.split() for line in head.lines if not line.startswith(("#", "-DOCSTART-"))]
     tagged = [len(row) > 1 and tags.fullmatch(row[-1]) is not None for row in cells]
@@ -410,6 +426,11 @@ def _rows(lines, delimiter):
 
 def _csv_head(head):
     """Return the names of a table's columns (list of str); [] if it is no table with a header."""
+    return next(_csv_heads(head), ([], ""))[0]
+
+
+def _csv_heads(head):
+    """Yield (names of columns, delimiter) of what a table's header may be."""
     for delimiter in ",\t;|":
         names = [name.strip().strip('"') for name in head.lines[0].split(delimiter)]
         if len(names) < 2 or len(set(names)) < len(names) or not all(names[1:]):
@@ -419,16 +440,19 @@ def _csv_head(head):
         rows = _rows(head.lines, delimiter)
         alike = sum(len(row) == len(names) for row in rows)
         if len(rows) >= 3 and alike >= 0.9 * len(rows):
-            return names
-    return []
+            yield names, delimiter
 
 
-@_kind(
-    "a table with a header",
-    "cut the column that is meant out first, for one: "
-    "python -c \"import pandas; print(*pandas.read_csv('FILE')['COLUMN'], sep='\\n')\"",
-    (_TEXT,),
-)
+def _column_out(head):
+    sign = next(_csv_heads(head))[1]
+    sep = "" if sign == "," else f", sep={sign!r}"
+    return (
+        f"""cut the column that is meant out: python -c "import pandas; print(*pandas.read_csv('FILE'{sep})['COLUMN']"""
+        """.dropna(), sep='\\n')" > text.txt"""
+    )
+
+
+@_kind("a table with a header", _column_out, (_TEXT,))
 def _is_csv(head):
     return bool(_csv_head(head))
 

@@ -1,0 +1,87 @@
+"""What is doubtful of a run that is over is said: a loss that has not fallen, things of which most occur once."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from planted import as_text, two_topics
+from scipy.sparse import csr_matrix
+
+from w2vneg import Input, Vocabulary, Word2Vec
+from w2vneg.training.doubts import doubts_of
+
+
+def trainer(losses=(1.0,), at_init=2.0, pairs=10_000, counts=(2,) * 100, source="baskets", min_count=1, **more):
+    """What `doubts_of` looks at of a trainer."""
+    history = [{"event": "Validated"}] + [
+        {"event": "EpochDone", "loss": loss, "untrained": at_init, "pairs": pairs} for loss in losses
+    ]
+    vocab = Vocabulary([f"w{n:04}" for n in range(len(counts))], sorted(counts, reverse=True))
+    model = SimpleNamespace(history=history, vocab=vocab, vocab_out=more.get("vocab_out", vocab))
+    config = SimpleNamespace(source=source, min_count=min_count)
+    corpus = SimpleNamespace(matrix=csr_matrix(np.array([[more.get("weight", 1.0)]])))
+    return SimpleNamespace(model=model, config=config, corpus=corpus)
+
+
+@pytest.mark.parametrize(
+    ("losses", "at_init", "pairs", "doubtful"),
+    [
+        ((1.99,), 2.0, 10_000, True),
+        ((1.97,), 2.0, 10_000, False),
+        ((1.999,), 2.0, 9_999, False),  # hardly begun
+        ((1.999, 1.998), 2.0, 5_000, True),
+        ((2.1,), 2.0, 10_000, True),
+        ((1.0, 1.0, 1.0), 2.0, 10_000, False),  # a run that goes on, or begins with vectors
+        ((0.0,), 0.0, 10_000, False),
+        ((2.2, 1.99), 2.0, 10_000, False),
+    ],
+)
+def test_a_loss_that_has_hardly_fallen(losses, at_init, pairs, doubtful):
+    found = doubts_of(trainer(losses, at_init, pairs))
+    assert [one.startswith("the loss has hardly fallen") for one in found] == [True] * doubtful
+
+
+ONCE, TWICE = (1,) * 51 + (2,) * 49, (1,) * 50 + (2,) * 50
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"counts": ONCE}, ["51 of 100 items occur once"]),
+        ({"counts": TWICE}, []),
+        ({"counts": ONCE[1:] + ONCE[:1], "source": "pairs"}, ["51 of 100 items occur once"]),
+        ({"counts": ONCE, "source": "pairs", "weight": 0.25}, []),
+        ({"counts": (1,) * 99}, []),  # too few to tell
+        ({"counts": ONCE, "source": "text"}, ["51 of 100 words occur once"]),
+        ({"counts": ONCE, "source": "text", "min_count": 2}, []),
+        ({"counts": ONCE, "source": "graph"}, []),
+        ({"counts": TWICE, "source": "pairs", "vocab_out": trainer(counts=ONCE).model.vocab},
+         ["51 of 100 targets occur once"]),
+        ({"counts": ONCE, "losses": ()}, []),
+    ],
+)  # fmt: skip
+def test_things_of_which_most_occur_once(given, said):
+    found = doubts_of(trainer(**given))
+    assert len(found) == len(said) and all(one.startswith(start) for one, start in zip(found, said, strict=True))
+
+
+SMALL = {"dim": 4, "epochs": 1, "workers": 1, "seed": 1}
+
+
+def test_fit_warns_of_a_log_of_row_numbers():
+    rows = [(f"row{n}", f"item{n % 7}") for n in range(150)]
+    with pytest.warns(UserWarning, match=r"150 of 150 centres occur once"):
+        Word2Vec(**SMALL).fit(Input("pairs", rows, rectangular=True), progress=False)
+
+
+def test_train_says_so_and_ends_well(tmp_path, run_cli):
+    generator = np.random.default_rng(1)
+    file = tmp_path / "noise.txt"
+    file.write_text("".join(" ".join(f"i{n}" for n in row) + "\n" for row in generator.integers(0, 60, (600, 6))))
+    flags = ["--dim=4", "--epochs=1", "--workers=1", "--seed=1", "--output", str(tmp_path / "v.txt")]
+    result = run_cli("train", "--baskets", str(file), *flags)
+    said = [line for line in result.err.splitlines() if line.startswith("Warning: the loss has hardly fallen")]
+    assert result.code == 0 and len(said) == 1 and (tmp_path / "v.txt").exists()
+    (tmp_path / "topics.txt").write_text(as_text(two_topics()))
+    result = run_cli("train", "--corpus", str(tmp_path / "topics.txt"), *flags, "--force", "--min-count=1")
+    assert result.code == 0 and "Warning" not in result.err
