@@ -79,7 +79,7 @@ def test_train_says_so_and_ends_well(tmp_path, run_cli):
     file = tmp_path / "noise.txt"
     file.write_text("".join(" ".join(f"i{n}" for n in row) + "\n" for row in generator.integers(0, 60, (600, 6))))
     flags = ["--dim=4", "--epochs=1", "--workers=1", "--seed=1", "--output", str(tmp_path / "v.txt")]
-    result = run_cli("train", "--baskets", str(file), *flags)
+    result = run_cli("train", "--baskets", str(file), *flags, "--quiet")
     said = [line for line in result.err.splitlines() if line.startswith("Warning: the loss has hardly fallen")]
     assert result.code == 0 and len(said) == 1 and (tmp_path / "v.txt").exists()
     (tmp_path / "topics.txt").write_text(as_text(two_topics()))

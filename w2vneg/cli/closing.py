@@ -39,9 +39,10 @@ def tell_of_loss(history, note):
         note(f"Loss: {curve} (untrained {epochs[max(epochs)]['untrained']:.3f})")
 
 
-def tell_of_doubts(trainer, note):
-    """Say what may be wrong with the data of a run that is over."""
+def tell_of_doubts(trainer):
+    """Warn of what may be wrong with the data of a run that is over."""
     from ..training.doubts import doubts_of
+    from .progress import note
 
     for doubt in doubts_of(trainer) if trainer.complete else ():
         note(f"Warning: {doubt}.")

@@ -137,7 +137,7 @@ def train(
     with tracking:
         _train(trainer, tracking, quiet)
         tell_of_loss(trainer.model.history, note)
-        tell_of_doubts(trainer, note)
+        tell_of_doubts(trainer)
         with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
             write_results(word2vec, output, checkpoints, note)
         if trackers:

@@ -160,14 +160,20 @@ def _is_pickle(head):
     (_BASKETS,),
 )
 def _is_json_lines(head):
-    return head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON)) >= 0.9
+    if head.share(lambda line: line.lstrip()[:1] == "{" and fits(line, JSON)) < 0.9:
+        return False
+    alone = JSON.parse(head.lines[0]).values() if len(head.lines) == 1 else ()
+    return not any(isinstance(value, list) and isinstance(next(iter(value), None), dict) for value in alone)
 
 
-@_kind(
-    "a JSON document",
-    "write a list of rows as JSON lines, which tables are read from: "
-    + _PYTHON.format("[print(json.dumps(row)) for row in json.load(sys.stdin)]", "rows.jsonl"),
-)
+def _rows_out(head):
+    rows = "json.load(sys.stdin)" + ("['KEY']" if head.lines[0].lstrip()[:1] == "{" else "")
+    return "write a list of rows as JSON lines, which tables are read from: " + _PYTHON.format(
+        f"[print(json.dumps(row)) for row in {rows}]", "rows.jsonl"
+    )
+
+
+@_kind("a JSON document", _rows_out)
 def _is_json_document(head):
     if not re.match(r'[\[{]\s*([\[{]\s*)*("[^"\n]*"\s*[:,\]}]|[\[{]|$)', head.lines[0].lstrip()):
         return False
@@ -242,17 +248,16 @@ def _is_braces(head):
 
 
 @_kind(
-    "XML or HTML",
-    "write what is needed of it as text or as a table; --strip markup takes tags out of text",
-    (_BASKETS, *_TABLES),
+    "GraphML or GEXF",
+    "write its edges with networkx.write_weighted_edgelist(networkx.read_graphml(FILE), OUT), or read_gexf",
 )
-def _is_xml(head):
-    return _is_graph_xml(head) or re.match(r"\s*<(\?xml|!doctype|html|rss|svg)\b", head.lines[0], re.I) is not None
-
-
-@_kind("GraphML or GEXF", "write its edges as a table: source, target, weight", (_TEXT,))
 def _is_graph_xml(head):
     return re.search(r"<(graphml|gexf)\b", "\n".join(head.lines[:20])) is not None
+
+
+@_kind("XML or HTML", "write what is needed of it as text or as a table", (_BASKETS, *_TABLES))
+def _is_xml(head):
+    return re.match(r"\s*<(\?xml|!doctype|html|rss|svg)\b", head.lines[0], re.I) is not None
 
 
 _TRIPLE = re.compile(
