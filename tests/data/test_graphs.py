@@ -54,7 +54,7 @@ class TestFiles:
             "a   b  2.0\nb c 1.0\n",
             "source,target,weight\na,b,2\nb,c,1\n",
             "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\na\tb\t2\nb\tc\t1\n",
-            "% sym weighted\n% 2 3 3\na b 2\n# in between\nb c 1\n",
+            "% sym posweighted\n% 2 3 3\na b 2\n# in between\nb c 1\n",
             "a,b,1\na,b,1\nb,c,1\n",
             "a,b,1\nb,a,1\nb,c,1\n",
         ],
