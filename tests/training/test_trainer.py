@@ -144,6 +144,7 @@ def test_private_copies_equal_the_shared_rows_after_each_round(planted, private_
     assert set(checked) == {private_rows or len(planted.vocab)}
 
 
+@pytest.mark.filterwarnings("ignore:the loss has hardly fallen")
 @pytest.mark.parametrize(
     ("options", "chance"),
     [
@@ -165,6 +166,7 @@ def test_no_signal_gives_chance_level(noise, options, chance):
     assert losses(word2vec)[-1] < 1.2 * chance
 
 
+@pytest.mark.filterwarnings("ignore:the loss has hardly fallen")
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "per pair"])
 @pytest.mark.parametrize(
     "objective",

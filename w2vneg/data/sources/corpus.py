@@ -96,7 +96,8 @@ class Corpus(Source):
         if not given.plain and given.tokenizer in _OURS:
             from ..readers import foreign
 
-            for name, data in foreign.beginnings(given.files):
+            once = {"-"} if AUTO in given.phrases else ()  # which is refused then, unread
+            for name, data in foreign.beginnings([file for file in given.files if file not in once]):
                 foreign.refuse(name, data, "text")
         strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
         return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip}
