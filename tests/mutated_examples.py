@@ -146,7 +146,7 @@ def save_begun(folder):
     """Put a run that has gone a little way there."""
     model = Word2Vec(loss="relaxed", dim=4, workers=1, epochs=9).trainer(encoded_pairs()).model
     model.origin.input = {"kind": "pairs", "files": ["pairs.csv"], "header": True, "item_col": 1}
-    model.position = Position(2, 1, 0.5, 3.25, 100, 1.0)
+    model.position = Position(2, 1, 0.5, 3.25, 100)
     model.save(folder)
 
 

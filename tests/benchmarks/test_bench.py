@@ -152,8 +152,3 @@ def test_io_command_measures_everything(run_bench, tmp_path, monkeypatch):
     )
     runs = json.loads((tmp_path / "runs.json").read_text())
     assert len(runs["timings"]) == 2 * (len(rows) - 1) and "cores" in runs["machine"]
-
-
-def test_the_command_of_the_last_version_names_the_new_one(run_cli):
-    result = run_cli("bench", "suite")
-    assert result.code == 2 and "no command 'bench'; it is python -m benchmarks now" in result.err

@@ -344,15 +344,15 @@ def test_the_command_line(tmp_path, monkeypatch, run_cli):
     assert (Vectors.load("vectors.txt").matrix == Vectors.load("model").matrix).all()
     assert run_cli("export", "model", "in.txt", "--readout", "in").code == 0
     assert (Vectors.load("in.txt").matrix == Model.load("model").vectors_in).all()
-    result = run_cli("export", "model", "out.txt", "--matrix", "out")
-    assert result.code == 0 and "--matrix is now called --readout; take --readout out" in result.err
+    assert run_cli("export", "model", "out.txt", "--readout", "out").code == 0
     assert run_cli("export", "model", "v.npz", "--oov", "letters").code == 0
     for place in ("model", "v.npz"):
         assert "walk" in run_cli("nearest", "walks", "--vectors", place, "--oov", "letters").out
         assert run_cli("nearest", "walks", "--vectors", place).code == 1
     result = run_cli("train", "--corpus", "text.txt", "--readout", "bth", *small)
     assert result.code == 1 and "unknown read-out 'bth'; did you mean 'both'" in result.err
-    result = run_cli("train", "--pairs", "text.txt", "--readout", "in+letters", *small[:-1])
+    (tmp_path / "pairs.tsv").write_text("a\tb\nb\tc\n")
+    result = run_cli("train", "--pairs", "pairs.tsv", "--readout", "in+letters", *small[:-1])
     assert result.code == 1 and "letters is for words of a text" in result.err
 
 
