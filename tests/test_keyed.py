@@ -240,3 +240,10 @@ def test_a_whole_number_is_a_name_if_there_is_one_else_a_row(kind):
     assert kind(4) not in numbered and kind(4) not in numbered.key_to_index
     with pytest.raises(UnknownNameError, match="no row 4"):
         numbered[kind(4)]
+
+
+def test_among_names_that_are_whole_numbers_a_number_is_no_row():
+    vectors = Vectors(["0", "1", "7"], np.eye(3, dtype=np.float32))
+    assert 7 in vectors and 2 not in vectors
+    with pytest.raises(UnknownNameError, match="'2'"):
+        vectors[2]

@@ -110,6 +110,8 @@ def test_logs():
     assert looks_like_log([[f"t{i}", f"u{i}"] for i in range(30)])
     assert looks_like_log([[str(i), "a", "b"] for i in range(30)])
     assert looks_like_log([["a", "b"], ["b", "c"]] * 20) is None
+    assert "in a log by basket" in looks_like_log([[f"b{n // 5}", f"i{n * 7 % 23}"] for n in range(200)])
+    assert looks_like_log([[f"i{n % 7}", f"j{n * 7 % 23}"] for n in range(200)]) is None
 
 
 def test_files_are_refused_and_plain_reads_them(tmp_path):
@@ -201,3 +203,9 @@ def test_urls_are_looked_at():
     finally:
         fs.rm("/foreign", recursive=True)
     assert set(read.vocab.words) == {"whole_milk", "rolls/buns", "beer"}
+
+
+def test_a_table_of_text_without_a_header_is_no_corpus():
+    rows = [f"D{n * 7919:07d}\thttps://www.example.org/{n}\thow old is it\tit is old" for n in range(60)]
+    assert recognise("\n".join(rows).encode(), "text").name == "a table without a header"
+    assert recognise("\n".join(row.split("\t", 2)[2] for row in rows).encode(), "text") is None

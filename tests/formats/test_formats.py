@@ -656,3 +656,9 @@ def test_the_command_line_says_on_one_line_how_a_file_was_read(tmp_path, run_cli
     result = run_cli("nearest", "the", "--vectors", tmp_path / "v.txt")
     said = "the byte-order mark at its beginning is left out; words with blanks: 1, such as '. .'."
     assert result.code == 0 and result.err == f"Note: {tmp_path}/v.txt: {said}\n"
+
+
+def test_words_in_base64_under_a_header_of_two_numbers_are_read(tmp_path):
+    (tmp_path / "v").write_text("2 2\nB64:a2luZw== 1 0\nB64:cXVlZW4= 0 1\n")
+    with pytest.warns(FileNote, match="in base64"):
+        assert list(Vectors.load(tmp_path / "v").words) == ["king", "queen"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.misspelt import near_spellings
-from ..data.words import Words
+from ..data.words import Words, are_numbers
 from ..errors import ConfigError, UnknownNameError, require
 from .keyed import KEYS, Keyed
 from .search import ROWS, Coarse, compared, cosines_with, lengths_of, nearest, normalised
@@ -127,11 +127,18 @@ class Vectors(Keyed):
         return row
 
     def _row(self, key):
-        """Return the row of a word, -1 if there is none (int). A whole number is a name if there is one, else a row."""
+        """Return the row of a word, -1 if there is none (int).
+
+        A whole number is a name if there is one, else a row; among names that are whole numbers it is no row.
+        """
         if not _is_row(key):
             return self.words.find(key)
         row = self.words.find(str(key))
-        return int(key) if row < 0 and 0 <= key < len(self) else row
+        return int(key) if row < 0 and 0 <= key < len(self) and not self._numbered else row
+
+    @cached_property
+    def _numbered(self):
+        return are_numbers(self.words)
 
     def _spelt(self, word):
         """Return the vector of a word's spelling, float32 (dim,); UnknownNameError if it has none."""
@@ -144,6 +151,8 @@ class Vectors(Keyed):
         return self.spellings.vector(word) if self.spellings is not None and isinstance(word, str) else None
 
     def _unknown(self, word):
+        if _is_row(word) and self._numbered:
+            word = str(word)
         if _is_row(word):
             return f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
         near = near_spellings(word, self.words) if isinstance(word, str) else []

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data.misspelt import near_spellings
 from ..data.readers.names import as_word
+from ..data.words import are_numbers
 from ..embeddings import top_rows
 from ..errors import ConfigError, InputError, UnknownNameError
 from ..jit import launch
@@ -226,10 +227,12 @@ def ids_of(model, seeds):
 
 
 def _named(vocab, given, lowercase):
-    """Return a name as text (str): of a whole number that is no name the word in that row."""
+    """Return a name as text (str): of a whole number that is no name the word in that row, as in `Vectors`."""
     name = str(given)
     is_row = isinstance(given, Integral) and not isinstance(given, bool) and 0 <= given < len(vocab)
-    return vocab.words[int(given)] if is_row and as_word(name, lowercase) not in vocab else name
+    if not is_row or as_word(name, lowercase) in vocab or are_numbers(vocab.words):
+        return name
+    return vocab.words[int(given)]
 
 
 def _id(model, name):

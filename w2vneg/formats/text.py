@@ -5,7 +5,7 @@ import warnings
 from base64 import b64decode
 from codecs import BOM_UTF8
 from collections import Counter
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,7 @@ _TWICE = "stands on line {first} already; keep one of the two"
 _ROW_END = b" \t\r\n"  # word2vec.c leaves a blank at the end of each row
 _NUMBERS_AT_ONCE = 1 << 17
 _LOOKED_AT = 1000  # rows that tell how many numbers there are
+_CODED = b"B64:"  # before words of DL4J's
 
 
 def write(path, stored, precision=None):
@@ -87,8 +88,13 @@ def read(path, spell=False):
             lines = lines_of(path, stream)
             if header:
                 next(lines)
+                second = next(lines, b"")
+                coded = header is of_dl4j or second.startswith(_CODED)
+                lines = chain([second] if second else [], lines)
+                if coded and header is not of_dl4j:
+                    notes.append("its words are read as DL4J's, which are written in base64")
                 expected, dim = capacity, _ = _promised(path, header, size, lines)
-                rows = _Rows(path, 2, dim, expected, marks=marked, coded=header is of_dl4j)
+                rows = _Rows(path, 2, dim, expected, marks=marked, coded=coded)
                 return rows.read(lines, capacity, notes)
             dim = _dim_of(list(islice(lines, _LOOKED_AT)))
             if dim < 1:
@@ -278,7 +284,7 @@ class _Rows:
     def _decoded(self, line, word):
         """Return a word of DL4J's, which is base64 behind its mark."""
         try:
-            return b64decode(word[4:], validate=True) if word.startswith(b"B64:") else word
+            return b64decode(word[4:], validate=True) if word.startswith(_CODED) else word
         except ValueError:
             raise InputError(f"{self._path}:{line}: the word {word[:40]!r} is no base64{_REMEDY}") from None
 

@@ -25,6 +25,7 @@ _AWK_WORDS = """awk '/^#/ {next} NF {printf "%s ", $COLUMN} !NF {print ""}' FILE
 _PLAIN = "give --plain to read it as it is"
 _TEXT, _BASKETS, _TABLES = "text", "baskets", ("edges", "pairs", "ratings")
 _ALL = (_TEXT, _BASKETS, *_TABLES)
+_BLANK = re.compile(r"\s")
 KINDS = []  # in the order in which they are asked
 
 
@@ -462,6 +463,15 @@ def _is_csv(head):
     return bool(_csv_head(head))
 
 
+@_kind("a table without a header", "cut the column of text out (cut -f N FILE > text.txt)", (_TEXT,))
+def _is_table_of_text(head):
+    """Three columns or more parted by tabs in every line, of which one has another name without blanks each time."""
+    rows = [line.split("\t") for line in head.lines]
+    if len(rows) < _FEW or len({len(row) for row in rows}) > 1 or len(rows[0]) < 3:
+        return False
+    return any(len(set(cells)) == len(rows) and not any(map(_BLANK.search, cells)) for cells in zip(*rows, strict=True))
+
+
 @_kind("a log, a row for each thing", "give it to --ratings, or --pairs", (_BASKETS,))
 def _is_log_by_header(head):
     return bool(_csv_head(head))
@@ -478,6 +488,10 @@ def looks_like_log(rows):
         seen = Counter(item for row in rows for item in row)
         if sum(n == 1 for n in seen.values()) >= 0.9 * len(seen):
             return "every line has two things, and nine of ten occur once"
+        firsts = [row[0] for row in rows]
+        runs = 1 + sum(a != b for a, b in pairwise(firsts))
+        if runs == len(set(firsts)) <= len(rows) / 2 and not set(firsts) & {row[1] for row in rows}:
+            return "every line has two things, of which the first goes on for several lines, as in a log by basket"
     firsts = [row[0] for row in rows]
     if all(re.fullmatch(r"\d{1,15}", first) for first in firsts):
         numbers = [int(first) for first in firsts]
