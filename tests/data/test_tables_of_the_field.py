@@ -246,7 +246,7 @@ def test_an_unused_time_of_histories_is_told(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("user,item,timestamp\nu,a,3\nu,b,2\nu,c,1\n")
     told = encode_ratings(path).report.line()
-    assert "histories follow the file (--time-col timestamp would order them)" in told
+    assert "histories follow the file, --time-col timestamp would order them" in told
 
 
 def test_bad_rows_are_refused_or_counted_by_reason(tmp_path):

@@ -378,14 +378,14 @@ def _said(columns, places, head):
         elif column.kind == "weight":
             idle = _idle_numbers(places, head)
             yield "weight none" + (
-                f" (column {head.names[idle]!r} holds numbers; {column.option} {head.names[idle]} would take them)"
+                f", {column.option} {head.names[idle]} would take the numbers of that column"
                 if idle is not None and column.option.startswith("--") and column.asked is None
                 else ""
             )
         elif column.kind == "time":
             times = [at for at in columns_meant(head.names).get("time", []) if head.named]
             yield "time none, histories follow the file" + (
-                f" ({column.option} {head.names[times[0]]} would order them)" if times else ""
+                f", {column.option} {head.names[times[0]]} would order them" if times else ""
             )
 
 
