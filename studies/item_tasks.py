@@ -14,7 +14,7 @@ SHARES = (0.7, 0.1, 0.2)
 
 INPUTS = {  # name -> (what is read, how many of the most frequent items are kept)
     "belgian": (Input("baskets", "belgian-retail"), None),
-    "uk": (Input("ratings", "online-retail", user_col="InvoiceNo", item_col="StockCode"), None),
+    "uk": (Input("ratings", "online-retail", user_col="InvoiceNo", item_col="StockCode", bad_rows="skip"), None),
     "ml-100k": (Input("ratings", "ml-100k", user_col=1, item_col=2, rating_col=3, min_rating=4, time_col=4), None),
     "ml-1m": (Input("ratings", "ml-1m-pairs", user_col="user", item_col="movie"), None),
     "text-12k": (Input("corpus", "enwiki2015-head"), 12_000),

@@ -22,7 +22,7 @@ from w2vneg.data.encoded import (
 from w2vneg.data.readers.layout import Column
 from w2vneg.data.readers.tables import Tables
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError, InputError
+from w2vneg.errors import ConfigError, DoubtError, InputError
 
 
 @pytest.fixture
@@ -511,7 +511,9 @@ class TestRealData:
         assert sorted(histories(corpus)) == sorted(by_user.values())
         liked = encode_ratings(path, min_rating=4, time_col=4)
         assert liked.report.left_out["rows rated below 4"] == int((table["rating"] < 4).sum())
-        weighted = encode_pairs(path, rectangular=True)
+        with pytest.raises(DoubtError, match="columns 3 and 4 look like ratings and their times"):
+            encode_pairs(path, rectangular=True)
+        weighted = encode_pairs(path, rectangular=True, weight_col="3")
         assert weighted.matrix.sum() == table["rating"].sum()
 
     @pytest.mark.parametrize(
@@ -558,11 +560,15 @@ class TestRealData:
 
     def test_online_retail(self, mirror):
         path = mirror / "recsys/online-retail/online_retail.csv.xz"
-        corpus = encode_ratings(path, user_col="CustomerID", item_col="StockCode", time_col="InvoiceDate")
-        report = corpus.report
+        options = {"user_col": "CustomerID", "item_col": "StockCode", "time_col": "InvoiceDate"}
+        with pytest.raises(InputError, match="amount -1 is below 0, as of a return"):
+            encode_ratings(path, **options)
+        report = encode_ratings(path, **options, bad_rows="skip").report
+        table = pd.read_csv(path, dtype=str)
+        sold = table[table["Quantity"].astype(int) >= 0]
         assert report.rows == 541_909
-        assert report.left_out["rows without a user"] == 135_080
-        assert report.groups + report.left_out["users with fewer than two items"] == 4372
+        assert report.left_out["rows without a user"] == int(sold["CustomerID"].isna().sum())
+        assert report.groups + report.left_out["users with fewer than two items"] == sold["CustomerID"].nunique()
         columns = [Column("invoice", "--a", "name", "InvoiceNo"), Column("code", "--b", "name", "StockCode")]
         invoices, codes = set(), set()
         for batch in Tables(path, columns):

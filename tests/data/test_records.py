@@ -105,7 +105,7 @@ def test_edges_of_networkx_have_their_weights(file, sign):
 def test_edges_of_networkx_without_weights(file):
     lines = ["a b {}", "b c {'capacity': 3}", "c d {'weight': 2}"]
     assert visits(encode_edges(file(*lines[:1]))) == {"a": 1, "b": 1}
-    assert "--weight-col capacity would take them" in encode_edges(file(*lines[:2])).report.columns[2]
+    assert "--weight-col capacity would take the numbers" in encode_edges(file(*lines[:2])).report.columns[2]
     with pytest.raises(InputError, match=r":1: there is no 'weight' .*--weight-col none"):
         encode_edges(file(*lines))
     assert visits(encode_edges(file(*lines), weight_col="none")) == {"a": 1, "b": 2, "c": 2, "d": 1}

@@ -217,7 +217,7 @@ def test_weights_are_those_that_are_called_so(tmp_path):
     path.write_text("protein1,protein2,combined\na,b,200\nb,c,300\n")
     graph = encode_edges(path)
     assert sorted(graph.matrix.data.tolist()) == [1, 1, 1, 1]
-    assert "--weight-col combined would take them" in graph.report.line()
+    assert "--weight-col combined would take the numbers" in graph.report.line()
     path.write_text("user,item,rating:float\na,b,5\n")
     with pytest.raises(InputError, match="a rating is no weight"):
         encode_pairs(path)

@@ -173,6 +173,7 @@ def test_planted_topics_are_recovered(planted, objective):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the loss has hardly fallen")
 def test_the_loss_of_an_untrained_model_is_the_reference(planted):
     history = trained(planted, loss="ns", alpha=1e-12, epochs=1, exclude="none").model.history
     assert history[-1]["loss"] == pytest.approx(history[-1]["untrained"], rel=1e-4)

@@ -349,7 +349,7 @@ class Crew:
         """
         returns = self.n_ranks + 1
         for number in range(2):  # the first time, compiled code is loaded
-            task = Task(number, 0, number, n_periods, (1e-6, 1e-6), None)
+            task = Task(number, 0, number, n_periods, (1e-6, 1e-6))
             works = self._get([rank.train.options(num_returns=returns).remote(task)[0] for rank in self.ranks])
             started = time.perf_counter()
             sent = [rank.rehearse.options(num_returns=returns).remote() for rank in self.ranks]
