@@ -17,9 +17,9 @@ import numpy as np
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedCorpus
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import MissingExtraError
-from w2vneg.events import RoundDone
-from w2vneg.training.trainer import Trainer
+from w2vneg.ground.errors import MissingExtraError
+from w2vneg.ground.events import RoundDone
+from w2vneg.run.trainer import Trainer
 
 from .gauges import peak_memory, reset_peak_memory
 from .operations import Work, work_of

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from w2vneg.jit import threads
+from w2vneg.ground.jit import threads
 from w2vneg.kernels.dense import (
     BoltzmannLaw,
     Drawn,

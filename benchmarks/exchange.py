@@ -3,8 +3,8 @@
 import dataclasses
 import json
 
-from w2vneg.training.exchanges import ENOUGH
-from w2vneg.word2vec import Word2Vec
+from w2vneg.run.exchanges import ENOUGH
+from w2vneg.run.word2vec import Word2Vec
 
 from .contenders import zipf_text
 from .speed import machine

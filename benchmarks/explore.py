@@ -54,10 +54,10 @@ def _serve(n, dim, ready):
     from w2vneg import Vectors
     from w2vneg.config import TrainConfig
     from w2vneg.data.vocab import Vocabulary
-    from w2vneg.explore import Answers, make_app
-    from w2vneg.explore.app import listen, serve
-    from w2vneg.report.subjects import Subject
-    from w2vneg.training.model import Model
+    from w2vneg.look.explore import Answers, make_app
+    from w2vneg.look.explore.app import listen, serve
+    from w2vneg.look.report.subjects import Subject
+    from w2vneg.run.model import Model
 
     words, matrix = made_up(n, dim)
     vocab = Vocabulary(words, np.arange(n, 0, -1))
@@ -104,7 +104,7 @@ def crowd(port, words, count, say, kinds=KINDS):
 
     Who has no answer after `PATIENCE` is not among them.
     """
-    from w2vneg.explore.app import allow_files
+    from w2vneg.look.explore.app import allow_files
 
     allow_files(count + 200)  # a connection is one
     rng = np.random.default_rng(3)

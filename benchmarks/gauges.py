@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from w2vneg.jit import threads
+from w2vneg.ground.jit import threads
 from w2vneg.kernels.gauges import gather, triad
 
 _SQUARES = 512, 1024

@@ -21,12 +21,12 @@ import numpy as np
 
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.readers.sources import Source
-from w2vneg.embeddings import Vectors
-from w2vneg.errors import InputError, require
-from w2vneg.evaluation import evaluate_analogy, evaluate_similarity
-from w2vneg.files.bounded import read_text
-from w2vneg.formats import load, save
-from w2vneg.jit import available_threads
+from w2vneg.ground.errors import InputError, require
+from w2vneg.ground.files.bounded import read_text
+from w2vneg.ground.jit import available_threads
+from w2vneg.vectors import Vectors
+from w2vneg.vectors.evaluation import evaluate_analogy, evaluate_similarity
+from w2vneg.vectors.formats import load, save
 
 from .contenders import spread
 from .speed import machine

@@ -28,9 +28,9 @@ import numpy as np
 import scipy.sparse
 from threadpoolctl import threadpool_limits
 
-from w2vneg.errors import require
-from w2vneg.evaluation import LogitScores
-from w2vneg.jit import available_threads
+from w2vneg.ground.errors import require
+from w2vneg.ground.jit import available_threads
+from w2vneg.vectors.evaluation import LogitScores
 
 from .rivals import train_gensim, write_sentences
 

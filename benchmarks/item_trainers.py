@@ -12,8 +12,8 @@ import numpy as np
 
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedPairs
-from w2vneg.evaluation import cooccurrence_scores, popularity_scores
-from w2vneg.training.trainer import Trainer
+from w2vneg.run.trainer import Trainer
+from w2vneg.vectors.evaluation import cooccurrence_scores, popularity_scores
 
 from .item_rivals import (
     Reading,

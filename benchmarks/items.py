@@ -16,11 +16,11 @@ import scipy.sparse
 
 from w2vneg.data.encoded import EncodedCorpus, HeldOut
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
-from w2vneg.evaluation import KS, evaluate_ranking
-from w2vneg.files.atomic import atomic_file
-from w2vneg.files.bounded import read_json
-from w2vneg.training.validation import Metric
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
+from w2vneg.ground.files.atomic import atomic_file
+from w2vneg.ground.files.bounded import read_json
+from w2vneg.run.validation import Metric
+from w2vneg.vectors.evaluation import KS, evaluate_ranking
 
 from .item_rivals import Effort
 from .item_trainers import CONTENDERS

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from w2vneg.config import TrainConfig
-from w2vneg.errors import require
-from w2vneg.events import EpochDone
-from w2vneg.jit import available_threads
-from w2vneg.training.trainer import Trainer
+from w2vneg.ground.errors import require
+from w2vneg.ground.events import EpochDone
+from w2vneg.ground.jit import available_threads
+from w2vneg.run.trainer import Trainer
 
 from .contenders import spread
 from .item_rivals import fit, in_new_orders, user_items, window_pairs

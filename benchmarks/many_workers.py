@@ -10,7 +10,7 @@ import json
 import math
 import statistics
 
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 from .quality import DEV, RIVALS, objective_options
 from .speed import machine

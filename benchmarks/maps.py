@@ -68,8 +68,8 @@ def browser():
 def look_at_map(opened, n, dim, seconds, folder):
     """Write a report that is nothing but a map, and use it."""
     from w2vneg import Vectors
-    from w2vneg.report import Report, maps
-    from w2vneg.report.subjects import Subject
+    from w2vneg.look.report import Report, maps
+    from w2vneg.look.report.subjects import Subject
 
     words, matrix = made_up(n, dim)
     began = time.perf_counter()

@@ -11,16 +11,16 @@ import statistics
 import numpy as np
 
 from w2vneg.config import TrainConfig
-from w2vneg.config.presets import PRESETS
-from w2vneg.embeddings import Vectors
-from w2vneg.errors import ConfigError, did_you_mean
-from w2vneg.evaluation import LogitScores, evaluate_likelihood
+from w2vneg.ground.errors import ConfigError, did_you_mean
 from w2vneg.kernels.contexts import context_means
 from w2vneg.kernels.schedule import keep_thresholds
-from w2vneg.losses import LOSSES
-from w2vneg.readout import Trained, parse
-from w2vneg.readout.context import WINDOW
-from w2vneg.training.trainer import Trainer
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.objectives.readout import Trained, parse
+from w2vneg.objectives.readout.context import WINDOW
+from w2vneg.run.trainer import Trainer
+from w2vneg.vectors import Vectors
+from w2vneg.vectors.evaluation import LogitScores, evaluate_likelihood
 
 from .contenders import head
 from .rivals import Seconds, now, train_fasttext, train_gensim, write_sentences

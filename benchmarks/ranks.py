@@ -4,7 +4,7 @@ import dataclasses
 import json
 import math
 
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 from .quality import DEV, RIVALS, TEST, objective_options
 from .speed import machine

@@ -21,12 +21,12 @@ from w2vneg.data.encoded import EncodedPairs
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.splits import split_data
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import W2vnegError, require
-from w2vneg.evaluation import LogitScores, evaluate_ranking, popularity_scores, scores_of
-from w2vneg.evaluation.recommend import recommend_blocks
-from w2vneg.files.atomic import atomic_file
-from w2vneg.files.bounded import read_json
-from w2vneg.training.trainer import Trainer
+from w2vneg.ground.errors import W2vnegError, require
+from w2vneg.ground.files.atomic import atomic_file
+from w2vneg.ground.files.bounded import read_json
+from w2vneg.run.trainer import Trainer
+from w2vneg.vectors.evaluation import LogitScores, evaluate_ranking, popularity_scores, scores_of
+from w2vneg.vectors.evaluation.recommend import recommend_blocks
 
 from .contenders import spread
 from .item_rivals import fit

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from w2vneg.errors import require
+from w2vneg.ground.errors import require
 
 
 class Seconds(float):

@@ -48,7 +48,7 @@ def speed_table(timings):
 _FIRST_ROUNDS = """
 import time
 from w2vneg import Word2Vec
-from w2vneg.events import RoundDone
+from w2vneg.ground.events import RoundDone
 rounds = []
 class Enough(Exception): pass
 def told(event):
@@ -102,7 +102,7 @@ def whole_processes(corpus, options, repeats, tell=lambda text: None):
     dict of str -> list of float, seconds
     """
     seconds = {"w2vneg ns": [], "w2vneg relaxed": [], "gensim": []}
-    from w2vneg.jit import cache_folder
+    from w2vneg.ground.jit import cache_folder
 
     for repeat in range(repeats):
         for name in seconds:

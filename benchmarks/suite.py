@@ -12,8 +12,8 @@ import statistics
 from dataclasses import dataclass, field
 from itertools import product
 
-from w2vneg.errors import ConfigError, UnknownNameError, did_you_mean
-from w2vneg.jit import available_threads
+from w2vneg.ground.errors import ConfigError, UnknownNameError, did_you_mean
+from w2vneg.ground.jit import available_threads
 
 from .contenders import CONTENDERS, DEAR, PER_PAIR, REFERENCE, interleaved, ratios, spread, zipf_text
 from .gauges import measure_machine

@@ -12,7 +12,7 @@ import statistics
 from dataclasses import dataclass
 from itertools import cycle
 
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 from .contenders import spread
 from .quality import check_objective

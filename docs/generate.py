@@ -68,7 +68,7 @@ def _by_heading(items):
 
 def _row(item):
     from w2vneg.config.table import shown_default
-    from w2vneg.option import flag_of, off_of
+    from w2vneg.ground.option import flag_of, off_of
 
     about = item.metadata
     flags = f"`{flag_of(item)}`" + (f", `--{off_of(item)}`" if about["kind"] is bool else "")
@@ -80,7 +80,7 @@ def _row(item):
 def _source_row(item):
     from w2vneg.cli.options import declared_flags
     from w2vneg.config.table import shown_default
-    from w2vneg.option import kind_of
+    from w2vneg.ground.option import kind_of
 
     about = item.metadata
     text = _range({**about, "kind": kind_of(item)}) if not about["files"] else "path, or several"
@@ -151,8 +151,8 @@ def api_page():
         lines += ["", f"## {heading}"]
         for name in names:
             lines += ["", *_class(name, getattr(w2vneg, name))]
-    lines += ["", "## Base classes of plugs", "", "From `w2vneg.plugs`; see [extending](extending.md)."]
-    from w2vneg import plugs
+    lines += ["", "## Base classes of plugs", "", "From `w2vneg.objectives.plugs`; see [extending](extending.md)."]
+    from w2vneg.objectives import plugs
 
     for name in ("Plug", "Loss", "Sampler", "Weigher", "Inputs"):
         lines += ["", *_traits(getattr(plugs, name))]

@@ -26,9 +26,9 @@ def serve(models):
     """Serve the explorer on a thread; return its address and what ends it."""
     import uvicorn
 
-    from w2vneg.explore import Answers, make_app
-    from w2vneg.explore.app import listen
-    from w2vneg.report.subjects import load_subjects
+    from w2vneg.look.explore import Answers, make_app
+    from w2vneg.look.explore.app import listen
+    from w2vneg.look.report.subjects import load_subjects
 
     listening = listen()
     app = make_app(Answers(load_subjects(models), "pca"), "docs")
@@ -86,7 +86,7 @@ def look_at_map(page):
 def main():
     from playwright.sync_api import sync_playwright
 
-    from w2vneg.report import make_report
+    from w2vneg.look.report import make_report
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         os.chdir(folder)  # the report names folders as they are given

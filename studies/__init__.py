@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from w2vneg.registry import Registry, import_all
+from w2vneg.ground.registry import Registry, import_all
 
 STUDIES = Registry("study", listed="'python -m studies' lists all")
 

@@ -65,8 +65,8 @@ def _made_and_kept(results, name):
 
 def _keep(results, name, done, seconds):
     """Write a study's files."""
-    from w2vneg.errors import MissingExtraError
-    from w2vneg.figures.still import as_bytes, drawn
+    from w2vneg.ground.errors import MissingExtraError
+    from w2vneg.look.figures.still import as_bytes, drawn
 
     try:
         images = {title: as_bytes(drawn(draw)) for title, draw in done.figures.items()}
@@ -79,7 +79,7 @@ def _keep(results, name, done, seconds):
 
 def _make_all(results):
     """Run every study that is not done, and write the summary after each."""
-    from w2vneg.errors import ConfigError, W2vnegError
+    from w2vneg.ground.errors import ConfigError, W2vnegError
 
     from .results import DONE
     from .site import names_in_order, write_summary

@@ -15,18 +15,18 @@ import pandas as pd
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded.walks import Walk
 from w2vneg.data.vocab import Vocabulary
+from w2vneg.engines.engine import Round
+from w2vneg.engines.local import LocalEngine
+from w2vneg.ground.registry import RunContext, Sharing
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
 from w2vneg.kernels.groups import Plugs, Shape
 from w2vneg.kernels.pairs import ListedPairs
 from w2vneg.kernels.schedule import linear
-from w2vneg.losses import LOSSES
-from w2vneg.registry import RunContext, Sharing
-from w2vneg.samplers import SAMPLERS
-from w2vneg.samplers.everything import Everything
-from w2vneg.training.engines.engine import Round
-from w2vneg.training.engines.local import LocalEngine
-from w2vneg.training.model import Model
-from w2vneg.weighers import WEIGHERS
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.samplers.everything import Everything
+from w2vneg.objectives.weighers import WEIGHERS
+from w2vneg.run.model import Model
 
 from . import STUDIES, Study, declare
 from .verdicts import Claim, verdict

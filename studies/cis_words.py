@@ -15,11 +15,11 @@ import pandas as pd
 from w2vneg.config import TrainConfig
 from w2vneg.data.catalog import resolve
 from w2vneg.data.encoded import EncodedPairs
-from w2vneg.embeddings.vectors import Vectors
-from w2vneg.errors import MissingExtraError, require
-from w2vneg.evaluation import evaluate_analogy, evaluate_ranking, scores_of
+from w2vneg.ground.errors import MissingExtraError, require
 from w2vneg.kernels.cooccurrence import pair_counts
-from w2vneg.training.trainer import Trainer
+from w2vneg.run.trainer import Trainer
+from w2vneg.vectors.evaluation import evaluate_analogy, evaluate_ranking, scores_of
+from w2vneg.vectors.vectors import Vectors
 
 from . import STUDIES, Study, declare
 from .kernel_task import Scale, best_alpha, make_task, sentences_of, word_chain

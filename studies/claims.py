@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from w2vneg.data.builtin import builtin_sentences
-from w2vneg.errors import DivergenceError
-from w2vneg.evaluation.correction import settled
+from w2vneg.ground.errors import DivergenceError
+from w2vneg.vectors.evaluation.correction import settled
 
 from . import STUDIES, Study, declare
 from .gaussian_task import log_softmax

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from w2vneg.data.builtin import builtin_sentences
-from w2vneg.errors import DivergenceError
+from w2vneg.ground.errors import DivergenceError
 
 from . import STUDIES, Study, declare
 from .kernel_task import SAMPLERS, Scale, best_alpha, make_task, sentences_of, train_full, train_sampled, word_chain

@@ -12,9 +12,9 @@ import numpy as np
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import locate
-from w2vneg.events import EpochDone
+from w2vneg.ground.events import EpochDone
 from w2vneg.kernels.cooccurrence import pair_counts
-from w2vneg.training.trainer import Trainer
+from w2vneg.run.trainer import Trainer
 
 _BATCH = 16  # centres of one step of the full softmax
 SAMPLERS = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from w2vneg.config import TrainConfig
-from w2vneg.evaluation import evaluate_ranking
-from w2vneg.samplers.boltzmann import BoltzmannFamily
+from w2vneg.objectives.samplers.boltzmann import BoltzmannFamily
+from w2vneg.vectors.evaluation import evaluate_ranking
 
 from .climb import alpha_at, best_place
 from .law_fit import binned, discriminator_weights, frequent_pairs, learned_and_predicted, line

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from w2vneg.evaluation import scores_of
-from w2vneg.evaluation.correction import settled
+from w2vneg.vectors.evaluation import scores_of
+from w2vneg.vectors.evaluation.correction import settled
 
 _BINS = 12
 

@@ -9,8 +9,8 @@ import os
 import time
 from pathlib import Path
 
-from w2vneg.errors import OutputError
-from w2vneg.files.bounded import read_bytes
+from w2vneg.ground.errors import OutputError
+from w2vneg.ground.files.bounded import read_bytes
 
 
 class Memo:

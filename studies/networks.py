@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from w2vneg.errors import require
+from w2vneg.ground.errors import require
 
 from .kernel_figure_2 import best_alpha
 from .memo import Memo

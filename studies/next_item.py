@@ -24,8 +24,8 @@ import pandas as pd
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedCorpus
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.evaluation import popularity_scores
-from w2vneg.evaluation.scores import cooccurrence_scores
+from w2vneg.vectors.evaluation import popularity_scores
+from w2vneg.vectors.evaluation.scores import cooccurrence_scores
 
 from . import STUDIES, Study, declare
 from .climb import TEMPERATURES, alpha_at, best_place, temp_at

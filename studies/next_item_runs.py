@@ -15,11 +15,11 @@ import numpy as np
 import scipy.sparse
 
 from w2vneg.config import TrainConfig
-from w2vneg.errors import DivergenceError
-from w2vneg.evaluation import evaluate_ranking, scores_of
-from w2vneg.evaluation.correction import settled
-from w2vneg.events import EpochDone
-from w2vneg.training.trainer import Trainer
+from w2vneg.ground.errors import DivergenceError
+from w2vneg.ground.events import EpochDone
+from w2vneg.run.trainer import Trainer
+from w2vneg.vectors.evaluation import evaluate_ranking, scores_of
+from w2vneg.vectors.evaluation.correction import settled
 
 from .item_tasks import Task
 from .tempering import fitted_scale, likelihoods

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from w2vneg.data.inputs import Input, encode_input
-from w2vneg.samplers.boltzmann import BoltzmannFamily
+from w2vneg.objectives.samplers.boltzmann import BoltzmannFamily
 
 from . import STUDIES, Study, declare
 from .item_tasks import load_task, make_task

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from w2vneg import __version__
-from w2vneg.errors import OutputError
-from w2vneg.files.atomic import atomic_file, check_writable
-from w2vneg.files.bounded import read_json
-from w2vneg.files.locks import owned
+from w2vneg.ground.errors import OutputError
+from w2vneg.ground.files.atomic import atomic_file, check_writable
+from w2vneg.ground.files.bounded import read_json
+from w2vneg.ground.files.locks import owned
 
 from . import STUDIES, declared
 from .memo import Memo

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from w2vneg.data.encoded import EncodedCorpus, encode_corpus
-from w2vneg.errors import DivergenceError
-from w2vneg.word2vec import Word2Vec
+from w2vneg.ground.errors import DivergenceError
+from w2vneg.run.word2vec import Word2Vec
 
 from . import STUDIES, Study, declare
 from .climb import alpha_at, best_place, temp_at

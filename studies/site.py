@@ -6,7 +6,7 @@ claims.md has every claim with its interval.
 
 from collections import Counter
 
-from w2vneg.files.atomic import atomic_file
+from w2vneg.ground.files.atomic import atomic_file
 
 from . import PAPERS, STUDIES, declared
 from .results import DONE, verdict_table

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from w2vneg.config import TrainConfig
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
+from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.contracts import step
 from w2vneg.kernels.functions import exp_into
-from w2vneg.losses import LOSSES
-from w2vneg.registry import RunContext
+from w2vneg.objectives.losses import LOSSES
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
-from w2vneg.files.cachedir import cache_dir
+from w2vneg.ground.files.cachedir import cache_dir
 
-# Settled before any test module can import w2vneg.jit, and before W2VNEG_CACHE is turned elsewhere below.
+# Settled before any test module can import w2vneg.ground.jit, and before W2VNEG_CACHE is turned elsewhere below.
 os.environ.setdefault("W2VNEG_JIT_CACHE", str(cache_dir("jit")))
 
 # What a shell says to Python, to Numba, to us, of languages and widths is not for processes that tests start.
@@ -79,7 +79,7 @@ def mirror(monkeypatch, tmp_path):
 @pytest.fixture
 def as_python(monkeypatch):
     """What looks at draws runs as plain Python, which needs no machine code for each plug; the sockets are the same."""
-    from w2vneg.training import diagnostics
+    from w2vneg.run import diagnostics
 
     for name in ("observe", "enumerate_noise"):
         function = getattr(diagnostics, name)

@@ -8,12 +8,12 @@ import pytest
 from scipy import stats
 
 from w2vneg.config import TrainConfig
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
+from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.contracts import draw, log_prob, open_sampler, prescore
 from w2vneg.kernels.cooccurrence import pair_counts
 from w2vneg.kernels.linalg import Rows
-from w2vneg.registry import RunContext
-from w2vneg.samplers import SAMPLERS
+from w2vneg.objectives.samplers import SAMPLERS
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 compiled_only = pytest.mark.skipif(SLOW, reason="too many draws for plain Python")

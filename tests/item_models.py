@@ -4,7 +4,7 @@ import numpy as np
 
 from w2vneg.config import TrainConfig
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.training.model import Model
+from w2vneg.run.model import Model
 
 ITEMS = "abcde"
 LOGITS = [  # row: centre; a's best is b

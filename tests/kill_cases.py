@@ -25,8 +25,8 @@ from killing import SAVED_EVERY, Server
 from planted import as_text, two_topics
 
 from w2vneg.data.splitfiles import check_place
-from w2vneg.errors import W2vnegError
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import W2vnegError
+from w2vneg.run.model import Model
 
 _SMALL = shlex.split("--dim 8 --window 3 --subsample 0 --min-count 1 --workers 1 --loss ns")
 _TRAIN = ["train", "--corpus", "corpus.txt", *_SMALL, "--output", "vectors.txt", "--force"]

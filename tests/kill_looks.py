@@ -17,8 +17,8 @@ import re
 import numpy as np
 
 from w2vneg import Vectors
-from w2vneg.errors import W2vnegError
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import W2vnegError
+from w2vneg.run.model import Model
 
 _TIMES = re.compile(
     r"""(?<="seconds":\ )[-+.e0-9]+  # in JSON

@@ -25,7 +25,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
-from w2vneg.files.cachedir import cache_dir
+from w2vneg.ground.files.cachedir import cache_dir
 
 SAVED_EVERY = 4  # rounds
 HUNG = 20.0  # seconds after which a run counts as hanging
@@ -310,9 +310,9 @@ def _listen(stop, number):
 
     The model is saved after each epoch, and every so many rounds within it: by the clock, no two runs would be alike.
     """
-    from w2vneg.events import RoundDone
-    from w2vneg.training.checkpoints import Checkpoints
-    from w2vneg.training.trainer import Trainer
+    from w2vneg.ground.events import RoundDone
+    from w2vneg.run.checkpoints import Checkpoints
+    from w2vneg.run.trainer import Trainer
 
     rounds = []
 

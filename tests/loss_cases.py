@@ -11,12 +11,12 @@ import naive
 import numpy as np
 
 from w2vneg.config import TrainConfig
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
+from w2vneg.ground.registry import RunContext
 from w2vneg.kernels import contracts
 from w2vneg.kernels.contracts import step
 from w2vneg.kernels.functions import exp_into
-from w2vneg.losses import LOSSES
-from w2vneg.registry import RunContext
+from w2vneg.objectives.losses import LOSSES
 
 ALL = sorted(name for name in LOSSES if LOSSES[name] in contracts._step.bodies)  # all but those of the dense path
 N_VOCAB = 1000

@@ -12,17 +12,18 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from w2vneg import Vectors, Vocabulary, Word2Vec, formats
+from w2vneg import Vectors, Vocabulary, Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus, encode_pairs
 from w2vneg.data.phrases import Phrase
-from w2vneg.formats import fasttext
-from w2vneg.inputs.subwords import Subwords
-from w2vneg.registry import RunContext
-from w2vneg.search.trials import Trial, TrialFolder
-from w2vneg.training.model import Model
-from w2vneg.training.state import Best, Good, Position
-from w2vneg.training.validation import Metric
+from w2vneg.ground.registry import RunContext
+from w2vneg.objectives.inputs.subwords import Subwords
+from w2vneg.run.model import Model
+from w2vneg.run.search.trials import Trial, TrialFolder
+from w2vneg.run.state import Best, Good, Position
+from w2vneg.run.validation import Metric
+from w2vneg.vectors import formats
+from w2vneg.vectors.formats import fasttext
 
 WORDS = ["the", "of", "king", "queen", "zwölf", "man", "woman", "a_b", "x"]
 COUNTS = np.array([90, 50, 12, 12, 9, 7, 7, 2, 1])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import mutated_examples as right
 import mutated_reading as reading
 
-from w2vneg import formats
+from w2vneg.vectors import formats
 
 FEW = ("min_count", "no token", "no pair is left", "the weight", "none of the", "no history", "no rating", "are left")
 OPTIONS = ("to resume", "has no effect", "--", "must", "unknown", "name the same data", "plug-in", "is above alpha")

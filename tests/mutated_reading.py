@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from mutated_examples import COMMON, MATRIX, SIMILARITY, VECTORS, VOCAB, encoded_pairs, with_cache
 
-from w2vneg import Vectors, Vocabulary, Word2Vec, formats
+from w2vneg import Vectors, Vocabulary, Word2Vec
 from w2vneg.cli import main
 from w2vneg.cli.beginning import _input_of
 from w2vneg.cli.options import read_config
@@ -29,12 +29,13 @@ from w2vneg.data.inputs import Input
 from w2vneg.data.readers.names import read_names
 from w2vneg.data.readers.titles import read_titles
 from w2vneg.data.splitfiles import known_beside
-from w2vneg.errors import W2vnegError
-from w2vneg.evaluation import LogitScores, evaluate_analogy, evaluate_ranking, evaluate_similarity
-from w2vneg.samplers.degeneracy import read_degeneracy
-from w2vneg.search.trials import TrialFolder, best_of, rows_of
-from w2vneg.training.model import Model
-from w2vneg.training.validation import Metric
+from w2vneg.ground.errors import W2vnegError
+from w2vneg.objectives.samplers.degeneracy import read_degeneracy
+from w2vneg.run.model import Model
+from w2vneg.run.search.trials import TrialFolder, best_of, rows_of
+from w2vneg.run.validation import Metric
+from w2vneg.vectors import formats
+from w2vneg.vectors.evaluation import LogitScores, evaluate_analogy, evaluate_ranking, evaluate_similarity
 
 PAIRS = encoded_pairs()
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from w2vneg.kernels.contracts import implement_draw, implement_log_prob
 from w2vneg.kernels.linalg import dot, row_of
-from w2vneg.plugs import Sampler
+from w2vneg.objectives.plugs import Sampler
 
 
 class Scripted(Sampler):

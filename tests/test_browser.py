@@ -10,11 +10,11 @@ import pytest
 from item_models import LOGITS, model_of
 
 from w2vneg import Vectors
-from w2vneg.explore import Answers, make_app
-from w2vneg.explore.app import listen
-from w2vneg.figures.interactive import page_script
-from w2vneg.report import make_report
-from w2vneg.report.subjects import Subject
+from w2vneg.look.explore import Answers, make_app
+from w2vneg.look.explore.app import listen
+from w2vneg.look.figures.interactive import page_script
+from w2vneg.look.report import make_report
+from w2vneg.look.report.subjects import Subject
 
 pytestmark = pytest.mark.slow
 EVIL = [
@@ -129,7 +129,7 @@ def test_a_map_answers_a_hover(watched, tmp_path):
 
 def test_a_map_of_many_points_draws_the_most_frequent_in_view(watched, tmp_path, monkeypatch):
     script = page_script().replace("POINTS = 75_000", "POINTS = 50")
-    monkeypatch.setattr("w2vneg.report.page_script", lambda: script)
+    monkeypatch.setattr("w2vneg.look.report.page_script", lambda: script)
     vectors().save(tmp_path / "one.txt", format="word2vec")
     make_report([tmp_path / "one.txt"]).write(tmp_path / "report.html")
     page = watched.page

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from w2vneg.checks import _fenced, check_plug
-from w2vneg.errors import ConfigError
-from w2vneg.inputs import INPUTS
-from w2vneg.losses import LOSSES
-from w2vneg.samplers import SAMPLERS
-from w2vneg.weighers import WEIGHERS
+from w2vneg.ground.errors import ConfigError
+from w2vneg.objectives.inputs import INPUTS
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.weighers import WEIGHERS
+from w2vneg.run.checks import _fenced, check_plug
 
 BUILT_IN = [
     (kind, name)
@@ -23,8 +23,8 @@ QUICK |= {("inputs", name) for name in INPUTS}
 LOSS = """
 import numpy as np
 from w2vneg.kernels.contracts import implement_step
-from w2vneg.losses import LOSSES
-from w2vneg.plugs import Loss
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.plugs import Loss
 
 
 @LOSSES.register("wrong-loss")
@@ -47,8 +47,8 @@ import math
 import numpy as np
 from w2vneg.kernels.contracts import implement_draw, implement_log_prob
 from w2vneg.kernels.rng import next_below
-from w2vneg.plugs import Sampler
-from w2vneg.samplers import SAMPLERS
+from w2vneg.objectives.plugs import Sampler
+from w2vneg.objectives.samplers import SAMPLERS
 
 
 @SAMPLERS.register("wrong-sampler")
@@ -78,9 +78,9 @@ def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
         log_q[k] = {log_q}
 """
 TWICE = """
-from w2vneg.inputs import INPUTS
+from w2vneg.objectives.inputs import INPUTS
 from w2vneg.kernels.contracts import implement_gather
-from w2vneg.plugs import Inputs
+from w2vneg.objectives.plugs import Inputs
 
 
 @INPUTS.register("twice")
@@ -191,8 +191,8 @@ def test_the_id_of_a_centre_is_no_target(tmp_path, run_cli):
     file = tmp_path / "centres.py"
     file.write_text(
         "from w2vneg.kernels.contracts import implement_draw\n"
-        "from w2vneg.plugs import Sampler\n"
-        "from w2vneg.samplers import SAMPLERS\n"
+        "from w2vneg.objectives.plugs import Sampler\n"
+        "from w2vneg.objectives.samplers import SAMPLERS\n"
         "@SAMPLERS.register('centres')\n"
         "class Centres(Sampler):\n"
         "    pass\n"
@@ -221,7 +221,8 @@ def test_the_id_of_a_centre_is_no_target(tmp_path, run_cli):
 def test_paths_that_make_no_tree_fail(tmp_path, run_cli, starts, turns, title):
     file = tmp_path / "no_tree.py"
     file.write_text(
-        "import math\nimport numpy as np\nfrom w2vneg.losses import LOSSES\nfrom w2vneg.plugs import Loss\n\n\n"
+        "import math\nimport numpy as np\nfrom w2vneg.objectives.losses import LOSSES\n"
+        "from w2vneg.objectives.plugs import Loss\n\n\n"
         '@LOSSES.register("no-tree")\nclass NoTree(Loss):\n    starts: np.ndarray\n    turns: np.ndarray\n'
         "    paths = True\n\n    @classmethod\n    def from_options(cls, options, context):\n"
         f"        return cls(np.array({starts}, np.int64), np.array({turns}, np.int32))\n\n"
@@ -236,9 +237,9 @@ def test_paths_that_make_no_tree_fail(tmp_path, run_cli, starts, turns, title):
 
 LEAD = """
 from w2vneg.kernels.contracts import implement_step
-from w2vneg.losses import LOSSES
-from w2vneg.option import option
-from w2vneg.plugs import Loss
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.ground.option import option
+from w2vneg.objectives.plugs import Loss
 
 
 @LOSSES.register("lead")

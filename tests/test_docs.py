@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import w2vneg
-from w2vneg.evaluation import similarity
-from w2vneg.losses import relaxed_softmax
+from w2vneg.objectives.losses import relaxed_softmax
+from w2vneg.vectors.evaluation import similarity
 
 ROOT = Path(w2vneg.__file__).parent
 HOME = Path(__file__).parent.parent

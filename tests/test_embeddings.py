@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from w2vneg.embeddings import Coarse, Vectors, highest, lengths_of, top_rows
-from w2vneg.errors import ConfigError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, UnknownNameError
+from w2vneg.vectors import Coarse, Vectors, highest, lengths_of, top_rows
 
 WORDS = ["king", "queen", "man", "woman", "zero"]
 MATRIX = np.array([[3, 1, 0], [3, 0, 2], [1, 1, 0], [1, 0, 2], [0, 0, 0]], dtype=np.float32)

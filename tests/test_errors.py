@@ -2,8 +2,8 @@
 
 import pytest
 
-from w2vneg import errors
-from w2vneg.errors import MissingExtraError, UnknownNameError, W2vnegError, did_you_mean, require
+from w2vneg.ground import errors
+from w2vneg.ground.errors import MissingExtraError, UnknownNameError, W2vnegError, did_you_mean, require
 
 TYPES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
 TYPES = [value for value in TYPES if not issubclass(value, Warning)]

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from w2vneg import TrainConfig, Word2Vec
 from w2vneg.config import WALKS
-from w2vneg.config.presets import PRESETS
 from w2vneg.config.synonyms import GENSIM, GENSIM_METHODS
-from w2vneg.errors import ConfigError
-from w2vneg.estimator import options_of_users
-from w2vneg.option import option
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.option import option
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.run.estimator import options_of_users
 
 GIVEN = {"loss": "relaxed", "dim": 30, "alpha": 1, "degeneracy": [1, 2.5], "temp": "inf", "share_negatives": True}
 
@@ -70,7 +70,7 @@ def test_it_stands_in_a_pipeline_and_is_searched():
 
 def test_values_of_numpy_and_paths_are_values(tmp_path):
     (tmp_path / "its.py").write_text(
-        "from w2vneg.config.presets import Preset, register_preset\n"
+        "from w2vneg.objectives.presets import Preset, register_preset\n"
         "register_preset('its-ns', Preset('ns', {}, 'ns', 'none'))\n"
     )
     try:
@@ -95,7 +95,7 @@ def test_what_gensim_has_is_told_where_it_is():
 def test_a_plugin_stays_the_same_through_a_clone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(
-        "from w2vneg.config.presets import Preset, register_preset\n"
+        "from w2vneg.objectives.presets import Preset, register_preset\n"
         "register_preset('cloned-ns', Preset('ns', {}, 'ns', 'none'))\n"
     )
     word2vec = Word2Vec(loss="cloned-ns", plugin="mine.py")

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from w2vneg import Vectors
-from w2vneg.config.presets import PRESETS
 from w2vneg.data.readers import READERS
 from w2vneg.data.sources import SOURCES
-from w2vneg.inputs import INPUTS
-from w2vneg.losses import LOSSES
-from w2vneg.plugins import load_plugins
-from w2vneg.readout import READOUTS
-from w2vneg.samplers import SAMPLERS
-from w2vneg.training.model import Model
-from w2vneg.weighers import WEIGHERS
+from w2vneg.objectives.inputs import INPUTS
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.plugins import load_plugins
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.objectives.readout import READOUTS
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.weighers import WEIGHERS
+from w2vneg.run.model import Model
 
 PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from w2vneg import Word2Vec
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.events import Compiled, Compiling, EpochDone, RolledBack, RoundDone
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.events import Compiled, Compiling, EpochDone, RolledBack, RoundDone
 
 SENTENCES = [["a", "b", "c"], ["b", "c", "d"]] * 20
 
@@ -107,7 +107,7 @@ def test_the_log_has_the_events(caplog):
 
 
 def test_setbacks_are_warnings(caplog):
-    from w2vneg.follow import log
+    from w2vneg.run.follow import log
 
     log(RolledBack(2, 0.25, 0.5))
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [

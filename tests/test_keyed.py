@@ -5,8 +5,8 @@ import logging
 import numpy as np
 import pytest
 
-from w2vneg.embeddings import Vectors
-from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.vectors import Vectors
 
 N, DIM = 300, 12
 

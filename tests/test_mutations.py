@@ -16,7 +16,7 @@ import pytest
 from mutated_kinds import kinds, put_beside
 from mutating import damaged
 
-from w2vneg.errors import FileNote, W2vnegError
+from w2vneg.ground.errors import FileNote, W2vnegError
 
 _HANGS = 20  # seconds
 SEED, COUNT = map(int, os.environ.get("W2VNEG_MUTATIONS", "1,10000").split(","))

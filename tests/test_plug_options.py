@@ -7,23 +7,23 @@ import numpy as np
 import pytest
 
 from w2vneg import Input, TrainConfig, Word2Vec
-from w2vneg.config.presets import PRESETS
 from w2vneg.data.sources import SOURCES
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.losses import LOSSES
-from w2vneg.plugins import load_plugins
-from w2vneg.plugs import Loss, Sampler, Weigher
-from w2vneg.samplers import SAMPLERS
-from w2vneg.training.model import Model
-from w2vneg.weighers import WEIGHERS
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.plugins import load_plugins
+from w2vneg.objectives.plugs import Loss, Sampler, Weigher
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.weighers import WEIGHERS
+from w2vneg.run.model import Model
 
 SAMPLER = '''
 """The k most frequent targets alike, and at times any target."""
 from w2vneg.kernels.contracts import implement_draw
 from w2vneg.kernels.rng import next_below, next_unit
-from w2vneg.option import option
-from w2vneg.plugs import Sampler
-from w2vneg.samplers import SAMPLERS
+from w2vneg.ground.option import option
+from w2vneg.objectives.plugs import Sampler
+from w2vneg.objectives.samplers import SAMPLERS
 
 
 @SAMPLERS.register("head")
@@ -56,9 +56,9 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
 LOSS = '''
 """Hinge on the lead, to a power."""
 from w2vneg.kernels.contracts import implement_step
-from w2vneg.losses import LOSSES
-from w2vneg.option import option
-from w2vneg.plugs import Loss
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.ground.option import option
+from w2vneg.objectives.plugs import Loss
 
 
 @LOSSES.register("power-hinge")
@@ -89,9 +89,9 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 WEIGHER = '''
 """Every negative counts so much."""
 from w2vneg.kernels.contracts import implement_weigh
-from w2vneg.option import option
-from w2vneg.plugs import Weigher
-from w2vneg.weighers import WEIGHERS
+from w2vneg.ground.option import option
+from w2vneg.objectives.plugs import Weigher
+from w2vneg.objectives.weighers import WEIGHERS
 
 
 @WEIGHERS.register("flat")
@@ -241,13 +241,17 @@ def test_an_old_configuration_learns_of_a_new_option(plug):
             "option dim of sampler 'mine' is an option of every run",
         ),
         ("class Options:\n        temp: float = option(1, 'X.')", "option temp of sampler 'mine' differs from that of"),
-        ("class Options:\n        x: int = 3", "option x of sampler 'mine' must be made by w2vneg.option.option"),
+        (
+            "class Options:\n        x: int = 3",
+            "option x of sampler 'mine' must be made by w2vneg.ground.option.option",
+        ),
     ],
 )
 def test_a_misspelt_name_is_one_error_with_file_and_line(run_cli, tmp_path, line, said):
     path = tmp_path / "own.py"
     path.write_text(
-        "from w2vneg.option import option\nfrom w2vneg.plugs import Sampler\nfrom w2vneg.samplers import SAMPLERS\n\n"
+        "from w2vneg.ground.option import option\nfrom w2vneg.objectives.plugs import Sampler\n"
+        "from w2vneg.objectives.samplers import SAMPLERS\n\n"
         f"@SAMPLERS.register('mine')\nclass Mine(Sampler):\n    {line}\n"
     )
     result = run_cli("train", "--plugin", path)
@@ -277,7 +281,7 @@ def test_a_plug_without_its_base_is_refused():
     class Bare(NamedTuple):
         flavour: int = 0
 
-    with pytest.raises(ConfigError, match=r"Bare must derive from w2vneg\.plugs\.Loss"):
+    with pytest.raises(ConfigError, match=r"Bare must derive from w2vneg\.objectives\.plugs\.Loss"):
         LOSSES.register("bare")(Bare)
     assert "bare" not in LOSSES
 
@@ -293,7 +297,7 @@ SOURCE = '''
 from pathlib import Path
 
 from w2vneg.data.sources import SOURCES, Source
-from w2vneg.option import option
+from w2vneg.ground.option import option
 
 
 @SOURCES.register("echoes")
@@ -385,8 +389,8 @@ def test_keywords_of_a_plug_are_known_in_a_fresh_process(tmp_path):
     import sys
 
     (tmp_path / "toy.py").write_text(
-        "from w2vneg.option import option\n"
-        "from w2vneg.losses import LOSSES\nfrom w2vneg.plugs import Loss\n\n\n"
+        "from w2vneg.ground.option import option\n"
+        "from w2vneg.objectives.losses import LOSSES\nfrom w2vneg.objectives.plugs import Loss\n\n\n"
         '@LOSSES.register("toy-fresh")\nclass Toy(Loss):\n    toy: float\n\n'
         "    class Options:\n        toy: float = option(0.5, 'A number.')\n\n\n"
         "from w2vneg.kernels.contracts import implement_step\n\n\n"

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from w2vneg import Word2Vec, plugins
-from w2vneg.config.presets import PRESETS
-from w2vneg.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.losses import LOSSES
-from w2vneg.plugins import _failure_to_compile, absolute_plugins, load_plugins
-from w2vneg.samplers import SAMPLERS
-from w2vneg.training.model import Model
+from w2vneg import Word2Vec
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.objectives import plugins
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.plugins import _failure_to_compile, absolute_plugins, load_plugins
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.run.model import Model
 
 LOSS = '''
 """Logistic loss, written from scratch: the same sums in the same order as the one that is built in."""
@@ -24,8 +25,8 @@ import numpy as np
 
 from w2vneg.kernels.contracts import implement_step
 from w2vneg.kernels.functions import fast_log
-from w2vneg.losses import LOSSES
-from w2vneg.plugs import Loss
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.plugs import Loss
 
 
 @LOSSES.register("toy-loss")
@@ -57,9 +58,9 @@ import numpy as np
 
 from w2vneg.kernels.contracts import implement_draw, implement_open_sampler
 from w2vneg.kernels.rng import next_unit
-from w2vneg.plugs import Sampler
-from w2vneg.samplers import SAMPLERS
-from w2vneg.samplers.popularity import NoiseOptions
+from w2vneg.objectives.plugs import Sampler
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.samplers.popularity import NoiseOptions
 
 
 @SAMPLERS.register("toy-sampler")
@@ -174,7 +175,7 @@ def test_a_plug_that_is_taken_out_is_unknown_again(tmp_path):
 
 
 PRESET = """
-from w2vneg.config.presets import Preset, register_preset
+from w2vneg.objectives.presets import Preset, register_preset
 
 options = {"sampler": "popularity", "negatives": 2, "exclude": "target"}
 register_preset("NAME", Preset("ns", options, "a name of one's own", "none"))
@@ -244,7 +245,7 @@ def test_paths_are_made_absolute_and_modules_stay(tmp_path, monkeypatch):
             r"plug-in \./mine\.py registers no loss, sampler, weigher, inputs, source, read-out, reader or preset; ",
         ),
         (
-            "\nfrom w2vneg.losses import LOSSES\n\n@LOSSES.register('ns')\nclass Mine:\n    pass\n",
+            "\nfrom w2vneg.objectives.losses import LOSSES\n\n@LOSSES.register('ns')\nclass Mine:\n    pass\n",
             r"mine\.py:\d: a loss named 'ns' is registered already; choose another name",
         ),
         (PRESET.replace("NAME", "ubs"), r"mine\.py:5: a preset named 'ubs' is registered already"),
@@ -281,9 +282,9 @@ def test_a_plugin_that_is_not_there(file, tmp_path, plugin, message):
 
 IN_USE = """
 from w2vneg.kernels.contracts import implement_step
-from w2vneg.losses import LOSSES
-from w2vneg.option import option
-from w2vneg.plugs import Loss
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.ground.option import option
+from w2vneg.objectives.plugs import Loss
 
 
 @LOSSES.register("in-use")
@@ -346,8 +347,8 @@ def test_a_probability_that_nobody_is_told_of_is_an_error(run_cli, tmp_path):
     file = tmp_path / "silent.py"
     file.write_text(
         "from w2vneg.kernels.contracts import implement_draw, implement_log_prob\n"
-        "from w2vneg.plugs import Sampler\n"
-        "from w2vneg.samplers import SAMPLERS\n"
+        "from w2vneg.objectives.plugs import Sampler\n"
+        "from w2vneg.objectives.samplers import SAMPLERS\n"
         "@SAMPLERS.register('silent')\n"
         "class Silent(Sampler):\n"
         "    pass\n"
@@ -368,7 +369,7 @@ def test_a_file_edited_within_a_second_at_the_same_size_is_read_as_it_is(tmp_pat
     plug = tmp_path / "quickly_edited.py"
     for name in ("preset-1", "preset-2"):
         plug.write_text(
-            "from w2vneg.config.presets import Preset, register_preset\n\n"
+            "from w2vneg.objectives.presets import Preset, register_preset\n\n"
             f"register_preset('{name}', Preset('squared-hinge', {{}}))\n"
         )
         os.utime(plug, (1e9, 1e9))

@@ -15,7 +15,7 @@ from made_up import write_item_files, write_movielens_folders
 from benchmarks.commands import bench
 from w2vneg.cli import cli
 from w2vneg.data import catalog as datasets
-from w2vneg.errors import InputError
+from w2vneg.ground.errors import InputError
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
@@ -135,7 +135,7 @@ COMPILES_MUCH = ("docs/choosing.md",)  # cis, which is trained by slow tests alo
     "document", [pytest.param(name, marks=[pytest.mark.slow] if name in COMPILES_MUCH else []) for name in RUNNING]
 )
 def test_commands_and_python_of_the_pages_run(run_cli, folder, no_network, as_python, monkeypatch, document):
-    monkeypatch.setattr("w2vneg.training.diagnostics._NUMBERS", 2000)  # that many draws are looked at
+    monkeypatch.setattr("w2vneg.run.diagnostics._NUMBERS", 2000)  # that many draws are looked at
     assert commands(document)
     run_all(document, run_cli)
     run_python(document)

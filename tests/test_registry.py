@@ -2,11 +2,11 @@
 
 import pytest
 
-from w2vneg.errors import ConfigError, UnknownNameError
-from w2vneg.losses import LOSSES
-from w2vneg.registry import Registry
-from w2vneg.samplers import SAMPLERS
-from w2vneg.weighers import WEIGHERS
+from w2vneg.ground.errors import ConfigError, UnknownNameError
+from w2vneg.ground.registry import Registry
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.weighers import WEIGHERS
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import naive
 import numpy as np
 import pytest
 
-from w2vneg.errors import ConfigError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, UnknownNameError
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "w2vneg[torch]"')
 

@@ -9,8 +9,8 @@ import pytest
 from loss_cases import CASES, N_VOCAB, ask, example, of, off_kinks
 
 from w2vneg.config import TrainConfig
-from w2vneg.registry import RunContext
-from w2vneg.weighers import WEIGHERS
+from w2vneg.ground.registry import RunContext
+from w2vneg.objectives.weighers import WEIGHERS
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "w2vneg[torch]"')
 

@@ -9,7 +9,7 @@ from scipy import sparse, stats
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "w2vneg[torch]"')
 
-from w2vneg.errors import ConfigError  # noqa: E402
+from w2vneg.ground.errors import ConfigError  # noqa: E402
 from w2vneg.torch import SampledLoss  # noqa: E402
 from w2vneg.torch import samplers as torch_samplers  # noqa: E402
 from w2vneg.torch.samplers import View  # noqa: E402

@@ -9,10 +9,10 @@ import pytest
 from planted import as_text, two_topics
 
 from w2vneg import Vectors, Word2Vec
-from w2vneg.errors import ConfigError, MissingExtraError, OutputError, UnknownNameError
-from w2vneg.events import BestRestored, Diagnosis, EpochDone, RolledBack, RoundDone, Validated
-from w2vneg.tracking import TRACKERS, Tracker, Tracking, figures_of, step_of
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import ConfigError, MissingExtraError, OutputError, UnknownNameError
+from w2vneg.ground.events import BestRestored, Diagnosis, EpochDone, RolledBack, RoundDone, Validated
+from w2vneg.look.tracking import TRACKERS, Tracker, Tracking, figures_of, step_of
+from w2vneg.run.model import Model
 
 SMALL = ["--loss=ns", "--dim=8", "--window=3", "--subsample=0", "--min-count=1", "--workers=1", "--quiet"]
 

@@ -9,9 +9,9 @@ import pytest
 from planted import as_text, two_topics
 
 from w2vneg import config
-from w2vneg.config import presets
-from w2vneg.errors import ConfigError
-from w2vneg.warmup import warm_up
+from w2vneg.ground.errors import ConfigError
+from w2vneg.objectives import presets
+from w2vneg.run.warmup import warm_up
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="about compiled code")
 
@@ -27,7 +27,7 @@ def command(*arguments):
         assert not ended.code, arguments
 
 def signatures():
-    from w2vneg import jit
+    from w2vneg.ground import jit
     return {f"{d.py_func.__module__}.{d.py_func.__name__} {s}" for d in jit._dispatchers for s in d.signatures}
 
 read, path, *options = sys.argv[1:]
@@ -97,10 +97,10 @@ def test_all_means_every_preset(run_cli, monkeypatch):
         asked.append((config.loss, source))
         return warm_up_result
 
-    from w2vneg.warmup import Warmed
+    from w2vneg.run.warmup import Warmed
 
     warm_up_result = Warmed((), (), 0.0)
-    monkeypatch.setattr("w2vneg.warmup.warm_up", note)
+    monkeypatch.setattr("w2vneg.run.warmup.warm_up", note)
     assert run_cli("warmup", "--all", "--for", "text", "--for", "pairs").code == 0
     assert asked == [(name, source) for name in presets.PRESETS for source in ("text", "pairs")]
     assert run_cli("warmup", "--all", "--loss", "ns").code == 2
@@ -113,7 +113,7 @@ def test_weights_of_real_words_do_not_matter(tmp_path):
 
 
 def test_without_a_place_for_compiled_code_there_is_nothing_to_do(monkeypatch, run_cli):
-    monkeypatch.setattr("w2vneg.warmup.cache_folder", lambda: None)
+    monkeypatch.setattr("w2vneg.run.warmup.cache_folder", lambda: None)
     with pytest.raises(ConfigError, match="W2VNEG_JIT_CACHE"):
         warm_up(config.TrainConfig())
     result = run_cli("warmup")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
 from w2vneg.kernels.contracts import fill, group
 
 KEY = np.uint64(0xC0FFEE)

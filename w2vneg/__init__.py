@@ -8,14 +8,14 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOME = {  # public name -> module that defines it
-    "Word2Vec": "w2vneg.word2vec",
+    "Word2Vec": "w2vneg.run.word2vec",
     "Input": "w2vneg.data.inputs",
-    "Vectors": "w2vneg.embeddings",
+    "Vectors": "w2vneg.vectors",
     "Vocabulary": "w2vneg.data.vocab",
     "TrainConfig": "w2vneg.config",
-    "Validate": "w2vneg.training.validation",
-    "W2vnegError": "w2vneg.errors",
-    "DivergenceError": "w2vneg.errors",
+    "Validate": "w2vneg.run.validation",
+    "W2vnegError": "w2vneg.ground.errors",
+    "DivergenceError": "w2vneg.ground.errors",
 }
 __all__ = ["__version__", *_HOME]
 

@@ -27,8 +27,8 @@ def common(command):
 
 def encode(options):
     """Return the corpus that the common options name, encoded; what could not be written is refused before."""
-    from w2vneg.files.atomic import check_writable
-    from w2vneg.word2vec import Word2Vec
+    from w2vneg.ground.files.atomic import check_writable
+    from w2vneg.run.word2vec import Word2Vec
 
     if options["out"]:
         check_writable(options["out"])
@@ -38,7 +38,7 @@ def encode(options):
 
 def keep(out, text):
     """Write `text` to the file `out`, whole or not at all; nothing if there is none."""
-    from w2vneg.files.atomic import atomic_file
+    from w2vneg.ground.files.atomic import atomic_file
 
     if out:
         with atomic_file(out, "w", encoding="utf-8") as stream:

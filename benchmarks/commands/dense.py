@@ -18,7 +18,7 @@ def dense(vocab_size, dim, batch, draws, workers, repeats, out):
 
     Only the operations of the products are counted: three for a whole step of the softmax, one for the draws.
     """
-    from w2vneg.files.atomic import check_writable
+    from w2vneg.ground.files.atomic import check_writable
 
     from .. import dense as d
     from ..speed import machine

@@ -19,7 +19,7 @@ def explore(n, dim, asked, at_once, out):
     A process of its own serves. Questions follow one another, as those of one reader do; with --at-once those of a
     crowd come, too.
     """
-    from w2vneg.files.atomic import check_writable
+    from w2vneg.ground.files.atomic import check_writable
 
     from .. import explore as b
     from ..speed import machine

@@ -18,7 +18,7 @@ def io(corpus, long, repeats, mirror, out):
     """
     from w2vneg.data.catalog import resolve
     from w2vneg.data.inputs import locate
-    from w2vneg.files.atomic import check_writable
+    from w2vneg.ground.files.atomic import check_writable
 
     from .. import io as b
     from ..speed import machine

@@ -34,7 +34,7 @@ def items(data, metric, seeds, names, split_seed, pairs, dim, most, quick, out):
     validation users; the winners are trained again, interleaved, and reported on the test users.
     """
     from studies.item_tasks import load_task
-    from w2vneg.files.atomic import check_writable
+    from w2vneg.ground.files.atomic import check_writable
 
     from .. import items as b
     from ..item_rivals import Effort
@@ -67,7 +67,7 @@ def items_speed(data, repeats, dim, out):
     A pair is one positive with its negatives; BPR's has a user for its centre, and one negative.
     """
     from studies.item_tasks import load_task
-    from w2vneg.files.atomic import check_writable
+    from w2vneg.ground.files.atomic import check_writable
 
     from .. import items as b
     from .. import items_speed as s

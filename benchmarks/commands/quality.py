@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from w2vneg.cli.options import parse_toml
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 from .common import common, encode, keep
 

@@ -18,8 +18,8 @@ def recommenders(data, names, seeds, choose, out):
 
     Options are those that --choose has found on validation data; it goes on with what is there.
     """
-    from w2vneg.files.atomic import check_writable
-    from w2vneg.files.bounded import read_json
+    from w2vneg.ground.files.atomic import check_writable
+    from w2vneg.ground.files.bounded import read_json
 
     from .. import recommenders as b
 

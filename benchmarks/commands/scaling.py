@@ -16,7 +16,7 @@ _USUAL = ("ns shared", "ns per window", "relaxed shared", "relaxed per pair", "c
 @common
 def scaling(names, tokens, repeats, workers, **options):
     """Several workers beside one, in turns, and NumPy's product with as many threads; prints Markdown."""
-    from w2vneg.errors import ConfigError, UnknownNameError, did_you_mean
+    from w2vneg.ground.errors import ConfigError, UnknownNameError, did_you_mean
 
     from .. import scaling as s
     from ..contenders import CONTENDERS

@@ -22,7 +22,7 @@ def suite(corpus, long, repeats, tokens, vocabularies, dims, workers, names, mir
     Five cells of the grid, or with --long all of it; --vocab, --dim and --workers choose cells. The short form takes
     under two minutes on two idle cores once everything is compiled and the corpus is encoded.
     """
-    from w2vneg.files.atomic import check_writable
+    from w2vneg.ground.files.atomic import check_writable
 
     from .. import suite as s
     from ..contenders import CONTENDERS, installed
@@ -47,7 +47,7 @@ def suite(corpus, long, repeats, tokens, vocabularies, dims, workers, names, mir
 
 def _text(vocabulary, corpus, mirror):
     """Return the text of a vocabulary, encoded."""
-    from w2vneg.word2vec import Word2Vec
+    from w2vneg.run.word2vec import Word2Vec
 
     from ..suite import zipf_million
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 from .common import common, encode, keep, say
 from .quality import pinned
@@ -49,8 +49,8 @@ def time_to_quality(
     Each budget of epochs is a run of its own, whose learning rate falls to its end. The target and what reaches it are
     both read on the development part, or both on the test part.
     """
-    from w2vneg.errors import require
-    from w2vneg.files.atomic import atomic_file, check_writable
+    from w2vneg.ground.errors import require
+    from w2vneg.ground.files.atomic import atomic_file, check_writable
 
     from .. import quality as q
     from .. import time_to_quality as t
@@ -78,7 +78,7 @@ def time_to_quality(
     click.echo(f"{t.table(points)}\n")
     click.echo(t.reached_table(t.reached(points, target_epochs, tolerance), target_epochs))
     if plot:
-        from w2vneg.figures.still import as_bytes, drawn
+        from w2vneg.look.figures.still import as_bytes, drawn
 
         with atomic_file(plot) as stream:
             stream.write(as_bytes(drawn(t.picture(points, target_epochs))))

@@ -12,9 +12,9 @@ from benchmarks.item_rivals import Effort, Reading
 from benchmarks.item_trainers import CONTENDERS, Contender
 from studies.item_tasks import make_task
 from w2vneg.data.encoded import HeldOut, encode_corpus
-from w2vneg.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.evaluation import popularity_scores
-from w2vneg.training.validation import Metric
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.run.validation import Metric
+from w2vneg.vectors.evaluation import popularity_scores
 
 EFFORT = Effort(pairs=60_000, dim=8, rounds=1.0)
 SETTINGS = {  # for communities this small; the grids are for thousands of items

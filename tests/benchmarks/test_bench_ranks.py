@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks import exchange, ranks
 from benchmarks.quality import Run
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 
 def test_the_grid_has_one_run_of_one_rank_and_all_others_by_exchanges():

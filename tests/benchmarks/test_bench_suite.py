@@ -15,7 +15,7 @@ from benchmarks.operations import work_of
 from benchmarks.quality import Run
 from benchmarks.rivals import train_gensim, write_sentences
 from w2vneg.config import TrainConfig
-from w2vneg.errors import ConfigError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, UnknownNameError
 
 
 def work(pairs=1000, groups=100, n_vocab=50, **options):
@@ -186,7 +186,7 @@ def test_bad_options_are_refused_before_any_work(run_bench, monkeypatch, argumen
     def never(*args, **kwargs):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr("w2vneg.word2vec.Word2Vec.encode", never)
+    monkeypatch.setattr("w2vneg.run.word2vec.Word2Vec.encode", never)
     monkeypatch.setattr(suite, "zipf_million", never)
     result = run_bench(*arguments)
     assert result.code == 1 and said in result.err

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import recommenders
 from benchmarks.recommenders import Method, Task, choose, climb, neighbours
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 
 @pytest.fixture

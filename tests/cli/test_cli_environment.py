@@ -26,7 +26,7 @@ def run(*arguments, code=CODE, streams=None, cwd=None, **variables):
 FAILS = """
 import click
 from w2vneg.cli import main
-from w2vneg.errors import InputError
+from w2vneg.ground.errors import InputError
 
 @click.command()
 @click.argument("how")

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from w2vneg.embeddings import Vectors
-from w2vneg.errors import DataError
+from w2vneg.ground.errors import DataError
+from w2vneg.vectors import Vectors
 
 PAIRS = [("Paris", "london", 8.0), ("dog", "cat", 7.0), ("dog", "paris", 1.0), ("cat", "Atlantis", 0.5)]
 QUESTIONS = ": capital\ndog cat paris london\ncat dog london paris\n: gram1\ndog cats paris london\n"
@@ -134,7 +134,7 @@ def test_usage_mistakes(folder, run_cli):
 @pytest.mark.realdata
 def test_real_sets(tmp_path, monkeypatch, mirror, run_cli):
     from w2vneg.data import catalog as datasets
-    from w2vneg.evaluation import read_questions
+    from w2vneg.vectors.evaluation import read_questions
 
     monkeypatch.chdir(tmp_path)
     sections = read_questions(datasets.resolve("google", mirror=mirror))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.embeddings import Vectors
-from w2vneg.formats import FOLDERS, FORMATS, detect
+from w2vneg.vectors import Vectors
+from w2vneg.vectors.formats import FOLDERS, FORMATS, detect
 
 WORDS = ["the", "of", "and"]
 IN = np.array([[0.1, -2], [1 / 3, 4], [1e-20, 6]], dtype=np.float32)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from w2vneg.embeddings import Vectors
+from w2vneg.vectors import Vectors
 
 WORDS = ["king", "queen", "man", "woman", "été"]
 MATRIX = [[3, 1, 0], [3, 0, 2], [1, 1, 0], [1, 0, 2], [-1, 0, 0]]

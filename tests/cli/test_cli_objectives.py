@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from w2vneg.config.presets import PRESETS
 from w2vneg.data.sources import SOURCES
-from w2vneg.inputs import INPUTS
-from w2vneg.losses import LOSSES
-from w2vneg.readout import READOUTS
-from w2vneg.registry import About
-from w2vneg.samplers import SAMPLERS
-from w2vneg.weighers import WEIGHERS
+from w2vneg.ground.registry import About
+from w2vneg.objectives.inputs import INPUTS
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.objectives.readout import READOUTS
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.weighers import WEIGHERS
 
 KINDS = {
     "losses": LOSSES,
@@ -36,8 +36,8 @@ PLUGS = [(kind, name) for kind, registry in KINDS.items() for name in registry]
 
 PLUGIN = '''
 from w2vneg.kernels.contracts import implement_weigh
-from w2vneg.plugs import Weigher
-from w2vneg.weighers import WEIGHERS
+from w2vneg.objectives.plugs import Weigher
+from w2vneg.objectives.weighers import WEIGHERS
 
 
 @WEIGHERS.register("toy-told")

@@ -20,13 +20,13 @@ import w2vneg
 from w2vneg import Vectors, Vocabulary, Word2Vec
 from w2vneg.cli import progress
 from w2vneg.data.inputs import Input
-from w2vneg.events import RoundDone
-from w2vneg.files import atomic, locks
-from w2vneg.files.locks import owned
-from w2vneg.readout import READOUTS, Chain
-from w2vneg.training import checkpoints
-from w2vneg.training.model import Model
-from w2vneg.training.trainer import Trainer
+from w2vneg.ground.events import RoundDone
+from w2vneg.ground.files import atomic, locks
+from w2vneg.ground.files.locks import owned
+from w2vneg.objectives.readout import READOUTS, Chain
+from w2vneg.run import checkpoints
+from w2vneg.run.model import Model
+from w2vneg.run.trainer import Trainer
 
 SMALL = ["--loss=ns", "--dim=8", "--window=3", "--subsample=0", "--min-count=1", "--epochs=2", "--workers=1"]
 SMALL += ["--output=vectors.txt", "--force"]  # beside a model, too, and time and again

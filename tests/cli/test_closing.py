@@ -12,8 +12,8 @@ from w2vneg.cli import progress
 from w2vneg.cli.closing import tell_how_good, tell_of_loss, tell_what_next
 from w2vneg.cli.progress import TrainingProgress
 from w2vneg.cli.tables import hanging, sparkline, table
-from w2vneg.events import Diagnosis, RoundDone
-from w2vneg.report.subjects import EvaluationSet
+from w2vneg.ground.events import Diagnosis, RoundDone
+from w2vneg.look.report.subjects import EvaluationSet
 
 
 def said(tell, *arguments):
@@ -27,7 +27,7 @@ def pairs(tmp_path, monkeypatch):
     """The one set at hand: five pairs."""
     path = tmp_path / "pairs.tsv"
     path.write_text("a\tb\t5\na\tc\t4\na\td\t3\na\te\t2\na\tnobody\t1\n")
-    monkeypatch.setattr("w2vneg.report.subjects.sets_at_hand", lambda *_: [EvaluationSet("ws353", path, False)])
+    monkeypatch.setattr("w2vneg.look.report.subjects.sets_at_hand", lambda *_: [EvaluationSet("ws353", path, False)])
 
 
 def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):
@@ -86,7 +86,7 @@ def test_a_run_writes_its_page(tmp_path, monkeypatch, run_cli):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus.txt").write_text(as_text(two_topics()))
     small = "--loss=ns --dim=8 --window=3 --subsample=0 --min-count=1 --epochs=2 --workers=1 --save-model=model"
-    monkeypatch.setattr("w2vneg.report.bundle", lambda: "/* plotly */")
+    monkeypatch.setattr("w2vneg.look.report.bundle", lambda: "/* plotly */")
     result = run_cli("train", "--corpus", "corpus.txt", *small.split(), "--report", "page.html")
     assert result.code == 0 and result.err.splitlines()[-1] == "Wrote page.html; open it in a browser."
     page = (tmp_path / "page.html").read_text()

@@ -8,10 +8,10 @@ import scipy.sparse
 
 from w2vneg import Input, TrainConfig, Vectors, Vocabulary, Word2Vec
 from w2vneg.data.inputs import encode_input
-from w2vneg.errors import ConfigError
-from w2vneg.search.tuning import tune
-from w2vneg.training.model import Model
-from w2vneg.training.validation import Validate, make_validation
+from w2vneg.ground.errors import ConfigError
+from w2vneg.run.model import Model
+from w2vneg.run.search.tuning import tune
+from w2vneg.run.validation import Validate, make_validation
 
 SMALL = ("--dim=4", "--epochs=1", "--workers=1", "--loss=ns")
 

@@ -7,7 +7,7 @@ import pytest
 
 from w2vneg.cli import progress
 from w2vneg.cli.progress import TrainingProgress, byte_progress
-from w2vneg.events import EpochDone, ExchangesDone, ExchangesPlanned, Interrupted, RolledBack, RoundDone
+from w2vneg.ground.events import EpochDone, ExchangesDone, ExchangesPlanned, Interrupted, RolledBack, RoundDone
 
 
 class Terminal(io.StringIO):

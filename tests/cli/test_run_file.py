@@ -9,11 +9,11 @@ from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.config.presets import PRESETS
 from w2vneg.config.toml import to_toml
-from w2vneg.errors import W2vnegError
-from w2vneg.training.model import Model
-from w2vneg.training.runfile import run_as_toml
+from w2vneg.ground.errors import W2vnegError
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.run.model import Model
+from w2vneg.run.runfile import run_as_toml
 
 SMALL = ["--loss=ns", "--dim=8", "--min-count=1", "--epochs=2", "--workers=1", "--quiet"]
 

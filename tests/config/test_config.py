@@ -11,9 +11,9 @@ import pytest
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.config.compatibility import about_cosines, check_plugs
-from w2vneg.config.presets import preset_of
 from w2vneg.config.table import shown_default
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
+from w2vneg.objectives.presets import preset_of
 
 FIELDS = {item.name: item for item in dataclasses.fields(TrainConfig)}
 NUMBERS = [name for name, item in FIELDS.items() if item.metadata["kind"] in (int, float)]

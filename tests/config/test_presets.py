@@ -12,14 +12,14 @@ from w2vneg import Word2Vec
 from w2vneg.cli.objectives import _preset as told
 from w2vneg.cli.options import read_config
 from w2vneg.config import TrainConfig
-from w2vneg.config.presets import PRESETS, Preset, preset_of, register_preset
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError
-from w2vneg.losses import LOSSES
-from w2vneg.option import flag_of
-from w2vneg.samplers import SAMPLERS
-from w2vneg.training.model import Model
-from w2vneg.weighers import WEIGHERS
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.option import flag_of
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.presets import PRESETS, Preset, preset_of, register_preset
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.weighers import WEIGHERS
+from w2vneg.run.model import Model
 
 FIELDS = {item.name: item for item in dataclasses.fields(TrainConfig)}
 
@@ -250,7 +250,7 @@ EVERY = """
 import json
 import numpy as np
 from w2vneg import Word2Vec
-from w2vneg.config.presets import PRESETS
+from w2vneg.objectives.presets import PRESETS
 
 np.seterr(over="ignore")  # plain Python warns where random streams wrap round
 rng = np.random.default_rng(1)

@@ -6,7 +6,7 @@ import pytest
 
 from w2vneg.data import builtin
 from w2vneg.data import catalog as datasets
-from w2vneg.errors import DataError, OutputError
+from w2vneg.ground.errors import DataError, OutputError
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from w2vneg import Input, Word2Vec
 from w2vneg.data.readers.foreign import guess_delimiter, looks_like_log, recognise
-from w2vneg.errors import DoubtError, InputError
+from w2vneg.ground.errors import DoubtError, InputError
 
 ALL = ("text", "baskets", "edges", "pairs", "ratings")
 TABLES = ALL[2:]

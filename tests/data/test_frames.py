@@ -12,7 +12,7 @@ from w2vneg import Input, Validate, Word2Vec
 from w2vneg.data.encoded import read_pairs_file
 from w2vneg.data.inputs import as_input, encode_input
 from w2vneg.data.readers.frames import Frame
-from w2vneg.errors import ConfigError, InputError, W2vnegError
+from w2vneg.ground.errors import ConfigError, InputError, W2vnegError
 
 USERS = ["ann", "bob", "ann", "carl", "bob", "ann", "dora dot", "bob"]
 ITEMS = [10, 11, 12, 10, 12, 11, 7, 12]

@@ -11,7 +11,7 @@ from w2vneg import Input, Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedGraph, share_of
 from w2vneg.data.inputs import encode_input
-from w2vneg.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, InputError
 
 
 def read(data, **options):

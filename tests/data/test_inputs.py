@@ -14,7 +14,7 @@ from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.sources import SOURCES
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 
 @pytest.mark.parametrize(

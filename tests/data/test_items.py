@@ -22,7 +22,7 @@ from w2vneg.data.encoded import (
 from w2vneg.data.readers.layout import Column
 from w2vneg.data.readers.tables import Tables
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError, DoubtError, InputError
+from w2vneg.ground.errors import ConfigError, DoubtError, InputError
 
 
 @pytest.fixture

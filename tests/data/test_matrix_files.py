@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 
 from w2vneg.data.encoded import encode_cooccurrence, matrices
-from w2vneg.errors import InputError, W2vnegError
+from w2vneg.ground.errors import InputError, W2vnegError
 
 DENSE = np.array([[0, 2, 0, 1], [2, 0, 3, 0], [0, 3, 0, 4], [1, 0, 4, 0]])
 FORMATS = ("csr", "csc", "coo", "bsr", "dia")

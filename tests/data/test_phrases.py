@@ -12,8 +12,8 @@ from w2vneg.data.encoded import encode_corpus, found
 from w2vneg.data.encoded.ranked import Reading, encode_ranked
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.phrases import Phrase, Tally, find_phrases, joined, read_phrases, write_phrases
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.run.model import Model
 
 
 def made_up(n=900, seed=3):

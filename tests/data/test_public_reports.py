@@ -16,7 +16,7 @@ from w2vneg.cli import cli
 from w2vneg.data.encoded import encode_cooccurrence, encode_edges, encode_pairs, encode_ratings, read_pairs_file
 from w2vneg.data.inputs import encode_input, settled
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import DoubtError, InputError
+from w2vneg.ground.errors import DoubtError, InputError
 
 READ = {"pairs": encode_pairs, "edges": encode_edges, "ratings": encode_ratings}
 TWO = {"rectangular": True}

@@ -11,7 +11,7 @@ from w2vneg.data.encoded import encode_baskets, encode_corpus
 from w2vneg.data.encoded.ranked import Reading, encode_ranked, files_of
 from w2vneg.data.readers import stretches as stretches_module
 from w2vneg.data.readers.stretches import Stretch, deal
-from w2vneg.errors import ConfigError, InputError
+from w2vneg.ground.errors import ConfigError, InputError
 
 
 def even(n_ranks):

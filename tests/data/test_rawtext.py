@@ -16,8 +16,8 @@ from w2vneg.data.rawtext import about_words
 from w2vneg.data.readers import READERS
 from w2vneg.data.readers.strip import CLEANERS, Stripped
 from w2vneg.data.readers.words import read_words
-from w2vneg.errors import ConfigError
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import ConfigError
+from w2vneg.run.model import Model
 
 SIGNS = "ab7é日न\u093f\u200d_'’-.,:;!\u0301 \n\u00a0·٣𝒳😀«"
 

@@ -20,7 +20,7 @@ from w2vneg.data.readers.counting import TokenCounter
 from w2vneg.data.readers.sentences import read_sentences
 from w2vneg.data.readers.sources import STDIN, Source, find_files, is_paths
 from w2vneg.data.readers.text import codec_name
-from w2vneg.errors import ConfigError, InputError, MissingExtraError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError, UnknownNameError
 
 TEXT = "the cat sat\non the mat\n" * 500
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from w2vneg.data.encoded import encode_cooccurrence, encode_edges, encode_pairs, encode_ratings
-from w2vneg.errors import DoubtError, InputError
+from w2vneg.ground.errors import DoubtError, InputError
 
 
 @pytest.fixture

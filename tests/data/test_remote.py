@@ -15,7 +15,7 @@ from w2vneg.data.encoded.ranked import Reading, encode_ranked
 from w2vneg.data.inputs import encode_input
 from w2vneg.data.readers.sources import Source, find_files
 from w2vneg.data.readers.stretches import Stretch, deal
-from w2vneg.errors import ConfigError, InputError, MissingExtraError
+from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
 
 fsspec = pytest.importorskip("fsspec")
 TEXT = {name: b"".join(b"a%d b c%d\n" % (k % 7, k % 11) for k in range(n)) for name, n in (("one", 200), ("two", 90))}

@@ -9,7 +9,7 @@ from w2vneg.config import TrainConfig
 from w2vneg.config.ranks import borders
 from w2vneg.data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus, share_of
 from w2vneg.data.encoded.shares import going_round
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 SENTENCES = [["a", "b", "c", "d"], ["b", "a"], ["c", "a", "b", "a", "d", "b", "c"]]
 

@@ -19,7 +19,7 @@ from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.splitfiles import check_place, part_facts, source_facts, write_split
 from w2vneg.data.splits import check_way, split_data
-from w2vneg.errors import ConfigError, InputError, OutputError
+from w2vneg.ground.errors import ConfigError, InputError, OutputError
 from w2vneg.kernels import cooccurrence
 
 N_ITEMS = 9

@@ -16,7 +16,7 @@ from w2vneg.data.readers import tables as module
 from w2vneg.data.readers.layout import Column, delimiter_of
 from w2vneg.data.readers.names import Names, as_word
 from w2vneg.data.readers.tables import Tables
-from w2vneg.errors import ConfigError, InputError, MissingExtraError
+from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
 from w2vneg.kernels.text.rows import scan_rows
 
 PAIRS = [

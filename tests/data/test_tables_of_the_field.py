@@ -3,7 +3,7 @@
 import pytest
 
 from w2vneg.data.encoded import encode_edges, encode_pairs, encode_ratings
-from w2vneg.errors import ConfigError, DoubtError, InputError
+from w2vneg.ground.errors import ConfigError, DoubtError, InputError
 
 READ = {"pairs": encode_pairs, "edges": encode_edges, "ratings": encode_ratings}
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 
 WORDS = st.text(min_size=1).filter(lambda word: word.split() == [word] and word.isprintable())
 

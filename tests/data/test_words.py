@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from w2vneg.data import words as module
 from w2vneg.data.words import Words
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 
 ANY = st.text(st.characters(), max_size=6)  # empty ones, blanks, lone surrogates and NULs among them
 

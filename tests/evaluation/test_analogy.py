@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from w2vneg.embeddings import Vectors
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.evaluation import analogy as module
-from w2vneg.evaluation import evaluate_analogy, read_questions
+from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.kernels.evaluation.analogies import count_better
+from w2vneg.vectors import Vectors
+from w2vneg.vectors.evaluation import analogy as module
+from w2vneg.vectors.evaluation import evaluate_analogy, read_questions
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from item_models import model_of
 from w2vneg import Input, Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.evaluation.folding import _PRIOR, fold_in
-from w2vneg.evaluation.recommend import recommend
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.run.model import Model
+from w2vneg.vectors.evaluation.folding import _PRIOR, fold_in
+from w2vneg.vectors.evaluation.recommend import recommend
 
 RNG = np.random.default_rng(8)
 N_USERS, N_ITEMS, DIM = 30, 20, 4

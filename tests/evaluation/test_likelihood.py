@@ -8,9 +8,9 @@ from scipy.special import logsumexp
 
 from w2vneg import Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import InputError
-from w2vneg.evaluation import LogitScores, likelihood
-from w2vneg.evaluation.likelihood import evaluate_likelihood, window_pairs
+from w2vneg.ground.errors import InputError
+from w2vneg.vectors.evaluation import LogitScores, likelihood
+from w2vneg.vectors.evaluation.likelihood import evaluate_likelihood, window_pairs
 
 SENTENCES = [["a", "b", "a", "c"], ["c", "b"], ["a"], ["d", "d", "a", "b", "c"]]
 

@@ -15,9 +15,9 @@ from sklearn.metrics import (
     top_k_accuracy_score,
 )
 
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.evaluation import LogitScores, cooccurrence_scores, evaluate_ranking, popularity_scores
-from w2vneg.evaluation import ranking as module
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.vectors.evaluation import LogitScores, cooccurrence_scores, evaluate_ranking, popularity_scores
+from w2vneg.vectors.evaluation import ranking as module
 
 LN2 = np.log(2)
 

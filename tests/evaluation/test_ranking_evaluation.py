@@ -8,11 +8,11 @@ import scipy.sparse
 from item_models import LOGITS, model_of
 
 from w2vneg import Word2Vec
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.evaluation import history_scores
-from w2vneg.evaluation import ranking as ranking_module
-from w2vneg.evaluation.baselines import COOCCURRENCE, POPULARITY, evaluate_with_baselines
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.run.model import Model
+from w2vneg.vectors.evaluation import history_scores
+from w2vneg.vectors.evaluation import ranking as ranking_module
+from w2vneg.vectors.evaluation.baselines import COOCCURRENCE, POPULARITY, evaluate_with_baselines
 
 TRAIN = [("a", "b", 5), ("a", "c", 1), ("b", "c", 3), ("c", "a", 2), ("d", "e", 1)]
 TEST = [("a", "d", 1), ("a", "e", 1), ("b", "a", 2), ("nobody", "a", 3), ("a", "nothing", 1)]
@@ -111,7 +111,7 @@ def test_an_absolute_softmax_is_ranked_by_the_size_of_its_logits(folder):
 
 
 def test_counts_too_large_for_memory_are_not_made(folder, monkeypatch):
-    monkeypatch.setattr("w2vneg.evaluation.baselines.memory_size", lambda: 100)
+    monkeypatch.setattr("w2vneg.vectors.evaluation.baselines.memory_size", lambda: 100)
     model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="xyz")
     write(folder / "train.tsv", [("u", "x", 1), ("v", "x", 1), ("v", "y", 1)])
     write(folder / "test.tsv", [("u", "y", 1)])

@@ -10,9 +10,9 @@ from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.readers.titles import read_titles
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.evaluation.recommend import recommend, recommend_many
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.run.model import Model
+from w2vneg.vectors.evaluation.recommend import recommend, recommend_many
 
 
 @pytest.fixture

@@ -10,15 +10,15 @@ from test_ranking_evaluation import LOGITS, TEST, model_of, write
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.config.law import settle_alike
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.evaluation import recommend as module
-from w2vneg.evaluation import scores as scores_module
-from w2vneg.evaluation import scores_of
-from w2vneg.evaluation.recommend import recommend, recommend_many
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.kernels.evaluation.best import LeftOut, Lists, best_of_rows, best_of_tile
-from w2vneg.training.model import Model
+from w2vneg.objectives.law import settle_alike
+from w2vneg.run.model import Model
+from w2vneg.vectors.evaluation import recommend as module
+from w2vneg.vectors.evaluation import scores as scores_module
+from w2vneg.vectors.evaluation import scores_of
+from w2vneg.vectors.evaluation.recommend import recommend, recommend_many
 
 RNG = np.random.default_rng(6)
 

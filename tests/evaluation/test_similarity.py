@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from w2vneg.embeddings import Vectors
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.evaluation import EVALUATORS, evaluate_similarity, read_pairs
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.vectors import Vectors
+from w2vneg.vectors.evaluation import EVALUATORS, evaluate_similarity, read_pairs
 
 CITIES = [("Paris", "london", 8.5), ("dog", "cat", 7.0), ("dog", "paris", 1.25), ("cat", "london", 0.5)]
 

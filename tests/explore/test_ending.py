@@ -17,7 +17,7 @@ FOREVER = """
 import sys
 import numpy as np
 from w2vneg.cli import main
-from w2vneg.explore import Answers
+from w2vneg.look.explore import Answers
 
 def near(self, q="", k=""):
     large = np.ones((1000, 1000))

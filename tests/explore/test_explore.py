@@ -10,12 +10,12 @@ import pytest
 from item_models import LOGITS, model_of
 
 from w2vneg import Vectors
-from w2vneg.errors import ConfigError, UnknownNameError
-from w2vneg.evaluation.recommend import recommend
-from w2vneg.explore import Answers, make_app
-from w2vneg.explore.answers import Titles, parsed
-from w2vneg.explore.app import Desk, allow_files, listen
-from w2vneg.report.subjects import Subject
+from w2vneg.ground.errors import ConfigError, UnknownNameError
+from w2vneg.look.explore import Answers, make_app
+from w2vneg.look.explore.answers import Titles, parsed
+from w2vneg.look.explore.app import Desk, allow_files, listen
+from w2vneg.look.report.subjects import Subject
+from w2vneg.vectors.evaluation.recommend import recommend
 
 WORDS = ["king", "queen", "man", "woman", "well-known", "-", "kings", "King", "<script>alert(1)</script>"]
 TOKEN = "the-token"
@@ -115,7 +115,7 @@ def test_two_words_compared():
 
 @pytest.mark.parametrize("many", [1, 10_000])
 def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up(monkeypatch, many):
-    monkeypatch.setattr("w2vneg.explore.answers._MANY", many)  # from so many on, copies in bytes propose
+    monkeypatch.setattr("w2vneg.look.explore.answers._MANY", many)  # from so many on, copies in bytes propose
     one = items()
     found = Answers([one, subject()]).next("b\nd", "3")
     column = found["columns"][0]

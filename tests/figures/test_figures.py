@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from w2vneg.figures.charts import COLOURS, DASHES, Chart, Series
-from w2vneg.figures.still import as_bytes, draw, drawn, styled
+from w2vneg.look.figures.charts import COLOURS, DASHES, Chart, Series
+from w2vneg.look.figures.still import as_bytes, draw, drawn, styled
 
 pytest.importorskip("matplotlib")
 
@@ -59,7 +59,7 @@ def test_pictures_are_files_of_their_kind():
 
 def test_charts_share_a_figure():
     with styled():
-        from w2vneg.figures.still import new_figure
+        from w2vneg.look.figures.still import new_figure
 
         panels = new_figure().subplots(1, 2)
         for axes in panels:

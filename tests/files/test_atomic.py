@@ -7,9 +7,9 @@ import stat
 
 import pytest
 
-from w2vneg.errors import OutputError
-from w2vneg.files import atomic
-from w2vneg.files.atomic import (
+from w2vneg.ground.errors import OutputError
+from w2vneg.ground.files import atomic
+from w2vneg.ground.files.atomic import (
     atomic_file,
     atomic_folder,
     check_folder_writable,
@@ -18,7 +18,7 @@ from w2vneg.files.atomic import (
     recover,
     sweep,
 )
-from w2vneg.files.locks import owned
+from w2vneg.ground.files.locks import owned
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_a_system_call_that_is_missing_is_done_without(tmp_path, monkeypatch, co
         ctypes.set_errno(code)
         return -1
 
-    monkeypatch.setattr("w2vneg.files.exchange._system_call", lambda: missing if code else None)
+    monkeypatch.setattr("w2vneg.ground.files.exchange._system_call", lambda: missing if code else None)
     path = former_model(tmp_path)
     with atomic_folder(path) as folder:
         (folder / "a.txt").write_text("new")

@@ -15,11 +15,11 @@ from w2vneg.data.readers.names import read_names
 from w2vneg.data.readers.sources import find_files
 from w2vneg.data.readers.titles import read_titles
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import DataError, InputError
-from w2vneg.evaluation.analogy import read_questions
-from w2vneg.evaluation.similarity import read_pairs
-from w2vneg.files import bounded
-from w2vneg.samplers.degeneracy import read_degeneracy
+from w2vneg.ground.errors import DataError, InputError
+from w2vneg.ground.files import bounded
+from w2vneg.objectives.samplers.degeneracy import read_degeneracy
+from w2vneg.vectors.evaluation.analogy import read_questions
+from w2vneg.vectors.evaluation.similarity import read_pairs
 
 AB = Vocabulary(["a", "b"], [2, 1])
 READ = {  # what is read -> (function of a path, content that is right)

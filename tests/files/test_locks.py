@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from w2vneg.errors import OutputError
-from w2vneg.files import locks
-from w2vneg.files.locks import claim, keeps_others_out, lock_file, owned
+from w2vneg.ground.errors import OutputError
+from w2vneg.ground.files import locks
+from w2vneg.ground.files.locks import claim, keeps_others_out, lock_file, owned
 
 needs_locks = pytest.mark.skipif(locks.fcntl is None, reason="no such locks on this system")
 
@@ -33,7 +33,7 @@ def test_a_place_has_one_owner_who_is_named(tmp_path):
 def test_the_lock_of_a_killed_process_is_free(tmp_path):
     code = f"""
 import os
-from w2vneg.files.locks import owned
+from w2vneg.ground.files.locks import owned
 with owned({str(tmp_path / "model")!r}):
     os.kill(os.getpid(), 9)
 """

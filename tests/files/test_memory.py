@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from w2vneg.files import memory
-from w2vneg.files.memory import memory_size
+from w2vneg.ground.files import memory
+from w2vneg.ground.files.memory import memory_size
 
 GB = 2**30
 NO_LIMIT = 9223372036854771712  # as version 1 says it

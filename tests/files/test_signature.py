@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from w2vneg import Word2Vec
-from w2vneg.config.presets import PRESETS
-from w2vneg.errors import ConfigError
-from w2vneg.files import signature
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.files import signature
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.run.model import Model
 
 PLUGIN = """
 from pathlib import Path
 
-from w2vneg.config.presets import Preset, register_preset
+from w2vneg.objectives.presets import Preset, register_preset
 
 register_preset("mine", Preset("ns", {"sampler": "popularity", "exclude": "target"}, "ns by another name", "ours"))
 Path("ran").touch()

@@ -12,9 +12,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from w2vneg import formats
-from w2vneg.embeddings import Vectors
-from w2vneg.errors import ConfigError, InputError, MissingExtraError, OutputError
+from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError, OutputError
+from w2vneg.vectors import Vectors, formats
 
 WORDS = ["the", "of", "zürich", "new_york", "sun"]
 

@@ -8,10 +8,10 @@ from planted import two_topics
 
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError, FileNote, InputError, UnknownNameError
-from w2vneg.evaluation import scores_of
-from w2vneg.formats import detect, fasttext
-from w2vneg.training.start import Start
+from w2vneg.ground.errors import ConfigError, FileNote, InputError, UnknownNameError
+from w2vneg.run.start import Start
+from w2vneg.vectors.evaluation import scores_of
+from w2vneg.vectors.formats import detect, fasttext
 
 SMALL = {"loss": "ns", "dim": 8, "window": 3, "epochs": 1, "min_count": 1, "workers": 1, "subsample": 0}
 

@@ -14,12 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from w2vneg import formats
 from w2vneg.data.words import Words
-from w2vneg.embeddings import Vectors
-from w2vneg.errors import ConfigError, FileNote, InputError, OutputError
-from w2vneg.files import bounded
-from w2vneg.formats import binary, decimals
+from w2vneg.ground.errors import ConfigError, FileNote, InputError, OutputError
+from w2vneg.ground.files import bounded
+from w2vneg.vectors import Vectors, formats
+from w2vneg.vectors.formats import binary, decimals
 
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
 WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=8)

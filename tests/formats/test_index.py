@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from w2vneg import Vectors
-from w2vneg.formats import save
+from w2vneg.vectors.formats import save
 
 faiss = pytest.importorskip("faiss")
 

@@ -8,17 +8,17 @@ from planted import same_topic, two_topics
 
 from w2vneg import Vectors, Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.config.presets import PRESETS
 from w2vneg.data.encoded import EncodedCorpus, encode_corpus
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.data.words import Words
-from w2vneg.errors import ConfigError, UnknownNameError
-from w2vneg.events import RoundDone
-from w2vneg.inputs import INPUTS
-from w2vneg.inputs.subwords import rows_of_grams
+from w2vneg.ground.errors import ConfigError, UnknownNameError
+from w2vneg.ground.events import RoundDone
 from w2vneg.kernels.text.grams import buckets_of
-from w2vneg.training.model import Model
-from w2vneg.training.trainer import Trainer
+from w2vneg.objectives.inputs import INPUTS
+from w2vneg.objectives.inputs.subwords import rows_of_grams
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.run.model import Model
+from w2vneg.run.trainer import Trainer
 
 COMPOSED = [name for name in INPUTS if INPUTS[name].composes]
 SMALL = {
@@ -96,8 +96,8 @@ import warnings
 import numpy as np
 from planted import same_topic, two_topics
 from w2vneg import Word2Vec
-from w2vneg.config.presets import PRESETS
-from w2vneg.errors import ConfigError
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.ground.errors import ConfigError
 
 np.seterr(over="ignore")
 warnings.filterwarnings("ignore", "these vectors were trained on")

@@ -9,15 +9,15 @@ import sys
 
 import pytest
 
-from w2vneg.jit import njit
-from w2vneg.jit.disk import keep_code
+from w2vneg.ground.jit import njit
+from w2vneg.ground.jit.disk import keep_code
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="about compiled code")
 
 TRAIN = """
 import json
 from w2vneg import Word2Vec
-from w2vneg.jit import cache_folder
+from w2vneg.ground.jit import cache_folder
 from w2vneg.kernels.round import fill_block
 from w2vneg.kernels.window import train_windows
 Word2Vec(loss="ns", dim=8, window=1, epochs=1, min_count=1, workers=1, subsample=0).fit([["a", "b", "c"]] * 4)
@@ -43,7 +43,7 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 BORROWING_PLUG = """
 from typing import NamedTuple
 from w2vneg.kernels.contracts import implement_step
-from w2vneg.losses import negative_sampling
+from w2vneg.objectives.losses import negative_sampling
 
 class Fixed(NamedTuple):
     mean: bool = False
@@ -54,7 +54,7 @@ implement_step(Fixed)(negative_sampling.step)
 # `ask` stands for the loops of the package: it lies in a folder of its own and is known to every process
 CALLER = """
 import numpy as np
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
 from w2vneg.kernels.contracts import step
 
 @njit
@@ -66,8 +66,8 @@ ASK = """
 import json, sys
 import numpy as np
 from caller import ask
-from w2vneg.jit import cache_folder
-from w2vneg.losses.negative_sampling import NegativeSampling
+from w2vneg.ground.jit import cache_folder
+from w2vneg.objectives.losses.negative_sampling import NegativeSampling
 loss = NegativeSampling()
 if len(sys.argv) > 1:
     import importlib
@@ -82,7 +82,7 @@ print(json.dumps({
 
 # a function that loops borrow has no entry for Python; the one with an entry must not be taken for it, nor it for that
 BORROWED = """
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
 
 @njit(borrows=True)
 def halve(x):
@@ -96,7 +96,7 @@ def ask(x):
 CALL = """
 import json, sys
 import borrowed
-from w2vneg.jit import compilations
+from w2vneg.ground.jit import compilations
 values = {name: getattr(borrowed, name)(3.0) for name in sys.argv[1:]}
 print(json.dumps({"values": values, "compiled": sum(compiled for compiled, _ in compilations().values())}))
 """

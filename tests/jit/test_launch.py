@@ -14,8 +14,8 @@ import pytest
 from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
-from w2vneg.jit import available_threads, launch
-from w2vneg.samplers._exact import BoltzmannExact
+from w2vneg.ground.jit import available_threads, launch
+from w2vneg.objectives.samplers._exact import BoltzmannExact
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 40])
@@ -80,13 +80,13 @@ def test_without_further_threads_this_one_does_it_all(monkeypatch):
     def refuse():
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("w2vneg.jit._helpers", refuse)
+    monkeypatch.setattr("w2vneg.ground.jit._helpers", refuse)
     assert launch(lambda k: (k, threading.current_thread()), 3) == [(k, threading.current_thread()) for k in range(3)]
 
 
 LATE = """
 import threading, time
-from w2vneg.jit import launch
+from w2vneg.ground.jit import launch
 def work():
     threading.main_thread().join()
     print(launch(abs, 3))
@@ -101,7 +101,7 @@ def test_a_thread_that_outlives_the_main_one_goes_on():
 
 FORK = """
 import os
-from w2vneg.jit import launch
+from w2vneg.ground.jit import launch
 launch(abs, 2)
 child = os.fork()
 if child == 0:

@@ -1,4 +1,4 @@
-"""What `w2vneg.jit` takes from inside Numba, beyond its public API; setup.cfg pins Numba below the first version that
+"""What `w2vneg.ground.jit` takes from inside Numba; setup.cfg pins Numba below the first version that
 nobody has tried. Where a new Numba fails here, mend `w2vneg/jit` before the pin is raised.
 """
 
@@ -13,7 +13,7 @@ from numba.core.compiler import Compiler, Flags
 from numba.core.options import DefaultOptions
 from numba.core.registry import CPUDispatcher
 
-from w2vneg import jit
+from w2vneg.ground import jit
 
 SETUP = Path(__file__).parents[2] / "setup.cfg"
 

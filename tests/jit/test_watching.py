@@ -3,10 +3,10 @@
 import pytest
 
 from w2vneg.cli.progress import compiling_told
-from w2vneg.events import Compiled, Compiling
-from w2vneg.jit import DISABLE_JIT, njit
-from w2vneg.jit.disk import keep_code
-from w2vneg.jit.watching import watched
+from w2vneg.ground.events import Compiled, Compiling
+from w2vneg.ground.jit import DISABLE_JIT, njit
+from w2vneg.ground.jit.disk import keep_code
+from w2vneg.ground.jit.watching import watched
 
 pytestmark = pytest.mark.skipif(DISABLE_JIT, reason="about compiled code")
 
@@ -41,7 +41,7 @@ def test_a_function_is_told_of_once_with_what_it_calls(function):
 
 def test_the_command_line_says_at_once_where_code_is_kept_and_then_how_long_it_took(function, monkeypatch, tmp_path):
     monkeypatch.setattr("w2vneg.cli.progress._WORTH_A_LINE", 0.0)
-    monkeypatch.setattr("w2vneg.jit.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("w2vneg.ground.jit.cache_folder", lambda: tmp_path)
     told = []
     with compiling_told(told.append):
         function(3)

@@ -6,13 +6,13 @@ import pytest
 from scripted import Scripted
 from test_kernels import assert_seen, plugs_of, replicated, stream, toy_run
 
-from w2vneg.inputs.subwords import Subwords, WindowSubwords
-from w2vneg.inputs.window import Window
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
+from w2vneg.ground.registry import Sharing
 from w2vneg.kernels.groups import Shape
 from w2vneg.kernels.linalg import Rows, add_to_rows, sum_rows, width_of
 from w2vneg.kernels.shard import run_shard
-from w2vneg.registry import Sharing
+from w2vneg.objectives.inputs.subwords import Subwords, WindowSubwords
+from w2vneg.objectives.inputs.window import Window
 
 
 def toy_grams(n_vocab, n_grams=7):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 from w2vneg.kernels import cooccurrence
 from w2vneg.kernels.cooccurrence import pair_counts
 

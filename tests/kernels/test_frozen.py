@@ -7,12 +7,12 @@ from scripted import Scripted
 from test_bags import bags, toy_grams
 from test_kernels import assert_seen, plugs_of, replicated, stream, toy_run
 
-from w2vneg.inputs.subwords import Subwords
+from w2vneg.ground.registry import Sharing
 from w2vneg.kernels.frozen import stays, step_bag, step_targets, step_window
 from w2vneg.kernels.groups import Shape, make_scratch
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
-from w2vneg.registry import Sharing
+from w2vneg.objectives.inputs.subwords import Subwords
 
 
 class Still(np.ndarray):

@@ -15,10 +15,10 @@ from walking import groups, wrapping_integers  # noqa: F401, a fixture of every 
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.events import EpochDone
-from w2vneg.training.model import Model
-from w2vneg.training.trainer import Trainer
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.events import EpochDone
+from w2vneg.run.model import Model
+from w2vneg.run.trainer import Trainer
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 

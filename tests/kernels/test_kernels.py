@@ -18,7 +18,7 @@ from scipy import stats
 from scripted import Scripted
 
 from w2vneg.config import TrainConfig
-from w2vneg.jit import njit, prefetch
+from w2vneg.ground.jit import njit, prefetch
 from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
@@ -39,8 +39,8 @@ from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.simd.lanes import weigh_lanes
 from w2vneg.kernels.walk import TextWindows
-from w2vneg.losses import LOSSES
-from w2vneg.weighers import WEIGHERS
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.weighers import WEIGHERS
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 DRAWS = 20_000 if SLOW else 400_000

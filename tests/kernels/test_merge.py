@@ -4,10 +4,10 @@ import naive
 import numpy as np
 import pytest
 
+from w2vneg.engines.local import private_rows
 from w2vneg.kernels.exchange import merge_changes
 from w2vneg.kernels.round import merge_round
 from w2vneg.kernels.schedule import block_size, even_block
-from w2vneg.training.engines.local import private_rows
 
 
 def merged(shared, copies, chunks=3, pulls=1e9, undamped=2):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
 from w2vneg.kernels.simd.octets import STRETCH, breaks, digits, octet, trailing_zeros
 
 MAY_BE_SPACE = {*range(0x21), 0xC2, *range(0xE0, 0xE4)}

@@ -12,23 +12,23 @@ from test_kernels import assert_seen, replicated, stream, toy_run
 
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError
-from w2vneg.evaluation import evaluate_likelihood, scores_of
-from w2vneg.evaluation.scores import PathScores
-from w2vneg.inputs.row import Row
-from w2vneg.inputs.subwords import Subwords
-from w2vneg.inputs.window import Window
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.registry import RunContext, Sharing
 from w2vneg.kernels.exclusion import ExcludeNone
 from w2vneg.kernels.groups import Plugs, Shape
 from w2vneg.kernels.huffman import huffman_paths
 from w2vneg.kernels.paths import TILE
 from w2vneg.kernels.shard import run_shard
-from w2vneg.losses import LOSSES
-from w2vneg.losses.hierarchical import Hierarchical
-from w2vneg.registry import RunContext, Sharing
-from w2vneg.samplers._nothing import Nothing
-from w2vneg.training.model import Model
-from w2vneg.weighers.none import Unweighted
+from w2vneg.objectives.inputs.row import Row
+from w2vneg.objectives.inputs.subwords import Subwords
+from w2vneg.objectives.inputs.window import Window
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.losses.hierarchical import Hierarchical
+from w2vneg.objectives.samplers._nothing import Nothing
+from w2vneg.objectives.weighers.none import Unweighted
+from w2vneg.run.model import Model
+from w2vneg.vectors.evaluation import evaluate_likelihood, scores_of
+from w2vneg.vectors.evaluation.scores import PathScores
 
 SMALL = {"loss": "hierarchical", "dim": 16, "window": 2, "workers": 1, "min_count": 1, "subsample": 0, "alpha": 0.1}
 

@@ -14,17 +14,17 @@ from w2vneg.cli.train import train
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedCorpus, encode_corpus
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.registry import Sharing
 from w2vneg.kernels.contracts import implement_prepare_group
 from w2vneg.kernels.exclusion import ExcludeKnown
 from w2vneg.kernels.groups import Shape, make_scratch
 from w2vneg.kernels.linalg import AnyWidth, Rows, width_of
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.window import _largest_repeated_step
-from w2vneg.plugs import Weigher
-from w2vneg.registry import Sharing
-from w2vneg.training.trainer import Trainer
-from w2vneg.weighers import WEIGHERS
+from w2vneg.objectives.plugs import Weigher
+from w2vneg.objectives.weighers import WEIGHERS
+from w2vneg.run.trainer import Trainer
 
 CASES = [  # loss, weigher, negatives, bounded, targets excluded
     ("ns", "none", 5, True, True),

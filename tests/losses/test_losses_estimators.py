@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from loss_cases import CASES, SLOW, ask, of
 
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
 from w2vneg.kernels.contracts import step
 
 V, POSITIVE = 20, 3

@@ -9,14 +9,14 @@ import pytest
 from scipy import sparse
 
 from w2vneg import Vectors, Word2Vec
-from w2vneg.errors import ConfigError, InputError, UnknownNameError
+from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.kernels.contexts import context_means
-from w2vneg.plugins import load_plugins
-from w2vneg.readout import READOUTS, Trained, _linear, parse
-from w2vneg.readout.context import _least_squares
-from w2vneg.readout.letters import Letters, Spellings, gram_matrix, hashed_grams
-from w2vneg.training.estimate import estimate
-from w2vneg.training.model import Model
+from w2vneg.objectives.plugins import load_plugins
+from w2vneg.objectives.readout import READOUTS, Trained, _linear, parse
+from w2vneg.objectives.readout.context import _least_squares
+from w2vneg.objectives.readout.letters import Letters, Spellings, gram_matrix, hashed_grams
+from w2vneg.run.estimate import estimate
+from w2vneg.run.model import Model
 
 WORDS = ["walk", "walked", "walking", "talk", "talked", "talking", "king", "queen", "naïve", "naïvely", "日本", "x"]
 COUNTS = np.array([900, 700, 400, 300, 200, 100, 50, 40, 9, 5, 2, 1], np.int64)
@@ -105,7 +105,7 @@ def test_grams_are_those_of_a_loop():
 
 
 def test_letters_are_their_equation(monkeypatch):
-    monkeypatch.setattr("w2vneg.readout.letters._STEPS", 200)  # to the end
+    monkeypatch.setattr("w2vneg.objectives.readout.letters._STEPS", 200)  # to the end
     given = trained()
     z = given.vectors_in.astype(float) - given.vectors_in.mean(axis=0)
     _, f = gram_matrix(WORDS, 3, 6)
@@ -256,9 +256,7 @@ def test_contexts_are_of_the_state_that_is_kept(tmp_path):
 
 def test_a_dry_run_does_not_look_at_contexts(monkeypatch):
     word2vec = Word2Vec(readout="context", **SMALL)
-    monkeypatch.setattr(
-        "w2vneg.training.readout.context_means", lambda *arguments: pytest.fail("went through the data")
-    )
+    monkeypatch.setattr("w2vneg.run.readout.context_means", lambda *arguments: pytest.fail("went through the data"))
     found = estimate(word2vec, word2vec.encode(TEXT), seconds=0.0)
     assert found.memory["vectors, read out"] == 4 * found.n_vocab * found.dim
 
@@ -318,7 +316,7 @@ def test_the_best_state_is_read_out(tmp_path):
     model = word2vec.model
     other = Model.fresh(model.vocab, model.config)
     other.vectors_out[:] = 1
-    from w2vneg.training.state import Best
+    from w2vneg.run.state import Best
 
     model.best = Best({}, matrices=other.matrices())
     given = Trained(other.vectors_in, other.vectors_out, model.vocab.words, model.vocab.counts)
@@ -357,8 +355,8 @@ def test_the_command_line(tmp_path, monkeypatch, run_cli):
 
 
 OWN = '''
-from w2vneg.option import option
-from w2vneg.readout import READOUTS, Readout
+from w2vneg.ground.option import option
+from w2vneg.objectives.readout import READOUTS, Readout
 
 @READOUTS.register("mixed")
 class Mixed(Readout):

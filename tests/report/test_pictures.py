@@ -7,7 +7,7 @@ import pytest
 from item_models import LOGITS, model_of
 
 from w2vneg import Vectors, Word2Vec
-from w2vneg.errors import ConfigError, MissingExtraError
+from w2vneg.ground.errors import ConfigError, MissingExtraError
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("plotly")

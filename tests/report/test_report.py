@@ -11,10 +11,10 @@ from item_models import LOGITS, model_of
 from scipy.stats import binomtest, spearmanr
 
 from w2vneg import Vectors
-from w2vneg.figures import interactive
-from w2vneg.figures.charts import Chart, Series
-from w2vneg.report import geometry, intervals, make_report, maps, sections
-from w2vneg.report.subjects import Subject, load_subjects, short_names
+from w2vneg.look.figures import interactive
+from w2vneg.look.figures.charts import Chart, Series
+from w2vneg.look.report import geometry, intervals, make_report, maps, sections
+from w2vneg.look.report.subjects import Subject, load_subjects, short_names
 
 EVIL = ["<script>alert(1)</script>", "</script><img/src=x/onerror=alert(2)>", "{{7*7}}", "a&amp;b", "$x^2$"]
 
@@ -75,7 +75,7 @@ class Page(HTMLParser):
 @pytest.fixture
 def without_bundle(monkeypatch):
     """Plotly's own four megabytes are not looked at."""
-    monkeypatch.setattr("w2vneg.report.bundle", lambda: "/* plotly */")
+    monkeypatch.setattr("w2vneg.look.report.bundle", lambda: "/* plotly */")
 
 
 def test_a_page_has_every_word_on_its_map_and_loads_nothing(folder, without_bundle):
@@ -173,7 +173,7 @@ def test_differences_are_paired():
 
 
 def test_differences_are_of_the_pairs_that_both_have_scored(tmp_path):
-    from w2vneg.evaluation.similarity import scored_pairs
+    from w2vneg.vectors.evaluation.similarity import scored_pairs
 
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("a\tb\t1\na\tc\t3\na\td\t2\nb\td\t4\na\te\t9\n")
@@ -189,7 +189,7 @@ def test_outliers_are_the_pairs_that_people_and_cosines_put_furthest_apart(tmp_p
     vectors = Vectors("abcde", np.column_stack([np.cos(angles), np.sin(angles)]))
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("a\tb\t1\na\tc\t8\na\td\t7\na\te\t5\n")
-    from w2vneg.evaluation.similarity import scored_pairs
+    from w2vneg.vectors.evaluation.similarity import scored_pairs
 
     rows = sections._outliers("set", "one", scored_pairs(vectors, pairs))
     assert rows[0] == ["set", "one", "a – b", "4", "1"]

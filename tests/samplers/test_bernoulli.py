@@ -9,9 +9,9 @@ from drawing import COUNTS, SLOW, V, draws, make
 from scipy import stats
 
 from w2vneg.config import TrainConfig
-from w2vneg.errors import ConfigError
+from w2vneg.ground.errors import ConfigError
 from w2vneg.kernels.linalg import Rows
-from w2vneg.samplers.bernoulli import Bernoulli, inclusion, places_for
+from w2vneg.objectives.samplers.bernoulli import Bernoulli, inclusion, places_for
 
 
 @pytest.fixture(autouse=True)

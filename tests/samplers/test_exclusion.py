@@ -8,9 +8,9 @@ from w2vneg import Word2Vec
 from w2vneg.config import EXCLUSIONS, TrainConfig
 from w2vneg.data.encoded import EncodedCorpus
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
 from w2vneg.kernels.contracts import exclude
-from w2vneg.samplers.exclusions import make_exclusion
+from w2vneg.objectives.samplers.exclusions import make_exclusion
 
 N_VOCAB, WINDOW = 30, 3
 

@@ -13,15 +13,15 @@ from scipy import stats
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError
-from w2vneg.jit import njit
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.jit import njit
+from w2vneg.ground.registry import RunContext
 from w2vneg.kernels import tree
 from w2vneg.kernels.contracts import draw, log_prob, on_update, open_sampler
 from w2vneg.kernels.dense import draws
 from w2vneg.kernels.linalg import Rows
-from w2vneg.registry import RunContext
-from w2vneg.samplers import SAMPLERS
-from w2vneg.samplers.kernel import FollowingTree, KernelTree
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.samplers.kernel import FollowingTree, KernelTree
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 V, DIM = 203, 7

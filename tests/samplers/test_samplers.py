@@ -26,17 +26,17 @@ from drawing import (
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedCorpus
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError
-from w2vneg.jit import njit
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.jit import njit
+from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.ahead import pick
 from w2vneg.kernels.contracts import draw, fetches, on_update, open_sampler, prescore
 from w2vneg.kernels.cooccurrence import pair_counts
 from w2vneg.kernels.linalg import Rows, dot, row_of, width_of
-from w2vneg.registry import RunContext
-from w2vneg.samplers import SAMPLERS, popularity
-from w2vneg.samplers.log_uniform import rank_at
-from w2vneg.training.model import Model
-from w2vneg.training.ranked import assemble
+from w2vneg.objectives.samplers import SAMPLERS, popularity
+from w2vneg.objectives.samplers.log_uniform import rank_at
+from w2vneg.run.model import Model
+from w2vneg.run.ranked import assemble
 
 
 @pytest.fixture(autouse=True)

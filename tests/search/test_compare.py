@@ -10,10 +10,10 @@ import pytest
 from planted import as_text, two_topics
 from scipy import stats
 
-from w2vneg.evaluation import scores_of
-from w2vneg.search.comparing import as_rows, compared, interval
-from w2vneg.search.trials import Trial
-from w2vneg.training.model import Model
+from w2vneg.run.model import Model
+from w2vneg.run.search.comparing import as_rows, compared, interval
+from w2vneg.run.search.trials import Trial
+from w2vneg.vectors.evaluation import scores_of
 
 SMALL = shlex.split("--dim 8 --window 3 --subsample 0 --min-count 1 --epochs 2 --workers 1 --loss ns")
 

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 
 from w2vneg.config import TrainConfig
-from w2vneg.figures.still import drawn
-from w2vneg.search.charts import charts_of_search
-from w2vneg.search.trials import Row
+from w2vneg.look.figures.still import drawn
+from w2vneg.look.searches import charts_of_search
+from w2vneg.run.search.trials import Row
 
 
 class Less:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from w2vneg.config import TrainConfig
-from w2vneg.errors import ConfigError
-from w2vneg.search.space import Range, combinations, draws, parse_grid, parse_ranges
+from w2vneg.ground.errors import ConfigError
+from w2vneg.run.search.space import Range, combinations, draws, parse_grid, parse_ranges
 
 
 def test_values_of_a_grid_have_the_kind_of_their_option():

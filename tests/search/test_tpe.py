@@ -11,15 +11,15 @@ from planted import as_text, two_topics
 from w2vneg.cli.valid import warn_of_raw
 from w2vneg.config import TrainConfig
 from w2vneg.data.inputs import Input, encode_input
-from w2vneg.errors import MissingExtraError
-from w2vneg.events import Validated
-from w2vneg.search.space import Range
-from w2vneg.search.trials import Trial, rows_of
-from w2vneg.search.tuning import Planned
-from w2vneg.training.validation import Metric, Validation
+from w2vneg.ground.errors import MissingExtraError
+from w2vneg.ground.events import Validated
+from w2vneg.run.search.space import Range
+from w2vneg.run.search.trials import Trial, rows_of
+from w2vneg.run.search.tuning import Planned
+from w2vneg.run.validation import Metric, Validation
 
 pytest.importorskip("optuna", reason="the extra optuna is not installed")
-from w2vneg.search.tpe import Tpe
+from w2vneg.run.search.tpe import Tpe
 
 RANGES = {"alpha": Range(0.001, 1.0, log=True), "window": Range(1, 10, whole=True)}
 GRID = {"loss": ["ns", "us"]}

@@ -21,15 +21,15 @@ from w2vneg import Word2Vec
 from w2vneg.cli import progress
 from w2vneg.cli.tune import _tell_of_edges
 from w2vneg.config import TrainConfig
-from w2vneg.config.presets import PRESETS, Preset
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.encoded.heldout import HeldOut
-from w2vneg.errors import ConfigError, InputError, OutputError
-from w2vneg.events import EpochDone, RoundDone, TrialDone, TrialStarted
-from w2vneg.files.locks import owned
-from w2vneg.search.trials import TrialFolder
-from w2vneg.search.tuning import tune
-from w2vneg.training.validation import Metric, Validation
+from w2vneg.ground.errors import ConfigError, InputError, OutputError
+from w2vneg.ground.events import EpochDone, RoundDone, TrialDone, TrialStarted
+from w2vneg.ground.files.locks import owned
+from w2vneg.objectives.presets import PRESETS, Preset
+from w2vneg.run.search.trials import TrialFolder
+from w2vneg.run.search.tuning import tune
+from w2vneg.run.validation import Metric, Validation
 
 SMALL = {
     "dim": 8,
@@ -218,7 +218,7 @@ def test_a_disk_that_fills_up_costs_no_trial_that_was_done(planted, validation, 
     search(planted, ALPHAS[:1], validation, folder=tmp_path)
     before = (tmp_path / "trials.jsonl").read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr("w2vneg.search.trials.os.fsync", full)
+        patch.setattr("w2vneg.run.search.trials.os.fsync", full)
         with pytest.raises(OutputError, match="No space left on device; the trials before are kept"):
             search(planted, ALPHAS[:2], validation, folder=tmp_path)
     assert (tmp_path / "trials.jsonl").read_bytes() == before
@@ -371,7 +371,7 @@ def test_values_of_every_kind_survive_the_way_to_a_file(planted, validation, tmp
 
 
 def test_where_there_are_no_locks_a_search_says_so(folder, run_cli, monkeypatch):
-    monkeypatch.setattr("w2vneg.files.locks.claim", lambda descriptor: None)
+    monkeypatch.setattr("w2vneg.ground.files.locks.claim", lambda descriptor: None)
     result = run_cli(*COMMAND, "--grid", "alpha=0.1")
     assert result.code == 0
     assert result.err.count("nothing keeps a second run from writing there, too.") == 1

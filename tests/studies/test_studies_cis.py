@@ -21,7 +21,7 @@ from studies.cis_shapes import (
     train_on,
 )
 from w2vneg.config import TrainConfig
-from w2vneg.training.model import Model
+from w2vneg.run.model import Model
 
 
 @pytest.mark.parametrize("name", [*BLOBS, *CURVES])

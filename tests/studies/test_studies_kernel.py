@@ -9,8 +9,8 @@ import pytest
 
 from studies import STUDIES, kernel_task
 from studies import kernel_figure_2 as study
-from w2vneg.evaluation import LogitScores
-from w2vneg.evaluation.likelihood import evaluate_likelihood
+from w2vneg.vectors.evaluation import LogitScores
+from w2vneg.vectors.evaluation.likelihood import evaluate_likelihood
 
 compiled_only = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too long for plain Python")
 

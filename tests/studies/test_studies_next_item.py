@@ -13,8 +13,8 @@ from studies.next_item_papers import CLAIMS, PAPERS, UNITS, beside_papers
 from studies.next_item_runs import ranked, tempered
 from w2vneg.data.encoded import HeldOut
 from w2vneg.data.splits import users_of
-from w2vneg.errors import DivergenceError
-from w2vneg.evaluation import evaluate_ranking
+from w2vneg.ground.errors import DivergenceError
+from w2vneg.vectors.evaluation import evaluate_ranking
 
 SCALE = dataclasses.replace(next_item.QUICK, alphas=(1,), temps=(2,), steps=0)
 FEW = {name: next_item.METHODS[name] for name in ("US (UniS)", "PBS", "PS")}

@@ -16,8 +16,8 @@ from studies.next_item_runs import untempered
 from studies.verdicts import FAILS, HOLDS, OPEN, Claim, Unit, interval, judged, verdict
 from w2vneg.config import TrainConfig
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import OutputError
-from w2vneg.training.model import Model
+from w2vneg.ground.errors import OutputError
+from w2vneg.run.model import Model
 
 # ---- memo
 

@@ -11,7 +11,7 @@ from studies import STUDIES, Study, declare, declared, run_study
 from studies.results import DONE, MISSING, STALE, Results, code_of
 from studies.site import listing, names_in_order, write_summary
 from studies.verdicts import HOLDS, Claim, verdict
-from w2vneg.errors import DataError, OutputError
+from w2vneg.ground.errors import DataError, OutputError
 
 CLAIM = Claim("RS table 2", "a beats b", "a", "b", "P@15")
 

@@ -7,11 +7,11 @@ from planted import two_topics
 
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import EncodedCorpus
-from w2vneg.errors import ConfigError, InputError, OutputError
-from w2vneg.files.locks import owned
-from w2vneg.training.checkpoints import Checkpoints
-from w2vneg.training.model import Model
-from w2vneg.training.trainer import _Clock
+from w2vneg.ground.errors import ConfigError, InputError, OutputError
+from w2vneg.ground.files.locks import owned
+from w2vneg.run.checkpoints import Checkpoints
+from w2vneg.run.model import Model
+from w2vneg.run.trainer import _Clock
 
 
 class Clock:

@@ -4,9 +4,9 @@ import pytest
 from planted import two_topics
 
 from w2vneg import Word2Vec
-from w2vneg.errors import OutputError
-from w2vneg.training import trainer
-from w2vneg.training.checkpoints import Checkpoints
+from w2vneg.ground.errors import OutputError
+from w2vneg.run import trainer
+from w2vneg.run.checkpoints import Checkpoints
 
 
 @pytest.mark.parametrize("error", [MemoryError(), ValueError("odd"), UnicodeEncodeError("utf-8", "a", 0, 1, "no")])

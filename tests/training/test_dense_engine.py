@@ -14,9 +14,10 @@ from w2vneg import Word2Vec
 from w2vneg.cli.progress import TrainingProgress
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError, DivergenceError
-from w2vneg.events import CostEstimated, EpochDone, RolledBack, RoundDone
-from w2vneg.jit import threads
+from w2vneg.ground.errors import ConfigError, DivergenceError
+from w2vneg.ground.events import CostEstimated, EpochDone, RolledBack, RoundDone
+from w2vneg.ground.jit import threads
+from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.dense import (
     Groups,
     Manner,
@@ -29,9 +30,8 @@ from w2vneg.kernels.dense import (
     softmax_step,
 )
 from w2vneg.kernels.walk import TextWindows
-from w2vneg.losses import LOSSES
-from w2vneg.registry import RunContext
-from w2vneg.training.model import Model
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.run.model import Model
 
 N_VOCAB, DIM = 1_100, 6  # three tiles, the last one short
 SMALL = {"loss": "softmax", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1}

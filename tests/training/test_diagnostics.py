@@ -13,14 +13,14 @@ from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError
-from w2vneg.events import Diagnosis, EpochDone
-from w2vneg.jit import compilations
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.events import Diagnosis, EpochDone
+from w2vneg.ground.jit import compilations
 from w2vneg.kernels.cooccurrence import occurring
-from w2vneg.losses import LOSSES
-from w2vneg.samplers import SAMPLERS
-from w2vneg.training.diagnostics import Diagnoser
-from w2vneg.weighers import WEIGHERS
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.objectives.weighers import WEIGHERS
+from w2vneg.run.diagnostics import Diagnoser
 
 V, DIM = 30, 6
 SMALL = {"dim": DIM, "window": 2, "subsample": 0, "min_count": 1, "epochs": 1, "workers": 1, "loss": "relaxed"}
@@ -245,17 +245,17 @@ def test_training_is_the_same_to_the_bit(corpus, options):
 
 
 def test_large_sets_and_large_vocabularies_are_looked_at_less_often(corpus, monkeypatch):
-    monkeypatch.setattr("w2vneg.training.diagnostics._NUMBERS", 1600)
+    monkeypatch.setattr("w2vneg.run.diagnostics._NUMBERS", 1600)
     found = diagnoser(corpus, n_pairs=40, n_sets=500, sampler="uniform")
     assert len(found.pairs.centres) == 40
     assert found.n_sets == 20
-    monkeypatch.setattr("w2vneg.training.diagnostics._WORDS", 10 * V)
+    monkeypatch.setattr("w2vneg.run.diagnostics._WORDS", 10 * V)
     assert len(diagnoser(corpus, sampler="uniform").pairs.centres) == 10
 
 
 def test_the_command_line_prints_a_table_and_keeps_it(run_cli, tmp_path, monkeypatch, as_python):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("w2vneg.training.diagnostics._NUMBERS", 2000)
+    monkeypatch.setattr("w2vneg.run.diagnostics._NUMBERS", 2000)
     (tmp_path / "corpus.txt").write_text(as_text(two_topics(n_sentences=200)))
     options = "--loss ns --negatives 10 --dim 6 --window 2 --subsample 0 --min-count 1 --epochs 2 --workers 1"
     command = ["train", "--corpus", "corpus.txt", "--diagnose", "--save-model", "model", "--json", *options.split()]

@@ -14,9 +14,9 @@ from planted import as_text, two_topics
 from w2vneg import Word2Vec
 from w2vneg.data.encoded import EncodedPairs, encode_corpus
 from w2vneg.data.encoded.heldout import read_pairs_file
-from w2vneg.errors import ConfigError
-from w2vneg.training.estimate import PROGRAM, estimate
-from w2vneg.training.validation import Validation
+from w2vneg.ground.errors import ConfigError
+from w2vneg.run.estimate import PROGRAM, estimate
+from w2vneg.run.validation import Validation
 
 SMALL = {"loss": "ns", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1}
 SMALL["share_negatives"] = "no"
@@ -27,7 +27,7 @@ import json, sys
 import numpy as np
 from w2vneg import Vocabulary, Word2Vec
 from w2vneg.data.encoded import EncodedCorpus
-from w2vneg.training.estimate import PROGRAM, estimate
+from w2vneg.run.estimate import PROGRAM, estimate
 
 def corpus(n):
     rng = np.random.default_rng(1)
@@ -179,7 +179,7 @@ def test_the_command_as_json_and_for_a_run_to_resume(folder, run_cli):
 
 
 def test_more_memory_than_the_process_may_use_is_told(folder, run_cli, monkeypatch):
-    from w2vneg.training import estimate
+    from w2vneg.run import estimate
 
     assert "may use " not in run_cli(*ARGUMENTS, "--dry-run").err
     room = PROGRAM + 6000  # the matrices and their snapshot, and not what else the run holds
@@ -195,7 +195,7 @@ def test_more_memory_than_the_process_may_use_is_told(folder, run_cli, monkeypat
 
 
 def test_memory_that_cannot_do_is_told_before_a_model_is_made(folder, run_cli, monkeypatch):
-    from w2vneg.training import estimate
+    from w2vneg.run import estimate
 
     monkeypatch.setattr(estimate, "memory_size", lambda: PROGRAM)
     monkeypatch.setattr(estimate, "_trainer", None)
@@ -205,7 +205,7 @@ def test_memory_that_cannot_do_is_told_before_a_model_is_made(folder, run_cli, m
 
 
 def estimate_type():
-    from w2vneg.training.estimate import Estimate
+    from w2vneg.run.estimate import Estimate
 
     return Estimate
 
@@ -219,7 +219,7 @@ def test_mistakes_are_told_as_by_a_run(folder, run_cli):
 def test_an_interruption_before_the_first_round_is_one():
     from types import SimpleNamespace
 
-    from w2vneg.training.estimate import _run
+    from w2vneg.run.estimate import _run
 
     with pytest.raises(KeyboardInterrupt):
         _run(SimpleNamespace(listeners=[], train=lambda: None), 0.0)

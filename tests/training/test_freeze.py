@@ -5,9 +5,9 @@ import pytest
 from planted import two_topics
 
 from w2vneg import Word2Vec
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.training.model import Model
-from w2vneg.training.start import Start
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.run.model import Model
+from w2vneg.run.start import Start
 
 OPTIONS = {"dim": 6, "epochs": 1, "min_count": 1, "workers": 1, "subsample": 0, "loss": "ns", "readout": "in"}
 FIRST = [["a", "b", "c"], ["b", "c", "d"]] * 20

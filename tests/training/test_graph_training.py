@@ -6,12 +6,12 @@ from plain import in_plain_python
 from planted import same_topic, two_blocks
 
 from w2vneg import Input, Word2Vec
-from w2vneg.config.presets import PRESETS
 from w2vneg.data.encoded import EncodedCorpus
+from w2vneg.engines.inmemory import _KEPT
 from w2vneg.kernels.round import fill_block
 from w2vneg.kernels.schedule import stream_key
-from w2vneg.training.engines.inmemory import _KEPT
-from w2vneg.training.model import Model
+from w2vneg.objectives.presets import PRESETS
+from w2vneg.run.model import Model
 
 SMALL = {"loss": "ns", "dim": 8, "window": 4, "walk_length": 20, "walks_per_node": 5, "epochs": 3, "workers": 1}
 
@@ -92,7 +92,7 @@ import numpy as np
 from planted import same_topic, two_blocks
 from w2vneg import Input, Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.config.presets import PRESETS
+from w2vneg.objectives.presets import PRESETS
 
 np.seterr(over="ignore")
 SMALL = {"dim": 8, "window": 3, "walk_length": 10, "walks_per_node": 4, "epochs": 1, "workers": 1}

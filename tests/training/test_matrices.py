@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from w2vneg.training.engines import snapshot
-from w2vneg.training.engines.matrices import Matrices
-from w2vneg.training.engines.snapshot import Snapshot, goes_to_disk
+from w2vneg.engines import snapshot
+from w2vneg.engines.matrices import Matrices
+from w2vneg.engines.snapshot import Snapshot, goes_to_disk
 
 
 class FakeModel(SimpleNamespace):

@@ -9,10 +9,10 @@ import pytest
 
 from w2vneg import Vectors, Vocabulary
 from w2vneg.config import TrainConfig
-from w2vneg.errors import ConfigError, InputError, OutputError
-from w2vneg.training.folder import check_place
-from w2vneg.training.model import Model
-from w2vneg.training.state import Good, Position
+from w2vneg.ground.errors import ConfigError, InputError, OutputError
+from w2vneg.run.folder import check_place
+from w2vneg.run.model import Model
+from w2vneg.run.state import Good, Position
 
 FILES = [
     "config.json",
@@ -78,7 +78,7 @@ def test_fresh_follows_word2vec_and_the_seed():
 
 def test_matrices_larger_than_the_memory_there_is_are_refused(monkeypatch):
     vocab, others = Vocabulary(["a", "b", "c"], [3, 2, 1]), Vocabulary(["x"], [6])
-    monkeypatch.setattr("w2vneg.training.model.memory_size", lambda: 4 * 6 * 50)
+    monkeypatch.setattr("w2vneg.run.model.memory_size", lambda: 4 * 6 * 50)
     assert Model.fresh(vocab, TrainConfig(dim=50)).vectors_in.shape == (3, 50)
     with pytest.raises(ConfigError, match=r"3 words by 51 take .* use a smaller --dim or --max-vocab"):
         Model.fresh(vocab, TrainConfig(dim=51))

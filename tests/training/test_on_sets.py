@@ -8,11 +8,11 @@ import pytest
 
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data import catalog
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.evaluation import read_pairs, read_questions
-from w2vneg.events import BestRestored, Validated
-from w2vneg.training.on_sets import NamedSet, SetValidation
-from w2vneg.training.validation import Metric
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.events import BestRestored, Validated
+from w2vneg.run.on_sets import NamedSet, SetValidation
+from w2vneg.run.validation import Metric
+from w2vneg.vectors.evaluation import read_pairs, read_questions
 
 pytest.importorskip("gensim", reason="gensim brings ws353 and google")
 SMALL = ["--loss=ns", "--dim=8", "--min-count=1", "--workers=1", "--subsample=0"]

@@ -9,12 +9,12 @@ from planted import same_topic, two_topics
 
 from w2vneg import Input, TrainConfig, Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError
-from w2vneg.events import EpochDone, RolledBack, RoundDone
-from w2vneg.samplers import SAMPLERS
-from w2vneg.training.engines.rank import Task
-from w2vneg.training.exchanges import plan_exchanges, rank_alpha
-from w2vneg.training.model import Model
+from w2vneg.engines.rank import Task
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.events import EpochDone, RolledBack, RoundDone
+from w2vneg.objectives.samplers import SAMPLERS
+from w2vneg.run.exchanges import plan_exchanges, rank_alpha
+from w2vneg.run.model import Model
 
 SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1, "loss": "ns"}
 

@@ -13,11 +13,11 @@ from planted import as_text, two_topics
 
 from w2vneg import Input, Word2Vec
 from w2vneg.data.encoded import encode_corpus, share_of
-from w2vneg.errors import ConfigError, InputError, RankError
-from w2vneg.events import RolledBack, RoundDone
-from w2vneg.training.engines import cluster
-from w2vneg.training.engines.ray import Crew
-from w2vneg.training.ranked import Handed
+from w2vneg.engines import cluster
+from w2vneg.engines.ray import Crew
+from w2vneg.ground.errors import ConfigError, InputError, RankError
+from w2vneg.ground.events import RolledBack, RoundDone
+from w2vneg.run.ranked import Handed
 
 pytestmark = [
     pytest.mark.slow,
@@ -179,7 +179,7 @@ def test_too_small_a_cluster_is_refused(planted):
 def test_ranks_that_find_no_place_are_not_waited_for_for_ever(monkeypatch):
     crew = Crew(4, 1, None)
     crew._insist_on_a_place(crew.ranks)
-    monkeypatch.setattr("w2vneg.training.engines.ray._PATIENCE", 1.0)
+    monkeypatch.setattr("w2vneg.engines.ray._PATIENCE", 1.0)
     with pytest.raises(RankError, match=r"2 ranks found no place .* each wants 1 free cores"):
         crew._insist_on_a_place([crew._start(slot) for slot in (4, 5)])
     crew.close()

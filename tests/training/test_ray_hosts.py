@@ -23,7 +23,7 @@ _DRIVER = """
 import sys
 import numpy as np
 from w2vneg import Input, Word2Vec
-from w2vneg.events import ExchangesDone, RoundDone
+from w2vneg.ground.events import ExchangesDone, RoundDone
 
 corpus, engine, address = sys.argv[1:]
 options = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1, "loss": "ns", "ranks": 2}

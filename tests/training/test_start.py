@@ -6,10 +6,10 @@ import pytest
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.training.model import Model
-from w2vneg.training.start import Start
-from w2vneg.training.trainer import Trainer
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.run.model import Model
+from w2vneg.run.start import Start
+from w2vneg.run.trainer import Trainer
 
 OPTIONS = {"dim": 6, "epochs": 2, "min_count": 1, "workers": 1, "subsample": 0, "loss": "ns", "readout": "in"}
 FIRST = [["a", "b", "c"], ["b", "c", "d"]] * 20
@@ -208,7 +208,7 @@ def trainer_of(corpus, options, start=None):
 @pytest.fixture
 def with_grams(tmp_path):
     """A model with n-grams, its rows as they begin, in a folder and as fastText's .bin."""
-    from w2vneg.formats import fasttext
+    from w2vneg.vectors.formats import fasttext
 
     model = trainer_of(WORDS, GRAMS | {"seed": 9}).model
     model.vectors_out[:] = np.arange(model.vectors_out.size).reshape(model.vectors_out.shape)

@@ -12,11 +12,11 @@ from planted import random_words, same_topic, two_topics
 
 from w2vneg import Vocabulary, Word2Vec
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError, DivergenceError, W2vnegError
-from w2vneg.events import EpochDone, Interrupted, RolledBack, RoundDone
+from w2vneg.engines import snapshot
+from w2vneg.ground.errors import ConfigError, DivergenceError, W2vnegError
+from w2vneg.ground.events import EpochDone, Interrupted, RolledBack, RoundDone
 from w2vneg.kernels.schedule import rounds_of
-from w2vneg.training.engines import snapshot
-from w2vneg.training.model import Model
+from w2vneg.run.model import Model
 
 SMALL = {"dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 2, "workers": 1}
 SAMPLERS = {
@@ -501,7 +501,7 @@ def test_two_words_train():
 
 
 def test_weights_need_a_sampler_that_gives_probabilities(planted, monkeypatch):
-    from w2vneg.samplers.uniform import Uniform
+    from w2vneg.objectives.samplers.uniform import Uniform
 
     monkeypatch.setattr(Uniform, "gives_log_q", False)
     with pytest.raises(ConfigError, match="weigher 'importance' needs the probabilities of its draws"):

@@ -13,10 +13,10 @@ from w2vneg import Vocabulary, Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.encoded.heldout import HeldOut
-from w2vneg.errors import ConfigError, InputError
-from w2vneg.events import BestRestored, EpochDone, Interrupted, RolledBack, RoundDone, Validated
-from w2vneg.training.model import Model
-from w2vneg.training.validation import Metric, Validate, Validation, make_validation
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.ground.events import BestRestored, EpochDone, Interrupted, RolledBack, RoundDone, Validated
+from w2vneg.run.model import Model
+from w2vneg.run.validation import Metric, Validate, Validation, make_validation
 
 SMALL = {
     "readout": "in",

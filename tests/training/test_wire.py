@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from w2vneg.config.ranks import DTYPES
-from w2vneg.training.engines.wire import Packer, unpack
+from w2vneg.engines.wire import Packer, unpack
 
 
 def pack(rows, dtype, block=13):

@@ -14,17 +14,17 @@ from scripted import Scripted
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.errors import ConfigError
-from w2vneg.events import RolledBack, RoundDone
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.events import RolledBack, RoundDone
+from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.exclusion import ExcludeNone
 from w2vneg.kernels.groups import Plugs, Shape
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
-from w2vneg.losses import LOSSES
-from w2vneg.registry import RunContext
-from w2vneg.training.model import Model
-from w2vneg.weighers import WEIGHERS
+from w2vneg.objectives.losses import LOSSES
+from w2vneg.objectives.weighers import WEIGHERS
+from w2vneg.run.model import Model
 
 N, DIM, N_VOCAB, ALPHA = 3, 4, 12, 2.0**-8
 TOKENS = np.array([1, 4, 7, -1], np.int32)  # with a window of 1: the centre 4 has the positives 1 and 7

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from w2vneg.config import TrainConfig
-from w2vneg.jit import njit
+from w2vneg.ground.jit import njit
+from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.contracts import open_weigher, prepare_group, weigh
 from w2vneg.kernels.linalg import AnyWidth
-from w2vneg.registry import RunContext
-from w2vneg.weighers import WEIGHERS
+from w2vneg.objectives.weighers import WEIGHERS
 
 ALL = sorted(WEIGHERS)
 DIM = 5

@@ -11,7 +11,7 @@ from importlib import import_module
 
 import click
 
-from ..errors import ConfigError, FileNote, InputError, W2vnegError
+from ..ground.errors import ConfigError, FileNote, InputError, W2vnegError
 from .progress import BestEffort, note
 
 _COMMANDS = {  # command -> (module, attribute)
@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from ..errors import did_you_mean
+            from ..ground.errors import did_you_mean
 
             if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
                 hint = did_you_mean(args[0], _COMMANDS)
@@ -110,7 +110,7 @@ def _run(command, argv, name):
     except Exception as error:
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
-        plugins = sys.modules.get("w2vneg.plugins")
+        plugins = sys.modules.get("w2vneg.objectives.plugins")
         said = plugins and plugins.failure_of_plugin(error)
         if not said:
             raise

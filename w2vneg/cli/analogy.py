@@ -17,7 +17,7 @@ from .readout import reads_vectors
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
 def analogy(a, b, c, vectors, k, readout, oov, as_json):
     """Answer "A is to B as C is to …?", best answers first (3CosAdd)."""
-    from ..embeddings import Vectors
+    from ..vectors import Vectors
 
     answers = Vectors.load(vectors, readout=readout, oov=oov).analogy(a, b, c, k=k)
     if as_json:

@@ -74,7 +74,7 @@ class Beginning:
         """Return the `Start` that --init or --update means, or None."""
         if self.former is None and self.init is None:
             return None
-        from ..training.start import Start
+        from ..run.start import Start
 
         if self.former is None:
             return Start.of(self.init, self.freeze)
@@ -91,7 +91,7 @@ class Beginning:
     def with_phrases(self, read):
         """Return `read` with the phrases of the model folder, unless others were given now."""
         from ..data.sources.corpus import AUTO
-        from ..training.folder import PHRASES
+        from ..run.folder import PHRASES
 
         model = self.model or self.former
         given = () if self.named is None or self.named.kind != "corpus" else self.named.phrases
@@ -148,7 +148,7 @@ def beginning_of(given, config_path, named):
         config = model.config_to_run(ways["resume"], *(given[name] for name in free))
         return Beginning(config, named, **ways, model=model)
     if ways["update"]:
-        from ..training.growing import check_growing, config_to_grow
+        from ..run.growing import check_growing, config_to_grow
 
         if named is None or "-" in named.files:
             why = "reads the data twice, and standard input can be read once" if named else "goes on with newer data"
@@ -179,7 +179,7 @@ def _refuse_options(chosen, allowed, config_path, why):
 
 
 def _model(folder):
-    from ..training.model import Model
+    from ..run.model import Model
 
     return Model.load(folder)
 
@@ -194,7 +194,7 @@ def _built_in(note):
 def _input_from(model, folder):
     """Return what a model folder says that it was trained on; InputError if that is no `Input`."""
     from ..data.inputs import Input
-    from ..errors import ConfigError, InputError
+    from ..ground.errors import ConfigError, InputError
 
     try:
         return Input.from_dict(model.origin.input)

@@ -17,7 +17,7 @@ def cache():
 @_JSON
 def list_(as_json):
     """List what is kept, by kind, with its size."""
-    from ..files.caches import cached
+    from ..ground.files.caches import cached
 
     _show(cached(), as_json)
 
@@ -30,8 +30,8 @@ def clear(kinds, as_json):
 
     The next run encodes or compiles again what it needs. Model folders and vectors are not in the cache.
     """
-    from ..files.caches import MADE_AGAIN
-    from ..files.caches import clear as remove
+    from ..ground.files.caches import MADE_AGAIN
+    from ..ground.files.caches import clear as remove
 
     found = remove(kinds or MADE_AGAIN)
     _show(found, as_json)
@@ -43,8 +43,8 @@ def clear(kinds, as_json):
 @click.argument("kind", required=False, metavar="[corpora|phrases|jit|data]")
 def path(kind):
     """Print the cache folder, or that of a kind."""
-    from ..files.cachedir import cache_dir
-    from ..files.caches import path_of
+    from ..ground.files.cachedir import cache_dir
+    from ..ground.files.caches import path_of
 
     click.echo(str(path_of(kind) if kind else cache_dir()))
 

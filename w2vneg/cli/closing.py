@@ -5,7 +5,7 @@ import shlex
 
 import click
 
-from ..errors import OutputError, W2vnegError
+from ..ground.errors import OutputError, W2vnegError
 from .inputs import refuse_overwriting
 from .progress import encodes
 from .tables import sparkline
@@ -44,7 +44,7 @@ def tell_of_loss(history, note):
 
 def tell_of_doubts(trainer):
     """Warn of what may be wrong with the data of a run that is over."""
-    from ..training.doubts import doubts_of
+    from ..run.doubts import doubts_of
     from .progress import note
 
     for doubt in doubts_of(trainer) if trainer.complete else ():
@@ -53,8 +53,8 @@ def tell_of_doubts(trainer):
 
 def tell_how_good(vectors, mirror, note):
     """Say how cosines agree with people, if a set of word pairs is here and the vectors know enough of its words."""
-    from ..evaluation import evaluate_similarity
-    from ..report.subjects import sets_at_hand
+    from ..look.report.subjects import sets_at_hand
+    from ..vectors.evaluation import evaluate_similarity
 
     for one in sets_at_hand([_SET], mirror):
         try:
@@ -110,8 +110,8 @@ def check_page(page, output, files, replace):
     output : str or None, where vectors go; files : list of str, what is read; replace : bool, whether a page that is
     there may go
     """
-    from ..figures.interactive import check_installed
-    from ..files.atomic import check_writable
+    from ..ground.files.atomic import check_writable
+    from ..look.figures.interactive import check_installed
 
     refuse_overwriting("--report", page, files)
     if output and os.path.realpath(page) == os.path.realpath(output):
@@ -123,7 +123,7 @@ def check_page(page, output, files, replace):
 
 
 def write_page(page, path, mirror, note):
-    from ..report import make_report
+    from ..look.report import make_report
 
     try:
         make_report([path], mirror=mirror).write(page)

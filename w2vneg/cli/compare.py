@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from ..data.inputs import settled
-from ..errors import ConfigError
+from ..ground.errors import ConfigError
 from .images import images_of
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import GroupedCommand, config_options, options_in, read_config
@@ -61,9 +61,9 @@ def compare(runs, out, grid, seeds, mirror, quiet, as_json, **given):
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
     read = settled(read, base.encoding, mirror)
     config = dataclasses.replace(base, source=read.source, rectangular=bool(read.rectangular))
-    from ..search.comparing import compared
-    from ..search.trials import check_folder
-    from ..search.tuning import check_combinations, tune
+    from ..run.search.comparing import compared
+    from ..run.search.trials import check_folder
+    from ..run.search.tuning import check_combinations, tune
 
     check_folder(out)
     check_combinations(config, combinations)
@@ -86,7 +86,7 @@ def compare(runs, out, grid, seeds, mirror, quiet, as_json, **given):
 
 def _of_grid(grid, given):
     """Return names, options of each run, and the TrainConfig of what all have in common."""
-    from ..search.space import combinations, parse_grid
+    from ..run.search.space import combinations, parse_grid
 
     found = combinations(parse_grid(grid))
     names = [", ".join(f"{name} {value}" for name, value in options.items()) for options in found]
@@ -123,14 +123,15 @@ def _of_runs(runs, given):
 
 
 def _write(found, metric, out, note, as_json):
-    from ..files.atomic import atomic_file
-    from ..search.comparing import as_csv, as_rows, charts_of
-    from ..search.trials import as_markdown
+    from ..ground.files.atomic import atomic_file
+    from ..look.searches import charts_of_comparison
+    from ..run.search.comparing import as_csv, as_rows
+    from ..run.search.trials import as_markdown
     from .tables import table
 
     rows = as_rows(found, metric)
     content = {"compare.md": as_markdown(rows).encode(), "compare.csv": as_csv(found, metric).encode()}
-    content |= images_of(charts_of(found, metric), "compare", note)
+    content |= images_of(charts_of_comparison(found, metric), "compare", note)
     for name, data in content.items():
         with atomic_file(out / name) as stream:
             stream.write(data)

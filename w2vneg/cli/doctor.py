@@ -23,7 +23,7 @@ _EXTRAS = {  # package -> extra that brings it
 _PROBE = """
 import json, time
 start = time.perf_counter()
-from w2vneg.jit import cache_folder, njit, prange
+from w2vneg.ground.jit import cache_folder, njit, prange
 import numba
 
 @njit
@@ -109,7 +109,7 @@ def _machine():
     import os
     import platform
 
-    from ..files.memory import memory_size
+    from ..ground.files.memory import memory_size
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
@@ -137,7 +137,7 @@ def _cpu_name():
 def _cache(problems):
     import tempfile
 
-    from ..files.cachedir import cache_dir
+    from ..ground.files.cachedir import cache_dir
 
     folder = cache_dir()
     try:
@@ -157,7 +157,7 @@ def _jit(problems):
     import tempfile
     from pathlib import Path
 
-    from ..files.caches import path_of
+    from ..ground.files.caches import path_of
 
     parent = path_of("jit")
     try:
@@ -219,7 +219,7 @@ def _run_probe(probe, problems):
 
 def _data(problems):
     from ..data.catalog import names, where
-    from ..errors import DataError
+    from ..ground.errors import DataError
 
     try:
         found = {name: where(name) for name in names()}

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from ..errors import ConfigError, InputError, W2vnegError
+from ..ground.errors import ConfigError, InputError, W2vnegError
 from .ranking import ranking
 from .readout import readout_option, reads_vectors
 from .tables import table
@@ -41,7 +41,7 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
     as they are written, then lower-cased; pairs with an unknown word are left out and counted. Prints
     Spearman's and Pearson's correlation, each with its 95 % interval.
     """
-    from ..embeddings import Vectors
+    from ..vectors import Vectors
 
     loaded = Vectors.load(vectors, readout=readout, oov=oov)
     wanted = {}  # set -> whether it was asked for by name, in order
@@ -117,7 +117,7 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
     percentage of right answers among the first 1, 5 and 15 words, the three words of the question left out
     (3CosAdd).
     """
-    from ..embeddings import Vectors
+    from ..vectors import Vectors
 
     loaded = Vectors.load(vectors, readout=readout)
     result = loaded.evaluate_analogy(questions, mirror=mirror, restrict_vocab=restrict_vocab, half=half)
@@ -150,10 +150,10 @@ def likelihood(model, corpus, window, mirror, as_json):
     MODEL is a folder written with --save-model. Unlike training losses these values compare between objectives;
     negative sampling, which does not aim at a softmax, does badly here and may still give good vectors.
     """
-    from ..evaluation import evaluate_likelihood, scores_of
-    from ..inputs import INPUTS
-    from ..training.model import Model
-    from ..word2vec import Word2Vec
+    from ..objectives.inputs import INPUTS
+    from ..run.model import Model
+    from ..run.word2vec import Word2Vec
+    from ..vectors.evaluation import evaluate_likelihood, scores_of
 
     loaded = Model.load(model)
     if loaded.config.source != "text":

@@ -20,11 +20,11 @@ def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
     The page is for this machine only: it is served at 127.0.0.1, at an address that nobody can guess, and loads
     nothing from elsewhere. Several models answer side by side. Ctrl-C ends it.
     """
-    from ..explore import Answers, make_app
-    from ..explore.app import leave, listen, new_token, serve
-    from ..figures.interactive import bundle
-    from ..report.maps import check_way
-    from ..report.subjects import load_subjects
+    from ..look.explore import Answers, make_app
+    from ..look.explore.app import leave, listen, new_token, serve
+    from ..look.figures.interactive import bundle
+    from ..look.report.maps import check_way
+    from ..look.report.subjects import load_subjects
 
     check_way(way)
     if way != "none":

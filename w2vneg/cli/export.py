@@ -41,10 +41,10 @@ def export(source, out, format_, readout, oov, precision, words):
     sentence-transformers and projector (TensorBoard) are folders, and so is faiss, an index of neighbours by cosine;
     faiss-dot is one by dot product, which with --readout out serves recommendations.
     """
-    from ..embeddings import Vectors
-    from ..errors import ConfigError
-    from ..files.atomic import check_folder_writable, check_writable
-    from ..formats import FOLDERS, format_of
+    from ..ground.errors import ConfigError
+    from ..ground.files.atomic import check_folder_writable, check_writable
+    from ..vectors import Vectors
+    from ..vectors.formats import FOLDERS, format_of
 
     format_ = format_ or format_of(out)
     (check_folder_writable if format_ in FOLDERS else check_writable)(out)
@@ -67,7 +67,7 @@ def export(source, out, format_, readout, oov, precision, words):
 
 def _with_words(vectors, path):
     """Return vectors with those of the words of a file, one a line, behind them."""
-    from ..files.bounded import read_text
+    from ..ground.files.bounded import read_text
 
     asked = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     added = vectors.with_words(asked)
@@ -79,9 +79,9 @@ def _with_words(vectors, path):
 def _export_fasttext(source, out):
     import os
 
-    from ..errors import ConfigError
-    from ..formats import fasttext
-    from ..training.model import Model
+    from ..ground.errors import ConfigError
+    from ..run.model import Model
+    from ..vectors.formats import fasttext
 
     if not os.path.isdir(source):
         raise ConfigError(

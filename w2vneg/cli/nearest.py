@@ -5,7 +5,7 @@ import os
 
 import click
 
-from ..errors import UnknownNameError
+from ..ground.errors import UnknownNameError
 from .readout import reads_vectors
 from .titles import titles_of, titles_options
 
@@ -23,7 +23,7 @@ def nearest(words, vectors, k, readout, oov, titles, titles_cols, mirror, as_jso
 
     Of a model of users and items these are users nearest to a user; with --readout out, items nearest to an item.
     """
-    from ..embeddings import Vectors
+    from ..vectors import Vectors
 
     if titles and readout != "out" and _of_two_kinds(vectors):
         raise click.UsageError("--titles is of items, and these are users; give --readout out")

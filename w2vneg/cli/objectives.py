@@ -9,7 +9,7 @@ from functools import partial
 
 import click
 
-from ..option import flag_of, range_of
+from ..ground.option import flag_of, range_of
 from .options import GroupedCommand, config_options, declared_flags, shown
 from .tables import hanging
 
@@ -59,7 +59,7 @@ def objectives(name, plugin, check, as_json, **given):
     given = {option: value for option, value in given.items() if value is not None}
     if given and not check:
         raise click.UsageError(f"{_flags(given)}: options are for --check, which tries NAME with them")
-    from ..plugins import load_plugins
+    from ..objectives.plugins import load_plugins
 
     load_plugins(plugin)
     entries = _entries()
@@ -81,9 +81,9 @@ def _check(name, entries, given, as_json):
 
     given : dict, options to check them with; each plug takes those that it reads
     """
-    from ..checks import check_plug, options_read
     from ..config import TrainConfig
-    from ..errors import ConfigError
+    from ..ground.errors import ConfigError
+    from ..run.checks import check_plug, options_read
 
     plugs = [(entry["kind"], entry["name"]) for entry in entries if entry["kind"] in _CHECKED]
     if not plugs and any(entry["kind"] == "preset" for entry in entries):
@@ -112,7 +112,7 @@ def _flags(names):
 
 
 def _unknown(name, entries):
-    from ..errors import UnknownNameError, did_you_mean
+    from ..ground.errors import UnknownNameError, did_you_mean
 
     hint = did_you_mean(name, sorted({entry["name"] for entry in entries}), shown=0)
     raise UnknownNameError(
@@ -123,8 +123,8 @@ def _unknown(name, entries):
 
 def _entries():
     """Return a dict for each plug and preset, in the order of `KINDS`."""
-    from ..config.presets import PRESETS
-    from ..plugins import REGISTRIES
+    from ..objectives.plugins import REGISTRIES
+    from ..objectives.presets import PRESETS
 
     entries = [_plug(kind, name, registry[name]) for kind, registry in REGISTRIES.items() for name in registry]
     return entries + [_preset(name, preset) for name, preset in PRESETS.items()]
@@ -157,7 +157,7 @@ def _source(name, source):
 
 def _readout(name, plug):
     from ..config.table import shown_default
-    from ..option import options_of
+    from ..ground.option import options_of
 
     about = plug.about
     told = dataclasses.asdict(about) if about is not None else dict.fromkeys(("equation", "paper", "cost", "use"), "")
@@ -206,8 +206,8 @@ def _needs(kind, plug):
 
 def _options(kind, name):
     """Return the options that the plug reads: flag, help and default."""
-    from ..checks import options_read
     from ..config.table import shown_default
+    from ..run.checks import options_read
 
     return [
         {
@@ -222,7 +222,7 @@ def _options(kind, name):
 
 def _preset(name, preset):
     from ..config import TrainConfig
-    from ..losses import LOSSES
+    from ..objectives.losses import LOSSES
 
     fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
     config, own = (TrainConfig(loss=called).resolved() for called in (name, preset.loss))

@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import click
 
-from ..errors import ConfigError, W2vnegError
-from ..files.bounded import parse_toml, read_text
-from ..option import flag_of, kind_of, off_of
+from ..ground.errors import ConfigError, W2vnegError
+from ..ground.files.bounded import parse_toml, read_text
+from ..ground.option import flag_of, kind_of, off_of
 
 EVERYDAY = (
     *("corpus", "loss", "temp", "output", "save_model", "dim", "window", "negatives"),
@@ -40,7 +40,7 @@ class GroupedCommand(click.Command):
     def make_context(self, info_name, args, parent=None, **extra):
         plugins = _plugins_named(args)
         if plugins:
-            from ..plugins import load_plugins
+            from ..objectives.plugins import load_plugins
 
             load_plugins(plugins)
         return super().make_context(info_name, args, parent, **extra)

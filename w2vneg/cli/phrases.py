@@ -4,7 +4,7 @@ import click
 
 from ..data.sources import SOURCES
 from ..data.sources.corpus import Corpus
-from ..option import options_of
+from ..ground.option import options_of
 from .inputs import refuse_overwriting
 from .progress import byte_progress, noter
 
@@ -47,7 +47,7 @@ def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encod
     from ..data.inputs import Input
     from ..data.phrases import find_phrases, write_phrases
     from ..data.readers.sources import find_files
-    from ..files.atomic import check_writable
+    from ..ground.files.atomic import check_writable
 
     options = {name: value for name, value in reading.items() if value is not None}
     given = Input("corpus", corpus, **options).located(mirror)

@@ -5,7 +5,7 @@ import sys
 import time
 from contextlib import contextmanager
 
-from ..events import (
+from ..ground.events import (
     BestRestored,
     Compiled,
     CostEstimated,
@@ -313,8 +313,8 @@ def compiling_told(note):
 
     note : callable, called with sentences
     """
-    from ..jit import cache_folder
-    from ..jit.watching import watched
+    from ..ground.jit import cache_folder
+    from ..ground.jit.watching import watched
 
     told = False
 

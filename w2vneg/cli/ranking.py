@@ -76,8 +76,8 @@ def ranking(
     Popularity and item-item co-occurrence are counted in the training part and printed beside the model.
     docs/ranking.md defines every figure.
     """
-    from ..evaluation.baselines import evaluate_with_baselines
-    from ..training.model import Model
+    from ..run.model import Model
+    from ..vectors.evaluation.baselines import evaluate_with_baselines
 
     if samples and mpr == "exact":
         raise click.UsageError("--samples is how many targets --mpr sampled draws; the exact one draws none")

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from ..errors import UnknownNameError
+from ..ground.errors import UnknownNameError
 from .inputs import refuse_overwriting
 from .progress import byte_progress, note
 from .scores import fold_in_option, score_option
@@ -62,12 +62,12 @@ def recommend(model, items, k, exclude_known, score, fold_in, **given):
 
 def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
     """Write the lists of all centres of a model, or of those named in a file."""
-    from ..evaluation.baselines import read_known
-    from ..evaluation.folding import with_users
-    from ..evaluation.recommend import read_queries, recommend_blocks
-    from ..files.atomic import check_writable
-    from ..formats.recommendations import form_of, write_recommendations
-    from ..training.model import Model
+    from ..ground.files.atomic import check_writable
+    from ..run.model import Model
+    from ..vectors.evaluation.baselines import read_known
+    from ..vectors.evaluation.folding import with_users
+    from ..vectors.evaluation.recommend import read_queries, recommend_blocks
+    from ..vectors.formats.recommendations import form_of, write_recommendations
 
     form_of(out)
     check_writable(out)
@@ -95,11 +95,11 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
 def _list_one(model, items, k, exclude_known, score, fold_in, *, new_user, titles, titles_cols, mirror, as_json):
     """Print the list of some items together, or of some users."""
     from ..data.readers.names import as_word
-    from ..evaluation.baselines import read_known
-    from ..evaluation.folding import with_users
-    from ..evaluation.recommend import recommend as best
-    from ..evaluation.recommend import recommend_new
-    from ..training.model import Model
+    from ..run.model import Model
+    from ..vectors.evaluation.baselines import read_known
+    from ..vectors.evaluation.folding import with_users
+    from ..vectors.evaluation.recommend import recommend as best
+    from ..vectors.evaluation.recommend import recommend_new
 
     loaded, _, own = with_users(Model.load(model), fold_in)
     names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase)

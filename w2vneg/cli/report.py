@@ -21,8 +21,8 @@ def report(runs, out, figures, way, words, readout, titles, titles_cols, mirror)
     It opens from disk and loads nothing. Evaluation sets that are not on this machine are left out
     (w2vneg data fetch).
     """
-    from ..files.atomic import check_writable
-    from ..report import make_report
+    from ..ground.files.atomic import check_writable
+    from ..look.report import make_report
 
     check_writable(out)
     if figures:
@@ -38,7 +38,7 @@ def _folder(path):
     """Make a folder for figures now; one clear error if it cannot be."""
     import os
 
-    from ..errors import OutputError
+    from ..ground.errors import OutputError
 
     try:
         os.makedirs(path, exist_ok=True)

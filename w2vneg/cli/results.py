@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from ..errors import OutputError, W2vnegError
-from ..files.atomic import is_special
+from ..ground.errors import OutputError, W2vnegError
+from ..ground.files.atomic import is_special
 
 _NOWHERE = "no other place took"
 
@@ -41,7 +41,7 @@ def _check_name(given):
         raise click.UsageError("--output needs the name of a file")
     if given == "-":
         raise click.UsageError("--output names a file, and - is none; /dev/stdout is standard output")
-    from ..formats import SUFFIXES
+    from ..vectors.formats import SUFFIXES
 
     named = SUFFIXES.get(os.path.splitext(given or "")[1].lower(), "word2vec")
     if named != "word2vec":
@@ -179,7 +179,7 @@ def _free(path):
 
 def tell_without_locks(folder, note):
     """Say so if owning a folder, as this command does now, keeps nobody out."""
-    from ..files.locks import keeps_others_out
+    from ..ground.files.locks import keeps_others_out
 
     if not keeps_others_out(folder):
         note(f"Note: there are no file locks where {folder} is; nothing keeps a second run from writing there, too.")

@@ -6,8 +6,8 @@ import click
 from click.core import ParameterSource
 
 from ..data.sources import SOURCES, options_of
-from ..errors import ConfigError
-from ..files.bounded import read_text
+from ..ground.errors import ConfigError
+from ..ground.files.bounded import read_text
 
 _RUN = (
     *("vocab", "vocab_out", "init", "freeze", "output", "save_model", "checkpoint_every", "diagnose", "mirror"),

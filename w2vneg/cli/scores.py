@@ -9,8 +9,8 @@ class _Score(click.ParamType):
     name = "raw|corrected|LAMBDA"
 
     def convert(self, value, param, ctx):
-        from ..errors import ConfigError
-        from ..evaluation.correction import share_of
+        from ..ground.errors import ConfigError
+        from ..vectors.evaluation.correction import share_of
 
         try:
             share_of(value)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import click
 
-from ..training.signals import first_signal
+from ..run.signals import first_signal
 from .beginning import beginning_of, beginning_options
 from .closing import check_page, tell_of_doubts, tell_of_loss, tell_of_results, write_page
 from .inputs import encode, input_of, input_options, refuse_overwriting, tell_of_reading
@@ -89,8 +89,8 @@ def train(
     output = vectors_of(output, checkpoints, model, note)
     from ..data.encoded.ranked import RANK
     from ..data.readers.sources import find_files
-    from ..tracking import Tracking
-    from ..word2vec import Word2Vec
+    from ..look.tracking import Tracking
+    from ..run.word2vec import Word2Vec
 
     read = beginning.data(note, mirror)
     word2vec = Word2Vec(config)
@@ -165,7 +165,7 @@ def _train(trainer, tracking, quiet):
 
 def _encode(word2vec, located, quiet, known):
     """Read what is trained on, here or by ranks; known : dict, fixed vocabularies."""
-    from ..training.ranked import reads_by_rank
+    from ..run.ranked import reads_by_rank
     from .progress import byte_progress
 
     if reads_by_rank(located, word2vec.config):
@@ -180,7 +180,7 @@ def _checkpoints(folder, minutes, dry_run, note):
         if minutes is not None:
             raise click.UsageError("--checkpoint-every saves a model folder; name one with --save-model")
         return None
-    from ..training.checkpoints import Checkpoints
+    from ..run.checkpoints import Checkpoints
 
     checkpoints = Checkpoints(folder, warn=note, **({} if minutes is None else {"minutes": minutes}))
     if not dry_run:
@@ -191,7 +191,7 @@ def _checkpoints(folder, minutes, dry_run, note):
 
 def _tell_estimate(word2vec, encoded, model, validation, as_json, note):
     """Print what the run would take."""
-    from ..training.estimate import estimate
+    from ..run.estimate import estimate
     from .tables import table
 
     note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
@@ -243,14 +243,14 @@ def _inputs(cbow, subwords, given):
 
 def _check_places(output, checkpoints):
     """Complain about places that cannot be written now rather than after training."""
-    from ..files.atomic import check_writable
+    from ..ground.files.atomic import check_writable
 
     if output:
         check_writable(output)
     if checkpoints is not None:
         if output and os.path.realpath(checkpoints.folder) == os.path.realpath(output):
             raise click.UsageError(f"the vectors and the model folder cannot both be {output}; name two places")
-        from ..training.folder import check_place
+        from ..run.folder import check_place
 
         check_place(checkpoints.folder)
 

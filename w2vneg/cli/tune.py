@@ -79,10 +79,10 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     read = settled(read, config.encoding, mirror)
     config = dataclasses.replace(config, source=read.source, rectangular=bool(read.rectangular))
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
-    from ..files.locks import owned
-    from ..search.trials import check_folder
-    from ..search.tuning import check_combinations
-    from ..search.tuning import tune as search
+    from ..ground.files.locks import owned
+    from ..run.search.trials import check_folder
+    from ..run.search.tuning import check_combinations
+    from ..run.search.tuning import tune as search
 
     check_folder(out)
     with owned(out):
@@ -110,7 +110,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
 
 def _combinations(grid, ranges, n_random, way, seed, given):
     """Return what is to be tried; everything wrong with it is reported before data are read."""
-    from ..search.space import combinations, draws, parse_grid, parse_ranges
+    from ..run.search.space import combinations, draws, parse_grid, parse_ranges
 
     if not grid and not ranges:
         raise click.UsageError("nothing to try; name options with --grid, or with --random and --range")
@@ -125,7 +125,7 @@ def _combinations(grid, ranges, n_random, way, seed, given):
             flag = "--" + name.replace("_", "-")
             raise click.UsageError(f"{name} is searched, so {flag} has no effect; leave one of them out")
     if way == "tpe":
-        from ..search.tpe import Tpe
+        from ..run.search.tpe import Tpe
 
         return Tpe(grid, ranges, n_random, seed)
     return combinations(grid) if n_random is None else draws(grid, ranges, n_random, seed)
@@ -133,7 +133,7 @@ def _combinations(grid, ranges, n_random, way, seed, given):
 
 def _tell_of_edges(found, grid, note):
     """Say which numbers of the best combination are the least or the largest that the folder has tried."""
-    from ..search.space import parse_grid
+    from ..run.search.space import parse_grid
 
     if found.best is None:
         return
@@ -156,8 +156,8 @@ def _progress(source):
 
 
 def _draw(found, metric, out, note):
-    from ..files.atomic import atomic_file
-    from ..search.charts import charts_of_search
+    from ..ground.files.atomic import atomic_file
+    from ..look.searches import charts_of_search
 
     for name, data in images_of(charts_of_search(found.rows, metric), "tune", note).items():
         with atomic_file(os.path.join(out, name)) as stream:
@@ -171,7 +171,7 @@ def _report(found, metric, out, note, as_json):
         document = {"metric": metric, "complete": found.complete, "best": best, "rows": rows}
         click.echo(json.dumps(document, indent=2, allow_nan=False))
     if found.best is None:
-        from ..errors import ConfigError
+        from ..ground.errors import ConfigError
 
         if found.rows:
             raise ConfigError(f"no combination could be trained; the first reason: {found.rows[0].reason}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from ..errors import InputError
+from ..ground.errors import InputError
 from .progress import note
 from .scores import score_option
 
@@ -58,7 +58,7 @@ class HeldOutFlags:
 
     @property
     def by_a_set(self):
-        from ..training.validation import set_names
+        from ..run.validation import set_names
 
         return "metric" in self.chosen and self.chosen["metric"].strip().lower() in set_names()
 
@@ -99,7 +99,7 @@ def check_valid(given, resume=None):
             _check_metric(chosen["metric"])
         raise click.UsageError(f"{flag} is about evaluation on held-out pairs; name them with --valid")
     if found.there or known is not None:
-        from ..training.validation import check_options
+        from ..run.validation import check_options
 
         check_options(**chosen)
         for path in (valid, known):
@@ -109,7 +109,7 @@ def check_valid(given, resume=None):
 
 
 def _check_metric(text):
-    from ..training.validation import Metric
+    from ..run.validation import Metric
 
     Metric.parse(text)
 
@@ -147,7 +147,7 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
     if model is None:
         refuse_new_users(valid, "evaluate when the model is trained, by eval ranking --fold-in {}")
         warn_of_known(valid, known, "--valid-exclude-known")
-    from ..training.validation import make_validation
+    from ..run.validation import make_validation
 
     validation = make_validation(valid, encoded, known=known, lowercase=config.lowercase, **chosen)
     held = validation.held
@@ -158,8 +158,8 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
 
 def _on_a_set(encoded, mirror, chosen, note=None):
     """Return the `SetValidation`; `note`, if given, that it is of a set on which results are reported."""
-    from ..errors import ConfigError
-    from ..training.on_sets import SetValidation
+    from ..ground.errors import ConfigError
+    from ..run.on_sets import SetValidation
 
     if encoded.source != "text":
         raise ConfigError(
@@ -179,10 +179,10 @@ def warn_of_raw(validation, config, combinations, encoded, note):
 
     combinations : list of dict, options of the runs, or what proposes them and tells its `corners`
     """
-    from ..config.law import settle_alike
-    from ..errors import W2vnegError
-    from ..evaluation.correction import share_of
-    from ..training.validation import Validation
+    from ..ground.errors import W2vnegError
+    from ..objectives.law import settle_alike
+    from ..run.validation import Validation
+    from ..vectors.evaluation.correction import share_of
 
     if not isinstance(validation, Validation) or share_of(validation.score):
         return

@@ -32,8 +32,8 @@ def warmup(every, sources, config_path, quiet, as_json, **given):
     config = read_config(config_path, given)
     if every and (given["loss"] is not None or given["sampler"] is not None):
         raise click.UsageError("--all compiles for every preset; leave --loss and --sampler out")
-    from ..config.presets import PRESETS
-    from ..warmup import check_cache, warm_up
+    from ..objectives.presets import PRESETS
+    from ..run.warmup import check_cache, warm_up
 
     check_cache()
     names = list(PRESETS) if every else [config.loss]

@@ -4,7 +4,7 @@ A field left at None is filled in by `TrainConfig.resolved` from the preset that
 ``--loss relaxed`` alone means what the papers mean by it and every part can still be chosen by itself.
 """
 
-from ..samplers.boltzmann import DEGENERACIES
+from ..objectives.samplers.boltzmann import DEGENERACIES
 from .objective import EXCLUSIONS
 from .train import TrainConfig
 from .walks import WALKS

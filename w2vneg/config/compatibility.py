@@ -1,18 +1,18 @@
 """Which options go together: what nobody reads is emptied or refused, and so is what makes no sense together.
 
-What plugs say of themselves decides (`w2vneg.plugs`); no plug is named here. Every refusal says what to do instead,
-and comes before any work.
+What plugs say of themselves decides (`w2vneg.objectives.plugs`); no plug is named here. Every refusal says what to do
+instead, and comes before any work.
 """
 
 import dataclasses
 
-from ..errors import ConfigError
-from ..inputs import INPUTS
+from ..ground.errors import ConfigError
+from ..ground.option import flag_of
 from ..kernels.contracts import prepares_groups
-from ..losses import LOSSES
-from ..option import flag_of
-from ..samplers import SAMPLERS
-from ..weighers import WEIGHERS
+from ..objectives.inputs import INPUTS
+from ..objectives.losses import LOSSES
+from ..objectives.samplers import SAMPLERS
+from ..objectives.weighers import WEIGHERS
 from .table import KINDS, default_for
 
 NO_PRIVATE_ROWS = (

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..errors import ConfigError
-from ..option import option
-from ..registry import Sharing
+from ..ground.errors import ConfigError
+from ..ground.option import option
+from ..ground.registry import Sharing
 
 SHARINGS = tuple(sharing.name.lower() for sharing in Sharing)
 EXCLUSIONS = ("none", "target", "window", "known")

@@ -4,10 +4,10 @@ import itertools
 import math
 from dataclasses import dataclass, replace
 
-from ..errors import ConfigError
-from ..losses import LOSSES
-from ..option import option
-from ..samplers import SAMPLERS
+from ..ground.errors import ConfigError
+from ..ground.option import option
+from ..objectives.losses import LOSSES
+from ..objectives.samplers import SAMPLERS
 
 ENGINES = ("local", "virtual", "ray")
 DTYPES = ("float16", "float32")

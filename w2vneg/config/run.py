@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..option import option
+from ..ground.option import option
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ All these names are answered with ours. `Word2Vec` takes those of gensim's const
 
 import difflib
 
-from ..errors import ConfigError, did_you_mean
+from ..ground.errors import ConfigError, did_you_mean
 
 SYNONYMS = {
     "size": "dim",

@@ -2,12 +2,12 @@
 
 import dataclasses
 
-from ..errors import ConfigError
-from ..inputs import INPUTS
-from ..losses import LOSSES
-from ..option import kind_of, options_of
-from ..samplers import SAMPLERS
-from ..weighers import WEIGHERS
+from ..ground.errors import ConfigError
+from ..ground.option import kind_of, options_of
+from ..objectives.inputs import INPUTS
+from ..objectives.losses import LOSSES
+from ..objectives.samplers import SAMPLERS
+from ..objectives.weighers import WEIGHERS
 from .walks import WALKS
 
 KINDS = {"source": WALKS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
@@ -52,7 +52,7 @@ def gather(own):
 def _check_agreement(item, known, who, own):
     kind_of(item)
     if not {*_FACTS} <= item.metadata.keys():
-        raise ConfigError(f"option {item.name} of {who} must be made by w2vneg.option.option")
+        raise ConfigError(f"option {item.name} of {who} must be made by w2vneg.ground.option.option")
     if item.name in own:
         raise ConfigError(f"option {item.name} of {who} is an option of every run; read it, or choose another name")
     if known is None:

@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..data.sources import MIN_COUNT
-from ..errors import ConfigError, did_you_mean
-from ..inputs import INPUTS
-from ..option import checked
-from ..readout import DEFAULT, DEFAULTS, parse
+from ..ground.errors import ConfigError, did_you_mean
+from ..ground.option import checked
+from ..objectives.inputs import INPUTS
+from ..objectives.presets import PRESETS, preset_of
+from ..objectives.readout import DEFAULT, DEFAULTS, parse
 from .compatibility import check_inputs, check_logits, for_plugs, is_of_paths, own_negatives, settled, without_negatives
 from .objective import ObjectiveOptions
-from .presets import PRESETS, preset_of
 from .ranks import RanksOptions, settle_ranks, workers_of
 from .run import RunOptions
 from .synonyms import hint_for

@@ -1,7 +1,7 @@
 """Options of the ways in which data are walked: text, baskets and histories, pairs, graphs."""
 
-from ..option import option
-from ..registry import Registry
+from ..ground.option import option
+from ..ground.registry import Registry
 
 WALKS = Registry("walk")
 """Name, as ``TrainConfig.source`` -> a class with ``Options``; `data`, the flags that name such data; `loss`, the

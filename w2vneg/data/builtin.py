@@ -16,9 +16,9 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-from ..errors import DataError, OutputError
-from ..files.atomic import atomic_file
-from ..files.cachedir import cache_dir
+from ..ground.errors import DataError, OutputError
+from ..ground.files.atomic import atomic_file
+from ..ground.files.cachedir import cache_dir
 
 _FORM = 1  # raise when the rules below change, so that cached files are made anew
 _SKIPPED_FOLDERS = {

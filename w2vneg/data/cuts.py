@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ConfigError
+from ..ground.errors import ConfigError
 
 PARTS = ("train", "valid", "test")
 

@@ -7,9 +7,9 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigError
-from ..files.urls import scheme_of
-from ..option import checked
+from ..ground.errors import ConfigError
+from ..ground.files.urls import scheme_of
+from ..ground.option import checked
 from .catalog import names as known_names
 from .catalog import resolve
 from .sources import MIN_COUNT, SOURCES, options_of, readers_of

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ConfigError, InputError
-from ..files.atomic import atomic_file
-from ..files.bounded import read_text
+from ..ground.errors import ConfigError, InputError
+from ..ground.files.atomic import atomic_file
+from ..ground.files.bounded import read_text
 
 _LOOKED_AT = 1000  # phrases, for why none of all occurs
 _LONGEST = 1 << 20  # bytes without white space that are passed on as they are, for the counter to refuse

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, OutputError
-from ..files.atomic import atomic_folder, check_folder_writable, recover
-from ..files.bounded import read_json
+from ..ground.errors import InputError, OutputError
+from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
+from ..ground.files.bounded import read_json
 from .cuts import PARTS
 
 HEADER = "item\ttarget\tweight\n"

@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse
 
-from ..errors import ConfigError, InputError, did_you_mean
+from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..kernels.cooccurrence import count_pairs, pair_counts
 from .cuts import PARTS, Shares, Until
 from .encoded import EncodedGraph, EncodedPairs

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import ConfigError, InputError, UnknownNameError
-from ..files.atomic import atomic_file
-from ..files.bounded import LONGEST_LINE, refuse_line
+from ..ground.errors import ConfigError, InputError, UnknownNameError
+from ..ground.files.atomic import atomic_file
+from ..ground.files.bounded import LONGEST_LINE, refuse_line
 from .misspelt import near_spellings
 from .words import END, Words
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from ..errors import ConfigError
+from ..ground.errors import ConfigError
 
 END = b"\xff"
 """What stands behind each word: a byte that no UTF-8 has."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 from .contracts import Socket, implement_draw, implement_fetches, implement_open_sampler, log_prob
 from .linalg import dot, fetch_row, row_of
 

@@ -6,7 +6,7 @@ in one word, so that a draw from a large table touches one cache line.
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 from .rng import next_bits
 
 _S32 = np.uint64(32)

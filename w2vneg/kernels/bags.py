@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import launch, njit
+from ..ground.jit import launch, njit
 from .contracts import draw, fetches, gather, group, on_update, prefetch_hint
 from .frozen import step_bag, step_targets
 from .groups import EXPLODED, Group, drawn_places, find_gradients, on_own_lines, scale_steps

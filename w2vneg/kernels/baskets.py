@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 from .contracts import implement_fill, implement_group
 from .rng import kept_at, next_unit
 from .walk import SEPARATOR, sentence_at

@@ -7,7 +7,7 @@ A sliding sum: each token enters a place's sum once and leaves it once, so the w
 
 import numpy as np
 
-from ..jit import available_threads, launch, njit
+from ..ground.jit import available_threads, launch, njit
 
 
 def context_means(ids, offsets, keep, vectors_out, window):

@@ -104,8 +104,8 @@ weigh_group, step_group
 import dis
 import inspect
 
-from ..errors import ConfigError
-from ..jit import implementation_of, watch_plug
+from ..ground.errors import ConfigError
+from ..ground.jit import implementation_of, watch_plug
 
 
 class Socket:

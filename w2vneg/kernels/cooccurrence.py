@@ -15,8 +15,8 @@ lets the window reach further, plays no part. Without a window all of a sentence
 
 import numpy as np
 
-from ..errors import ConfigError
-from ..files.memory import memory_size
+from ..ground.errors import ConfigError
+from ..ground.files.memory import memory_size
 
 _PAIRS = 1 << 22  # of a piece
 _TOKENS = 1 << 20  # looked at in one go

@@ -12,7 +12,7 @@ up. f_a alone would halve what two ranks agree about, although it may have far t
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 from .linalg import dot
 from .round import combine_row
 

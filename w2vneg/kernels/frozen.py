@@ -6,7 +6,7 @@ that a run without frozen rows has the loops of `linalg` and nothing else.
 
 import numpy as np
 
-from ..jit import LEAF, njit
+from ..ground.jit import LEAF, njit
 from .linalg import add_to_rows, step_rows, window_steps
 
 _ZERO = np.float32(0.0)

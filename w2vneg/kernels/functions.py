@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import LEAF, jitable, njit
+from ..ground.jit import LEAF, jitable, njit
 from .simd.lanes import exp_lanes, highest_lanes, rank_lanes
 from .simd.vectors import LANES, LIMIT, LOG2E, POWERS
 

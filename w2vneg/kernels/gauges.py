@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import LEAF, njit, prange
+from ..ground.jit import LEAF, njit, prange
 from .linalg import dot, fetch_row
 
 _AHEAD = 8  # rows on their way while one is read

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 from .alias import place_of
 from .contracts import implement_fill, implement_group, implement_prefetch_hint
 from .rng import below, bits_at, kept_at, mix, shuffled, step_bits, unit_of

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import jitable, njit
-from ..registry import Sharing
+from ..ground.jit import jitable, njit
+from ..ground.registry import Sharing
 from .contracts import exclude, log_prob, prepare_group, step, step_group, weigh, weigh_group
 from .functions import exp_into, padded
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 
 
 def huffman_paths(counts):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import LEAF, njit, prefetch
+from ..ground.jit import LEAF, njit, prefetch
 from .contracts import Socket
 from .simd.lanes import add_lanes, dot_lanes, dot_two_lanes, step_lanes, sum_lanes
 from .simd.tiles import NEGATIVES, tile_products, tile_steps

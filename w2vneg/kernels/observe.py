@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import njit
-from ..registry import Sharing
+from ..ground.jit import njit
+from ..ground.registry import Sharing
 from .contracts import draw, fill, group, log_prob, open_sampler, open_weigher
 from .groups import Group, find_gradients, make_scratch
 from .linalg import dots, row_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 from .alias import alias_place
 from .contracts import implement_fill, implement_group
 from .rng import next_below, next_unit

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 from .bags import add_to_bag, mean_of_bag
 from .contracts import gather, group, prefetch_hint
 from .functions import FULL, exp_into, fast_log, padded

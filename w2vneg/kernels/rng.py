@@ -6,7 +6,7 @@ decision must depend on a position alone (is this token kept?) and not on the or
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import launch, njit
+from ..ground.jit import launch, njit
 from .contracts import fill
 from .linalg import dot
 from .shard import run_shard

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import jitable
+from ..ground.jit import jitable
 
 
 def keep_thresholds(counts, threshold):

@@ -10,8 +10,8 @@ negatives and a loop of its own, `paths`.
 
 import numpy as np
 
-from ..jit import njit
-from ..registry import Sharing
+from ..ground.jit import njit
+from ..ground.registry import Sharing
 from .bags import make_bag, train_bags
 from .contracts import draw, fetches, group, on_update, open_sampler, open_weigher, prefetch_hint, prescore
 from .frozen import stays, step_targets

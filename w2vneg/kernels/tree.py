@@ -13,7 +13,7 @@ makes no vector code.
 
 import numpy as np
 
-from ..jit import LEAF, njit, prange
+from ..ground.jit import LEAF, njit, prange
 
 _ZERO = np.float32(0.0)
 _HALF = np.float32(0.5)

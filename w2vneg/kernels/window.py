@@ -8,7 +8,7 @@ not depend on the centre, for there are several.
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 from .contracts import draw, fetches, group, on_update, prefetch_hint
 from .frozen import step_window
 from .groups import EXPLODED, Group, find_gradients, of_windows, scale_steps

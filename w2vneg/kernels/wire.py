@@ -5,7 +5,7 @@ Halves are IEEE's: 1 sign, 5 bits of exponent, 10 of mantissa; rounded to neares
 
 import numpy as np
 
-from ..jit import njit
+from ..ground.jit import njit
 
 _REBIAS = np.int32((127 - 15) << 23)  # from the exponent of a half to that of a float32
 _SMALLEST = np.int32((127 - 14) << 23)  # 2⁻¹⁴, the smallest normal half, as bits of a float32

@@ -6,11 +6,11 @@
     loss(hidden, targets).backward()
     loss.log_prob(hidden)
 
-The plugs are the same as everywhere: name, options, defaults and what is refused come from `w2vneg.losses`,
-`w2vneg.samplers` and `w2vneg.weighers`. Here is a second body for each of them, in tensors.
+The plugs are the same as everywhere: name, options, defaults and what is refused come from `w2vneg.objectives.losses`,
+`w2vneg.objectives.samplers` and `w2vneg.objectives.weighers`. Here is a second body for each of them, in tensors.
 """
 
-from ..errors import require
+from ..ground.errors import require
 
 require("torch", "torch", "w2vneg.torch")
 

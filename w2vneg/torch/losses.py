@@ -1,4 +1,4 @@
-"""The equations of `w2vneg.losses` once more, in tensors: autograd finds the gradients that compiled code writes out.
+"""The equations of `w2vneg.objectives.losses` in tensors: autograd finds the gradients.
 
 Each function answers for the class of a plug, whose page has the equation, and returns L of each of B examples. Logits
 are not cut at ±80 here, since no exponential of theirs stands alone.
@@ -10,14 +10,14 @@ from typing import NamedTuple
 import torch
 from torch.nn.functional import relu, softplus
 
-from ..losses.blackout import BlackOut
-from ..losses.complementary_sum import ComplementaryBernoulli, ComplementarySum
-from ..losses.importance_sampling import ImportanceSampling
-from ..losses.negative_sampling import NegativeSampling
-from ..losses.noise_contrastive import LearnedNormaliser, NoiseContrastive
-from ..losses.ranking import Hinge, Ranking
-from ..losses.relaxed_softmax import RelaxedSoftmax
-from ..losses.sampled_softmax import LargeVocabulary, SampledSoftmax
+from ..objectives.losses.blackout import BlackOut
+from ..objectives.losses.complementary_sum import ComplementaryBernoulli, ComplementarySum
+from ..objectives.losses.importance_sampling import ImportanceSampling
+from ..objectives.losses.negative_sampling import NegativeSampling
+from ..objectives.losses.noise_contrastive import LearnedNormaliser, NoiseContrastive
+from ..objectives.losses.ranking import Hinge, Ranking
+from ..objectives.losses.relaxed_softmax import RelaxedSoftmax
+from ..objectives.losses.sampled_softmax import LargeVocabulary, SampledSoftmax
 
 _RAREST = -1e4  # as in losses._normaliser
 _LEAST_REST = 1e-6  # as in losses.complementary_sum

@@ -9,14 +9,14 @@ from torch.nn.functional import embedding, log_softmax
 
 from ..config import TrainConfig
 from ..config.compatibility import check_plugs
-from ..config.law import law_of
-from ..errors import ConfigError, did_you_mean
-from ..evaluation.correction import share_of
-from ..losses import LOSSES
-from ..losses.softmax import Softmax
-from ..registry import RunContext
-from ..samplers import SAMPLERS
-from ..weighers import WEIGHERS
+from ..ground.errors import ConfigError, did_you_mean
+from ..ground.registry import RunContext
+from ..objectives.law import law_of
+from ..objectives.losses import LOSSES
+from ..objectives.losses.softmax import Softmax
+from ..objectives.samplers import SAMPLERS
+from ..objectives.weighers import WEIGHERS
+from ..vectors.evaluation.correction import share_of
 from .losses import VALUES, Scores, penalised
 from .samplers import MODULES, View
 from .weighers import WEIGHTS, evidence_of

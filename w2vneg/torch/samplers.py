@@ -1,4 +1,4 @@
-"""The laws of `w2vneg.samplers`, in tensors. Each class answers for the plugs that it is registered under.
+"""The laws of `w2vneg.objectives.samplers`, in tensors. Each class answers for the plugs that it is registered under.
 
 A sampler is called as
 
@@ -18,17 +18,17 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..errors import ConfigError
+from ..ground.errors import ConfigError
 from ..kernels.alias import alias_table
-from ..samplers._exact import BoltzmannExact
-from ..samplers._rolling import Boltzmann
-from ..samplers.bernoulli import Bernoulli
-from ..samplers.bigram import Bigram
-from ..samplers.dns import HardestOfM
-from ..samplers.kernel import KernelAhead
-from ..samplers.log_uniform import LogUniform
-from ..samplers.popularity import Popularity
-from ..samplers.uniform import Uniform
+from ..objectives.samplers._exact import BoltzmannExact
+from ..objectives.samplers._rolling import Boltzmann
+from ..objectives.samplers.bernoulli import Bernoulli
+from ..objectives.samplers.bigram import Bigram
+from ..objectives.samplers.dns import HardestOfM
+from ..objectives.samplers.kernel import KernelAhead
+from ..objectives.samplers.log_uniform import LogUniform
+from ..objectives.samplers.popularity import Popularity
+from ..objectives.samplers.uniform import Uniform
 
 _CELLS = 2**24  # scores of a block of rows that are held at once
 

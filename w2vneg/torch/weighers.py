@@ -1,13 +1,13 @@
-"""The weights of `w2vneg.weighers`, in tensors; no gradient goes through them."""
+"""The weights of `w2vneg.objectives.weighers`, in tensors; no gradient goes through them."""
 
 import torch
 from torch import nn
 from torch.nn.functional import softplus
 
-from ..weighers.discriminator import Discriminator
-from ..weighers.importance import SelfNormalisedImportance
-from ..weighers.none import Unweighted
-from ..weighers.self_adversarial import SelfAdversarial
+from ..objectives.weighers.discriminator import Discriminator
+from ..objectives.weighers.importance import SelfNormalisedImportance
+from ..objectives.weighers.none import Unweighted
+from ..objectives.weighers.self_adversarial import SelfAdversarial
 
 WEIGHTS = {}  # class of a weigher -> function (weigher, logits, log_q, counted) -> ω of the negatives, (B, n)
 
@@ -45,7 +45,7 @@ def _shares(exponents, counted):
 
 
 class Evidence(nn.Module):
-    """The discriminator D(h, j) = (A h) · e_j, trained beside the model; see `w2vneg.weighers.discriminator`.
+    """The discriminator D(h, j) = (A h) · e_j, trained beside the model.
 
     A linear map of the hidden state stands where the discriminator of rows has a row of its own for each centre. No
     gradient of its loss reaches the hidden state.

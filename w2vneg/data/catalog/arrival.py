@@ -5,8 +5,8 @@ import os
 import tempfile
 
 from ... import __version__
-from ...errors import DataError, OutputError, W2vnegError
-from ...files.atomic import atomic_file
+from ...ground.errors import DataError, OutputError, W2vnegError
+from ...ground.files.atomic import atomic_file
 
 _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ...errors import DataError, InputError, UnknownNameError, did_you_mean
-from ...files.bounded import parse_toml, read_text
+from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean
+from ...ground.files.bounded import parse_toml, read_text
 
 KINDS = ("corpus", "items", "similarity", "analogy")
 _FOLDERS = ("data", "eval_sets")

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
-from ...errors import DataError, InputError, UnknownNameError, did_you_mean
-from ...files.cachedir import at_home, cache_dir
+from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean
+from ...ground.files.cachedir import at_home, cache_dir
 from .arrival import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
 from .manifests import checkout, info, names
 

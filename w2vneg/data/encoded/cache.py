@@ -10,9 +10,9 @@ import zlib
 from contextlib import suppress
 from dataclasses import asdict, replace
 
-from ...errors import OutputError, W2vnegError
-from ...files.atomic import atomic_file, atomic_folder
-from ...files.cachedir import cache_dir
+from ...ground.errors import OutputError, W2vnegError
+from ...ground.files.atomic import atomic_file, atomic_folder
+from ...ground.files.cachedir import cache_dir
 from ..readers.report import CorpusReport
 from ..readers.sources import Source
 from ..vocab import Vocabulary

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError
 from ..sources import MIN_COUNT
 from ..vocab import Vocabulary
 from .passes import check_choice

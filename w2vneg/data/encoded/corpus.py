@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import InputError
+from ...ground.errors import InputError
 from ...kernels.cooccurrence import occurring, pair_counts
 from ..readers.report import CorpusReport
 from ..vocab import Vocabulary

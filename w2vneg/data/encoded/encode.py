@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...errors import InputError
+from ...ground.errors import InputError
 from ..phrases import Tally, joined
 from ..readers.counting import TokenCounter
 from ..readers.sentences import read_sentences

@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
-from ...errors import ConfigError, InputError, OutputError
-from ...files.cachedir import cache_dir
+from ...ground.errors import ConfigError, InputError, OutputError
+from ...ground.files.cachedir import cache_dir
 from ..phrases import find_phrases, read_phrases, write_phrases
 from ..readers.sources import STDIN, file_stamp, find_files
 from .cache import Cache

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...errors import InputError
+from ...ground.errors import InputError
 from ...kernels.cooccurrence import occurring, pair_counts
 from ..readers.cells import NameColumn
 from ..readers.columns import hint_of_weights

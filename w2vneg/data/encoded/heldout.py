@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...errors import InputError
+from ...ground.errors import InputError
 from ..readers.frames import Frame
 from ..readers.names import as_word
 from ..readers.tables import Tables

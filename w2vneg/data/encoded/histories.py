@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError
 from ..readers.baskets import basket_reader
 from ..readers.layout import Column, delimiter_of, named
 from ..readers.names import Names

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import ConfigError, DoubtError, InputError
+from ...ground.errors import ConfigError, DoubtError, InputError
 from ..readers.columns import hint_of_weights
 from ..readers.frames import Frame
 from ..readers.layout import Column, delimiter_of

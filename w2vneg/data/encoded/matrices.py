@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import InputError
-from ...files.memory import memory_size
-from ...files.npy import npy_header
+from ...ground.errors import InputError
+from ...ground.files.memory import memory_size
+from ...ground.files.npy import npy_header
 
 _BLOCKS = {"data": (3, "biuf"), "indices": (1, "iu"), "indptr": (1, "iu")}
 _COMPRESSED = _BLOCKS | {"data": (1, "biuf")}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...errors import InputError
+from ...ground.errors import InputError
 from ..vocab import Vocabulary
 from .choice import choose_items
 from .walks import walk_pairs

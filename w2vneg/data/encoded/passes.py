@@ -10,7 +10,7 @@ from operator import index as as_index
 
 import numpy as np
 
-from ...errors import ConfigError, InputError, OutputError
+from ...ground.errors import ConfigError, InputError, OutputError
 from ...kernels.text.tokens import renumber
 from ..phrases import Tally, digest, joined, lowered
 from ..readers import READERS, code_of

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import ConfigError
+from ...ground.errors import ConfigError
 from ..phrases import Tally
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import ConfigError
+from ...ground.errors import ConfigError
 from .corpus import EncodedCorpus
 from .graphs import EncodedGraph
 

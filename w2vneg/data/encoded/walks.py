@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError
 from ...kernels.alias import alias_rows
 from ...kernels.baskets import Baskets
 from ...kernels.graph import GraphWalks

@@ -11,7 +11,7 @@ import hashlib
 from functools import partial
 from pathlib import Path
 
-from ...registry import Registry
+from ...ground.registry import Registry
 
 READERS = Registry("reader")
 

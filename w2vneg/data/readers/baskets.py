@@ -3,7 +3,7 @@
 import functools
 import re
 
-from ...errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError
 from . import READERS
 from .counting import LONGEST_TOKEN
 from .text import read_text

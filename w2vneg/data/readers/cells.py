@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import InputError
+from ...ground.errors import InputError
 
 
 class NameColumn(NamedTuple):

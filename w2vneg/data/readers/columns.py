@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass, field
 from statistics import median
 
-from ...errors import DoubtError, InputError, did_you_mean
+from ...ground.errors import DoubtError, InputError, did_you_mean
 from .column_names import columns_meant, meant_by, numbers_rows, twins, without_kind
 
 NONE = "none"  # asked for in the place of a column: there is none

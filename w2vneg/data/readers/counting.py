@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ...errors import InputError
+from ...ground.errors import InputError
 from ...kernels.text.tokens import EMPTY_LINES, LINES, MARGIN, SENTENCE_END, WRITTEN, last_break
 from .types import Part, TypeTable, merged, united
 

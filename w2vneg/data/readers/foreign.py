@@ -13,7 +13,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...errors import DoubtError, InputError
+from ...ground.errors import DoubtError, InputError
 from .records import JSON, NETWORKX, fits
 from .sources import STDIN, file_stamp, find_files, first_bytes, scheme_of
 

@@ -7,7 +7,7 @@ ids are the file's.
 import datetime
 from dataclasses import replace
 
-from ...errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError
 
 _ROWS = 1 << 19  # read at a time
 _SAMPLE = 100  # cells that tell whether a column of mixed objects holds numbers

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from ...errors import ConfigError, InputError
+from ...ground.errors import ConfigError, InputError
 from .column_names import columns_meant, meant_by, twins, without_kind
 from .columns import Head, find_columns
 

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from ...errors import InputError
-from ...files.bounded import LONGEST_LINE, refuse_line
+from ...ground.errors import InputError
+from ...ground.files.bounded import LONGEST_LINE, refuse_line
 from .sources import Source
 from .text import read_text
 

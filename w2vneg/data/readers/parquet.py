@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 
-from ...errors import InputError, W2vnegError, require
-from ...files.memory import memory_size
+from ...ground.errors import InputError, W2vnegError, require
+from ...ground.files.memory import memory_size
 from .cells import NameColumn, as_names, as_numbers
 from .columns import Head, find_columns
 

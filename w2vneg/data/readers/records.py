@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import InputError
+from ...ground.errors import InputError
 from .columns import Head, find_columns
 from .frames import read_cells
 from .layout import mostly_numbers

@@ -4,8 +4,8 @@ import glob
 import numbers
 import os
 
-from ...errors import InputError
-from ...files.urls import scheme_of
+from ...ground.errors import InputError
+from ...ground.files.urls import scheme_of
 from .sources import PIECE, STDIN
 
 _SOME = 100  # sentences that are looked at before they are read

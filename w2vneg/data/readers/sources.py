@@ -13,8 +13,8 @@ import zlib
 from contextlib import nullcontext, suppress
 from weakref import WeakKeyDictionary
 
-from ...errors import InputError, did_you_mean, require
-from ...files.urls import scheme_of
+from ...ground.errors import InputError, did_you_mean, require
+from ...ground.files.urls import scheme_of
 from . import remote
 from .frames import Frame
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import InputError
+from ...ground.errors import InputError
 from ...kernels.text.rows import scan_rows
 from .cells import NameColumn, Times, as_names, as_numbers
 from .columns import Labels

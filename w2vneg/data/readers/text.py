@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from ...errors import ConfigError, InputError, did_you_mean
+from ...ground.errors import ConfigError, InputError, did_you_mean
 from . import READERS
 from .counting import LONGEST_TOKEN
 from .sources import STDIN, Source

@@ -4,10 +4,10 @@ Every file of this folder whose name does not begin with _ is imported: its sour
 imported here, so that help comes fast: a source imports what reads its files when `encode` is called.
 """
 
-from ... import option
-from ...errors import ConfigError, refuse_misspelt
-from ...option import as_options
-from ...registry import Registry, import_all
+from ...ground import option
+from ...ground.errors import ConfigError, refuse_misspelt
+from ...ground.option import as_options
+from ...ground.registry import Registry, import_all
 
 SOURCES = Registry("source")
 

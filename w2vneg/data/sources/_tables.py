@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from numbers import Integral
 
-from ...errors import ConfigError
-from ...option import option
+from ...ground.errors import ConfigError
+from ...ground.option import option
 
 
 def _number_of_column(value):

@@ -33,7 +33,7 @@ class Baskets(Source):
     @classmethod
     def _delimiter(cls, given):
         """Return what parts the items, as asked or as the first file looks; refuse what are no baskets."""
-        from ...errors import DoubtError
+        from ...ground.errors import DoubtError
         from ..readers import foreign
         from ..readers.layout import delimiter_of, named
 

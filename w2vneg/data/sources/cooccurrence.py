@@ -1,6 +1,6 @@
 """Counts of items seen together: a sparse matrix, or a table of pairs."""
 
-from ...option import option
+from ...ground.option import option
 from . import SOURCES, Source
 from ._tables import PairOptions
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from ...option import option
+from ...ground.option import option
 from . import SOURCES, Source
 from ._tables import plain
 
@@ -11,7 +11,7 @@ _OURS = ("whitespace", "words")  # readers of plain text; a plug-in may read wha
 
 
 def _check_tokenizer(name):
-    from ...errors import ConfigError, did_you_mean
+    from ...ground.errors import ConfigError, did_you_mean
     from ..readers import READERS
 
     known = [*_READERS, *(reader for reader in READERS if reader not in _READERS.values())]
@@ -20,7 +20,7 @@ def _check_tokenizer(name):
 
 
 def _check_strip(names):
-    from ...errors import ConfigError
+    from ...ground.errors import ConfigError
 
     unknown = [name for name in names.split(",") if name not in _STRIPPED]
     if unknown:
@@ -79,7 +79,7 @@ class Corpus(Source):
 
     @classmethod
     def _phrases(cls, given, shaping):
-        from ...errors import ConfigError
+        from ...ground.errors import ConfigError
         from ..encoded.found import phrases_in
         from ..phrases import read_phrases
 

@@ -1,6 +1,6 @@
 """Graphs: an edge a row, walked at random."""
 
-from ...option import option
+from ...ground.option import option
 from . import SOURCES, Source
 from ._tables import TableOptions, column, target_column, weight_column
 

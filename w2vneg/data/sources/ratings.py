@@ -1,6 +1,6 @@
 """Tables of events: who rated, bought or saw what; histories by user, or pairs of user and item."""
 
-from ...option import option
+from ...ground.option import option
 from . import SOURCES, Source
 from ._tables import TableOptions, column, rectangular
 

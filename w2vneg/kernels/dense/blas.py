@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from ...jit import njit, prange
+from ...ground.jit import njit, prange
 
 TILE = 768  # targets scored together: a tile of 256 rows of scores stays in a core's second-level cache
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import njit
+from ...ground.jit import njit
 from ..simd.lanes import weigh_lanes
 from .draws import implement_weigh_row
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ...errors import ConfigError
-from ...files.memory import memory_size
-from ...jit import threads
+from ...ground.errors import ConfigError
+from ...ground.files.memory import memory_size
+from ...ground.jit import threads
 from .blas import product_rate
 
 _WORTH_A_WORD = 60.0, 2**30  # seconds, bytes; below both nobody needs to know

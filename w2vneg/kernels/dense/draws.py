@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import njit, prange, prefetch
+from ...ground.jit import njit, prange, prefetch
 from ..contracts import Socket
 from ..functions import accumulate, fast_exp, fast_log, padded, ranks_into
 from ..rng import mix, next_unit

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import njit
+from ...ground.jit import njit
 from ..contracts import group
 from ..rng import next_unit
 from .softmax import Batch

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import LEAF, njit
+from ...ground.jit import LEAF, njit
 from ..simd.vectors import LANES
 from .draws import implement_weigh_row
 

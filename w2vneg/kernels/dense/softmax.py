@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import LEAF, njit, prange
+from ...ground.jit import LEAF, njit, prange
 from ..functions import exp_into, fast_exp, fast_log
 from ..linalg import dot
 from .blas import TILE, largest, n_tiles, tile_of

@@ -7,7 +7,7 @@ within `margin` of the right answer is scored again, in double precision and fro
 
 import numpy as np
 
-from ...jit import njit, prange
+from ...ground.jit import njit, prange
 
 _STRETCH = 512  # words looked at again together if one of them is close
 

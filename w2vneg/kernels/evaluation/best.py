@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import available_threads, launch, njit
+from ...ground.jit import available_threads, launch, njit
 from ..simd.lanes import above_lanes
 from ..simd.octets import trailing_zeros
 

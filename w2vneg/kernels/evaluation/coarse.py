@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...jit import LEAF, njit
+from ...ground.jit import LEAF, njit
 
 
 @njit(fastmath=LEAF, loop=True)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import LEAF, njit, prange
+from ...ground.jit import LEAF, njit, prange
 from ..functions import fast_exp
 
 _CHUNK = 1024  # exponentials summed in float32 before they join a float64 sum

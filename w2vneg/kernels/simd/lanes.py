@@ -9,7 +9,7 @@ have 16 lanes (`kernels.simd.vectors`).
 import llvmlite.ir as ir
 import numpy as np
 
-from ...jit import DISABLE_JIT, cgutils, intrinsic, types
+from ...ground.jit import DISABLE_JIT, cgutils, intrinsic, types
 from .vectors import (
     COUNT,
     LANES,

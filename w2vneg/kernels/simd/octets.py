@@ -3,7 +3,7 @@
 import llvmlite.ir as ir
 import numpy as np
 
-from ...jit import DISABLE_JIT, intrinsic, types
+from ...ground.jit import DISABLE_JIT, intrinsic, types
 
 STRETCH = 64
 """Bytes that `breaks` looks at."""

@@ -11,7 +11,7 @@ two workers' steps on it at one time, those of one are lost a little more often.
 
 import numpy as np
 
-from ...jit import DISABLE_JIT, cgutils, intrinsic, types
+from ...ground.jit import DISABLE_JIT, cgutils, intrinsic, types
 from .vectors import COUNT, LANES, PLACE, Emitter, holds_numbers, holds_places, pieces_of, whole_columns
 
 NEGATIVES = 5  # of a tile; the positive is the sixth target

@@ -6,7 +6,7 @@ Vectors have 16 lanes; LLVM splits them where a machine's registers are narrower
 import llvmlite.ir as ir
 import numpy as np
 
-from ...jit import cgutils, types
+from ...ground.jit import cgutils, types
 
 NUMBER = ir.FloatType()
 PLACE = ir.IntType(64)

@@ -7,7 +7,7 @@ six to eight are tried. The twelve decimals are then looked up four digits at a 
 
 import numpy as np
 
-from ...jit import njit
+from ...ground.jit import njit
 
 SMALLEST, LIMIT = np.float32(1e-4), np.float32(100)
 WIDEST = 17  # characters of a number and its separator

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...jit import njit
+from ...ground.jit import njit
 
 _BEGIN, _END = np.uint8(ord("<")), np.uint8(ord(">"))
 _BASIS, _PRIME = np.uint32(2166136261), np.uint32(16777619)

@@ -6,7 +6,7 @@ it from what follows.
 
 import numpy as np
 
-from ...jit import njit
+from ...ground.jit import njit
 from ..simd.octets import STRETCH, digits, trailing_zeros
 from .tokens import MARGIN
 

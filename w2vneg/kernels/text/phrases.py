@@ -6,7 +6,7 @@ A pair of words is known by a 64-bit hash of its bytes. That one of 10⁹ other 
 
 import numpy as np
 
-from ...jit import njit
+from ...ground.jit import njit
 from ..simd.octets import STRETCH, breaks, trailing_zeros
 from .tokens import MARGIN, key_of, space_at, with_margins
 

@@ -4,7 +4,7 @@ The rules are those of pandas' C parser: a quote opens quotation only as the fir
 or a line feed is text, and two quotes are one quote; lines of nothing but blanks are no rows.
 """
 
-from ...jit import njit
+from ...ground.jit import njit
 
 LINE_FEED, BLANK, TAB, QUOTE = 10, 32, 9, 34
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import njit
+from ...ground.jit import njit
 from ..simd.octets import STRETCH, breaks, octet, trailing_zeros
 
 POSITION, WRITTEN, TYPES, LINES, EMPTY_LINES = range(5)

@@ -10,7 +10,7 @@ import unicodedata
 
 import numpy as np
 
-from ...jit import njit
+from ...ground.jit import njit
 
 OTHER, MARK, JOINS_DIGITS, JOINS, SPACE, LETTER, DIGIT = range(7)  # those from SPACE on stay as they are
 

@@ -1,0 +1,148 @@
+"""A Ray cluster for a run: one that is there already, or one on this machine that begins and ends with the run.
+
+A cluster of our own listens on the loopback interface only, asks everybody for a token that is made anew for it and
+never written to a file, starts no dashboard and reports to nobody. Whatever an earlier one has left behind, as after a
+crash, is not looked at.
+"""
+
+import functools
+import os
+import secrets
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+from ..ground.errors import ConfigError, RankError, W2vnegError, require
+
+
+class Connection:
+    """A cluster that is connected to, or started.
+
+    Parameters
+    ----------
+    address : str or None
+        Of a running cluster; None: start one here. Where this process is connected to one already, that one serves.
+    n_ranks, workers : int
+        A rank needs as many cores of one machine as it has workers.
+
+    Attributes
+    ----------
+    ray : module
+
+    Raises
+    ------
+    MissingExtraError
+        If Ray is not installed.
+    ConfigError
+        If there is no cluster at the address, or its machines have too few cores.
+    """
+
+    def __init__(self, address, n_ranks, workers):
+        self.ray, self._ours, before = None, False, dict(os.environ)
+        os.environ.update(_environment(address is None) | before)
+        try:
+            self._connect(address, n_ranks, workers)
+        except BaseException:
+            self._former = _changed(before)
+            self.close()
+            raise
+        self._former = _changed(before)  # Ray sets some, too
+
+    def _connect(self, address, n_ranks, workers):
+        self.ray = ray = require("ray", "ray", "--engine ray")
+        self._ours = not ray.is_initialized()
+        if self._ours:
+            _init(ray, address, n_ranks * workers)
+        cores = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+        room = sum(each // workers for each in cores)
+        if room < n_ranks:
+            raise ConfigError(
+                f"the Ray cluster, of {sum(cores)} cores on {len(cores)} machines, has room for {room} of {n_ranks} "
+                f"ranks, {workers} cores each; lower --ranks or --workers"
+            )
+
+    def close(self):
+        """End the cluster if it was started here, and leave the environment as it was."""
+        if self._ours and self.ray.is_initialized():
+            self.ray.shutdown()
+        for name, value in self._former.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+        self._former = {}
+
+
+def _changed(before):
+    """Return what variables were, where they are others now: dict of name -> str, None for one that was not there."""
+    names = before.keys() | os.environ.keys()
+    return {name: before.get(name) for name in names if before.get(name) != os.environ.get(name)}
+
+
+@functools.cache
+def _environment(starts_one):
+    """Return what Ray is told by the environment, for its functions do not take it (dict of str).
+
+    It looks at most of it when it is imported, and at the token once, so this stays the same as long as the process.
+    """
+    wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+    wanted["RAY_IGNORE_UNHANDLED_ERRORS"] = "1"  # of a rank that is lost every call fails, and one is enough to know
+    wanted["RAY_DEDUP_LOGS_SKIP_REGEX"] = "."  # else it prints of lost machines among our results
+    if starts_one:
+        if not any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")):
+            wanted["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        if "ray" not in sys.modules:
+            wanted |= {"RAY_AUTH_MODE": "token", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # the latter: loopback only
+    return wanted
+
+
+def check_answers(address):
+    """Raise ConfigError if nobody listens at an address: Ray itself would wait for minutes.
+
+    address : str, HOST:PORT, ray://HOST:PORT, or auto: what Ray's environment variable or its file says
+    """
+    where, start = "", "start one with 'ray start --head', or leave --ray-address out"
+    if address == "auto":
+        path = Path(tempfile.gettempdir()) / "ray" / "ray_current_cluster"
+        address = os.environ.get("RAY_ADDRESS")
+        if address is None and path.is_file():
+            address = path.read_text(encoding="utf-8").strip()
+            where = f", which {path} names; one that ended without 'ray stop' leaves that file"
+        if not address:
+            raise ConfigError(f"there is no Ray cluster on this machine; {start}")
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if not host or not port.isdecimal():
+        raise ConfigError(f"--ray-address must be HOST:PORT or auto, not {address!r}")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=10) as there:
+            ray_is_there = "RAY_USE_TLS" in os.environ or _speaks_http_2(there)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"no Ray cluster answers at {address} ({reason}){where}; {start}") from error
+    if not ray_is_there:
+        raise ConfigError(
+            f"what answers at {address} is no Ray cluster{where}; its port is the one that 'ray start --head' tells, "
+            "mostly 6379"
+        )
+
+
+def _speaks_http_2(connection):
+    """Tell whether who is connected to speaks as Ray does: the first frame of either side is one of settings."""
+    settings = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings)
+    found = connection.recv(9)
+    return found[3:4] == settings[3:4]
+
+
+def _init(ray, address, n_cpus):
+    common = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address is None:
+            ray.init(address="local", num_cpus=n_cpus, num_gpus=0, include_dashboard=False, **common)
+        else:
+            check_answers(address)
+            ray.init(address=address, **common)
+    except W2vnegError:
+        raise
+    except Exception as error:  # a node that does not come up in time is one of no class of its own
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        where = "on this machine" if address is None else f"at {address}"
+        raise RankError(f"Ray cannot be used {where} ({reason})") from error

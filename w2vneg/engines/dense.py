@@ -1,0 +1,61 @@
+"""Rounds of the exact softmax: batches of centres by matrix products, one batch after the other.
+
+The workers read their blocks side by side and share the work on each batch; nothing is raced for, and a seed repeats to
+the bit with any number of threads (though the number of workers decides which blocks make up a round).
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from ..ground.jit import threads
+from ..kernels.dense import Groups, Manner, Workspace, batch_of, collect_groups, one_blas_thread, softmax_step
+from ..kernels.round import fill_round
+from ..kernels.schedule import linear
+from .inmemory import InMemoryEngine
+
+
+class DenseEngine(InMemoryEngine):
+    """Runs rounds of one model under a dense loss.
+
+    Parameters
+    ----------
+    model : Model
+        Its matrices become the engine's.
+    walk : Walk
+    loss : Softmax
+    block : int, the largest number of positions in a worker's block
+    config : TrainConfig
+        Resolved; its workers, seed, batch, bounded_steps and absolute_softmax are read.
+    """
+
+    def __init__(self, model, walk, loss, block, config):
+        workers = config.workers
+        super().__init__(model, walk, block, workers, 0, config.seed)
+        self.source, self.loss = walk.source, loss
+        self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
+        n_groups = workers * block
+        # a last group may look at room for the largest one, though it fills less
+        self._groups = Groups.room(n_groups, (n_groups + 1) * walk.largest_group)
+        self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)
+
+    def run(self, round, alphas):
+        epoch_key, _ = self._start_streams(round)
+        fraction = self.loss.fraction if self.loss.penalty else 0.0
+        loss = 0.0
+        with threads(self.workers), one_blas_thread():
+            fill_round(self.source, round.blocks, epoch_key, self.tokens, self.ranges)
+            n = collect_groups(self.source, self.tokens, self.ranges, self.rngs, fraction, self._groups)
+            n_batches = -(-n // self.batch)
+            borders = [n * k // n_batches for k in range(n_batches + 1)] if n else []  # of equal size, or nearly
+            for first, last in pairwise(borders):
+                alpha = linear(*alphas, (first + last) / (2 * n))
+                loss += self._step(first, last, alpha)
+        return loss, int(self._groups.ends[n - 1]) if n else 0
+
+    def _step(self, first, last, alpha):
+        centres, batch = batch_of(self.vectors_in, self._groups.part(first, last))
+        manner = Manner(np.float32(alpha), self.bounded, self.absolute, np.float32(self.loss.penalty))
+        loss = softmax_step(batch, self._work, self.vectors_out, manner)
+        self.vectors_in[centres] = batch.rows
+        return loss

@@ -1,0 +1,143 @@
+"""Rounds on this machine's cores: matrices with each worker's private rows, the launches, the merge.
+
+Sharing rows between cores is what costs most: the hot rows of a Zipf vocabulary bounce from cache to cache, and a
+second thread can make plain Hogwild slower. So each worker trains its own copies of the H most frequent rows, and
+between rounds their changes are summed into the shared rows. H = 0 is plain Hogwild.
+"""
+
+import functools
+
+import numpy as np
+
+from ..ground.jit import threads
+from ..kernels.groups import make_scratch
+from ..kernels.linalg import Rows, width_of
+from ..kernels.round import fill_round, merge_round, train_round
+from ..kernels.schedule import linear
+from .inmemory import InMemoryEngine
+
+_COPIES = 16_000  # rows of a matrix that workers have copies of, all together
+_PULL = 0.7  # by how much one pair at a learning rate of 1 takes a row to where it would settle, about
+
+
+def private_rows(n_vocab, workers):
+    """Choose H: the hottest rows. Merging more costs more time than the rarer ones, seldom shared at one moment, would
+    save.
+    """
+    return 0 if workers == 1 else min(n_vocab, _COPIES // workers)
+
+
+class LocalEngine(InMemoryEngine):
+    """Runs rounds of one model.
+
+    Parameters
+    ----------
+    model : Model
+        Its matrices become views into the engine's replicated ones.
+    walk : Walk
+    plugs : Plugs
+    shape : Shape
+    block : int
+        Largest number of positions in a worker's block.
+    workers, n_private, seed : int
+    """
+
+    def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed):
+        super().__init__(model, walk, block, workers, n_private, seed, plugs.inputs)
+        self.trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
+        self._targets = walk.centre_weights if model.vocab_out is model.vocab else model.vocab_out.counts
+        self.frozen = model.frozen
+        self.shape, self.width = shape, width_of(self.vectors_in.shape[1])
+        names = ("sampler", "weigher", "loss", *(("inputs",) if plugs.inputs is not None else ()))
+        trained = {name: self._with_replicated(getattr(plugs, name)) for name in names}
+        self.plugs = plugs._replace(**trained)
+        self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
+
+    @functools.cached_property
+    def _shares(self):
+        """How often a pair moves each row, on average: dict of matrix -> float64, (n_rows,)."""
+        return {name: self._shares_of(name) for name in self.trained}
+
+    def _shares_of(self, name):
+        if self.inputs is not None and name in self.inputs.rows:
+            return self.inputs.touched(name, self.walk)
+        if name == "vectors_out":
+            return self.plugs.loss.touched(self._targets)
+        weights = np.asarray(self._targets if name.endswith("_out") else self.walk.centre_weights, np.float64)
+        return weights / max(float(weights.sum()), 1e-300)
+
+    def pulls(self, name, work):
+        """Return how far work takes each row of a matrix to where it would settle, float64, (n_rows,), at least 0.
+
+        work : float, pairs of one trainer, times the learning rate (of the model: a plug's rows are taken to settle as
+            fast)
+        """
+        return _PULL * work * self._shares[name]
+
+    def _with_replicated(self, plug):
+        """Let a plug that trains rows of its own train those that this engine keeps."""
+        names = plug.parameters
+        return plug._replace(**{name: self.replicated[name] for name in names}) if names else plug
+
+    @property
+    def undamped(self):
+        """How many workers may change a row before it is damped (int): near the root of a tree rows settle at once."""
+        return 1 if self.plugs.loss.paths else 2
+
+    def run(self, round, alphas):
+        epoch_key, keys = self._start_streams(round)
+        fill_round(self.plugs.source, round.blocks, epoch_key, self.tokens, self.ranges)
+        inputs, out = self._rows_in(), self._rows("vectors_out")
+        loss, pairs = 0.0, 0
+        for ranges, part_alphas, batch in self._batches(alphas):
+            self._refresh(ranges, (*keys, batch))
+            more = train_round(
+                self.plugs, self.shape, self.scratches, inputs, out, self.tokens, ranges, part_alphas, self.rngs
+            )
+            loss, pairs = loss + more[0], pairs + more[1]
+        self.merge(alphas[0] * pairs / self.workers)
+        self._composed = False
+        return loss, pairs
+
+    def _rows_in(self):
+        """Return what each worker makes centres' vectors of, as `run_shard` takes it."""
+        if self.inputs is None:
+            return self._rows("vectors_in")
+        return list(zip(*map(self._rows, self.inputs.rows), strict=True))
+
+    def _rows(self, name):
+        """Return a replicated matrix as each worker sees it, a list of `Rows`."""
+        replicated, h, frozen = self.replicated[name], self.n_private, self.frozen.get(name)
+        firsts = [len(replicated) - (self.workers - k) * h for k in range(self.workers)]
+        return [Rows(replicated, h, first, k, self.width, frozen) for k, first in enumerate(firsts)]
+
+    def _batches(self, alphas):
+        """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""
+        size = self.plugs.sampler.batch_groups
+        if not size:
+            yield self.ranges, np.tile(np.array(alphas, np.float64), (self.workers, 1)), 0
+            return
+        first, last = self.ranges[:, :1], self.ranges[:, 1:]
+        for batch in range(-(-int((last - first).max()) // size)):
+            ranges = np.minimum(first + np.array([batch, batch + 1]) * size, last)
+            yield ranges, linear(*alphas, (ranges - first) / np.maximum(last - first, 1)), batch
+
+    def _refresh(self, ranges, keys):
+        sampler = self.plugs.sampler
+        if not sampler.batch_groups:
+            return
+        centres = np.full((self.workers, sampler.batch_groups), -1, np.int32)
+        for worker, (first, last) in enumerate(ranges):
+            centres[worker, : last - first] = self.tokens[worker, first:last]
+        with threads(self.workers):
+            sampler.refresh(self.vectors_in, self.vectors_out, centres, self._stream(*keys))
+
+    def merge(self, work):
+        """Sum the changes of all workers' private rows into the shared rows (see `kernels.round.merge_round`).
+
+        work : float, of one worker since the last merge, as `pulls` takes it
+        """
+        if self.n_private:
+            for name in self.trained:
+                pulls = self.pulls(name, work)[: self.n_private]
+                merge_round(self.replicated[name], self.n_private, self.workers, self.workers, pulls, self.undamped)

@@ -1,0 +1,398 @@
+"""Ranks on a Ray cluster: one actor each, and an object store that carries nothing but exchanges.
+
+The driver, which is the process that the user has started, sends tasks and holds references; rows go from rank to rank.
+A period is three rounds of calls, sent all at once, and Ray starts each as its arguments arrive:
+
+    train(task)             every rank, gives its work and N parts of changes
+    merge(task, …)          every owner, of the N parts that are for it
+    apply(version, …)       every rank, of what the N owners have merged
+
+A rank that is lost, or its node, is started again elsewhere. If another one has reached the next version, then all of
+it was merged, and who has not takes that version's rows; if none has, all do the period again from the rows of the
+version before. Both end with the bits of a run in which nothing was lost. What a rank raises ends the run at once: it
+would raise it again.
+"""
+
+import time
+from contextlib import contextmanager
+
+from .. import __version__
+from ..ground.errors import ConfigError, RankError, W2vnegError
+from .cluster import Connection
+from .rank import Task, Work
+from .ranks import RanksEngine
+
+_TRIES = 5  # losses in a row, after which the cluster is taken to be unfit
+_LOOKS = 0.5  # seconds between two looks at how far ranks have read
+_PATIENCE = 300.0  # seconds that a rank may take to start
+_UNFIT = f"ranks were lost {_TRIES} times in a row; see to the cluster, then go on with --resume"
+
+
+class RankActor:
+    """A rank as Ray runs it.
+
+    Parameters
+    ----------
+    slot : int
+    """
+
+    def __init__(self, slot):
+        self._slot, self._data, self._rank, self._loaded = slot, None, None, False
+        self._read = 0, 0
+
+    def open(self, recipe):
+        """Read this rank's share of the data; return the version of w2vneg that this rank runs.
+
+        recipe : object
+            Has ``open(progress)``, which returns the rank's data: something with ``ready(config)``, which returns how
+            many positions its walk has, and with ``begin(plan, frozen)``, which returns a `Rank`.
+            progress : callable, given bytes read and bytes in all
+        """
+
+        def progress(*read):
+            self._read = read
+
+        with _told_by(self._slot):
+            self._data = recipe.open(progress)
+            return __version__
+
+    def read(self):
+        """Return bytes read so far, and bytes in all (int, int); may be asked while the rank is at it."""
+        return self._read
+
+    def ask(self, name, *arguments):
+        """Call a method of the data, and return what it returns."""
+        with _told_by(self._slot):
+            return getattr(self._data, name)(*arguments)
+
+    def begin(self, *plan):
+        """Make the rank; plan : as of the data's ``begin``."""
+        with _told_by(self._slot):
+            self._rank, self._loaded = self._data.begin(*plan), False
+
+    def load(self, version, state):
+        """Begin anew with the rows of a version."""
+        self._rank.load(version, state)
+        self._loaded = True
+
+    def version(self):
+        """Return the version that this rank has reached (int); None before it has its first rows."""
+        return self._rank.version if self._loaded else None
+
+    def state(self):
+        """Return the rows of the version (dict of str -> float32 array)."""
+        return self._rank.state()
+
+    def train(self, task):
+        """Train a period; return the `Work`, then, unless there is one rank only, a part for each owner."""
+        with _told_by(self._slot):
+            work = self._rank.train(task)
+            return work if self._rank.n_ranks == 1 else (work, *self._parts())
+
+    def rehearse(self):
+        """Return what `train` would if it had changed every row, without training."""
+        return Work(0.0, 0, 0.0), *self._parts(made_up=1e-6)
+
+    def _parts(self, **changes):
+        """Return the parts for all owners, and keep the one for this rank here: None stands in its place."""
+        parts = self._rank.changes(**changes)
+        self._own, parts[self._slot] = parts[self._slot], None
+        return parts
+
+    def merge(self, task, *works_and_parts):
+        """Merge the parts of this owner's rows: first every rank's `Work`, then every rank's part."""
+        with _told_by(self._slot):
+            n = self._rank.n_ranks
+            parts = [self._own if part is None else part for part in works_and_parts[n:]]
+            return self._rank.merge(task, works_and_parts[:n], parts)
+
+    def apply(self, *merged):
+        """Go on to the next version with what all owners have merged."""
+        with _told_by(self._slot):
+            self._rank.apply(merged)
+
+
+class _told_by:
+    """Lets what goes wrong inside say in which rank it was, and where: a file may be fine on all other machines."""
+
+    def __init__(self, slot):
+        self.slot = slot
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if isinstance(error, W2vnegError):
+            from ray.util import get_node_ip_address
+
+            error.args = (f"rank {self.slot} on {get_node_ip_address()}: {error}",)
+        elif isinstance(error, Exception) and not _is_lost(error):
+            raise RankError(f"rank {self.slot} failed: {kind.__name__}: {error}") from error
+
+
+def _is_lost(error):
+    """Tell whether an error says that a rank, its node or an object of theirs is gone; false for a rank's own."""
+    from ray import exceptions
+
+    gone = (
+        exceptions.RayActorError,
+        exceptions.ObjectLostError,
+        exceptions.WorkerCrashedError,
+        exceptions.NodeDiedError,
+        exceptions.ObjectFetchTimedOutError,
+    )
+    return isinstance(error, gone)
+
+
+class RayEngine(RanksEngine):
+    """Runs periods on ranks of a `Crew`; parameters as of `RanksEngine`."""
+
+    def __init__(self, crew, replica, *others):
+        super().__init__(replica, *others)
+        self.crew, self._fetched = crew, 0
+        self._send()
+
+    def _period(self, task):
+        return self.crew.period(task)
+
+    @property
+    def lost(self):
+        return self.crew.lost
+
+    def _fetch(self):
+        if self.crew is not None and self._fetched != self.version:
+            for name, rows in self.crew.state().items():
+                self.replica.set_rows(name, rows)
+            self._fetched = self.version
+
+    def _send(self):
+        self.crew.load(self.version, {name: self.replica.shared(name) for name in self.replica.trained})
+        self._fetched = self.version
+
+    def close(self):
+        crew, self.crew = self.crew, None
+        if crew is not None:
+            crew.close()
+
+
+class Crew:
+    """The actors of a run.
+
+    Parameters
+    ----------
+    n_ranks, workers : int
+    address : str or None, as of `cluster.Connection`
+    """
+
+    def __init__(self, n_ranks, workers, address):
+        self._connection = Connection(address, n_ranks, workers)
+        self.ray = self._connection.ray
+        self.n_ranks, self._workers, self._config, self._plan = n_ranks, workers, None, None
+        self.ranks, self.lost = [], 0
+        with self.beginning():
+            self._actor = self.ray.remote(concurrency_groups={"aside": 1})(RankActor)
+            self.ranks = [self._start(slot) for slot in range(n_ranks)]
+
+    @contextmanager
+    def beginning(self):
+        """Let the ranks go if anything goes wrong inside; RankError if one is lost before there is a state to share."""
+        try:
+            yield
+        except BaseException as error:
+            self.close()
+            if _is_lost(error):
+                raise RankError(
+                    "a rank was lost before training began; see to the cluster, then start again"
+                ) from error
+            raise
+
+    def open(self, recipes, progress=None):
+        """Let all ranks open their data.
+
+        recipes : iterable of objects, as `RankActor.open` takes them, in order
+        progress : callable, optional, called with (bytes that ranks have read, bytes in all) now and then, at last when
+            all have read their data
+        """
+        self.give(recipes)
+        self._open(range(self.n_ranks), progress)
+
+    def give(self, recipes):
+        """Let lost ranks begin with these recipes from now on."""
+        self._recipes = [self.ray.put(recipe) for recipe in recipes]
+
+    def _start(self, slot):
+        options = {"num_cpus": self._workers, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
+        return self._actor.options(**options).remote(slot)
+
+    def _open(self, slots, progress=None):
+        ranks = [self.ranks[slot] for slot in slots]
+        self._insist_on_a_place(ranks)
+        opened = [rank.open.remote(self._recipes[slot]) for rank, slot in zip(ranks, slots, strict=True)]
+        waiting = progress
+        while waiting:
+            waiting = self.ray.wait(opened, num_returns=len(opened), timeout=_LOOKS)[1]
+            read = self._get([rank.read.options(concurrency_group="aside").remote() for rank in ranks])
+            progress(*map(sum, zip(*read, strict=True)))
+        found = set(self._get(opened)) - {__version__}
+        if found:
+            raise ConfigError(
+                f"a machine of the cluster has w2vneg {found.pop()} and this one {__version__}; install the same on all"
+            )
+
+    def _insist_on_a_place(self, ranks):
+        """Wait until all are started; RankError if Ray finds no cores for one, which by itself it would wait for."""
+        answers = [rank.read.options(concurrency_group="aside").remote() for rank in ranks]
+        missing = len(self.ray.wait(answers, num_returns=len(answers), timeout=_PATIENCE)[1])
+        if missing:
+            raise RankError(
+                f"{missing} ranks found no place in {_PATIENCE / 60:.0f} minutes, for each wants {self._workers} free "
+                "cores of one machine; see what else is on the cluster, then start again, or go on with --resume"
+            )
+
+    def ask(self, name, *arguments):
+        """Call a method of all ranks' data; return what they return, a list."""
+        return self._get([rank.ask.remote(name, *arguments) for rank in self.ranks])
+
+    def gather(self, name, unite):
+        """Call a method of all ranks' data, bring the results together two by two, and return the one that is left.
+
+        unite : str, the method that makes one of two
+        """
+        left = [rank.ask.remote(name) for rank in self.ranks]
+        while len(left) > 1:
+            pairs = [left[k : k + 2] for k in range(0, len(left), 2)]
+            left = [
+                pair[0] if len(pair) == 1 else self.ranks[k].ask.remote(unite, *pair) for k, pair in enumerate(pairs)
+            ]
+        return self._get(left[0])
+
+    def ready(self, config):
+        """Let all ranks prepare for a run; return the positions of all their walks (int)."""
+        self._config = self.ray.put(config)
+        return sum(self.ask("ready", self._config))
+
+    def begin(self, plan, frozen):
+        """Let all ranks begin; plan : ExchangesPlanned; frozen : dict of str -> bool array, rows that never move."""
+        self._plan = plan, self.ray.put(frozen)
+        self._get([rank.begin.remote(*self._plan) for rank in self.ranks])
+
+    def load(self, version, state):
+        """Let all ranks begin anew with the rows of a version."""
+        state = self.ray.put(state)
+        self._insist(lambda: self._get([rank.load.remote(version, state) for rank in self.ranks]))
+
+    def state(self):
+        """Return the rows of the version that all ranks have reached."""
+        return self._insist(lambda: self._get(self.ranks[0].state.remote()))
+
+    def _insist(self, action, lost=lambda version: None):
+        """Return what `action` returns, done again while ranks are lost.
+
+        lost : callable, given the version that all ranks have reached then; if it returns something, that is returned
+        """
+        for _ in range(_TRIES):
+            try:
+                return action()
+            except self.ray.exceptions.RayError as error:
+                if not _is_lost(error):
+                    raise
+            found = lost(self._recover())
+            if found is not None:
+                return found
+        raise RankError(_UNFIT)
+
+    def _get(self, references):
+        """Return what references stand for; what a rank raised is raised here as it was."""
+        try:
+            return self.ray.get(references)
+        except self.ray.exceptions.RayTaskError as error:
+            if _is_lost(error):
+                raise
+            cause = error.cause
+            raise (cause if isinstance(cause, W2vnegError) else RankError(f"a rank failed: {cause}")) from None
+
+    def period(self, task):
+        """Let all ranks do a `Task`; return the `Work` of each."""
+        works = []
+
+        def do():
+            works[:], done = self._send(task)
+            self._get(done)
+            return self._get(works)
+
+        return self._insist(do, lambda version: self._get(works) if version > task.version else None)
+
+    def _send(self, task):
+        ranks, n = self.ranks, self.n_ranks
+        if n == 1:
+            return [ranks[0].train.remote(task)], [ranks[0].apply.remote()]
+        return self._exchange(task, [rank.train.options(num_returns=n + 1).remote(task) for rank in ranks])
+
+    def _exchange(self, task, sent):
+        """Bring every rank to the next version; return references to `Work` and to what says that it is reached.
+
+        sent : list of references, of each rank to its `Work`, then to its parts
+        """
+        works = [one[0] for one in sent]
+        merged = [rank.merge.remote(task, *works, *(one[1 + k] for one in sent)) for k, rank in enumerate(self.ranks)]
+        return works, [rank.apply.remote(*merged) for rank in self.ranks]
+
+    def measure(self, n_periods):
+        """Find out what things take; the ranks' rows are to be loaded anew after it.
+
+        n_periods : int, of an epoch
+
+        Returns
+        -------
+        (float, float)
+            Seconds of an exchange of all rows, and of an epoch's training.
+        """
+        returns = self.n_ranks + 1
+        for number in range(2):  # the first time, compiled code is loaded
+            task = Task(number, 0, number, n_periods, (1e-6, 1e-6))
+            works = self._get([rank.train.options(num_returns=returns).remote(task)[0] for rank in self.ranks])
+            started = time.perf_counter()
+            sent = [rank.rehearse.options(num_returns=returns).remote() for rank in self.ranks]
+            self._get(self._exchange(task, sent)[1])
+            exchange = time.perf_counter() - started
+        return exchange, n_periods * max(work.seconds for work in works)
+
+    def _recover(self):
+        """Bring all ranks to the newest version that one has reached; return it (int)."""
+        for _ in range(_TRIES):
+            try:
+                return self._bring_together()
+            except self.ray.exceptions.RayError as error:  # one more, meanwhile
+                if not _is_lost(error):
+                    raise
+        raise RankError(_UNFIT)
+
+    def _bring_together(self):
+        versions = {}
+        for slot, rank in enumerate(self.ranks):
+            try:
+                version = self.ray.get(rank.version.remote())
+            except self.ray.exceptions.RayActorError:
+                self.ranks[slot] = self._start(slot)
+                self.lost += 1
+            else:  # one that took a lost one's place, and then its giver was lost, too, has none
+                versions |= {} if version is None else {slot: version}
+        if not versions:
+            raise RankError("all ranks were lost at once; see to the cluster, then go on with --resume")
+        newest = max(versions.values())
+        giver = next(slot for slot, version in versions.items() if version == newest)
+        self._open([slot for slot in range(self.n_ranks) if slot not in versions])
+        fresh = [rank for slot, rank in enumerate(self.ranks) if slot not in versions]
+        self._get([rank.ask.remote("ready", self._config) for rank in fresh])
+        self._get([rank.begin.remote(*self._plan) for rank in fresh])
+        state = self.ranks[giver].state.remote()
+        behind = [rank for slot, rank in enumerate(self.ranks) if versions.get(slot) != newest]
+        self._get([rank.load.remote(newest, state) for rank in behind])
+        return newest
+
+    def close(self):
+        """Let the ranks go, and end the cluster if it was started for them."""
+        for rank in self.ranks:
+            self.ray.kill(rank)
+        self.ranks = []
+        self._connection.close()

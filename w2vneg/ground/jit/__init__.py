@@ -1,0 +1,349 @@
+"""The one door to Numba: compile options and the disk cache are settled here and nowhere else.
+
+Compiled code is cached in a folder named by a hash of what every file that holds any says to the compiler: its syntax,
+without comments and docstrings. Numba by itself looks at the file of the outermost function alone, and would go on
+using machine code built from helpers that have changed since. What a plug from outside the package goes into has the
+plug's files in its key (`watch_plug`).
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache, cached_property
+from pathlib import Path
+
+import numba
+from numba import prange, types
+from numba.core import cgutils
+from numba.core import config as _numba_config
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+from numba.extending import intrinsic
+from numba.extending import overload as _overload
+from numba.extending import register_jitable as _register_jitable
+
+from ..files.caches import path_of
+from .disk import keep_code
+from .syntax import digest_of_files, syntax_digest
+
+DISABLE_JIT = bool(_numba_config.DISABLE_JIT)
+
+__all__ = [
+    "DISABLE_JIT",
+    "LEAF",
+    "available_threads",
+    "cache_folder",
+    "cgutils",
+    "compilations",
+    "implementation_of",
+    "intrinsic",
+    "jitable",
+    "launch",
+    "njit",
+    "prange",
+    "prefetch",
+    "threads",
+    "types",
+    "watch_plug",
+]
+
+LEAF = {"reassoc", "contract"}
+"""fastmath flags of the innermost loops: all the speed of SIMD sums, with NaN and infinity still what they are."""
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+_ROOMS = (
+    "ground/jit/__init__.py",
+    "kernels/**/*.py",
+    "objectives/losses/*.py",
+    "objectives/samplers/*.py",
+    "objectives/weighers/*.py",
+    "objectives/inputs/*.py",
+)  # all jitted code that other jitted code calls
+_OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # C calls none of it
+_INNER = {"no_cpython_wrapper": True}  # nor does Python call what a hot loop does; compiling goes faster without
+_UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
+
+_dispatchers = []
+_outside_plugs = {}  # class -> {str function bound to it: str digest of their files}
+_folder = None
+
+
+@cache
+def _files_of_rooms():
+    """Return all files of all rooms, a set of Path."""
+    return frozenset(path for room in _ROOMS for path in _PACKAGE.glob(room))
+
+
+def _package_digest(parent):
+    versions = f"numba {numba.__version__} {_numba_config.BOUNDSCHECK}"
+    syntax = digest_of_files(_PACKAGE, _files_of_rooms(), parent)
+    return hashlib.sha256(f"{versions} {syntax}".encode()).hexdigest()[:20]
+
+
+def cache_folder():
+    """Return the folder of this version's compiled code as a Path, or None where no cache can be written.
+
+    ``W2VNEG_JIT_CACHE`` names another parent than the ``jit`` folder of the cache.
+    """
+    global _folder
+    if _folder is None:
+        parent = path_of("jit")
+        folder = parent / _package_digest(parent)
+        try:
+            fresh = not folder.exists()
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / f".probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+            os.utime(folder)
+            if fresh:
+                _sweep(parent)
+        except OSError:
+            _folder = False
+        else:
+            _folder = folder
+    return _folder or None
+
+
+def _sweep(parent):
+    for other in parent.iterdir():
+        if time.time() - other.stat().st_mtime > _UNUSED_FOR:
+            if other.is_dir():
+                shutil.rmtree(other, ignore_errors=True)
+            elif other.suffix == ".syntax":
+                other.unlink(missing_ok=True)
+
+
+def _cache(dispatcher):
+    folder = cache_folder()
+    if not hasattr(dispatcher, "enable_caching"):
+        return  # NUMBA_DISABLE_JIT
+    if folder is not None and isinstance(dispatcher, _Borrower):
+        folder /= "borrowers"  # the index of a folder tells functions apart by source, not by options
+    keep_code(dispatcher, folder, _files_of_rooms(), _outside_plugs)
+
+
+def watch_plug(plug, function):
+    """Make machine code that an outside plug goes into depend on the files of its class and of its function.
+
+    Sockets call it for everything bound to them; what lies in the package is in the folder's name already. Helpers that
+    a plug imports from yet other files are not watched: keep a plug in one file.
+    """
+    code = function.__code__
+    sources = {Path(code.co_filename), Path(getattr(sys.modules.get(plug.__module__), "__file__", None) or "")}
+    if all(source.resolve().is_relative_to(_PACKAGE) for source in sources):
+        return
+    digest = hashlib.sha256()
+    for source in sorted(sources):
+        known = source.is_file()
+        digest.update(syntax_digest(source.read_bytes()) if known else code.co_code + repr(code.co_consts).encode())
+    bound = _outside_plugs.setdefault(plug, {})
+    bound[f"{function.__module__}.{function.__qualname__}"] = digest.hexdigest()
+
+
+class _WithoutOverlaps(Compiler):
+    """Numba's compiler, told that no two arguments point to the same memory, as its own loops of `prange` are."""
+
+    def define_pipelines(self):
+        self.state.flags.noalias = True
+        return super().define_pipelines()
+
+
+class _Borrower(CPUDispatcher):
+    """What a hot loop calls, compiled without the entry for Python that an eighth of the compiler's time would go to.
+
+    Python still may call it: a second dispatcher, with an entry, is made the first time that it does.
+    """
+
+    def __call__(self, *args, **kwargs):
+        return self._with_entry(*args, **kwargs)
+
+    @cached_property
+    def _with_entry(self):
+        dispatcher = numba.jit(**(self.targetoptions | {"no_cpython_wrapper": False}))(self.py_func)
+        _dispatchers.append(dispatcher)
+        _cache(dispatcher)
+        return dispatcher
+
+
+def njit(function=None, *, fastmath=False, parallel=False, borrows=False, loop=False):
+    """Compile with the house's options: NumPy's division rules, no GIL, and the disk cache described above.
+
+    Parameters
+    ----------
+    fastmath : set of str, optional
+        `LEAF` for a loop whose sums may be reordered; never True.
+    parallel : bool
+        True for launchers that use `prange`.
+    borrows : bool
+        True for a function of the hot loop that allocates nothing: its arrays are only borrowed, so that none of them
+        is counted. Two workers that count references to one array wait for each other. It is always inlined: a call
+        that hands over some arrays, seven words each, costs as much as a short loop over a row.
+    loop : bool
+        True for a hot loop itself, which Python calls: it allocates nothing either, and no two of the arrays that it
+        gets, those within NamedTuples among them, may overlap if one of them is written to (the compiler relies on it).
+    """
+    options = _OPTIONS | {"fastmath": fastmath, "_nrt": not (borrows or loop), "forceinline": borrows}
+    pipeline = {"pipeline_class": _WithoutOverlaps} if loop else {}
+
+    def decorate(python_function):
+        dispatcher = numba.njit(parallel=parallel, **options, **pipeline)(python_function)
+        if borrows and not DISABLE_JIT:
+            dispatcher = _Borrower(python_function, targetoptions=dispatcher.targetoptions | _INNER)
+        _dispatchers.append(dispatcher)
+        _cache(dispatcher)
+        return dispatcher
+
+    return decorate if function is None else decorate(function)
+
+
+def implementation_of(stub, choose, borrows=True):
+    """Let compiled calls of `stub` run the Python function that ``choose(first argument's class)`` returns.
+
+    The class is that of a NamedTuple, known while compiling, so the choice costs nothing at run time and the
+    result is found again in the disk cache by the next process. `borrows` is that of `njit`.
+    """
+
+    options = _OPTIONS | _INNER | {"_nrt": not borrows, "forceinline": borrows}
+
+    @_overload(stub, strict=False, jit_options=options, inline="never")
+    def resolve(*args):
+        return choose(getattr(args[0], "instance_class", None))
+
+    return stub
+
+
+def jitable(function):
+    """Let compiled code call a plain Python function, which stays one: calling it from Python compiles nothing."""
+    return _register_jitable(**_OPTIONS, **_INNER, _nrt=False, forceinline=True)(function)
+
+
+@intrinsic
+def prefetch(typing_context, array, row, column):
+    """Start loading the cache line that holds ``array[row, column]``, as if it were to be read only."""
+
+    def emit(context, builder, signature, arguments):
+        import llvmlite.ir as ir
+
+        kind = signature.args[0]
+        matrix = context.make_array(kind)(context, builder, arguments[0])
+        place = cgutils.get_item_pointer(context, builder, kind, matrix, [arguments[1], arguments[2]])
+        pointer = builder.bitcast(place, ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind_of = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        declared = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind_of)
+        builder.call(declared, [pointer, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp), emit
+
+
+if DISABLE_JIT:
+
+    def prefetch(array, row, column):
+        """Do nothing: plain Python has no say in it."""
+
+
+def compilations():
+    """Tell what this process has compiled, and what it has found in the disk cache.
+
+    Returns
+    -------
+    dict of str -> (int, int)
+        Name of a function -> signatures of it that were compiled, and found; empty where nothing is ever compiled.
+    """
+    counts = {}
+    for dispatcher in _dispatchers:
+        stats = getattr(dispatcher, "stats", None)
+        if stats is not None and dispatcher.signatures:
+            name = f"{dispatcher.py_func.__module__.removeprefix('w2vneg.')}.{dispatcher.py_func.__name__}"
+            found = sum(stats.cache_hits.values())
+            before = counts.get(name, (0, 0))
+            counts[name] = before[0] + len(dispatcher.signatures) - found, before[1] + found
+    return counts
+
+
+def available_threads():
+    """Return how many threads a launch may use (int)."""
+    return numba.config.NUMBA_NUM_THREADS
+
+
+def launch(work, count):
+    """Run ``work(0)`` to ``work(count - 1)`` side by side and return their results, a list in this order.
+
+    On this thread and on others of Python, `available_threads` at most: compiled functions let go of the interpreter. A
+    loop of `prange` around the same would do no more, and takes twice as long to compile: Numba compiles what is inside
+    once for the types and once for the threads, and optimises it in five modules of LLVM, one within the other.
+    Nothing runs any more once an exception leaves here, Ctrl-C among them.
+    """
+    todo, results = iter(range(count)), [None] * count
+
+    def some():
+        for k in todo:
+            results[k] = work(k)
+
+    futures = []
+    try:
+        for _ in range(0 if DISABLE_JIT else min(count, available_threads()) - 1):
+            try:
+                futures.append(_helpers().submit(some))
+            except RuntimeError:  # no more threads, or the interpreter is about to end: this one does it all
+                break
+        some()
+    finally:
+        for _ in todo:
+            pass
+        running = [future for future in futures if not future.cancel()]
+        _wait_for(running)
+    for future in running:
+        future.result()
+    return results
+
+
+def _wait_for(futures):
+    """Wait until all are done; only then a Ctrl-C that came meanwhile counts."""
+    interrupt = None
+    while not all(future.done() for future in futures):
+        try:
+            wait(futures)
+        except KeyboardInterrupt as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
+
+
+_pool = None
+
+
+def _helpers():
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(available_threads(), thread_name_prefix="w2vneg")
+    return _pool
+
+
+def _forget_helpers():
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_helpers)  # threads do not survive it
+
+
+class threads:
+    """Context manager: loops of `prange` inside use `count` threads, at most those available; then as before."""
+
+    def __init__(self, count):
+        self.count = max(1, min(count, available_threads()))
+
+    def __enter__(self):
+        self.before = numba.get_num_threads()
+        numba.set_num_threads(self.count)
+        return self.count
+
+    def __exit__(self, *exc):
+        numba.set_num_threads(self.before)

@@ -1,0 +1,153 @@
+"""Charts for the page: Plotly figures as JSON that is safe within HTML."""
+
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+
+from ...ground.errors import require
+from .charts import GROUPS, colour_of, dash_of
+
+_EXTRA = "report", "a report"
+_SYMBOLS = ("circle", "diamond", "square", "triangle-up")  # of points, for print in grey
+_MARGINS = {"bars": {"l": 130, "r": 16, "b": 120}}  # pixels: names of bars are long, and slanted
+
+
+def check_installed():
+    """Raise MissingExtraError if a page could not be made."""
+    for module in ("plotly.graph_objects", "jinja2"):
+        require(module, *_EXTRA)
+
+
+def bundle():
+    """Return Plotly's JavaScript, which the page carries (str)."""
+    return require("plotly.offline", *_EXTRA).get_plotlyjs()
+
+
+def page_script():
+    """Return the JavaScript that draws figures on a page (str)."""
+    return files(__package__).joinpath("page.js").read_text("utf-8")
+
+
+def figure_json(chart):
+    """Return a chart as a Plotly figure in JSON (str), to stand in a script element."""
+    return safe_json(figure_of(chart).to_json())
+
+
+def figure_of(chart):
+    """Return a chart as a plotly.graph_objects.Figure; further colours of a map are in its ``layout.meta``."""
+    objects = require("plotly.graph_objects", *_EXTRA)
+    figure, named = objects.Figure(), len(chart.series) > 1
+    for number, series in enumerate(chart.series):
+        figure.add_trace(_TRACES[chart.kind](objects, chart, series, number))
+    labelled = {"showgrid": True, "gridcolor": "#e6e6e6", "zeroline": False, "linecolor": "#999"}
+    figure.update_layout(
+        template="none",
+        title={
+            "text": escape(chart.title),
+            "font": {"size": 15},
+            "x": 0.01,
+            "xanchor": "left",
+            "y": 1,
+            "yanchor": "top",
+            "pad": {"t": 12},
+        },
+        font={"family": "system-ui, sans-serif", "size": 12},
+        margin=_MARGINS.get(chart.kind, {"l": 60, "r": 16, "b": 50})
+        | {"t": 64 if named else 40 if chart.title else 12},
+        height=640 if chart.kind == "map" else 380,
+        hovermode="closest",
+        barmode="group",
+        dragmode="pan" if chart.kind == "map" else "zoom",
+        showlegend=named,
+        legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+        xaxis={"title": {"text": escape(chart.x)}, "type": _axis(chart, "x"), **labelled},
+        yaxis={"title": {"text": escape(chart.y)}, "type": _axis(chart, "y"), "automargin": True, **labelled},
+    )
+    if chart.kind == "points":
+        figure.update_layout(legend={"itemsizing": "constant"})  # small points are hard to tell apart
+    if chart.kind == "bars":
+        figure.update_xaxes(tickangle=-40)
+    if chart.whole_x:
+        figure.update_xaxes(dtick=1)
+    if chart.kind == "map":
+        figure.update_layout(meta={"markers": [_marker(chart, colour) for colour in chart.colours[1:]]})
+    return figure
+
+
+def safe_json(text):
+    """Return JSON that neither ends a script element nor begins a comment in one: its signs are escaped."""
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _axis(chart, name):
+    if chart.kind == "bars" and name == "x":
+        return "category"
+    return "log" if getattr(chart, f"log_{name}") else "linear"
+
+
+def _texts(series):
+    """Return what points are called, as text: Plotly takes some tags for its own."""
+    return None if series.text is None else [escape(word) for word in series.text]
+
+
+def _lines(objects, chart, series, number):
+    line = {"color": colour_of(series, number), "dash": dash_of(series, number), "width": 1 if series.reference else 2}
+    mode = "lines" if series.reference or len(series.x) > 40 else "lines+markers"
+    return objects.Scatter(x=series.x, y=series.y, name=escape(series.name), mode=mode, line=line)
+
+
+def _points(objects, chart, series, number):
+    symbol = _SYMBOLS[(number if series.like is None else series.like) % len(_SYMBOLS)]
+    marker = {"color": colour_of(series, number), "size": 5, "opacity": 0.5, "symbol": symbol}
+    return objects.Scattergl(
+        x=series.x,
+        y=series.y,
+        text=_texts(series),
+        name=escape(series.name),
+        mode="markers",
+        marker=marker,
+        hovertemplate="%{text}<br>%{x:.4g}, %{y:.3f}<extra></extra>",
+    )
+
+
+def _bars(objects, chart, series, number):
+    error = None
+    if series.low is not None:
+        error = {"type": "data", "array": series.high - series.y, "arrayminus": series.y - series.low, "thickness": 1}
+    names = [escape(name) for name in series.x]
+    return objects.Bar(
+        x=names, y=series.y, name=escape(series.name), error_y=error, marker={"color": colour_of(series, number)}
+    )
+
+
+def _map(objects, chart, series, number):
+    return objects.Scattergl(
+        x=np.asarray(series.x, np.float32),
+        y=np.asarray(series.y, np.float32),
+        text=_texts(series),
+        mode="markers",
+        marker=_marker(chart, chart.colours[0]),
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _marker(chart, colour):
+    """Return how points are drawn (dict) in a `Colour`: on a scale, or each group in its own."""
+    bar = {
+        "title": {"text": escape(colour.label), "side": "right" if colour.groups is None else "top"},
+        "thickness": 12,
+    }
+    look = {"color": colour.values, "size": 4 if len(colour.values) > 5000 else 6, "opacity": 0.7, "colorbar": bar}
+    if colour.groups is None:
+        ends = {"cmin": float(colour.values.min()), "cmax": float(colour.values.max())}  # of all, whichever are drawn
+        return look | {"colorscale": "Cividis"} | ends
+    n = len(colour.groups)
+    steps = [[edge / n, GROUPS[number % len(GROUPS)]] for number in range(n) for edge in (number, number + 1)]
+    bar |= {"tickvals": list(range(n)), "ticktext": [escape(name) for name in colour.groups]}
+    return look | {"colorscale": steps, "cmin": -0.5, "cmax": n - 0.5}
+
+
+_TRACES = {"lines": _lines, "points": _points, "bars": _bars, "map": _map}

@@ -1,0 +1,172 @@
+"""Charts for papers: matplotlib figures, readable in grey."""
+
+import numpy as np
+
+from ...ground.errors import require
+from .charts import COLOURS, DASHES, GROUPS, colour_of, dash_of
+
+_EXTRA = "plot", "a figure"
+_DPI = 200
+
+_STYLES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+_MARKERS = "o^sDvPX"
+
+
+def styled():
+    """Return a context in which matplotlib draws in our style: colours and dashes of `charts`, no frame."""
+    rc = require("matplotlib", *_EXTRA).rc_context
+    cycler = require("cycler", *_EXTRA).cycler
+    n = len(COLOURS)
+    signs = cycler(color=COLOURS) + cycler(linestyle=[_STYLES[DASHES[i % len(DASHES)]] for i in range(n)])
+    return rc(
+        {
+            "axes.prop_cycle": signs,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlesize": "medium",
+            "image.cmap": "cividis",
+            "legend.frameon": False,
+            "legend.fontsize": "small",
+            "svg.fonttype": "none",
+        }
+    )
+
+
+def new_figure(**options):
+    """Return an empty matplotlib Figure (6.4 by 4.2 inches unless said otherwise); MissingExtraError without."""
+    made = require("matplotlib.figure", *_EXTRA).Figure
+    return made(**{"figsize": (6.4, 4.2), "layout": "constrained"} | options)
+
+
+def drawn(shown, **options):
+    """Return a matplotlib Figure of a `Chart`, or of what a function draws on one, in our style."""
+    with styled():
+        figure = new_figure(**options)
+        if callable(shown):
+            shown(figure)
+        else:
+            draw(shown, figure.subplots())
+    figure._repr_png_ = lambda: as_bytes(figure)  # notebooks show it
+    return figure
+
+
+def as_bytes(figure, suffix="png"):
+    """Return a matplotlib Figure as a file's content (bytes)."""
+    from io import BytesIO
+
+    stream = BytesIO()
+    with styled():
+        figure.savefig(stream, format=suffix, dpi=_DPI)
+    return stream.getvalue()
+
+
+def draw(chart, axes):
+    """Draw a chart on empty matplotlib axes, within `styled`."""
+    _DRAW[chart.kind](chart, axes)
+    x, y = (chart.y, chart.x) if chart.kind == "dots" else (chart.x, chart.y)
+    axes.set(xlabel=plain(x), ylabel=plain(y), title=plain(chart.title))
+    if chart.level is not None:
+        line = axes.axvline if chart.kind == "dots" else axes.axhline
+        line(chart.level, color="0.5", linewidth=0.8, linestyle="-", zorder=0)
+    if chart.whole_x:
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    if chart.log_x:
+        axes.set_xscale("log")
+    if chart.log_y:
+        axes.set_yscale("log")
+    if sum(not series.reference or chart.kind != "dots" for series in chart.series) > 1:
+        axes.legend()
+
+
+def plain(text):
+    """Return a text that matplotlib does not read as mathematics."""
+    return text.replace("$", r"\$")
+
+
+def write_figures(charts, folder, suffixes=("png", "svg")):
+    """Write each chart under its key, once for each suffix; returns the names (list of str).
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib. OutputError if a file cannot be written.
+    """
+    from pathlib import Path
+
+    from ...ground.files.atomic import atomic_file
+
+    names = []
+    for chart in charts:
+        figure = drawn(chart)
+        for suffix in suffixes:
+            names.append(f"{chart.key.replace('/', '-')}.{suffix}")
+            with atomic_file(Path(folder, names[-1])) as file:
+                file.write(as_bytes(figure, suffix))
+    return names
+
+
+def _lines(chart, axes):
+    for number, series in enumerate(chart.series):
+        marker = "" if series.reference or len(series.x) > 40 else _MARKERS[(series.like or 0) % len(_MARKERS)]
+        style = _STYLES[dash_of(series, number)]
+        width = 1 if series.reference else 1.8
+        colour = colour_of(series, number)
+        axes.plot(series.x, series.y, style, color=colour, marker=marker, linewidth=width, label=plain(series.name))
+
+
+def _points(chart, axes):
+    for number, series in enumerate(chart.series):
+        marker = _MARKERS[number % len(_MARKERS)]
+        colour = colour_of(series, number)
+        axes.scatter(
+            series.x, series.y, s=8, color=colour, marker=marker, alpha=0.5, label=plain(series.name), rasterized=True
+        )
+
+
+def _bars(chart, axes):
+    names = list(dict.fromkeys(name for series in chart.series for name in series.x))
+    width = 0.8 / len(chart.series)
+    for number, series in enumerate(chart.series):
+        at = np.array([names.index(name) for name in series.x]) + (number - (len(chart.series) - 1) / 2) * width
+        error = None if series.low is None else np.maximum([series.y - series.low, series.high - series.y], 0)
+        axes.bar(
+            at,
+            series.y,
+            width,
+            color=colour_of(series, number),
+            yerr=error,
+            ecolor="0.3",
+            hatch=("", "//", "..", "xx")[number % 4],
+            edgecolor="white",
+            label=plain(series.name),
+        )
+    axes.set_xticks(range(len(names)), [plain(name) for name in names], rotation=45, ha="right", fontsize="small")
+
+
+def _dots(chart, axes):
+    names = list(dict.fromkeys(name for series in chart.series for name in series.x))
+    for number, series in enumerate(chart.series):
+        at, colour = np.array([names.index(name) for name in series.x]), colour_of(series, number)
+        if series.low is not None:
+            axes.hlines(at, series.low, series.high, color=colour, linewidth=1.8)
+        look = {"color": "0.5", "s": 9, "zorder": 1} if series.reference else {"color": colour, "s": 36, "zorder": 2}
+        marker = _MARKERS[(series.like or 0) % len(_MARKERS)]
+        axes.scatter(series.y, at, marker=marker, label=plain(series.name), **look)
+    axes.set_yticks(range(len(names)), [plain(name) for name in names])
+    axes.margins(y=0.5 / max(len(names), 1))
+    axes.invert_yaxis()
+
+
+def _map(chart, axes):
+    (series,), colour = chart.series, chart.colours[0]
+    look = {"s": 2, "c": colour.values, "alpha": 0.7, "rasterized": True}
+    if colour.groups is not None:
+        listed = require("matplotlib.colors", *_EXTRA).ListedColormap
+        n = len(colour.groups)
+        look |= {"cmap": listed([GROUPS[i % len(GROUPS)] for i in range(n)]), "vmin": -0.5, "vmax": n - 0.5}
+    bar = axes.figure.colorbar(axes.scatter(series.x, series.y, **look), ax=axes, label=plain(colour.label))
+    if colour.groups is not None:
+        bar.set_ticks(range(n), labels=[plain(name) for name in colour.groups])
+
+
+_DRAW = {"lines": _lines, "points": _points, "bars": _bars, "dots": _dots, "map": _map}

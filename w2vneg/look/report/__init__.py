@@ -1,0 +1,90 @@
+"""A page to look at: what runs did and what their vectors know, beside each other.
+
+>>> from w2vneg.look.report import make_report
+>>> make_report(["model", "other"]).write("report.html")
+"""
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+from ... import __version__
+from ...ground.errors import ConfigError, require
+from ...ground.files.atomic import atomic_file
+from ..figures.interactive import bundle, check_installed, figure_json, page_script
+from ..figures.still import write_figures
+from . import maps, sections
+from .subjects import load_subjects
+
+
+@dataclass
+class Report:
+    """title : str; sections : list of charts.Section, none of them empty"""
+
+    title: str
+    sections: list
+
+    @property
+    def charts(self):
+        """All charts, in order."""
+        return [chart for section in self.sections for chart in section.charts]
+
+    def html(self):
+        """Return the page, which needs nothing else (str); MissingExtraError without Plotly or Jinja."""
+        environment = require("jinja2", "report", "a report").Environment(autoescape=True, trim_blocks=True)
+        template = environment.from_string(files(__package__).joinpath("page.html").read_text("utf-8"))
+        environment.globals["figure"] = figure_json
+        return template.render(report=self, plotly=bundle(), script=page_script(), version=__version__)
+
+    def write(self, path):
+        """Write the page, atomically; OutputError if it cannot be written."""
+        page = self.html().encode("utf-8", "surrogatepass")
+        with atomic_file(path) as stream:
+            stream.write(page)
+
+    def write_figures(self, folder):
+        """Write each chart as PNG and SVG; returns the names of the files (list of str)."""
+        return write_figures(self.charts, folder)
+
+
+def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None):
+    """Look at model folders and files of vectors.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path, at least one
+    readout : str, optional
+        How vectors are made of model folders.
+    words : sequence of str
+        Whose neighbours to show; some are chosen if there are none.
+    way : {"pca", "umap", "none"}
+        How the map is made.
+    mirror : str, optional
+        A folder in which named evaluation sets are looked for, too. Nothing is downloaded.
+    titles : dict of str -> str, optional
+        What items are called.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    InputError, ConfigError
+        If vectors cannot be read, there are none, or `way` is unknown.
+    """
+    maps.check_way(way)
+    if not paths:
+        raise ConfigError("a report needs a model folder or a file of vectors")
+    check_installed()
+    subjects = load_subjects(paths, readout, titles)
+    made = [
+        sections.runs(subjects),
+        sections.learning(subjects),
+        sections.similarity(subjects, mirror),
+        sections.analogies(subjects, mirror),
+        sections.neighbours(subjects, words),
+        maps.section_of(subjects, way),
+        sections.shape(subjects),
+        sections.draws(subjects),
+    ]
+    return Report(", ".join(one.name for one in subjects), [section for section in made if section])

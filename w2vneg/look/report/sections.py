@@ -1,0 +1,290 @@
+"""What is reported of runs and vectors: each function makes one section, empty where there is nothing to report."""
+
+import numpy as np
+
+from ...ground.errors import W2vnegError
+from ...vectors.evaluation import evaluate_analogy, evaluate_similarity
+from ..figures.charts import Chart, Section, Series, Table
+from . import geometry
+from .intervals import paired_difference, wilson
+from .subjects import ANALOGY, SIMILARITY, sets_at_hand
+
+_OUTLIERS = 10
+_DOTS = 5000  # points of a chart that shows a trend
+_WORDS = 8  # whose neighbours are shown unless some are asked for
+_NEIGHBOURS = 8
+_DIAGNOSES = {  # figure -> label of its axis
+    "total_variation": "total variation of draws from their target",
+    "effective_size": "effective number of negatives",
+    "true_positives": "share of negatives that are positives",
+    "cosine": "cosine of expected and full gradient",
+    "relative_error": "relative error of the expected gradient",
+    "noise": "noise of one gradient, relative",
+}
+
+
+def runs(subjects):
+    """What was trained on what, with which options, on what machine."""
+    head = ["", *(one.name for one in subjects)]
+    facts = [_facts(one) for one in subjects]
+    rows = [[name, *(own.get(name, "–") for own in facts)] for name in dict.fromkeys(k for own in facts for k in own)]
+    section = Section("What was run", "", tables=[Table("", head, rows)])
+    trained = [one for one in subjects if one.model is not None]
+    options = [one.model.config.as_dict() for one in trained]
+    head = ["", *(one.name for one in trained)]
+    names = dict.fromkeys(name for own in options for name in own)
+    table = [[name, *(_shown(own.get(name)) for own in options)] for name in names]
+    different = [row for row in table if len(set(row[1:])) > 1]
+    if different:
+        section.tables.append(Table("Options that differ", head, different))
+    if table:
+        section.tables.append(Table("All options", head, table, folded=True))
+    return section
+
+
+def _facts(subject):
+    facts = {
+        "file or folder": subject.path,
+        "vectors": f"{len(subject.vectors):,} {subject.vectors.noun}s",
+        "dimensions": f"{subject.vectors.dim}",
+    }
+    model = subject.model
+    if model is None:
+        return facts
+    read = model.origin.input
+    facts["objective"] = f"{model.config.loss}, sampler {model.config.sampler}, {model.config.negatives} negatives"
+    facts["data"] = ", ".join(map(str, read.get("files") or read.get("names") or [read.get("kind", "in memory")]))
+    facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
+    epochs = subject.told("EpochDone")
+    ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""
+    facts["epochs"] = f"{len(epochs)} of {model.config.epochs}{ended}"
+    if epochs:
+        facts["pairs trained"] = f"{sum(record['pairs'] for record in epochs):,}"
+        facts["seconds of training"] = f"{_spent(epochs)[1].sum():.1f}"
+        facts["last loss"] = f"{epochs[-1]['loss']:.4f} (untrained {epochs[-1]['untrained']:.4f})"
+    return facts | {name: str(value) for name, value in subject.versions.items()}
+
+
+def _shown(value):
+    return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def learning(subjects):
+    """Curves of what the runs told, epoch by epoch."""
+    section = Section("Learning", "Losses of different objectives or samplers do not compare.")
+    loss, alpha, rate, held = [], [], [], {}
+    for number, one in enumerate(subjects):
+        records = one.told("EpochDone")
+        if records:
+            column = lambda name, records=records: np.array([record[name] for record in records], float)  # noqa: E731
+            epoch = column("epoch")
+            loss.append(Series(one.name, epoch, column("loss"), like=number))
+            loss.append(Series(f"{one.name}, untrained", epoch, column("untrained"), reference=True, like=number))
+            alpha.append(Series(one.name, epoch, column("alpha"), like=number))
+            tokens, seconds = _spent(records)
+            rate.append(Series(one.name, epoch, tokens / seconds / 1e6, like=number))
+        for record in one.told("Validated"):
+            held.setdefault(record["metric"], {}).setdefault(number, []).append((record["epoch"], record["value"]))
+    plans = [("loss", "Loss", "mean loss of a pair, nats", loss), ("alpha", "Learning rate", "alpha", alpha)]
+    plans += [("speed", "Speed", "million tokens or pairs of data a second", rate)]
+    section.charts += [Chart(key, title, "epoch", y, series) for key, title, y, series in plans if series]
+    for metric, runs_of in held.items():
+        series = [
+            Series(subjects[n].name, *map(np.array, zip(*points, strict=True)), like=n) for n, points in runs_of.items()
+        ]
+        section.charts.append(Chart(f"held-out-{metric}", "Held-out pairs", "epoch", metric, series))
+    return section
+
+
+def _through(subject, number, points):
+    """Return a `Series` through points, a list of (x, y)."""
+    x, y = map(np.array, zip(*points, strict=True))
+    return Series(subject.name, x, y, like=number)
+
+
+def _spent(records):
+    """Return tokens and seconds of each epoch, two float64 (n,).
+
+    Both are counted from where a run began or was resumed. Where it was, tokens are no more than before.
+    """
+    tokens, seconds = (np.array([record[name] for record in records], float) for name in ("tokens", "seconds"))
+    resumed = np.diff(tokens, prepend=0.0) <= 0
+    own = [np.where(resumed, ends, np.diff(ends, prepend=0.0)) for ends in (tokens, seconds)]
+    return own[0], np.maximum(own[1], 1e-9)
+
+
+def draws(subjects):
+    """What the draws of negatives were like, of runs with ``--diagnose``."""
+    section = Section("Draws", "On a fixed sample of pairs, against the full softmax: docs/diagnostics.md.")
+    for figure, label in _DIAGNOSES.items():
+        series = []
+        for number, one in enumerate(subjects):
+            points = [(r["epoch"], r[figure]) for r in one.told("Diagnosis") if r.get(figure) is not None]
+            if points:
+                series.append(_through(one, number, points))
+        if series:
+            section.charts.append(Chart(f"draws-{figure}", label.capitalize(), "epoch", label, series))
+    return section
+
+
+def similarity(subjects, mirror=None):
+    """Cosines against what people said of pairs of words, on the sets that are on this machine."""
+    from ...vectors.evaluation.similarity import scored_pairs
+
+    section = Section("Similarity", "Spearman's correlation with its 95 % interval, and the pairs that were scored.")
+    rows, outliers, differences = [], [], []
+    for one_set in sets_at_hand(SIMILARITY, mirror):
+        cells, scored = [], {}
+        for number, one in enumerate(subjects):
+            try:
+                result = evaluate_similarity(one.vectors, one_set.path, tags=one_set.tags)
+            except W2vnegError:
+                cells.append("–")
+                continue
+            low, high = result.spearman_interval
+            cells.append(f"{result.spearman:.3f} ({low:.3f} … {high:.3f}), {result.scored}/{result.total}")
+            scored[number] = scored_pairs(one.vectors, one_set.path, one_set.tags)
+            outliers += _outliers(one_set.name, one.name, scored[number])
+        if scored:
+            rows.append([one_set.name, *cells])
+            series = [_dots(subjects[number], number, found) for number, found in scored.items()]
+            chart = Chart(f"similarity-{one_set.name}", one_set.name, "people's score", "cosine", series, "points")
+            section.charts.append(chart)
+            others = [_difference(scored.get(0), scored.get(number)) for number in range(1, len(subjects))]
+            differences.append([one_set.name, *others])
+    if rows:
+        section.tables.append(Table("", ["set", *(one.name for one in subjects)], rows))
+        if len(subjects) > 1:
+            head = ["set", *(one.name for one in subjects[1:])]
+            section.tables.append(Table(f"Above {subjects[0].name}, on the same pairs", head, differences))
+        head = ["set", "vectors", "pair", "people's rank", "rank by cosine"]
+        section.tables.append(Table("Furthest apart, by rank from the most similar", head, outliers, folded=True))
+    return section
+
+
+def _dots(subject, number, found):
+    names = [f"{a} – {b}" for a, b in found.words]
+    return Series(subject.name, found.human, found.cosines, names, like=number)
+
+
+def _difference(first, second):
+    """Return by how much the second of two `ScoredPairs` is above the first, with its interval (str)."""
+    if first is None or second is None:
+        return "–"
+    both = set(first.words) & set(second.words)
+    if len(both) < 3:
+        return "–"
+    keep = [np.array([words in both for words in found.words]) for found in (first, second)]
+    human, one, two = first.human[keep[0]], first.cosines[keep[0]], second.cosines[keep[1]]
+    return "{:+.3f} ({:+.3f} … {:+.3f}), {}".format(*paired_difference(human, one, two), len(human))
+
+
+def _outliers(name, subject, found):
+    """Return rows of the pairs whose places by people and by cosine differ most."""
+    from scipy.stats import rankdata
+
+    people, ours = rankdata(-found.human), rankdata(-found.cosines)
+    worst = np.argsort(-np.abs(people - ours), kind="stable")[:_OUTLIERS]
+    return [[name, subject, " – ".join(found.words[i]), f"{people[i]:.0f}", f"{ours[i]:.0f}"] for i in worst.tolist()]
+
+
+def analogies(subjects, mirror=None):
+    """Shares of analogy questions answered rightly, by category, with Wilson's 95 % intervals."""
+    section = Section("Analogies", "Per cent right at the first answer (3CosAdd); bars show 95 % intervals.")
+    for one_set in sets_at_hand(ANALOGY, mirror):
+        series, totals = [], []
+        for number, one in enumerate(subjects):
+            try:
+                result = evaluate_analogy(one.vectors, one_set.path)
+            except W2vnegError:
+                continue
+            scores = [score for score in result.sections if score.precision is not None]
+            share, low, high = np.array([_right(score) for score in scores]).T
+            series.append(Series(one.name, [score.name for score in scores], share, None, low, high, like=number))
+            for score in (result.semantic, result.syntactic, result.overall):
+                if score is not None and score.precision is not None:
+                    shown = "{:.1f} ({:.1f} … {:.1f})".format(*_right(score))
+                    totals.append([one.name, score.name, shown, f"{score.scored}/{score.total}"])
+        if series:
+            label = "questions answered rightly, %"
+            section.tables.append(Table(one_set.name, ["vectors", "part", "% right", "questions"], totals))
+            section.charts.append(Chart(f"analogies-{one_set.name}", one_set.name, "", label, series, "bars"))
+    return section
+
+
+def _right(score):
+    """Return per cent of the first answers of a `SectionScore` that are right, and its interval (three floats)."""
+    share = score.precision[1]
+    return tuple(100 * float(part) for part in (share, *wilson(share, score.scored)))
+
+
+def neighbours(subjects, words=()):
+    """The nearest of some words, in columns."""
+    section = Section("Neighbours", "The nearest by cosine.")
+    for word in words or chosen_words(subjects):
+        columns = [_nearest(one, word) for one in subjects]
+        if any(columns) or words:
+            columns = [column or [f"no such {one.vectors.noun}"] for one, column in zip(subjects, columns, strict=True)]
+            rows = [[column[i] if i < len(column) else "" for column in columns] for i in range(max(map(len, columns)))]
+            section.tables.append(Table(subjects[0].title(word), [one.name for one in subjects], rows))
+    return section
+
+
+def _nearest(subject, word):
+    try:
+        found = subject.vectors.most_similar(word, k=_NEIGHBOURS)
+    except W2vnegError:
+        return []
+    return [f"{subject.title(other)}  {cosine:.3f}" for other, cosine in found]
+
+
+def chosen_words(subjects):
+    """Return words that all know (list of str): longer ones, frequent but not the most frequent."""
+    first, others = subjects[0].vectors, [one.vectors for one in subjects[1:]]
+    n = len(first)
+    found = []
+    for row in np.unique(np.geomspace(min(100, n // 4 + 1), max(n // 3, 2), 4 * _WORDS).astype(int)).tolist():
+        word = first.words[min(row, n - 1)]
+        if (len(word) > 3 or n < 400 or subjects[0].titles) and all(word in other for other in others):
+            found.append(word)
+    return found[:: max(1, len(found) // _WORDS)][:_WORDS]
+
+
+def shape(subjects):
+    """Norms, hubs and spectrum."""
+    section = Section(
+        "Shape",
+        "Hubs are words that are near many others. An effective rank far below the dimensions says that few directions "
+        "carry the variance.",
+    )
+    norms, hubs, axes, rows = [], [], [], []
+    known = all(one.vectors.counts is not None for one in subjects)
+    for number, one in enumerate(subjects):
+        vectors, words = one.vectors, one.vectors.words
+        sizes, shares = geometry.lengths(vectors), geometry.spectrum(vectors)
+        seen, asked = geometry.hubness(vectors)
+        some = _spread(len(sizes), _DOTS)
+        at = np.maximum(vectors.counts[some], 1) if known else some + 1
+        norms.append(Series(one.name, at, sizes[some], [one.title(words[i]) for i in some.tolist()], like=number))
+        falling = np.sort(seen[seen > 0])[::-1]
+        steps = _spread(len(falling), 200)
+        hubs.append(Series(one.name, steps + 1, falling[steps], like=number))
+        axes.append(Series(one.name, np.arange(1, len(shares) + 1), 100 * np.cumsum(shares), like=number))
+        top = ", ".join(one.title(words[i]) for i in np.argsort(-seen, kind="stable")[:6].tolist())
+        rank = f"{geometry.effective_rank(shares):.1f} of {vectors.dim}"
+        rows.append([one.name, rank, f"{np.median(sizes):.2f}", f"{seen.max()} of {asked:,}", top])
+    head = ["vectors", "effective rank", "median norm", "largest hub, near", "largest hubs"]
+    section.tables.append(Table("", head, rows))
+    label = "count in the training data" if known else "rank by frequency or place in the file"
+    largest, near = "place among them, the largest hubs first", "times among the ten nearest"
+    section.charts += [
+        Chart("norms", "Norm against frequency", label, "length of the vector", norms, "points", log_x=True),
+        Chart("hubs", "Hubs", largest, near, hubs, log_x=True, log_y=True),
+        Chart("spectrum", "Spectrum", "principal axes", "variance along them, %, summed", axes),
+    ]
+    return section
+
+
+def _spread(n, most):
+    """Return at most so many of the numbers below n, the low ones dense and the high ones sparse, int64."""
+    return np.unique(np.geomspace(1, n, min(most, n)).astype(np.int64)) - 1 if n else np.empty(0, np.int64)

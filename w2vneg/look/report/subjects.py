@@ -1,0 +1,120 @@
+"""What a report is of: vectors, and what is known of the run that made them."""
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from ...data import catalog
+from ...ground.errors import ConfigError, W2vnegError
+from ...ground.files.bounded import read_json
+from ...vectors import Vectors
+
+SIMILARITY = ("ws353", "simlex999", "rw", "men", "mturk287")
+ANALOGY = ("google",)
+_HERE = {"data folder", "cache", "gensim", "mirror"}  # what `where` says of a set that needs no download
+
+
+@dataclass
+class Subject:
+    """name : str, how it is called in the report; path : str; vectors : Vectors
+    model : training.model.Model, or None for a file of vectors; versions : dict of str, of what trained it
+    titles : dict of str -> str, what items are called
+    """
+
+    name: str
+    path: str
+    vectors: Vectors
+    model: object = None
+    versions: dict = field(default_factory=dict)
+    titles: dict = field(default_factory=dict)
+
+    @property
+    def history(self):
+        """What the run told, a list of dict; empty for a file of vectors."""
+        return [] if self.model is None else self.model.history
+
+    def told(self, event):
+        """Return what the run told of one kind, list of dict; of an epoch that was run again the last word."""
+        found = [record for record in self.history if record.get("event") == event]
+        return [found[-1]] if event == "BestRestored" and found else list(_latest(found).values())
+
+    @cached_property
+    def own_titles(self):
+        """What the words of the vectors are called: titles are of items, and vectors may be those of users."""
+        model = self.model
+        return self.titles if model is None or self.vectors.words == model.vocab_out.words else {}
+
+    def title(self, word):
+        """Return what a word of the vectors is shown as."""
+        return self.own_titles.get(word, word)
+
+
+def _latest(records):
+    return {record.get("epoch"): record for record in records}
+
+
+def load_subjects(paths, readout=None, titles=None, any_spelling=False):
+    """Read model folders and files of vectors (list of Subject), named as shortly as tells them apart.
+
+    With `any_spelling` unknown words get vectors by their spelling, where there is what gives them.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As `Vectors.load` does.
+    """
+    from ...run.model import Model
+
+    subjects = []
+    for name, path in zip(short_names(paths), paths, strict=True):
+        folder = Path(path)
+        model, versions = None, {}
+        if (folder / "config.json").is_file():
+            model = Model.load(folder)
+            versions = read_json(folder / "versions.json", "missing") if (folder / "versions.json").is_file() else {}
+        vectors = _vectors(path, readout if model is not None else None, any_spelling)
+        subjects.append(Subject(name, str(path), vectors, model, versions, dict(titles or {})))
+    return subjects
+
+
+def _vectors(path, readout, any_spelling):
+    if any_spelling:
+        try:
+            return Vectors.load(path, readout=readout, oov="letters")
+        except ConfigError:
+            pass  # it knows its words alone; what else is wrong is told below
+    return Vectors.load(path, readout=readout)
+
+
+def short_names(paths):
+    """Return the last parts of paths, as many as make them different (list of str)."""
+    parts = [os.path.normpath(os.fspath(path)).split(os.sep) for path in paths]
+    for n in range(1, 1 + max(map(len, parts))):
+        names = ["/".join(own[-n:]) for own in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} ({number})" for number, name in enumerate(names, 1)]
+
+
+class EvaluationSet(NamedTuple):
+    """name : str; path : Path; tags : bool or None, whether lemma tags are to be taken off"""
+
+    name: str
+    path: Path
+    tags: bool | None
+
+
+def sets_at_hand(names, mirror=None):
+    """Return those of some named sets that are on this machine (list of EvaluationSet); nothing is downloaded."""
+    found = []
+    for name in names:
+        try:
+            status, path = catalog.where(name, mirror)
+            record = catalog.info(name)
+        except W2vnegError:
+            continue
+        if status in _HERE:
+            found.append(EvaluationSet(record.name, path, record.tags))
+    return found

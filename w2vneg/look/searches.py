@@ -1,0 +1,98 @@
+"""What searches and comparisons found, as charts."""
+
+import numpy as np
+
+from .figures.charts import COLOURS, Chart, Series
+
+_METHODS = ("loss", "sampler", "weigher", "inputs")  # what tells methods apart; the first that was searched
+_WIDE = 20  # a range over so much of its low end is drawn by logarithm
+
+
+def charts_of_search(rows, metric):
+    """Return a chart for each option of which several values were tried (list of Chart).
+
+    Numbers are on the axis, with a line for each method, names one below the other: the best of each value stands out
+    from all combinations that have it.
+
+    Parameters
+    ----------
+    rows : list of trials.Row
+        Those that failed are left out.
+    metric : Metric
+    """
+    rows = [row for row in rows if row.value is not None]
+    names = list(dict.fromkeys(name for row in rows for name in row.options))
+    values = {name: list(dict.fromkeys(row.options[name] for row in rows if name in row.options)) for name in names}
+    searched = [name for name in names if len(values[name]) > 1]
+    method = next((name for name in _METHODS if name in searched and len(values[name]) <= len(COLOURS)), None)
+    make = {True: _by_number, False: _by_name}
+    return [make[_are_numbers(values[name])](rows, name, method, metric) for name in searched]
+
+
+def _are_numbers(values):
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def _by_number(rows, name, method, metric):
+    own = [row for row in rows if name in row.options]
+    series = []
+    for number, of in enumerate(dict.fromkeys(row.options.get(method) for row in own)):
+        some = [row for row in own if row.options.get(method) == of]
+        best = _best(some, name, metric)
+        x = np.array(sorted(best), np.float64)
+        called = "best of the combinations" if of is None else f"best of {method} {of}"
+        series.append(Series(called, x, np.array([best[value] for value in sorted(best)]), like=number))
+    tried = np.array([row.options[name] for row in own], np.float64)
+    low, high = tried.min(), tried.max()
+    title = f"{metric.name} by {name.replace('_', ' ')}"
+    return Chart(name, title, name.replace("_", " "), metric.name, series, log_x=bool(low > 0 and high >= _WIDE * low))
+
+
+def _by_name(rows, name, method, metric):
+    own = [row for row in rows if name in row.options]
+    best = _best(own, name, metric)
+    order = sorted(best, key=lambda value: -metric.sign * best[value])
+    shown = [Series("best", [str(value) for value in order], np.array([best[value] for value in order]))]
+    shown.append(
+        Series(
+            "all combinations",
+            [str(row.options[name]) for row in own],
+            np.array([r.value for r in own]),
+            reference=True,
+        )
+    )
+    called = name.replace("_", " ")
+    title = f"{metric.name} by {called}: the best of each, and all combinations"
+    return Chart(name, title, called, metric.name, shown, "dots")
+
+
+def _best(rows, name, metric):
+    """Return the best figure of each value of an option (dict)."""
+    found = {}
+    for row in rows:
+        value = row.options[name]
+        found[value] = row.value if value not in found else max(found[value], row.value, key=lambda v: metric.sign * v)
+    return found
+
+
+def charts_of_comparison(runs, metric):
+    """Return charts of means with the seeds of each, and of differences from the first run (list of Chart)."""
+    shown = [run for run in runs if run.mean is not None]
+    others = [run for run in shown if run.difference is not None]
+    charts = []
+    if shown:
+        seeds = [(run.name, value) for run in shown for value in run.values.values()]
+        names, values = zip(*seeds, strict=True)
+        means = [_dots(shown, "mean", "low", "high"), Series("seeds", names, np.array(values), reference=True)]
+        charts.append(Chart("means", "Means and seeds", "", metric, means, "dots"))
+    if others:
+        label = f"{metric}, difference from {runs[0].name}"
+        dots = [_dots(others, "difference", "difference_low", "difference_high")]
+        charts.append(Chart("differences", "Differences, seed by seed", "", label, dots, "dots", level=0.0))
+    return charts
+
+
+def _dots(runs, middle, low, high):
+    """Return a `Series` of figures with their intervals, which are NaN where there is one seed."""
+    columns = np.array([[getattr(run, name) for name in (middle, low, high)] for run in runs], np.float64)
+    return Series("mean", [run.name for run in runs], columns[:, 0], None, columns[:, 1], columns[:, 2])

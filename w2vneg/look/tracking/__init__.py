@@ -1,0 +1,158 @@
+"""Trackers of experiments, as listeners of a run: ``--track tensorboard=DIR``. One tracker a file.
+
+Each is told the options of the run once, figures by name as they come, and at the end the vectors. The step of a figure
+is the thousandth of an epoch, so that a resumed run goes on where it was.
+"""
+
+import dataclasses
+import warnings
+from contextlib import suppress
+
+from ...ground.errors import ConfigError, OutputError, W2vnegError
+from ...ground.events import BestRestored, Diagnosis, EpochDone, RolledBack, RoundDone, Validated
+from ...ground.jit import available_threads
+from ...ground.registry import Registry, import_all
+
+STEPS = 1000  # in an epoch
+_APART = 0.01  # of an epoch between two figures of rounds: a hundred points each
+
+
+class Tracker:
+    """Keeps the figures of one run at a place.
+
+    Parameters
+    ----------
+    place : str, what stands behind the name of the tracker
+    """
+
+    def __init__(self, place):
+        self.place = place
+
+    def check(self):
+        """Raise MissingExtraError or OutputError if the tracker is not installed, or cannot write; before training."""
+
+    def begin(self, options):
+        """Open it for a run with these options (dict of str -> value)."""
+
+    def log(self, epoch, figures):
+        """Keep figures (dict of str -> float) of a moment, `epoch` epochs (float) into the run."""
+
+    def keep_vectors(self, vectors, counts):
+        """Keep the vectors of the run (Vectors, with int64 counts of their words), if the tracker shows such."""
+
+    def end(self):
+        """Close it; also after an error or Ctrl-C."""
+
+
+TRACKERS = Registry("tracker", Tracker)
+
+
+def tracker_of(text):
+    """Return the Tracker that ``NAME=PLACE`` means; ConfigError or UnknownNameError if it means none."""
+    name, sign, place = text.partition("=")
+    if not sign or not place:
+        raise ConfigError(f"--track {text}: expected NAME=PLACE, such as csv=run.csv; known: {', '.join(TRACKERS)}")
+    return TRACKERS[name](place)
+
+
+class Tracking:
+    """A listener that hands what a run tells to trackers; a context from its begin to its end.
+
+    A tracker that fails meanwhile is left out of the rest of the run: nothing that is reported matters more than it.
+
+    Parameters
+    ----------
+    trackers : sequence of str or Tracker
+        As ``csv=run.csv``.
+    config : TrainConfig
+        The options of the run, its source among them, as `Word2Vec.config` has them after `reads`.
+    warn : callable, called with a sentence when a tracker fails
+
+    Raises
+    ------
+    ConfigError, UnknownNameError, MissingExtraError, OutputError
+        If one means no tracker, is not installed, or cannot write there.
+    """
+
+    def __init__(self, trackers, config, warn=warnings.warn):
+        self.trackers, self._warn = [tracker_of(one) if isinstance(one, str) else one for one in trackers], warn
+        self._config, self._told = config.resolved(cores=available_threads()), None
+        for tracker in self.trackers:
+            tracker.check()
+
+    def __enter__(self):
+        options = {name: value for name, value in self._config.as_dict().items() if value is not None}
+        for tracker in self.trackers:
+            try:
+                tracker.begin(options)
+            except W2vnegError:
+                raise
+            except Exception as error:  # of whatever kind the tracker's are
+                raise OutputError(f"cannot track to {tracker.place} ({error}); choose another place") from error
+        return self
+
+    def __exit__(self, *exc):
+        self._tell_all("end")
+
+    def __call__(self, event):
+        """Take an event of the run."""
+        if isinstance(event, RoundDone):
+            epoch = event.fraction * self._config.epochs
+            if self._told is not None and epoch - self._told < _APART:
+                return
+            self._told = epoch
+        elif isinstance(event, RolledBack):
+            epoch = event.fraction * self._config.epochs
+        else:
+            epoch = getattr(event, "epoch", None)
+        figures = figures_of(event)
+        if figures and epoch is not None:
+            self._tell_all("log", float(epoch), figures)
+
+    def keep_vectors(self, vectors, counts):
+        """Hand over the vectors. vectors : Vectors, by falling count; counts : int64 (n,), of their words"""
+        self._tell_all("keep_vectors", vectors, counts)
+
+    def _tell_all(self, name, *arguments):
+        for tracker in list(self.trackers):
+            try:
+                getattr(tracker, name)(*arguments)
+            except Exception as error:  # of whatever kind the tracker's are
+                self.trackers.remove(tracker)
+                with suppress(Exception):
+                    tracker.end()
+                self._warn(f"Warning: cannot track to {tracker.place} ({error}); training goes on without it.")
+
+
+def figures_of(event):
+    """Return what an event says in numbers, by names that group: dict of str -> float."""
+    if isinstance(event, RoundDone):
+        return {"train/loss": event.loss, "train/alpha": event.alpha, "train/pairs per s": _rate(event)}
+    if isinstance(event, EpochDone):
+        return {"epoch/loss": event.loss, "epoch/seconds": event.seconds}
+    if isinstance(event, Validated):
+        return {f"valid/{name}": value for name, value in event.figures.items()}
+    if isinstance(event, BestRestored):
+        return {f"best/{name}": value for name, value in event.best.items()} | {"best/epoch": event.best_epoch}
+    if isinstance(event, Diagnosis):
+        values = dataclasses.asdict(event)
+        return {f"draws/{name}": values[name] for name in _DRAWS if values[name] is not None}
+    if isinstance(event, RolledBack):
+        return {"train/alpha factor": event.alpha_factor}
+    return {}
+
+
+_DRAWS = ("total_variation", "effective_size", "true_positives", "negative_gradient", "cosine")
+_DRAWS += ("relative_error", "noise")
+
+
+def _rate(event):
+    return event.pairs / max(event.seconds, 1e-9)
+
+
+def step_of(epoch):
+    """Return the step (int) of a moment `epoch` epochs into a run."""
+    return round(STEPS * epoch)
+
+
+import_all(__path__, __name__)

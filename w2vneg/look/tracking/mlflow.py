@@ -1,0 +1,42 @@
+"""MLflow: a run in a database in a folder of this machine."""
+
+import time
+from pathlib import Path
+
+from ...ground.errors import require
+from ...ground.files.atomic import check_folder_writable
+from . import TRACKERS, Tracker, step_of
+
+_EXPERIMENT = "w2vneg"
+_LONGEST = 500  # letters of a parameter's value
+
+
+@TRACKERS.register("mlflow")
+class MlFlow(Tracker):
+    """``mlflow=DIR``, as ``mlflow ui --backend-store-uri sqlite:///DIR/mlflow.db`` shows it."""
+
+    def check(self):
+        self._mlflow = require("mlflow", "mlflow", "--track mlflow")
+        check_folder_writable(self.place)
+
+    def begin(self, options):
+        folder = Path(self.place).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._client = self._mlflow.MlflowClient(f"sqlite:///{folder / 'mlflow.db'}")
+        found = self._client.get_experiment_by_name(_EXPERIMENT)
+        if found is None:
+            experiment = self._client.create_experiment(_EXPERIMENT, (folder / "artifacts").as_uri())
+        else:
+            experiment = found.experiment_id
+        self._run = self._client.create_run(experiment).info.run_id
+        for name, value in options.items():
+            self._client.log_param(self._run, name, str(value)[:_LONGEST])
+
+    def log(self, epoch, figures):
+        moment, step = int(1000 * time.time()), step_of(epoch)
+        metric = self._mlflow.entities.Metric
+        named = {name.replace("@", " at "): value for name, value in figures.items()}  # it refuses the sign
+        self._client.log_batch(self._run, [metric(name, value, moment, step) for name, value in named.items()])
+
+    def end(self):
+        self._client.set_terminated(self._run)

@@ -1,0 +1,34 @@
+"""TensorBoard, by tensorboardX: scalars and options as event files, and the vectors for the projector."""
+
+from ...config.toml import to_toml
+from ...ground.errors import require
+from ...ground.files.atomic import check_folder_writable
+from ...vectors import Vectors
+from . import TRACKERS, Tracker, step_of
+
+_SHOWN = 10_000  # most frequent words; the projector of a browser does not take many more
+
+
+@TRACKERS.register("tensorboard")
+class TensorBoard(Tracker):
+    """``tensorboard=DIR``, the log directory; a run that is resumed adds a file to it."""
+
+    def check(self):
+        self._writers = require("tensorboardX", "tensorboard", "--track tensorboard")
+        check_folder_writable(self.place)
+
+    def begin(self, options):
+        self._writer = self._writers.SummaryWriter(self.place)
+        text = to_toml(options)
+        self._writer.add_text("options", "\n".join("    " + line for line in text.splitlines()), 0)
+
+    def log(self, epoch, figures):
+        for name, value in figures.items():
+            self._writer.add_scalar(name, value, step_of(epoch))
+
+    def keep_vectors(self, vectors, counts):
+        shown = slice(0, _SHOWN)
+        Vectors(list(vectors.words[shown]), vectors.matrix[shown], counts[shown]).save(self.place, format="projector")
+
+    def end(self):
+        self._writer.close()

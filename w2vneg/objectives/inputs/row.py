@@ -1,0 +1,31 @@
+"""A row: every word has a vector of its own, as in skip-gram."""
+
+from ...ground.registry import About
+from ...kernels.contracts import implement_gather
+from ..plugs import Inputs
+from . import INPUTS
+
+
+@INPUTS.register("row")
+class Row(Inputs):
+    """Nothing to hold: the loops of `kernels.shard` and `kernels.window` read one row themselves; `kernels.paths` takes
+    it for a bag of one.
+    """
+
+    about = About(
+        summary="the centre's own row: skip-gram",
+        equation="x = v_centre",
+        paper="Mikolov et al. 2013; all five papers",
+        cost="nothing",
+        use="whenever nothing else is asked for",
+    )
+    composes = False
+
+    def room(self, most):
+        return 1, 0
+
+
+@implement_gather(Row)
+def gather(inputs, tokens, position, m, positives, words, grams):
+    words[0] = tokens[position]
+    return m, 1, 0

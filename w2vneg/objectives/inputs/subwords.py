@@ -1,0 +1,161 @@
+"""Subwords: a word's vector is the mean of its own row and those of its character n-grams, as in fastText.
+
+    x_w = (v_w + Σ_g u_g) / (1 + |G_w|),    each of these rows ← itself − α dL/dx
+
+G_w are the n-grams of ``<word>``, of minn to maxn characters, by their bucket: FNV-1a of their bytes modulo the number
+of buckets, as fastText has it. Only buckets that the vocabulary uses have rows, those of frequent words first.
+"""
+
+import numpy as np
+
+from ...ground.errors import ConfigError
+from ...ground.option import option
+from ...ground.registry import About
+from ...kernels.bags import mean_rows
+from ...kernels.contracts import implement_gather
+from ...kernels.text.grams import buckets_of
+from ..plugs import Inputs
+from . import INPUTS
+
+_WORDS, _GRAMS = 1, 2  # first word of a random stream's name
+
+
+class _Options:
+    minn: int = option(3, "Characters of the shortest n-gram.", at_least=1, at_most=20)
+    maxn: int = option(6, "Characters of the longest n-gram.", at_least=1, at_most=20)
+    buckets: int = option(2_000_000, "Numbers that n-grams are hashed to.", at_least=1, at_most=2**31 - 1)
+
+
+class Grams(Inputs, base=True):
+    """Vectors with n-grams in them.
+
+    starts : int64, (n_vocab + 1,); grams : int32, those of word w are the rows ``grams[starts[w]:starts[w + 1]]``
+    words_in, grams_in : float32, (n_vocab, dim) and (n_grams, dim), trained
+    """
+
+    __slots__ = ()
+
+    parameters = ("words_in", "grams_in")
+    rows = ("words_in", "grams_in")
+    derived = ("vectors_in",)
+    of_text = True
+
+    @classmethod
+    def from_options(cls, options, context):
+        starts, grams, used = rows_of_grams(context.words, context.counts, options.minn, options.maxn, options.buckets)
+        words_in = _begun((len(starts) - 1, options.dim), _WORDS, options.seed)
+        return cls(starts, grams, words_in, _begun((max(1, len(used)), options.dim), _GRAMS, options.seed))
+
+    @classmethod
+    def settle(cls, options, given):
+        if options.minn > options.maxn:
+            raise ConfigError(f"minn ({options.minn}) is above maxn ({options.maxn}), so there is no n-gram; lower it")
+        return {}
+
+    def room(self, most):
+        longest = int(np.diff(self.starts).max())
+        return (most, most * longest) if self.around else (1, longest)
+
+    def compose(self, matrices):
+        mean_rows(self.starts, self.grams, matrices["words_in"], matrices["grams_in"], matrices["vectors_in"])
+
+    def touched(self, name, walk):
+        often = super().touched(name, walk) * (walk.mean_group if self.around else 1)
+        if name != "grams_in":
+            return often
+        by_gram = np.repeat(often, np.diff(self.starts))
+        return np.bincount(self.grams, by_gram, minlength=len(self.grams_in))
+
+
+@INPUTS.register("subwords")
+class Subwords(Grams):
+    """A word's row and its n-grams'; fields as of `Grams`."""
+
+    starts: np.ndarray
+    grams: np.ndarray
+    words_in: np.ndarray
+    grams_in: np.ndarray
+
+    Options = _Options
+    about = About(
+        summary="the mean of the word's row and of its character n-grams': fastText",
+        equation="x = (v_w + Σ_g u_g) / (1 + |G_w|)",
+        paper="Bojanowski et al. 2017",
+        cost="some 15 rows a centre, once for all of its pairs",
+        use="rare words, languages rich in forms; any spelling has a vector in what export --format fasttext writes",
+    )
+
+
+@INPUTS.register("window+subwords")
+class WindowSubwords(Grams):
+    """The rows and n-grams of all words around; fields as of `Grams`."""
+
+    starts: np.ndarray
+    grams: np.ndarray
+    words_in: np.ndarray
+    grams_in: np.ndarray
+
+    Options = _Options
+    around = True
+    alpha_scale = 2.0
+    about = About(
+        summary="the mean of the rows and n-grams of the words around: fastText's CBOW",
+        equation="x = mean of v_w and u_g over all words w of the context and their n-grams g",
+        paper="Bojanowski et al. 2017; Joulin et al. 2017",
+        cost="some 15 rows for each word of the context",
+        use="as subwords, where words around should predict",
+    )
+
+
+@implement_gather(Subwords)
+def gather(inputs, tokens, position, m, positives, words, grams):
+    word = words[0] = tokens[position]
+    start = inputs.starts[word]
+    n = inputs.starts[word + 1] - start
+    for k in range(n):
+        grams[k] = inputs.grams[start + k]
+    return m, 1, n
+
+
+@implement_gather(WindowSubwords)
+def gather_around(inputs, tokens, position, m, positives, words, grams):
+    n = 0
+    for k in range(m):
+        word = words[k] = positives[k]
+        for place in range(inputs.starts[word], inputs.starts[word + 1]):
+            grams[n] = inputs.grams[place]
+            n += 1
+    positives[0] = tokens[position]
+    return 1, m, n
+
+
+def rows_of_grams(words, counts, shortest, longest, buckets):
+    """Return the n-grams of words as rows.
+
+    Parameters
+    ----------
+    words : Words
+    counts : int64, (n_words,)
+    shortest, longest, buckets : int
+
+    Returns
+    -------
+    starts : int64, (n_words + 1,)
+    grams : int32, (n,), rows; those of word w are ``grams[starts[w]:starts[w + 1]]``, in fastText's order
+    used : int64, (n_rows,), the bucket of each row; rows that occur most often first
+    """
+    starts, hashed = buckets_of(words, shortest, longest, buckets)
+    found, places = np.unique(hashed, return_inverse=True)
+    often = np.bincount(places, np.repeat(np.asarray(counts, np.float64), np.diff(starts)), minlength=len(found))
+    order = np.argsort(-often, kind="stable")
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return starts, rank[places].astype(np.int32, copy=False), found[order].astype(np.int64)
+
+
+def _begun(shape, part, seed):
+    """Return rows as word2vec begins with: uniform on ±1 / (2 dim)."""
+    rows = np.random.default_rng([part, seed]).random(shape, np.float32)
+    rows -= np.float32(0.5)
+    rows /= np.float32(shape[1])
+    return rows

@@ -1,0 +1,40 @@
+"""A window: the mean of the context predicts the word in the middle, as in CBOW.
+
+    x = (1/m) Σ_k v_k,    v_k ← v_k − α dL/dx
+
+Each of the m rows takes the whole step, as in word2vec.c, gensim and fastText, so that their mean takes it, too.
+"""
+
+from ...ground.registry import About
+from ...kernels.contracts import implement_gather
+from ..plugs import Inputs
+from . import INPUTS
+
+
+@INPUTS.register("window")
+class Window(Inputs):
+    """Nothing to hold: the rows are those of the group's words."""
+
+    about = About(
+        summary="the mean of the words around predicts the one in the middle: CBOW",
+        equation="x = (1/m) Σ_k v_k over the context",
+        paper="Mikolov et al. 2013, §3.1",
+        cost="one set of negatives a word, not one a pair: several times as fast as row",
+        use="much text and little time; frequent words",
+    )
+    around = True
+    alpha_scale = 2.0  # as word2vec.c has it; best on development data, too
+
+    def room(self, most):
+        return most, 0
+
+    def touched(self, name, walk):
+        return walk.mean_group * super().touched(name, walk)
+
+
+@implement_gather(Window)
+def gather(inputs, tokens, position, m, positives, words, grams):
+    for k in range(m):
+        words[k] = positives[k]
+    positives[0] = tokens[position]
+    return 1, m, 0

@@ -1,0 +1,66 @@
+"""Where raw scores settle: by how negatives are drawn, s = T / (1 + T) · (log P(j|i) − log D(j)), T = ∞ without them.
+
+What corrects scores by this law is `evaluation.correction`; a model folder keeps its constants.
+"""
+
+import math
+
+import numpy as np
+
+from ..ground.errors import ConfigError
+from ..ground.registry import RunContext
+from .losses import LOSSES
+from .samplers import SAMPLERS
+from .samplers.boltzmann import log_degeneracy
+
+_SAME = 1e-6
+
+
+def settled(model):
+    """Return (1 + T) / T and log D of a model; see `law_of`."""
+    return law_of(model.config, np.asarray(model.vocab_out.counts))
+
+
+def law_of(config, counts):
+    """Return where scores settle with a loss and a sampler.
+
+    Parameters
+    ----------
+    config : TrainConfig, resolved
+    counts : ndarray, int64, (n_targets,)
+
+    Returns
+    -------
+    factor : float, (1 + T) / T
+    log_noise : ndarray, float64, (n_targets,), log D; None where raw scores are log P
+
+    Raises
+    ------
+    ConfigError
+        If it is not known.
+    """
+    loss = LOSSES[config.loss]
+    if config.absolute_softmax:
+        raise ConfigError("scores of an absolute softmax have no sign to correct; take the raw ones")
+    if loss.needs_log_q or loss.paths or config.sampler in (None, "all"):
+        return 1.0, None
+    if config.sampler == "selfplay":
+        return 2.0, np.zeros(len(counts))
+    if config.sampler == "boltzmann":
+        factor = 1.0 if math.isinf(config.temp) else (1 + config.temp) / config.temp
+        return factor, log_degeneracy(config, counts)
+    sampler = SAMPLERS[config.sampler]
+    if not (sampler.context_free and sampler.gives_log_q and hasattr(sampler, "log_p")):
+        raise ConfigError(f"where scores settle with the sampler {config.sampler} is not known; take the raw ones")
+    made = sampler.from_options(config, RunContext(counts, config.dim, config.workers))
+    return 1.0, np.broadcast_to(np.asarray(made.log_p, np.float64), counts.shape)
+
+
+def settle_alike(configs, counts):
+    """Tell whether raw scores settle by the same law with all of these options (list of TrainConfig, resolved)."""
+    try:
+        laws = [law_of(config, counts) for config in configs]
+    except ConfigError:
+        return len({(config.loss, config.sampler) for config in configs}) < 2
+    (factor, log_noise), *others = [(c, np.zeros(len(counts)) if log_d is None else log_d) for c, log_d in laws]
+    return all(c == factor and np.ptp(log_d - log_noise) < _SAME for c, log_d in others)

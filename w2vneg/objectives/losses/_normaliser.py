@@ -1,0 +1,152 @@
+"""What the losses of the softmax family share: logits corrected by the noise, one normaliser, its penalty.
+
+    t_k = s_k − log q_k − c        for the negatives, c one correction for all of them
+    Z = ω₀ e^{t₀} + Σ_k ω_k e^{t_k}        (the positive's term left out where a loss has none)
+    L = −t₀ + log Z + λ (log Z)²
+    ∂L/∂s_k = (1 + 2 λ log Z) ω_k e^{t_k} / Z        ∂L/∂s₀ likewise, less 1
+
+Self-normalisation (notes §5): the penalty keeps log Z near 0, so that e^s can be read as a probability without any
+sum. With a fraction γ < 1 it is laid on that share of the pairs, chosen at random, as λ/γ: its expectation is that of
+λ on all of them.
+
+A loss of this family is a NamedTuple with the fields ``penalty`` (λ/γ; 0 is none) and ``fraction`` (γ).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...ground.errors import ConfigError
+from ...ground.jit import LEAF, njit
+from ...ground.option import option
+from ...kernels.functions import fast_exp, fast_log, highest
+from ...kernels.rng import next_unit
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+_LIMIT = np.float32(80.0)  # logits beyond count as this, as they do in `exp_logits`
+_RAREST = np.float32(-1e4)  # log q below counts as this: no draw is so rare, and s − log q stays finite
+_NOWHERE = np.float32(-1e30)  # log of a term that does not count
+
+
+def parse_penalty(text):
+    """Return (penalty, fraction) of the text "λ" or "λ,fraction"; ConfigError if it is neither."""
+    try:
+        strength, *rest = (float(part) for part in text.split(","))
+        fraction = rest[0] if rest else 1.0
+        fits = len(rest) <= 1 and 0 <= strength < math.inf and 0 < fraction <= 1
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ConfigError(
+            f"self_normalise must be LAMBDA or LAMBDA,FRACTION with LAMBDA finite, at least 0, and FRACTION above 0, "
+            f"at most 1, got {text!r}; write 0.1 or 0.1,0.5"
+        )
+    return strength / fraction, fraction
+
+
+@dataclass(frozen=True, kw_only=True)
+class PenaltyOptions:
+    """Options of all softmaxes."""
+
+    self_normalise: str | None = option(
+        None,
+        "LAMBDA or LAMBDA,FRACTION: add lambda (log Z)^2, so that Z stays near 1; on a fraction of the pairs as "
+        "lambda / fraction, the same on the whole.",
+        shown="off",
+        check=parse_penalty,
+        metavar="LAMBDA[,SHARE]",
+    )
+
+
+def read_penalty(options):
+    """Return (penalty, fraction) from ``options.self_normalise``, "λ" or "λ,fraction"; (0, 1) where it is None."""
+    text = options.self_normalise
+    return (0.0, 1.0) if text is None else parse_penalty(text)
+
+
+def penalty_at(loss, log_z):
+    """Return the expected penalty (float) of a loss whose normaliser has this logarithm."""
+    return loss.penalty * loss.fraction * log_z * log_z
+
+
+@njit(borrows=True)
+def penalty_now(loss, rng):
+    """Return what multiplies (log Z)² for this pair (float64): the penalty if the pair is chosen, else 0."""
+    if loss.penalty > 0.0 and (loss.fraction >= 1.0 or next_unit(rng) < loss.fraction):
+        return np.float64(loss.penalty)
+    return 0.0
+
+
+@njit(borrows=True)
+def clipped(logit):
+    """Return the float32 logit as it counts: at most ±80."""
+    return min(max(logit, -_LIMIT), _LIMIT)
+
+
+@njit(borrows=True)
+def corrected(logit, log_q):
+    """Return s − log q (float32), finite for every finite logit and every log q but NaN and +∞."""
+    return clipped(logit) - max(log_q, _RAREST)
+
+
+@njit(borrows=True)
+def count(weights):
+    """Return how many negatives weigh something (int64)."""
+    n = 0
+    for k in range(1, weights.shape[0]):
+        n += weights[k] > _ZERO
+    return n
+
+
+@njit(fastmath=LEAF, borrows=True)
+def exponentiate(terms, weights, top):
+    """Replace terms[1:] by ω e^{term − top}; return their sum (float32)."""
+    total = _ZERO
+    for k in range(1, terms.shape[0]):
+        term = weights[k] * fast_exp(terms[k] - top)
+        terms[k] = term
+        total += term
+    return total
+
+
+@njit(borrows=True)
+def clear(gradients):
+    """Set all gradients to 0."""
+    for k in range(gradients.shape[0]):
+        gradients[k] = _ZERO
+
+
+@njit(borrows=True)
+def softmax_step(loss, rng, first, shift, positive_in, logits, log_q, weights, gradients):
+    """Do the step above; return L.
+
+    Parameters
+    ----------
+    first, shift : float32, t₀ and c
+    positive_in : bool, the positive's term belongs to Z; without it and without a negative that counts L is 0
+    """
+    n = gradients.shape[0]
+    positive_in = positive_in and weights[0] > _ZERO
+    gradients[0] = first if positive_in else _NOWHERE
+    for k in range(1, n):
+        gradients[k] = corrected(logits[k], log_q[k]) - shift if weights[k] > _ZERO else _NOWHERE
+    top = highest(gradients, n)
+    if top == _NOWHERE:
+        clear(gradients)
+        return 0.0
+    noise = exponentiate(gradients, weights, top)
+    positive = weights[0] * fast_exp(first - top) if positive_in else _ZERO
+    total = positive + noise
+    log_z = np.float64(top) + fast_log(np.float64(total))
+    strength = penalty_now(loss, rng)
+    pull = np.float32(2.0 * strength * log_z)
+    gradients[0] = -noise / total + pull * (positive / total) if positive_in else -_ONE
+    if strength == 0.0:
+        for k in range(1, n):
+            gradients[k] /= total  # a quotient, not a product with 1 / total: at most 1 to the last bit
+    else:
+        for k in range(1, n):
+            gradients[k] *= (_ONE + pull) / total
+    return log_z - np.float64(first) + strength * log_z * log_z

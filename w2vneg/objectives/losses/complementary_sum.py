@@ -1,0 +1,98 @@
+"""Complementary sum sampling (Botev, Zheng and Barber 2017, eqs. 16–22): the positive summed, the rest estimated.
+
+    L = −s₀ + log Z̃,    Z̃ = ω₀ e^{s₀} + Σ_k ω_k κ_k e^{s_k}
+    ∂L/∂s₀ = ω₀ e^{s₀}/Z̃ − 1        ∂L/∂s_k = ω_k κ_k e^{s_k}/Z̃
+
+S draws with replacement, none of them the positive: κ_k = 1 / (S q'_k), q' = q / (1 − q₀), the law of draws from q of
+which those that hit the positive were thrown away. Independent draws (Bernoulli, each target once or not at all):
+κ_k = 1 / b_k. Either way E[Z̃] = Z, the full softmax's normaliser, and every gradient lies in [−1, 1]: that is what
+keeps it stable where plain importance sampling is not. Drawn in proportion to e^{s}, Z̃ is Z itself for any S.
+
+Eqs. 10 and 18 print u where log u is meant; the estimate of log Z is biased (footnote 3), that of Z is not.
+
+It asks that draws of the positive be excluded. ``--exclude window`` or ``known`` leave out more than the positive,
+while 1 − q₀ accounts for the positive alone: κ is then somewhat too large. A sampler whose log q is an estimate may
+put q₀ above 1; 1 − q₀ counts as 1e-6 at least.
+"""
+
+import math
+
+import numpy as np
+
+from ...ground.jit import njit
+from ...ground.registry import About
+from ...kernels.contracts import implement_step
+from ...kernels.functions import fast_log
+from ..plugs import Loss
+from . import LOSSES
+from ._normaliser import PenaltyOptions, clipped, count, penalty_at, read_penalty, softmax_step
+
+_EMPTY = np.float32(np.inf)  # log q of a place without a draw
+_LEAST_REST = 1e-6
+
+
+@LOSSES.register("css")
+class ComplementarySum(Loss):
+    """n_vocab : int; penalty, fraction : float, of self-normalisation. For draws with replacement."""
+
+    n_vocab: int
+    penalty: float = 0.0
+    fraction: float = 1.0
+
+    Options = PenaltyOptions
+    needs_log_q = True
+    needs_exclusion = True
+    needs_positive_log_q = True
+    about = About(
+        "softmax whose normaliser is the positive's own term plus an unbiased estimate of all others",
+        "L = −s₀ + log( e^{s₀} + Σ κ_k e^{s_k} ), κ = (1 − q₀) / (S q_k), or 1 / b_k with Bernoulli draws",
+        "CSS eqs. 16–22",
+        "one exponential for each draw, log q of the positive",
+        "to approach the full softmax with few draws and bounded gradients; needs --exclude target",
+    )
+
+    @classmethod
+    def from_options(cls, options, context):
+        if context.sampler is not None and context.sampler.independent:
+            return ComplementaryBernoulli(len(context.counts), *read_penalty(options))
+        return cls(len(context.counts), *read_penalty(options))
+
+    def loss_at_init(self, n_negatives):
+        """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
+        log_z = math.log(self.n_vocab)
+        return log_z + penalty_at(self, log_z)
+
+
+class ComplementaryBernoulli(Loss):
+    """n_vocab : int; penalty, fraction : float, of self-normalisation. For independent draws."""
+
+    n_vocab: int
+    penalty: float = 0.0
+    fraction: float = 1.0
+
+    needs_log_q = True
+    needs_exclusion = True
+    about = ComplementarySum.about
+    loss_at_init = ComplementarySum.loss_at_init
+
+
+@implement_step(ComplementarySum)
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    rest = max(-math.expm1(np.float64(log_q[0])), _LEAST_REST)
+    shift = np.float32(fast_log(max(count(weights), 1) / rest))
+    return softmax_step(loss, rng, clipped(logits[0]), shift, True, logits, log_q, weights, gradients)
+
+
+@njit(borrows=True)
+def _count_drawn(log_q):
+    """Return how many targets were drawn (int64): the excluded ones, too, for q is b over their number."""
+    n = 0
+    for k in range(1, log_q.shape[0]):
+        n += log_q[k] < _EMPTY
+    return n
+
+
+@implement_step(ComplementaryBernoulli)
+def step_independent(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    shift = np.float32(fast_log(np.float64(max(_count_drawn(log_q), 1))))
+    return softmax_step(loss, rng, clipped(logits[0]), shift, True, logits, log_q, weights, gradients)

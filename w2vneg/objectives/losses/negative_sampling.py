@@ -1,0 +1,121 @@
+"""Negative sampling (Mikolov et al. 2013; notes eqs. 18–22): logistic regression of the positive against the noise.
+
+    L = −log σ(s₀) − Σ_k ω_k log σ(−s_k)
+    ∂L/∂s₀ = σ(s₀) − 1        ∂L/∂s_k = ω_k σ(s_k)
+
+With `mean_negatives` the sum over the negatives is divided by the number of those that count (CSS eq. 28).
+
+Unlike word2vec.c nothing is skipped at large |s|: for hard negatives those updates are the informative ones.
+"""
+
+import math
+
+import numpy as np
+
+from ...ground.jit import njit
+from ...ground.option import option
+from ...ground.registry import About
+from ...kernels.contracts import implement_step, implement_step_group
+from ...kernels.functions import FULL, fast_log
+from ..plugs import Loss
+from . import LOSSES
+from ._normaliser import count
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+
+
+@LOSSES.register("ns")
+class NegativeSampling(Loss):
+    """mean : bool, the negatives' part is their mean and not their sum"""
+
+    mean: bool = False
+
+    class Options:
+        mean_negatives: bool = option(
+            False,
+            "Divide the negatives' part of negative sampling by their number, as CSS eq. 28 writes it.",
+            off="sum-negatives",
+        )
+
+    takes_absolute_logits = False
+    takes_positive_weight = False
+    rank_alpha = 2.0
+    about = About(
+        "logistic regression of the positive against the negatives: word2vec's",
+        "L = −log σ(s₀) − Σ log σ(−s_k)",
+        "Mikolov et al. 2013; notes eqs. 15–22; CSS eq. 28 (mean over the negatives)",
+        "one exponential for each negative",
+        "fast and robust; its optimum is not that of the likelihood",
+    )
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls(bool(options.mean_negatives))
+
+    def loss_at_init(self, n_negatives):
+        return (1 + (1 if self.mean else n_negatives)) * math.log(2.0)
+
+
+@implement_step(NegativeSampling)
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    gradients[0] = -_ONE / (_ONE + exp_logits[0])
+    product = 1.0 + 1.0 / np.float64(exp_logits[0])  # −log σ(s₀) = log(1 + e^{−s₀}); one logarithm for many factors
+    value = 0.0
+    for k in range(1, exp_logits.shape[0]):
+        total = _ONE + exp_logits[k]
+        gradients[k] = weights[k] * exp_logits[k] / total
+        if product > FULL:
+            value += fast_log(product)
+            product = 1.0
+        if weights[k] != _ONE:
+            value += np.float64(weights[k]) * fast_log(total)
+        else:
+            product *= np.float64(total)
+    value += fast_log(product)
+    if loss.mean:
+        share = _ONE / np.float32(max(count(weights), 1))
+        for k in range(1, exp_logits.shape[0]):
+            gradients[k] *= share
+        positive = fast_log(1.0 + 1.0 / np.float64(exp_logits[0]))
+        value = positive + (value - positive) * np.float64(share)
+    return value
+
+
+@implement_step_group(NegativeSampling)
+def step_group(
+    loss,
+    shared,
+    weighed,
+    m,
+    n,
+    positive_exp_logits,
+    negative_exp_logits,
+    positive_weights,
+    negative_weights,
+    positives,
+    negatives,
+):
+    if loss.mean or weighed:
+        return False, 0.0
+    draws, times = (n, np.float32(m)) if shared else (m * n, _ONE)
+    for k in range(m):
+        positives[k] = -_ONE / (_ONE + positive_exp_logits[k])
+    for k in range(draws):
+        negatives[k] = times * (negative_exp_logits[k] / (_ONE + negative_exp_logits[k]))
+    return True, _log_product(negative_exp_logits, draws, _ZERO) * np.float64(times) + _log_product(
+        positive_exp_logits, m, _ONE
+    )
+
+
+@njit(borrows=True)
+def _log_product(exp_logits, n, inverse):
+    """Return Σ log(1 + o_k) over the first n e^s (float64), of 1 / o_k where `inverse` is 1."""
+    value, product = 0.0, 1.0
+    for k in range(n):
+        o = np.float64(exp_logits[k])
+        product *= 1.0 + (1.0 / o if inverse > _ZERO else o)
+        if product > FULL:
+            value += fast_log(product)
+            product = 1.0
+    return value + fast_log(product)

@@ -1,0 +1,137 @@
+"""Relaxed softmax (Tanielian and Vasile 2019, eq. 5): a softmax whose normaliser runs over the drawn negatives only.
+
+    L = −s₀ + log Z,    Z = ω₀ e^{s₀} + Σ_k ω_k e^{s_k}
+    ∂L/∂s₀ = ω₀ e^{s₀}/Z − 1        ∂L/∂s_k = ω_k e^{s_k}/Z
+
+with ω₀ = 1 unless a weigher says otherwise.
+
+Eq. 5 lists only the negatives in its set V. Without the positive the loss has no lower bound, and eq. 10 of the CIS
+paper, by the same authors, includes it; so it is included here, unless `positive_in_normaliser` is off: then the first
+term of Z is left out and ∂L/∂s₀ = −1 (and a pair without a negative that counts is passed over). Nothing corrects for
+how the negatives were drawn: that is what makes it relaxed. Self-normalisation: see `_normaliser`.
+"""
+
+import math
+
+import numpy as np
+
+from ...ground.jit import LEAF, njit
+from ...ground.option import option
+from ...ground.registry import About
+from ...kernels.contracts import implement_step, implement_step_group
+from ...kernels.functions import FULL, fast_log
+from ..plugs import Loss
+from . import LOSSES
+from ._normaliser import PenaltyOptions, clear, penalty_at, penalty_now, read_penalty
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+
+
+@LOSSES.register("relaxed")
+class RelaxedSoftmax(Loss):
+    """positive_in : bool, the positive belongs to Z; penalty, fraction : float, of self-normalisation"""
+
+    positive_in: bool = True
+    penalty: float = 0.0
+    fraction: float = 1.0
+
+    class Options(PenaltyOptions):
+        positive_in_normaliser: bool = option(
+            True,
+            "Let the relaxed softmax's normaliser include the positive, or take eq. 5 to the letter (unbounded below).",
+        )
+
+    about = About(
+        "softmax over the positive and its negatives, whatever these were drawn from",
+        "L = −s₀ + log( e^{s₀} + Σ ω_k e^{s_k} )",
+        "RS eq. 5; CIS eqs. 7–10 with the discriminator's weights",
+        "no exponential of its own",
+        "with hard negatives (boltzmann): the best vectors for their time",
+    )
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls(options.positive_in_normaliser is not False, *read_penalty(options))
+
+    def loss_at_init(self, n_negatives):
+        log_z = math.log(n_negatives + self.positive_in)
+        return log_z + penalty_at(self, log_z)
+
+
+@implement_step(RelaxedSoftmax)
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    noise = _ZERO
+    for k in range(1, exp_logits.shape[0]):
+        noise += weights[k] * exp_logits[k]
+    positive = weights[0] * exp_logits[0] if loss.positive_in else _ZERO
+    total = positive + noise
+    if total == _ZERO:
+        clear(gradients)
+        return 0.0
+    scale = _ONE / total
+    gradients[0] = -noise * scale if loss.positive_in else -_ONE
+    strength = penalty_now(loss, rng)
+    penalty = 0.0
+    if strength > 0.0:
+        log_z = fast_log(np.float64(total))
+        penalty = strength * log_z * log_z
+        pull = np.float32(2.0 * strength * log_z)
+        gradients[0] += pull * positive * scale
+        scale += pull * scale
+    for k in range(1, exp_logits.shape[0]):
+        gradients[k] = weights[k] * exp_logits[k] * scale
+    return fast_log(np.float64(total) / np.float64(exp_logits[0])) + penalty
+
+
+@implement_step_group(RelaxedSoftmax)
+def step_group(
+    loss,
+    shared,
+    weighed,
+    m,
+    n,
+    positive_exp_logits,
+    negative_exp_logits,
+    positive_weights,
+    negative_weights,
+    positives,
+    negatives,
+):
+    if loss.penalty > 0.0 or not loss.positive_in:
+        return False, 0.0
+    value, ratio = 0.0, 1.0  # one logarithm for many quotients Z / e^{s₀}
+    noise = _weighed_sum(negative_exp_logits, negative_weights, 0, n, weighed)
+    shares = _ZERO
+    for k in range(m):
+        if k > 0 and not shared:
+            noise = _weighed_sum(negative_exp_logits, negative_weights, k * n, n, weighed)
+        positive = positive_exp_logits[k] * positive_weights[k] if weighed else positive_exp_logits[k]
+        total = positive + noise
+        scale = _ONE / total if total != _ZERO else _ZERO
+        positives[k] = -noise * scale
+        shares += scale
+        if not shared:
+            for j in range(n):
+                o = negative_exp_logits[k * n + j]
+                negatives[k * n + j] = scale * (o * negative_weights[k * n + j] if weighed else o)
+        if total != _ZERO:
+            ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_exp_logits[k])
+            if not 1 / FULL < ratio < FULL:
+                value += fast_log(ratio)
+                ratio = 1.0
+    if shared:
+        for j in range(n):
+            negatives[j] = shares * (
+                negative_exp_logits[j] * negative_weights[j] if weighed else negative_exp_logits[j]
+            )
+    return True, value + fast_log(ratio)
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _weighed_sum(exp_logits, weights, first, n, weighed):
+    """Return Σ ω e^s of n negatives from the `first` on."""
+    total = _ZERO
+    for j in range(n):
+        total += exp_logits[first + j] * weights[first + j] if weighed else exp_logits[first + j]
+    return total

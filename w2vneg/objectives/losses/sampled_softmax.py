@@ -1,0 +1,109 @@
+"""Sampled softmax (Blanc and Rendle 2018, eqs. 2–5) and softmax over a sampled vocabulary (CSS §6.2).
+
+Sampled softmax corrects each negative's logit by how often it is expected among the n draws, and leaves the positive:
+
+    o₀ = s₀        o_k = s_k − log(n q_k)
+    L = −o₀ + log Z,    Z = ω₀ e^{o₀} + Σ_k ω_k e^{o_k}
+    ∂L/∂s₀ = ω₀ e^{o₀}/Z − 1        ∂L/∂s_k = ω_k e^{o_k}/Z
+
+Eq. 2 speaks of negative classes: q is the law of draws that are never the positive, and for such q Theorem 2.1 says
+that the gradient is that of the full softmax, without bias, if q is the softmax itself. Where the positive is excluded
+(``--exclude`` other than none) the law of the remaining draws is q / (1 − q₀), and with it this loss is complementary
+sum sampling to the letter: that is what runs then. Without exclusion the draws may hit the positive, whose term enters
+Z a second time: Z tends to the full one plus e^{s₀}, and no q, not even the softmax, and no number of draws is free of
+bias (tests/losses/test_losses_estimators.py shows it).
+
+With `correct_positive` the positive's logit becomes s₀ − log(n q₀) as well, as TensorFlow has it. log n then cancels in
+L: this is the softmax over positive and negatives on s − log q that Jean et al. (2015) use for large vocabularies, the
+CSS paper's "IS Large Vocab", registered as `large-vocab`. Its normaliser does not estimate that of the full softmax
+unless the positive is a draw from q, too. For the penalty of self-normalisation log Z keeps the correction by log n.
+"""
+
+import math
+
+import numpy as np
+
+from ...ground.option import option
+from ...ground.registry import About
+from ...kernels.contracts import implement_step
+from ...kernels.functions import fast_log
+from ..plugs import Loss
+from . import LOSSES
+from ._normaliser import PenaltyOptions, clipped, corrected, count, penalty_at, read_penalty, softmax_step
+from .complementary_sum import ComplementarySum
+
+
+@LOSSES.register("sampled-softmax")
+class SampledSoftmax(Loss):
+    """n_vocab : int; penalty, fraction : float, of self-normalisation"""
+
+    n_vocab: int
+    penalty: float = 0.0
+    fraction: float = 1.0
+
+    class Options(PenaltyOptions):
+        correct_positive: bool = option(False, "Let sampled softmax correct the positive's logit by its log q too.")
+
+    needs_log_q = True
+    about = About(
+        "softmax over the positive and the negatives, each negative's logit less log(n q)",
+        "L = −s₀ + log( e^{s₀} + Σ e^{s_k} / (n q_k) )",
+        "kernel eqs. 2–5 (with the positive excluded: the same as css)",
+        "one exponential for each draw",
+        "to approach the full softmax, with --exclude target; near the softmax (kernel, boltzmann) few draws do",
+    )
+
+    @classmethod
+    def from_options(cls, options, context):
+        if options.correct_positive:
+            return LargeVocabulary.from_options(options, context)
+        if options.exclude not in (None, "none"):
+            return ComplementarySum.from_options(options, context)
+        return cls(len(context.counts), *read_penalty(options))
+
+    def loss_at_init(self, n_negatives):
+        """Value for uniform draws; for others the logarithm of its expected normaliser."""
+        log_z = math.log(1 + self.n_vocab)
+        return log_z + penalty_at(self, log_z)
+
+
+@LOSSES.register("large-vocab")
+class LargeVocabulary(Loss):
+    """n_vocab : int; penalty, fraction : float, of self-normalisation"""
+
+    n_vocab: int
+    penalty: float = 0.0
+    fraction: float = 1.0
+
+    Options = PenaltyOptions
+    needs_log_q = True
+    needs_positive_log_q = True
+    about = About(
+        "softmax over the positive and the negatives on s − log q",
+        "L = −s₀ + log q₀ + log( e^{s₀} / q₀ + Σ e^{s_k} / q_k )",
+        "CSS §6.2, 'IS Large Vocab' (Jean et al. 2015)",
+        "one exponential for each draw, log q of the positive",
+        "as the papers' baseline; the positive's correction keeps frequent words from being favoured",
+    )
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls(len(context.counts), *read_penalty(options))
+
+    def loss_at_init(self, n_negatives):
+        """Value for uniform draws."""
+        log_z = math.log((1 + n_negatives) * self.n_vocab / n_negatives)
+        return math.log(1 + n_negatives) + penalty_at(self, log_z)
+
+
+@implement_step(SampledSoftmax)
+def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    shift = np.float32(fast_log(np.float64(max(count(weights), 1))))
+    return softmax_step(loss, rng, clipped(logits[0]), shift, True, logits, log_q, weights, gradients)
+
+
+@implement_step(LargeVocabulary)
+def step_corrected(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
+    shift = np.float32(fast_log(np.float64(max(count(weights), 1))))
+    first = corrected(logits[0], log_q[0]) - shift
+    return softmax_step(loss, rng, first, shift, True, logits, log_q, weights, gradients)

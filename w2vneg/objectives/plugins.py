@@ -1,0 +1,217 @@
+"""Plugs from outside: modules and files of the user's own that register losses, samplers, weighers or presets."""
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import traceback
+import zlib
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+from ..data.readers import READERS
+from ..data.sources import SOURCES
+from ..ground.errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
+from ..kernels.contracts import require_bodies
+from .inputs import INPUTS
+from .losses import LOSSES
+from .presets import PRESETS
+from .readout import READOUTS
+from .samplers import SAMPLERS
+from .weighers import WEIGHERS
+
+REGISTRIES = {
+    **{"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "inputs": INPUTS},
+    **{"source": SOURCES, "readout": READOUTS},
+}
+_TABLES = REGISTRIES | {"reader": READERS}
+
+
+_loaded = set()  # names of modules
+
+
+def load_plugins(plugin):
+    """Import what ``--plugin`` names, once in a process; a file of a name seen before is not read again.
+
+    Parameters
+    ----------
+    plugin : str or None
+        A module's name or the path of a .py file, or several with commas between.
+
+    Raises
+    ------
+    InputError
+        If there is no such module or file, or it fails while being imported; what it had registered is taken out again.
+    ConfigError
+        If it registers nothing.
+    """
+    for name in _names(plugin):
+        module = _module_of(name)
+        if module in sys.modules:
+            continue
+        before = _registered()
+        try:
+            _import(name, module)
+            for kind, entry in sorted(_registered() - before):
+                if kind in ("loss", "sampler", "weigher", "inputs"):
+                    _require_bodies(name, kind, entry)
+        except BaseException:
+            sys.modules.pop(module, None)
+            for kind, entry in _registered() - before:
+                PRESETS.pop(entry) if kind == "preset" else _TABLES[kind].unregister(entry)
+            raise
+        _loaded.add(module)
+        if _registered() == before:
+            sys.modules.pop(module, None)
+            raise ConfigError(
+                f"plug-in {name} registers no loss, sampler, weigher, inputs, source, read-out, reader or preset; "
+                "decorate one with @LOSSES.register(NAME) or the like (docs/extending.md has complete examples)"
+            )
+
+
+def _require_bodies(name, kind, entry):
+    plug = REGISTRIES[kind][entry]
+    if "from_options" in vars(plug):
+        return  # which may make a plug of another class
+    try:
+        require_bodies(kind, plug)
+    except ConfigError as error:
+        raise ConfigError(f"plug-in {name}: {error}") from None
+
+
+def absolute_plugins(plugin):
+    """Return ``--plugin`` with its paths absolute, so that it means the same from another folder."""
+    if plugin is None:
+        return None
+    return ",".join(os.path.abspath(os.path.expanduser(name)) if _is_path(name) else name for name in _names(plugin))
+
+
+def find_objective(name):
+    """Raise UnknownNameError unless `name` is a preset or a loss."""
+    if name in PRESETS:
+        name = PRESETS[name].loss
+    if name not in LOSSES:
+        known = sorted({*PRESETS, *LOSSES})
+        raise UnknownNameError(
+            f"unknown loss {name!r}{did_you_mean(name, known, shown=0)} 'w2vneg objectives' lists losses and presets."
+        )
+
+
+def names_with_log_q():
+    """Return the names of the samplers that give the probabilities of their draws (list of str)."""
+    return [name for name in SAMPLERS if SAMPLERS[name].gives_log_q]
+
+
+def _names(plugin):
+    if not isinstance(plugin, str | None):
+        raise ConfigError(f"plugin must be text, the path of a .py file or the name of a module, not {plugin!r:.60}")
+    names = [name.strip() for name in (plugin or "").split(",")]
+    return [name for name in names if name]
+
+
+def _is_path(name):
+    return name.endswith(".py") or os.sep in name or "/" in name
+
+
+def _module_of(name):
+    """Return the module's name: of a file one made from its own, for by it the next process finds compiled code."""
+    if not _is_path(name):
+        return name
+    path = Path(os.path.abspath(os.path.expanduser(name)))
+    module = f"w2vneg_plugin_{path.stem}"
+    taken = module in sys.modules and sys.modules[module].__file__ != str(path)
+    return f"{module}_{zlib.crc32(os.fsencode(path)):08x}" if taken else module
+
+
+def _registered():
+    kinds = {kind: list(registry) for kind, registry in _TABLES.items()} | {"preset": list(PRESETS)}
+    return {(kind, entry) for kind, entries in kinds.items() for entry in entries}
+
+
+def _import(name, module):
+    try:
+        if _is_path(name):
+            _import_file(Path(os.path.expanduser(name)), module)
+        else:
+            importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module == error.name or module.startswith(f"{error.name}.")):
+            raise InputError(_failure(name, error)) from error
+        beside = name.replace(".", "/") + ".py"
+        hint = f"; did you mean --plugin ./{beside}?" if os.path.isfile(beside) else ""
+        hint = hint or "; give the path of a .py file, or install it"
+        raise InputError(f"plug-in {name}: no module {error.name!r} that Python finds{hint}") from None
+    except W2vnegError as error:
+        raise type(error)(_failure(name, error)) from error
+    except Exception as error:
+        raise InputError(_failure(name, error)) from error
+
+
+class _SourceAsItIs(SourceFileLoader):
+    """Compiles the file as it is: kept bytecode is known by size and second, which an edit may leave as they were."""
+
+    def get_code(self, fullname):
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def _import_file(path, module):
+    if not os.path.isfile(path):
+        what = "is a folder" if os.path.isdir(path) else "no such file"
+        raise InputError(f"{what}; name a .py file, or a module that Python finds")
+    if path.suffix != ".py":
+        raise InputError("is no Python file; its name must end in .py")
+    path = os.path.abspath(path)
+    spec = importlib.util.spec_from_file_location(module, path, loader=_SourceAsItIs(module, path))
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[module] = loaded  # compiled code refers to the plug's class by its module's name
+    try:
+        spec.loader.exec_module(loaded)
+    except BaseException:
+        del sys.modules[module]
+        raise
+
+
+def _failure(name, error):
+    """Return the sentence for an error inside a plug-in: its file, the line, the cause."""
+    cause = str(error) if isinstance(error, W2vnegError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"plug-in {error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    ours = (str(Path(__file__).parents[1]), str(Path(importlib.__file__).parent), "<")
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)]
+    where = f"{frames[0].filename}:{frames[0].lineno}" if frames else name
+    return f"plug-in {where}: {cause}"
+
+
+def failure_of_plugin(error):
+    """Return the sentence for an error that comes from the code of a plug-in in use, or None if it does not.
+
+    error : Exception, raised while a plug-in's function was run, or was compiled
+    """
+    files = {getattr(sys.modules.get(module), "__file__", None) for module in _loaded}
+    if type(error).__module__.startswith("numba."):
+        return _failure_to_compile(str(error), files)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    return f"plug-in {frames[-1].filename}:{frames[-1].lineno}: {type(error).__name__}: {error}" if frames else None
+
+
+def _failure_to_compile(text, files):
+    """Return the same from Numba's report, which names the innermost place first; it has colours with colorama."""
+    text = _COLOUR.sub("", text)
+    for place in re.finditer(r"(?<= at )([^\n]+) \((\d+)\)$", text, re.MULTILINE):
+        path, line = place.groups()
+        if path in files:
+            cause = _CAUSE.search(text) or _LAST_LINE.search(text[: place.start()].split("\nFile ")[0])
+            said = " ".join(cause.group().split()) if cause else "Numba cannot compile it"
+            return f"plug-in {path}:{line}: {said}"
+    cause, called = _CAUSE.search(text), {(name, plug) for name, plug in _CALLED.findall(text)}
+    for name, plug in sorted(called if cause else ()):
+        for module in (sys.modules[one] for one in _loaded if hasattr(sys.modules.get(one), plug)):
+            return f"plug-in {module.__file__}: {name} of {plug}: {cause.group()}"
+    return None
+
+
+_CAUSE = re.compile(r"Unknown attribute .*|Cannot unify .*|NameError: .*|Untyped global name .*|Invalid use of .*")
+_CALLED = re.compile(r"^ >>> (\w+)\((\w+)\(", re.MULTILINE)  # a socket with its plug
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_LAST_LINE = re.compile(r"[^\n]+(?=\n*\Z)")

@@ -1,0 +1,269 @@
+"""Base classes of the plugs: what losses, samplers, weighers and inputs say of themselves, and what holds if not.
+
+A plug is a class with annotated fields, numbers and arrays, which compiled code sees as a named tuple:
+
+    @SAMPLERS.register("uniform")
+    class Uniform(Sampler):
+        n_vocab: int
+
+        context_free = True
+
+Its ``Options`` are a dataclass of `option` fields. Command line, TOML, Python keywords, searches, model folders, help
+and refusals follow from them. A plug reads all options of its run, its own and the others', as attributes of what
+`from_options` is given.
+"""
+
+import difflib
+import inspect
+from collections import Counter, namedtuple
+
+import numpy as np
+
+from ..ground.errors import ConfigError, did_you_mean
+from ..ground.option import as_options, options_of
+from ..ground.registry import About
+
+__all__ = ["Inputs", "Loss", "Plug", "Sampler", "Weigher"]
+
+
+_made = Counter()  # name of a class -> how many of it there were
+
+
+class PlugType(type):
+    """Makes a named tuple of a plug's fields and refuses names that the base class does not know."""
+
+    def __new__(cls, name, bases, body, base=False):
+        plain = super().__new__(cls, name, bases, body)
+        if base:
+            return plain
+        _check_names(plain, body)
+        annotations = inspect.get_annotations(plain)
+        fields = list(annotations) or ["flavour"]  # compiled code has no empty tuple
+        defaults = [body[field] for field in fields if field in body] if annotations else [0]
+        record = namedtuple(name, fields, defaults=defaults)
+        body = {key: value for key, value in body.items() if key not in fields} | {"__slots__": ()}
+        if isinstance(body.get("Options"), type):
+            body["Options"] = as_options(body["Options"])
+        made = super().__new__(cls, name, (record, *bases), body)
+        made.__annotations__ = annotations
+        _made[name] += 1
+        if _made[name] > 1:  # redefined in a notebook: machine code of classes of one name would be taken for one
+            made.__name__ = f"{name}_{_made[name]}"
+        return made
+
+    def __init__(cls, name, bases, body, base=False):
+        super().__init__(name, bases, body)
+
+
+def _check_names(plug, body):
+    """Raise ConfigError for a trait or a method that the base classes do not have but nearly have."""
+    (parent, *_) = plug.__bases__
+    known = [name for name in dir(parent) if not name.startswith("_")]
+    own = {*inspect.get_annotations(plug), *known}
+    for name, value in body.items():
+        if name.startswith("_") or name in own:
+            continue
+        constant = not callable(value) and not isinstance(value, classmethod | staticmethod | property)
+        near = difflib.get_close_matches(name, known, 1, 0.6 if constant else 0.8)
+        if near or constant:
+            hint = f"did you mean {near[0]}?" if near else "it may have " + ", ".join(known)
+            raise ConfigError(f"{plug.__name__} has no use for {name!r}; {hint} Constants of your own begin with _.")
+
+
+class Plug(metaclass=PlugType, base=True):
+    """What losses, samplers and weighers have in common."""
+
+    __slots__ = ()
+
+    about: About | None = None
+    """What ``w2vneg objectives`` tells of it; the first line of the docstring if there is none."""
+
+    Options: type | None = None
+    """Frozen dataclass of `option` fields; None: no option of its own."""
+
+    needs_log_q: bool = False
+    """It reads log q of the negatives; samplers do not."""
+
+    needs_centre: bool = False
+    """It looks at the centre's id or row, so there must be one: words around that predict are none."""
+
+    parameters: tuple = ()
+    """Names of the fields that are rows it trains itself, saved with the model; see `kernels.contracts`."""
+
+    @classmethod
+    def from_options(cls, options, context):
+        """Return an instance for a run.
+
+        Parameters
+        ----------
+        options : TrainConfig, resolved
+            All options of the run as attributes.
+        context : registry.RunContext
+
+        Returns
+        -------
+        Plug
+            Unless overridden, with each field set to the option of its name.
+        """
+        own = options_of(cls)
+        for name in cls._fields:
+            if name not in own and name not in cls._field_defaults:
+                raise ConfigError(
+                    f"{cls.__name__} has the field {name!r}, which is none of its Options"
+                    f"{did_you_mean(name, own)} Write from_options to fill fields of another kind."
+                )
+        return cls(**{name: getattr(options, name) for name in cls._fields if name in own})
+
+    @classmethod
+    def settle(cls, options, given):
+        """Return changes to the options where some of them make others idle; {} unless overridden.
+
+        options : TrainConfig, with defaults filled in; given : TrainConfig, what the user said, None for the rest
+        Returns dict of name -> value. Raises ConfigError where given options exclude each other.
+        """
+        return {}
+
+
+class Loss(Plug, base=True):
+    """What gradient the logits of a positive and its negatives give; bind ``implement_step``."""
+
+    __slots__ = ()
+
+    needs_positive_log_q: bool = False
+    """It reads log q of the positive."""
+
+    needs_exclusion: bool = False
+    """A negative must not be the positive: ``--exclude none`` is refused."""
+
+    takes_absolute_logits: bool = True
+    """False: it says no by a negative logit, so ``--absolute-softmax`` is refused."""
+
+    takes_positive_weight: bool = True
+    """False: the positive stands in no sum with the negatives, so ``--weigh-positive`` is refused."""
+
+    dense: bool = False
+    """It scores the whole vocabulary: no sampler, no weigher, an engine of its own, no ``step``."""
+
+    paths: bool = False
+    """It decides along paths of a tree: no sampler, no weigher, no ``step``. Its fields `starts` and `turns` say which
+    paths, and rows of the output matrix are inner nodes (`kernels.paths`).
+    """
+
+    rank_alpha: float = 1.0
+    """Times alpha for many ranks that exchange seldom, as measurements have it; see `training.exchanges`."""
+
+    unstable: str = "lower --alpha"
+    """What to do when a run diverges, and why it may."""
+
+    def loss_at_init(self, n_negatives):
+        """Return the loss with all logits 0 (float), the reference printed beside it.
+
+        n_negatives : int; of a loss along paths the mean number of nodes on a path, float
+
+        A run whose loss climbs beyond 5 times a positive one is rolled back.
+        """
+        raise NotImplementedError
+
+    def touched(self, weights):
+        """Return how often a positive moves each row of the output matrix, on average: float64, (n_vocab,).
+
+        weights : int or float, (n_vocab,), how often each target is the positive
+        """
+        return np.asarray(weights, np.float64) / max(float(np.sum(weights)), 1e-300)
+
+
+class Sampler(Plug, base=True):
+    """Which negatives; bind ``implement_draw``, or ``kernels.ahead.implement_pick`` if no draw depends on anything."""
+
+    __slots__ = ()
+
+    gives_log_q: bool = False
+    """It writes log q of its draws, and binds ``implement_log_prob``."""
+
+    context_free: bool = False
+    """No draw depends on the centre, so that a window may share it."""
+
+    independent: bool = False
+    """Targets enter independently and never twice, rather than n draws with replacement."""
+
+    needs_neighbours: bool = False
+    """It counts neighbours in the whole data (``RunContext.neighbours``), of which a rank has a share."""
+
+    n_candidates: int = 0
+    """How many candidates it chooses among; 0: all targets."""
+
+    batch_groups: int = 0
+    """Groups drawn ahead between launches by `refresh`; 0: it draws in the loop. Else there are no private rows."""
+
+    scores_all: tuple | None = None
+    """(name, what to take instead) of a method that scores the whole vocabulary for each centre, for the estimate."""
+
+    @classmethod
+    def draws_ahead(cls, options):
+        """Tell whether draws are made between launches with these options, which excludes private rows."""
+        return False
+
+    @classmethod
+    def max_negatives(cls, options):
+        """Return the places of each set of negatives (int); more than `negatives` if the number of draws varies."""
+        return options.negatives
+
+    @classmethod
+    def cost(cls, options, context):
+        """Return the rough nanoseconds that a group's draws add to the loop's own work (float), to size rounds."""
+        return 0.0
+
+    def log_target(self, centre_id, logits):
+        """Return what the draws are meant to follow: float64, (n_vocab,), log, up to a constant.
+
+        centre_id : int; logits : float64, (n_vocab,). None, the default: what ``log_prob`` answers.
+        """
+        return None
+
+    def refresh(self, vectors_in, vectors_out, centre_ids, key):
+        """Draw for the next launch; only called if `batch_groups`.
+
+        vectors_in, vectors_out : float32, (n_in, dim) and (n_vocab, dim)
+        centre_ids : int32, (workers, batch_groups), -1 where there is none; key : the random stream
+        """
+
+
+class Weigher(Plug, base=True):
+    """How much each negative counts; bind ``implement_weigh``."""
+
+    __slots__ = ()
+
+
+class Inputs(Plug, base=True):
+    """Whose rows make the vector that is compared with the targets; bind ``implement_gather``."""
+
+    __slots__ = ()
+
+    composes: bool = True
+    """False: the vector is the centre's own row, and there is nothing to gather."""
+
+    around: bool = False
+    """The words around make the vector, and the word in the middle is the one positive."""
+
+    alpha_scale: float = 1.0
+    """By what the learning rate of a preset is multiplied where none is given."""
+
+    of_text: bool = False
+    """It looks at how words are spelt, so items are refused."""
+
+    rows: tuple = ("vectors_in", "vectors_in")
+    """Names of the matrices that words and n-grams are rows of."""
+
+    derived: tuple = ()
+    """Matrices that are not trained but made of others, by `compose`."""
+
+    def room(self, most):
+        """Return how many words and n-grams a vector is made of at most, (int, int); most : int, of a group."""
+        raise NotImplementedError
+
+    def compose(self, matrices):
+        """Write the `derived` matrices; matrices : dict of str -> float32 array, all that are trained."""
+
+    def touched(self, name, walk):
+        """Return how often a pair moves each row of a matrix, on average: float64, (n_rows,)."""
+        return walk.centre_weights / max(float(walk.centre_weights.sum()), 1e-300)

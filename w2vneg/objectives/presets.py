@@ -1,0 +1,258 @@
+"""Names for whole objectives: what a paper means by a word, as options of the three plugs.
+
+A loss's own name is the preset with its natural sampler. Whatever is given beside a preset's name wins over it.
+
+RS: Tanielian and Vasile 2019. CIS: Partially Mutual Exclusive Softmax. CSS: Botev, Zheng and Barber 2017. Kernel: Blanc
+and Rendle 2018. Notes: the notes on noise contrastive estimation. The papers' numbers of negatives are kept: 5 for the
+relaxed softmax (RS §3.2; CIS gives none, its methods get the same), 20 for the objectives of CSS (§6.1), 25 for NCE.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from ..ground.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Preset:
+    """loss : str; values : dict of option -> value, what the name fills in; summary, paper : str
+    note : str, where this differs from the paper's letter and how to have that
+    text_alpha : float, the learning rate for text, where development data chose another than the common one; items have
+    other groups and other rates, and keep that (docs/journal/2026-11-23-measurements.md)
+    of_text : dict of option -> value, what the name fills in for text only
+    """
+
+    loss: str
+    values: dict = field(default_factory=dict)
+    summary: str = ""
+    paper: str = ""
+    note: str = ""
+    text_alpha: float | None = None
+    of_text: dict = field(default_factory=dict)
+
+
+_COMMON = {
+    "weigher": "none",
+    "negatives": 5,
+    "share_negatives": "no",
+    "alpha": 0.05,
+    "exclude": "none",
+    "absolute_softmax": False,
+}
+
+_COUNTS = {"sampler": "popularity", "noise_exponent": 1.0}  # the papers' plain popularity, or unigram
+_NOT_ITSELF = {"exclude": "target"}
+_BOLTZMANN = {"sampler": "boltzmann"}
+_CSS = {"sampler": "popularity", "negatives": 20, **_NOT_ITSELF}
+_KERNEL = {"sampler": "kernel", "negatives": 20, "absolute_softmax": True, **_NOT_ITSELF}
+
+_AMONG = "Draws are made among 64 rolling candidates; --method exact scores every word, as the paper does."
+_NO_SIGN = (
+    "A vector turned round has the same |s|, so cosines between words mean nothing: for ranking, not for similarity."
+)
+_DRAWN_ONCE = "TensorFlow's function, which the paper names, draws without replacement; here draws may repeat."
+
+_FULL_ALPHA = 0.0125
+_MLE = Preset(
+    "softmax",
+    {},
+    "full softmax: every other word is a negative",
+    "RS eqs. 2–3 (MLE)",
+    "A batch takes its steps at once, which asks for the small alpha. With 3,000 words vectors are better at --alpha "
+    "0.025, or with --batch 32 --alpha 0.05 at twice the time.",
+    text_alpha=_FULL_ALPHA,
+)
+_UNIFORM = {"sampler": "uniform"}
+_UNIFORM_ALPHA = 0.1
+_CSS_IS = Preset(
+    "css",
+    _CSS | _COUNTS,
+    "complementary sum sampling: the positive summed exactly, the rest by importance sampling",
+    "CSS eqs. 16–20, §6.1",
+    "The paper also tries counts to the power .75 (--noise-exponent 0.75) and 250 negatives shared by a mini-batch.",
+)
+_IS = Preset(
+    "importance",
+    _COUNTS | {"negatives": 20},
+    "plain importance sampling of the normaliser; unstable by nature, kept to show it",
+    "CSS eqs. 11–12, §6.1 and §6.2 (IS)",
+)
+
+PRESETS = {
+    "relaxed": Preset(
+        "relaxed",
+        _BOLTZMANN | {"degeneracy": "popularity", "temp": 1.0, "negatives": 10},
+        "relaxed softmax with Boltzmann negatives over popularity at T = 1: the default",
+        "RS eqs. 5 and 8",
+        "Ten negatives and counts to the power .75 by our own measurements; --loss pbs has the paper's 5 and plain "
+        f"counts. {_AMONG}",
+    ),
+    "best": Preset(
+        "relaxed",
+        _BOLTZMANN | {"degeneracy": "popularity", "temp": 1.0, "negatives": 15, "share_negatives": "centre"},
+        "the best vectors of words for their time: relaxed, negatives shared by a centre, contexts, letters",
+        "RS eqs. 5 and 8; the rest by our own measurements",
+        "Chosen on development data, with --epochs 6.",
+        of_text={"readout": "context+letters", "subsample": 7e-5},
+    ),
+    "mle": _MLE,
+    "ss": Preset(
+        "sampled-softmax",
+        _COUNTS | _NOT_ITSELF | {"negatives": 50, "correct_positive": True},
+        "sampled softmax, popularity, 50 negatives, the positive corrected too",
+        "RS §3.2 (SS)",
+        _DRAWN_ONCE,
+        text_alpha=0.1,
+    ),
+    "us": Preset(
+        "relaxed", _UNIFORM, "relaxed softmax with uniform negatives", "RS §3.2 (US)", text_alpha=_UNIFORM_ALPHA
+    ),
+    "ps": Preset("relaxed", _COUNTS, "relaxed softmax with popularity negatives", "RS §3.2 (PS)"),
+    "ubs": Preset(
+        "relaxed",
+        _BOLTZMANN | {"degeneracy": "uniform", "temp": 0.5},
+        "relaxed softmax with Boltzmann negatives over uniform degeneracy",
+        "RS eq. 8, §3.2, table 1 (UBS, T* = 0.5)",
+        f"T is the paper's best on text; it tries 0.5, 1, 3, 6, 12 and 36. {_AMONG}",
+    ),
+    "pbs": Preset(
+        "relaxed",
+        _BOLTZMANN | {"degeneracy": "popularity", "temp": 1.0, "noise_exponent": 1.0},
+        "relaxed softmax with Boltzmann negatives over popularity",
+        "RS eq. 8, §3.2, table 1 (PBS, T* = 1)",
+        f"T is the paper's best on text; it tries 0.5, 1, 3, 6, 12 and 36. {_AMONG}",
+    ),
+    "fs": Preset("softmax", {}, "full softmax: every other word is a negative", "CIS §4 (FS)", text_alpha=_FULL_ALPHA),
+    "unis": Preset(
+        "relaxed", _UNIFORM, "relaxed softmax with uniform negatives", "CIS §4 (UniS)", text_alpha=_UNIFORM_ALPHA
+    ),
+    "pops": Preset(
+        "relaxed", {"sampler": "log-uniform"}, "relaxed softmax with negatives log-uniform by rank", "CIS §4 (PopS)"
+    ),
+    "selfplay": Preset(
+        "relaxed",
+        {"sampler": "selfplay"},
+        "relaxed softmax with negatives drawn from the model's own softmax",
+        "CIS §4 (SP)",
+        _AMONG,
+    ),
+    "cis": Preset(
+        "relaxed",
+        {"sampler": "selfplay", "weigher": "discriminator"},
+        "cooperative importance sampling: self-play weighed by a discriminator trained beside it",
+        "CIS eqs. 8–10, algorithm 1",
+        "The positive weighs 1 as in eq. 8; --weigh-positive takes eq. 10 to the letter. Both models learn at every "
+        f"pair; --discriminator-steps 1:1, or 5:1 and the like, takes turns as algorithm 1 does. {_AMONG}",
+    ),
+    "css": _CSS_IS,
+    "css-is": _CSS_IS,
+    "css-bernoulli": Preset(
+        "css",
+        _CSS | {"sampler": "bernoulli", "noise_exponent": 0.54},
+        "complementary sum sampling: every other word enters by itself, never twice",
+        "CSS eqs. 7–9 and 16–20, §6.1",
+        "The paper takes the power .54 because the probabilities then add up to 20 negatives; here they are scaled to.",
+    ),
+    "is": _IS,
+    "importance": _IS,
+    "nce": Preset(
+        "nce",
+        _COUNTS | {"negatives": 25},
+        "noise-contrastive estimation with Z = 1",
+        "notes eqs. 7–13, §3; CSS §5.2",
+        "The noise is plain counts; CSS also tries the power .75 (--noise-exponent 0.75).",
+        text_alpha=0.025,
+    ),
+    "ns": Preset(
+        "ns",
+        {"sampler": "popularity", "share_negatives": "window", **_NOT_ITSELF},
+        "negative sampling, word2vec's own: counts to the power .75, 5 negatives",
+        "notes eqs. 15–22; CSS eq. 28",
+        "CSS divides the negatives' part by their number (--mean-negatives); word2vec and the notes do not. In text "
+        "and baskets negatives are drawn once for all words around a word: faster than draws for each pair "
+        "(--share-negatives no), and as good within the noise of seeds.",
+    ),
+    "blackout": Preset(
+        "blackout",
+        _CSS,
+        "BlackOut: tell the positive from the negatives, which are told from each other",
+        "CSS eqs. 29–30",
+        "Counts to the power .75, one of the two exponents of CSS §6.2; --noise-exponent 1 is the other.",
+    ),
+    "ranking": Preset(
+        "ranking",
+        _CSS,
+        "logistic ranking: the positive should lead by log(V - 1)",
+        "CSS eqs. 25–27",
+        "The margin is derived for uniform negatives (--sampler uniform); §6.2 draws by counts, as this does.",
+        text_alpha=0.006,
+    ),
+    "bpr": Preset(
+        "ranking",
+        _UNIFORM | _NOT_ITSELF | {"margin": 0.0},
+        "Bayesian personalised ranking: the positive should lead, by however little",
+        "CSS eq. 25 with margin 0; Rendle et al. 2009",
+        "Rendle et al. draw one negative that was never seen beside the centre: --negatives 1 --exclude known.",
+    ),
+    "hinge": Preset("hinge", _CSS, "hinge ranking: the positive should lead by 1", "CSS eq. 24", text_alpha=0.006),
+    "large-vocab": Preset(
+        "large-vocab",
+        _CSS,
+        "softmax over the positive and the negatives, all corrected by log q",
+        "CSS §6.2 (IS Large Vocab), after Jean et al. 2015",
+        text_alpha=0.1,
+    ),
+    "sampled-softmax": Preset(
+        "sampled-softmax",
+        _COUNTS | _NOT_ITSELF | {"negatives": 20},
+        "sampled softmax with popularity negatives, the positive left uncorrected",
+        "kernel eqs. 2–5",
+        "The paper learns with 10, 20, 40, … negatives; 20 is our choice.",
+    ),
+    "kernel-quadratic": Preset(
+        "sampled-softmax",
+        _KERNEL | {"kernel": "quadratic", "kernel_alpha": 100.0},
+        "sampled softmax of |s| with negatives in proportion to 100 s² + 1",
+        "kernel eqs. 8–11, §4.1.2",
+        "The paper learns with 10, 20, 40, … negatives; 20 is our choice. Sums are rebuilt between launches; --tree "
+        "update follows every step as the paper does, --tree none scores all classes by a matrix product, "
+        f"which is sooner done at 15,000 words. {_NO_SIGN}",
+    ),
+    "kernel-quartic": Preset(
+        "sampled-softmax",
+        _KERNEL | {"kernel": "quartic"},
+        "sampled softmax of |s| with negatives in proportion to s⁴ + 1",
+        "kernel eq. 8, figure 2",
+        f"The paper learns with 10, 20, 40, … negatives; 20 is our choice. {_NO_SIGN}",
+    ),
+    "dns": Preset(
+        "ns",
+        {"sampler": "dns", **_NOT_ITSELF},
+        "negative sampling with the hardest of a few candidates each time",
+        "Zhang et al. 2013; Chen et al. 2018, whom RS and CIS cite",
+        text_alpha=0.1,
+    ),
+    "softmax": _MLE,
+    "hierarchical": Preset(
+        "hierarchical",
+        {},
+        "hierarchical softmax over a Huffman tree: word2vec's hs",
+        "CSS §5.1; kernel §5.2; Mikolov et al. 2013",
+        "The papers discuss it as the tree that must be chosen before; it draws no negatives.",
+        text_alpha=0.035,
+    ),
+}
+
+
+def register_preset(name, preset):
+    """Enter a preset of your own under `name`; ConfigError if the name is taken."""
+    if PRESETS.get(name, preset) != preset:
+        raise ConfigError(f"a preset named {name!r} is registered already; choose another name")
+    PRESETS[name] = preset
+
+
+def preset_of(name, source="text"):
+    """Return the preset `name`, complete for what is read; for a name that is none, its loss with plain noise."""
+    preset = PRESETS.get(name, Preset(name, {"sampler": "popularity"}))
+    tuned = {"alpha": preset.text_alpha} if source == "text" and preset.text_alpha is not None else {}
+    tuned |= preset.of_text if source == "text" else {}
+    return replace(preset, values=_COMMON | tuned | preset.values)

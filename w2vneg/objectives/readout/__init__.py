@@ -1,0 +1,246 @@
+"""Read-outs: how vectors are made of the two matrices that training leaves. One read-out a file.
+
+A read-out is named by text: ``in``, ``both``, ``both+letters``, ``both:whitening=0.25+letters:share=0.4``. The first
+part makes vectors of the matrices; what follows a plus refines them; options follow colons. docs/extending.md shows how
+to write one. Every file of this folder whose name does not begin with _ is imported: its read-outs register themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...ground.errors import ConfigError, did_you_mean, refuse_misspelt
+from ...ground.option import as_options, checked, options_of
+from ...ground.registry import About, Registry, import_all
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a read-out is made of.
+
+    Attributes
+    ----------
+    vectors_in : float32, (n_vocab, dim)
+        The input matrix, X.
+    vectors_out : float32, (n_vocab, dim)
+        The output matrix, Y.
+    words : sequence of str, n_vocab of them
+    counts : int64, (n_vocab,)
+    contexts : float32, (n_vocab, dim), optional
+        For each word the mean of Y over the words around it in the data (`kernels.contexts`), if it is known.
+    spell : bool
+        Keep what gives vectors to any spelling, where the read-out has it (`Chain.spellings`).
+    progress : callable, optional
+        Called with (steps done, steps in all).
+    """
+
+    vectors_in: np.ndarray
+    vectors_out: np.ndarray
+    words: Sequence[str]
+    counts: np.ndarray
+    contexts: np.ndarray | None = None
+    spell: bool = False
+    progress: Callable[[int, int], None] | None = None
+
+
+class Readout:
+    """Makes vectors of a trained model, or refines those that another read-out made.
+
+    Parameters
+    ----------
+    options : instance of `Options`, or None
+    """
+
+    about: About | None = None
+    """What ``w2vneg objectives`` tells of it."""
+
+    Options: type | None = None
+    """Dataclass of `option` fields."""
+
+    refines: bool = False
+    """It stands behind a plus: `read` is given the vectors made so far."""
+
+    one_kind: bool = False
+    """It needs rows and columns of one kind of thing, as a text and baskets have."""
+
+    of_text: bool = False
+    """It is for words only."""
+
+    needs_contexts: bool = False
+    """It reads ``Trained.contexts``."""
+
+    matrices: tuple = ("vectors_in", "vectors_out")
+    """Which matrices it reads; the other may be None. One that refines reads none."""
+
+    spellings: Any = None
+    """What gives vectors to any spelling, set by `read`."""
+
+    def __init__(self, options: Any = None) -> None:
+        self.options = options
+
+    def __init_subclass__(cls):
+        refuse_misspelt(cls, Readout)
+        if isinstance(vars(cls).get("Options"), type):
+            cls.Options = as_options(cls.Options)
+
+    def memory(self, n_vocab: int, dim: int) -> int:
+        """Return the bytes that `read` takes at its peak beside what it is given: a matrix, unless overridden."""
+        return 4 * n_vocab * dim
+
+    def read(self, trained: Trained, vectors: np.ndarray | None) -> np.ndarray:
+        """Return vectors, float32 (n_vocab, dim).
+
+        Parameters
+        ----------
+        trained : Trained
+        vectors : float32, (n_vocab, dim), or None
+            What the read-outs before this one made, for one that refines; may be overwritten.
+        """
+        raise NotImplementedError
+
+
+READOUTS = Registry("read-out")
+
+DEFAULT = "in"
+"""What items have, and what stands before a refinement that is named alone."""
+
+DEFAULTS = {"text": "both"}
+"""By how data are walked, the read-out where none is named; chosen on development data (docs/readouts.md)."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A read-out and what refines it.
+
+    Attributes
+    ----------
+    text : str, as it was named
+    parts : tuple of Readout
+    """
+
+    text: str
+    parts: tuple
+
+    @property
+    def needs_contexts(self) -> bool:
+        """Whether one of them reads `Trained.contexts`."""
+        return any(part.needs_contexts for part in self.parts)
+
+    def reads(self, matrix: str) -> bool:
+        """Tell whether one of them reads ``"vectors_in"`` or ``"vectors_out"``."""
+        return any(matrix in part.matrices for part in self.parts)
+
+    @property
+    def spellings(self) -> Any:
+        """What gives vectors to any spelling (`letters.Spellings`), if `Trained.spell` asked for it; else None."""
+        return next((part.spellings for part in self.parts if part.spellings is not None), None)
+
+    @property
+    def rows_as_trained(self) -> bool:
+        """Whether vectors are the rows of the input matrix, and nothing is done to them."""
+        return [part.name for part in self.parts] == ["in"]
+
+    def memory(self, n_vocab: int, dim: int) -> int:
+        """Return the bytes that all of them take, about."""
+        return sum(part.memory(n_vocab, dim) for part in self.parts)
+
+    def check(self, source: str, rectangular: bool, of_paths: bool = False) -> None:
+        """Raise ConfigError if one of them does not fit what was read.
+
+        source : str, "text", "baskets" or "pairs"; rectangular : bool, rows and columns are two kinds of things
+        of_paths : bool, rows of the output matrix are inner nodes of a tree
+        """
+        for part in self.parts:
+            if of_paths and (part.needs_contexts or (not part.refines and "vectors_out" in part.matrices)):
+                raise ConfigError(
+                    f"read-out {part.name} reads the output matrix, whose rows are inner nodes of a tree here, not "
+                    "words; take --readout in"
+                )
+            if part.of_text and source != "text":
+                raise ConfigError(f"read-out {part.name} is for words of a text, not for items; leave it out")
+            if part.one_kind and rectangular:
+                raise ConfigError(
+                    f"read-out {part.name} mixes both matrices, whose rows are two kinds of things here; take "
+                    "--readout in or --readout out"
+                )
+            if part.needs_contexts and source == "pairs":
+                raise ConfigError(
+                    f"read-out {part.name} goes through a text or baskets, and pairs have no order; take --readout both"
+                )
+
+    def read(self, trained: Trained) -> np.ndarray:
+        """Return the vectors, float32 (n_vocab, dim)."""
+        if self.needs_contexts and trained.contexts is None:
+            name = next(part.name for part in self.parts if part.needs_contexts)
+            raise ConfigError(
+                f"read-out {name} needs sums over the data, which are made when a run with --readout {name} ends; "
+                "train with it, or take --readout both"
+            )
+        vectors = None
+        rows = {len(matrix) for matrix in (trained.vectors_in, trained.vectors_out) if matrix is not None}
+        for part in self.parts:
+            vectors = part.read(trained, vectors)
+            if getattr(vectors, "ndim", 0) != 2 or len(vectors) not in rows:
+                found = getattr(vectors, "shape", vectors)
+                raise ConfigError(f"read-out {part.name} returns {found!r:.60}, not a matrix of a row for each word")
+        return vectors
+
+
+def parse(text: str) -> Chain:
+    """Read the name of a read-out; ConfigError with near spellings if a part or an option is unknown or out of range.
+
+    >>> parse("both:whitening=0.25+letters").parts[0].options.whitening
+    0.25
+    """
+    parts = []
+    for piece in str(text).split("+"):
+        name, *given = piece.split(":")
+        if name not in READOUTS:
+            raise ConfigError(f"unknown read-out {name!r}{did_you_mean(name, READOUTS)}")
+        plug = READOUTS[name]
+        if plug.refines and not parts:
+            parts.append(_made(DEFAULT, READOUTS[DEFAULT], []))
+        if parts and not plug.refines:
+            raise ConfigError(
+                f"read-out {text!r}: {name} makes vectors of its own, so it cannot stand behind a plus; choose one of "
+                "the two"
+            )
+        parts.append(_made(name, plug, given))
+    return Chain(str(text), tuple(parts))
+
+
+def _made(name, plug, given):
+    known, values = options_of(plug), {}
+    for item in given:
+        key, sign, value = item.partition("=")
+        key = key.replace("-", "_")
+        if not sign or key not in known:
+            hint = did_you_mean(key, known) if known else "; it has no options"
+            raise ConfigError(f"read-out {name}: no option {item!r}{hint}")
+        try:
+            values[key] = checked(known[key], _value(known[key], value))
+        except ConfigError as error:
+            raise ConfigError(f"read-out {name}: {error}") from None
+    made = plug(None if plug.Options is None else plug.Options(**values))
+    made.name = name
+    return made
+
+
+def _value(item, text):
+    from ...ground.option import kind_of
+
+    kind = kind_of(item)
+    if kind is bool:
+        return {"true": True, "false": False}.get(text, text)
+    try:
+        return text if kind is str else kind(text)
+    except ValueError:
+        return text
+
+
+import_all(__path__, __name__)

@@ -1,0 +1,198 @@
+"""Boltzmann negatives (Tanielian and Vasile 2019, eq. 8): hard ones, close to the centre as the model now sees it.
+
+    Q_i(j) = D(j) e^{s_ij / T} / Σ_j' D(j') e^{s_ij' / T}
+
+D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 the hardest target. Three methods:
+
+`rolling`
+    A shard keeps M candidates drawn from D and replaces a few of them for each centre, so that their rows stay in the
+    nearest cache; it scores all M and draws among them with weights e^{s/T} (they already follow D). This is
+    sampling-importance-resampling (Rubin 1988) in which neighbouring centres share proposals. No table, any V.
+    Candidates are scored for two neighbours at once and replaced behind the second, whose scores are corrected for what
+    the first one's step has moved its negatives.
+`sir`
+    The same with all M candidates replaced behind each centre.
+`exact`
+    All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.exact_draws`).
+
+log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
+variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/samplers/test_samplers.py measures it.
+
+Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. Where the
+model's logit is |s| (kernel paper, eq. 11), so is the s above.
+"""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...ground.errors import ConfigError
+from ...ground.option import option, refuse_idle
+from ...ground.registry import About
+from ...kernels.alias import alias_table
+from ..plugs import Sampler
+from . import SAMPLERS
+from ._exact import BoltzmannExact
+from ._rolling import Boltzmann
+from .popularity import NoiseOptions, log_popularity
+
+DEGENERACIES = ("uniform", "popularity")
+METHODS = ("rolling", "sir", "exact")
+
+
+def _weights(values):
+    """Return the weights of a given degeneracy as a tuple of float, so that configurations compare."""
+    try:
+        return tuple(float(value) for value in values)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"degeneracy must be {', '.join(DEGENERACIES)}, a file or one weight for each word, not {str(values)[:60]}"
+        ) from error
+
+
+def candidates(default):
+    """Return the option that says among how many a negative is chosen."""
+    return option(default, "Candidates M among which rolling, sir and dns choose.", at_least=1, at_most=65536)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """How Boltzmann negatives are drawn, whatever T and D."""
+
+    method: str = option(
+        "rolling",
+        "How Boltzmann negatives are drawn: rolling or sir (among candidates), exact (all words).",
+        choices=METHODS,
+    )
+    candidates: int = candidates(64)
+    replaced: int = option(2, "Candidates that rolling replaces for each centre.", at_least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoltzmannOptions(NoiseOptions, MethodOptions):
+    """T and D."""
+
+    temp: float = option(
+        1.0,
+        "Temperature T of Boltzmann sampling; inf leaves the degeneracy distribution alone.",
+        above=0,
+        infinite=True,
+    )
+    degeneracy: str = option(
+        "popularity",
+        "What Boltzmann sampling multiplies e^(s/T) by: uniform, popularity (counts ^ noise-exponent), "
+        "or a file of word<TAB>weight.",
+        otherwise=_weights,
+        metavar="NAME|FILE",
+    )
+
+
+def log_degeneracy(options, counts):
+    """Return log D as float64, (n_vocab,), for the degeneracy that the options name or hold."""
+    given = options.degeneracy
+    if isinstance(given, str):
+        return log_popularity(counts, options.noise_exponent if given == "popularity" else 0.0)
+    given = np.asarray(given, np.float64)
+    if given.shape != (len(counts),) or not np.all(np.isfinite(given)) or given.min() < 0 or given.sum() <= 0:
+        raise ConfigError(
+            f"a given degeneracy must hold {len(counts)} finite weights, none negative, not all zero; "
+            f"got an array of shape {given.shape}"
+        )
+    with np.errstate(divide="ignore"):
+        return np.log(given / given.sum())
+
+
+def idle_of_method(options, given):
+    """Return, as None, the options of candidates that the method does not read; ConfigError if one was given."""
+    idle = {"sir": ("replaced",), "exact": ("candidates", "replaced")}.get(options.method, ())
+    return refuse_idle(idle, f"--method {options.method}", given)
+
+
+@SAMPLERS.register("boltzmann")
+class BoltzmannFamily(Sampler):
+    """Chooses the class by ``options.method``."""
+
+    gives_log_q = True
+    Options = BoltzmannOptions
+    about = About(
+        summary="hard negatives: a given distribution sharpened by the model's own scores",
+        equation="Q_i(j) = D(j) e^{s_ij / T} / Σ D(j') e^{s_ij' / T}",
+        paper="RS eq. 8 (UBS, PBS)",
+        cost="rolling, sir: M dot products and e^s for each centre; exact: V of them, as a matrix product",
+        use="the best vectors measured here with the relaxed softmax; lower T: harder negatives, better at the top",
+    )
+
+    _batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
+
+    @classmethod
+    def draws_ahead(cls, options):
+        return options.method == "exact"
+
+    @classmethod
+    def settle(cls, options, given):
+        """Empty what method and degeneracy make idle; at T = ∞ draw from the degeneracy itself."""
+        if math.isinf(options.temp) and options.degeneracy in DEGENERACIES:
+            refuse_idle(("method", "candidates", "replaced"), "--temp inf, which draws from the degeneracy", given)
+            values = {field.name: None for field in dataclasses.fields(BoltzmannOptions)}
+            kept = {"noise_exponent": options.noise_exponent} if options.degeneracy == "popularity" else {}
+            if not kept:
+                refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
+            return values | kept | {"sampler": options.degeneracy}
+        values = idle_of_method(options, given)
+        if options.degeneracy != "popularity":
+            values |= refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
+        return values
+
+    @classmethod
+    def cost(cls, options, context):
+        """Return the rough nanoseconds that a group's draws take."""
+        if options.method == "exact":
+            return 0.02 * context.dim * len(context.counts) * context.workers
+        return 0.06 * context.dim * options.candidates
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls.build(options, context, log_degeneracy(options, context.counts), min(1.0 / options.temp, 1e30))
+
+    @classmethod
+    def build(cls, options, context, log_d, beta):
+        """Return the sampler of degeneracy e^log_d (float64, (n_vocab,)) and inverse temperature beta."""
+        if options.method == "exact":
+            return BoltzmannExact.of(log_d, beta, cls._batch, context, options.absolute_softmax)
+        replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
+        return Boltzmann(
+            alias_table(np.exp(log_d)),
+            log_d.astype(np.float32),
+            beta,
+            options.candidates,
+            max(1, replaced),
+            options.absolute_softmax,
+        )
+
+
+@SAMPLERS.register("selfplay")
+class Selfplay(Sampler):
+    """Boltzmann sampling with D uniform and T = 1, by the same methods."""
+
+    gives_log_q = True
+    Options = MethodOptions
+    about = About(
+        summary="the model's own softmax draws the negatives: Boltzmann with a uniform degeneracy and T = 1",
+        equation="Q_i(j) = e^{s_ij} / Σ e^{s_ij'}",
+        paper="CIS §3.4 and §4 (SP)",
+        cost="M dot products a centre (rolling, sir), V (exact)",
+        use="with the relaxed softmax; with the discriminator as weigher it is CIS",
+    )
+
+    cost = BoltzmannFamily.cost
+    draws_ahead = BoltzmannFamily.draws_ahead
+
+    @classmethod
+    def settle(cls, options, given):
+        return idle_of_method(options, given)
+
+    @classmethod
+    def from_options(cls, options, context):
+        return BoltzmannFamily.build(options, context, log_popularity(context.counts, 0.0), 1.0)

@@ -1,0 +1,387 @@
+"""Kernel based negatives (Blanc and Rendle 2018): near softmax sampling, with a tree without a look at all classes.
+
+    q(j|h) = K(h, w_j) / Σ_l K(h, w_l),    K = α s² + 1 (quadratic, §3.3) or s⁴ + 1 (quartic, §4.2),   s = h · w_j
+
+Both are symmetric in s: they fit the absolute softmax of eq. 11 (``--absolute-softmax``), whose logit is |s|, and draw
+the same with it and without. The quadratic kernel is drawn by divide and conquer (§3.2): a node of a binary tree holds
+the summed features of its classes (`kernels.tree`), so that
+
+    Σ_{j in node} K(h, w_j) = α φ(h) · Σ_j packed(w_j w_jᵀ) + number of classes
+
+costs D = d(d + 1)/2 products, and a draw goes from the root to a leaf of D / d classes, which are scored one by one:
+O(D log V). The draws of one group share what they have computed, so that n draws cost less than n descents and never
+more than about 3 V d products. Memory: 2 V d numbers for the tree and V d for the rows it was made of; 18 MB at
+V = 15 000 and d = 100. All probabilities come from the tree and from its own copy of the rows, never from rows that
+have moved on since: log q is exactly what was drawn from.
+
+`bulk`
+    Tree and copy are made anew between launches, in O(V D), every V / 16 groups: a row changes a few times meanwhile.
+`update`
+    The paper's way (figure 1b): after each group Δ(w wᵀ) of every changed row goes up its path, O(D log V) a row. One
+    tree follows one worker. Made anew at the start of a launch, so that rounding does not add up and a resumed run goes
+    on as if nothing had happened.
+
+`none`
+    No tree: all α s² + 1 come from a matrix product, for a batch of up to 128 centres ahead of their training. V
+    products a centre, at the rate of BLAS: half the tree's time at 15,000 classes and 20 negatives a pair. log q, a
+    positive's too, is that of the rows that the batch was drawn from. The quartic kernel has it so, too.
+
+The quartic kernel's features are d⁴/24 numbers a node; the paper, which says nothing of how it drew them, uses it in a
+figure only. Here all s⁴ + 1 come from a matrix product, too.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ...ground.errors import ConfigError
+from ...ground.jit import LEAF, njit
+from ...ground.option import option, refuse_idle
+from ...ground.registry import About
+from ...kernels.ahead import Origin, hand_out, score_then
+from ...kernels.contracts import implement_draw, implement_log_prob, implement_on_update, implement_open_sampler
+from ...kernels.dense import Drawn, KernelLaw, exact_draws, scratch_size
+from ...kernels.functions import fast_log
+from ...kernels.linalg import row_of
+from ...kernels.rng import next_unit
+from ...kernels.tree import (
+    count_leaves,
+    features_into,
+    leaf_start,
+    node_counts,
+    node_sum,
+    packed_size,
+    propagate,
+    rebuild,
+    two_sums,
+)
+from ..plugs import Sampler
+from . import SAMPLERS
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+
+KERNELS = ("quadratic", "quartic")
+TREES = ("bulk", "update", "none")
+
+
+class KernelTree(Sampler):
+    """Quadratic kernel, sums rebuilt in bulk.
+
+    sums : float32, (2 L, D), see `kernels.tree`; counts : float32, (2 L,), classes in each node
+    rows : float32, (n_vocab, dim), what the sums were made of; alpha : float; groups : int, between two rebuilds
+    """
+
+    sums: np.ndarray
+    counts: np.ndarray
+    rows: np.ndarray
+    alpha: float
+    groups: int
+
+    gives_log_q = True
+
+    @property
+    def batch_groups(self):
+        return self.groups
+
+    def refresh(self, vectors_in, vectors_out, centre_ids, key):
+        """Make the tree anew from the rows as they are."""
+        np.copyto(self.rows, vectors_out)
+        rebuild(self.sums, self.rows)
+
+
+class FollowingTree(Sampler):
+    """Quadratic kernel, sums that follow each change of a row; fields as in `KernelTree`."""
+
+    sums: np.ndarray
+    counts: np.ndarray
+    rows: np.ndarray
+    alpha: float
+    groups: int
+
+    gives_log_q = True
+    batch_groups = KernelTree.batch_groups
+    refresh = KernelTree.refresh
+
+
+class KernelAhead(Sampler):
+    """Either kernel, α s^power + 1, all classes scored and draws made ahead for a batch of centres.
+
+    power : int, 2 or 4; alpha : float
+    ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log Σ K
+    origin : Origin; scratch : float32, memory of the draws
+    """
+
+    power: int
+    alpha: float
+    ids: np.ndarray
+    log_q: np.ndarray
+    log_z: np.ndarray
+    origin: Origin
+    scratch: np.ndarray
+
+    gives_log_q = True
+
+    @property
+    def scores_all(self):
+        return (
+            ("the quartic kernel", "--kernel quadratic")
+            if self.power == 4
+            else ("a kernel without tree", "--tree bulk")
+        )
+
+    @property
+    def batch_groups(self):
+        return self.ids.shape[1]
+
+    def refresh(self, vectors_in, vectors_out, centre_ids, key):
+        """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
+        self.origin.keep(vectors_in, vectors_out, centre_ids)
+        exact_draws(
+            KernelLaw(self.power, np.float32(self.alpha)),
+            vectors_in,
+            vectors_out,
+            centre_ids.ravel(),
+            key,
+            Drawn(self.ids, self.log_q, self.log_z).flat(),
+            self.scratch,
+        )
+
+
+@SAMPLERS.register("kernel")
+class KernelFamily(Sampler):
+    """Chooses the class by ``options.kernel`` and ``options.tree``."""
+
+    class Options:
+        kernel: str = option(
+            "quadratic",
+            "Kernel that q is proportional to: quadratic (kernel-alpha s^2 + 1) or quartic (s^4 + 1).",
+            choices=KERNELS,
+        )
+        kernel_alpha: float = option(100.0, "Factor of s^2 in the quadratic kernel.", above=0)
+        tree: str = option(
+            "bulk",
+            "How the quadratic kernel is drawn from: a tree of sums, rebuilt between launches (bulk) or at every step "
+            "(update), or none: all classes scored by a matrix product.",
+            choices=TREES,
+        )
+
+    gives_log_q = True
+    about = About(
+        summary="in proportion to a kernel of the logit, from a tree of summed features or by a matrix product",
+        equation="Q_i(j) ∝ α s_ij² + 1 (quadratic) or s_ij⁴ + 1 (quartic)",
+        paper="kernel §3.2–3.3, eqs. 8–10",
+        cost="quadratic: about d log2(2V/d) / n + d dot products a draw at first, shared by the n draws of a group; "
+        "a rebuild of V d / 2 dot products every V / 16 groups; quartic, and --tree none: "
+        "V dot products a centre, as a matrix product",
+        use="with sampled-softmax and --absolute-softmax, where few negatives must do for a nearly unbiased softmax",
+    )
+    _batch = 128  # centres per matrix product and worker without a tree, as for exact Boltzmann draws
+
+    @classmethod
+    def from_options(cls, options, context):
+        n_vocab, dim = len(context.counts), context.dim
+        if options.kernel == "quartic" or options.tree == "none":
+            power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
+            arrays = Drawn.room(context.workers, cls._batch, context.max_draws)
+            origin = Origin.room(context.workers, cls._batch, n_vocab, dim)
+            scratch = np.empty(scratch_size(context.workers * cls._batch, n_vocab), np.float32)
+            return KernelAhead(power, float(alpha), *arrays, origin, scratch)
+        n_leaves = count_leaves(n_vocab, dim)
+        arrays = (
+            np.zeros((2 * n_leaves, packed_size(dim)), np.float32),
+            node_counts(n_vocab, n_leaves),
+            np.zeros((n_vocab, dim), np.float32),
+        )
+        if options.tree == "update":
+            return FollowingTree(*arrays, options.kernel_alpha, max(1024, n_vocab))
+        return KernelTree(*arrays, options.kernel_alpha, max(64, n_vocab // 16))
+
+    @classmethod
+    def draws_ahead(cls, options):
+        return True
+
+    @classmethod
+    def settle(cls, options, given):
+        """Empty what the quartic kernel does not read; refuse a tree that several workers would have to share."""
+        if options.kernel == "quartic":
+            return refuse_idle(("kernel_alpha", "tree"), "--kernel quartic", given)
+        if options.tree == "update" and options.workers > 1:
+            raise ConfigError(
+                f"--tree update keeps one tree in step with every change of a row, which {options.workers} workers "
+                "cannot share; add --workers 1 or use --tree bulk"
+            )
+        return {}
+
+    @classmethod
+    def cost(cls, options, context):
+        """Return the rough nanoseconds that a group's draws take."""
+        n_vocab, dim, draws = len(context.counts), context.dim, context.max_draws
+        if options.kernel == "quartic" or options.tree == "none":
+            return 0.02 * dim * n_vocab
+        n_leaves = count_leaves(n_vocab, dim)
+        splits = min(n_leaves, draws * (2 + math.log2(max(1, n_leaves / draws))))
+        return packed_size(dim) * (0.25 * splits + 0.1 * min(draws, n_leaves))
+
+
+class Visited(NamedTuple):
+    """Scratch of one shard: what the draws of the present group have looked at.
+
+    centre : float32, (dim,); features : float32, (D,), α φ(centre); now : int64, (1,), number of the group
+    split : int64, (2 L,), the group for which a node's children were last weighed up
+    reach : float64, (2 L,), probability of coming by a node, valid if its parent is split
+    scored : int64, (L,), the group for which a leaf's classes were last scored; totals : float32, (L,), their Σ K
+    logits, weights : float32, (n_vocab,), s and K of the classes in scored leaves; change : float32, (D,)
+    """
+
+    centre: np.ndarray
+    features: np.ndarray
+    now: np.ndarray
+    split: np.ndarray
+    reach: np.ndarray
+    scored: np.ndarray
+    totals: np.ndarray
+    logits: np.ndarray
+    weights: np.ndarray
+    change: np.ndarray
+
+
+@implement_open_sampler(KernelTree)
+@implement_open_sampler(FollowingTree)
+def open_visited(sampler, n_draws):
+    nodes, size = sampler.sums.shape
+    n_vocab, dim = sampler.rows.shape
+    return Visited(
+        np.empty(dim, np.float32),
+        np.empty(size, np.float32),
+        np.zeros(1, np.int64),
+        np.zeros(nodes, np.int64),
+        np.ones(nodes, np.float64),
+        np.zeros(nodes // 2, np.int64),
+        np.empty(nodes // 2, np.float32),
+        np.empty(n_vocab, np.float32),
+        np.empty(n_vocab, np.float32),
+        np.empty(size, np.float32),
+    )
+
+
+@njit(borrows=True)
+def _mass(form, count):
+    """Σ K of a node; rounding can bring a sum of squares below 0, and a vector that diverges makes it NaN."""
+    return np.float64(count) + (np.float64(form) if form > _ZERO else 0.0)
+
+
+@njit(borrows=True)
+def _split(sampler, state, node):
+    """Weigh up the children of a node, unless this group has done so."""
+    if state.split[node] == state.now[0]:
+        return
+    state.split[node] = state.now[0]
+    left = 2 * node
+    a, b = two_sums(sampler.sums, left, state.features)
+    a, b = _mass(a, sampler.counts[left]), _mass(b, sampler.counts[left + 1])
+    share = a / (a + b)
+    state.reach[left] = state.reach[node] * share
+    state.reach[left + 1] = state.reach[node] * (1.0 - share)
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _score(rows, begin, end, x, alpha, logits, weights):
+    """Write s and α s² + 1 of the rows [begin, end); return the sum of the latter."""
+    total = _ZERO
+    for j in range(begin, end):
+        s = _ZERO
+        for i in range(x.shape[0]):
+            s += rows[j, i] * x[i]
+        logits[j] = s
+        weights[j] = alpha * s * s + _ONE
+        total += weights[j]
+    return total
+
+
+@njit(borrows=True)
+def _visit(sampler, state, leaf, begin, end):
+    """Score the classes of a leaf, unless this group has done so; return their Σ K."""
+    if state.scored[leaf] != state.now[0]:
+        state.scored[leaf] = state.now[0]
+        alpha = np.float32(sampler.alpha)
+        state.totals[leaf] = _score(sampler.rows, begin, end, state.centre, alpha, state.logits, state.weights)
+    return state.totals[leaf]
+
+
+@njit(borrows=True)
+def _descend(sampler, state, n_leaves, rng):
+    node = 1
+    while node < n_leaves:
+        _split(sampler, state, node)
+        went = node
+        node = 2 * went
+        if not np.float64(next_unit(rng)) * state.reach[went] < state.reach[node]:
+            node += 1
+    return node
+
+
+@implement_draw(KernelTree)
+@implement_draw(FollowingTree)
+def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    n_leaves, n_vocab = sampler.sums.shape[0] // 2, sampler.rows.shape[0]
+    weights = state.weights
+    state.now[0] += 1
+    for i in range(centre.shape[0]):
+        state.centre[i] = centre[i]
+    features_into(centre, np.float32(sampler.alpha), state.features)
+    for k in range(n):
+        node = _descend(sampler, state, n_leaves, rng)
+        leaf = node - n_leaves
+        begin, end = leaf_start(leaf, n_leaves, n_vocab), leaf_start(leaf + 1, n_leaves, n_vocab)
+        total = _visit(sampler, state, leaf, begin, end)
+        target = next_unit(rng) * total
+        j = begin
+        while j < end - 1 and target >= weights[j]:
+            target -= weights[j]
+            j += 1
+        ids[k] = j
+        if k < log_q.shape[0]:
+            log_q[k] = fast_log(state.reach[node] * np.float64(weights[j]) / np.float64(total))
+    return False  # rows may have moved on since the tree was made
+
+
+@implement_log_prob(KernelTree)
+@implement_log_prob(FollowingTree)
+def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
+    alpha = np.float32(sampler.alpha)
+    log_z = fast_log(_mass(node_sum(sampler.sums, 1, state.features), sampler.counts[1]))
+    for k in range(n):
+        j = np.int64(ids[k])
+        mass = _score(sampler.rows, j, j + 1, state.centre, alpha, state.logits, state.weights)
+        log_q[k] = fast_log(np.float64(mass)) - log_z
+
+
+@implement_on_update(FollowingTree)
+def on_update(sampler, state, m, positives, n, negatives, steps, out):
+    for k in range(m):
+        propagate(sampler.sums, sampler.rows, positives[k], out.matrix, row_of(out, positives[k]), state.change)
+    for k in range(n):
+        propagate(sampler.sums, sampler.rows, negatives[k], out.matrix, row_of(out, negatives[k]), state.change)
+
+
+@implement_draw(KernelAhead)
+def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
+    state[0] = out.worker
+    hand_out(sampler.ids, sampler.log_q, out.worker, group, n, ids, log_q)
+    return False
+
+
+@implement_open_sampler(KernelAhead)
+def open_ahead(sampler, n_draws):
+    return np.zeros(1, np.int64)  # which worker it is
+
+
+@implement_log_prob(KernelAhead)
+def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
+    log_z = np.float64(sampler.log_z[state[0], group])
+    for k in range(n):
+        score = np.float64(score_then(sampler.origin, state[0], group, ids[k]))
+        square = score * score
+        log_q[k] = fast_log(sampler.alpha * (square * square if sampler.power == 4 else square) + 1.0) - log_z

@@ -1,0 +1,207 @@
+"""The discriminator of cooperative importance sampling (CIS paper, eqs. 8–10 and algorithm 1).
+
+A second model D(i, j) = d_i · e_j, with matrices of its own, is trained beside the first to tell true pairs from drawn
+ones, by binary cross-entropy on the very negatives of the step (eq. 9, as a loss):
+
+    L_D = −log σ(D(i, j₀)) − Σ_k log σ(−D(i, j_k))
+    ∂L_D/∂D(i, j₀) = −σ(−D(i, j₀))        ∂L_D/∂D(i, j_k) = σ(D(i, j_k))
+
+and each target weighs what D gives for being a negative, with no gradient through it:
+
+    ω_k = σ(−D(i, j_k)),    ω₀ = 1 (eq. 8) or σ(−D(i, j₀)) (eq. 10, `weigh_positive`)
+
+A drawn target that looks like true data so counts little in a normaliser. Before any training D = 0 and every ω is ½.
+
+What the paper leaves open, and what is done here:
+
+- Eq. 11 writes D for the weight in the gradient where eqs. 8 and 10 have σ(−D); these follow from the loss, so we take
+  them. Eq. 10's j_k inside the sum is each target of V in turn.
+- A group's weights come from D as it was before its own step on that group.
+- Negatives shared by m positives are so many draws for each of them: they count m times in L_D as they do in the loss,
+  and D sees n negatives to a positive, shared or not.
+- Eq. 9 draws from g without exclusions: D learns from every draw, also from those that an exclusion then keeps out of
+  the loss.
+- `both` trains D and the vectors on each group, which is the paper's sum of one g-step and one d-step on the same data.
+  `G:D` is algorithm 1 with G g-steps, then D d-steps, each on a group of its own; a d-step's pairs train D alone and
+  are not counted. `alternate` is 1:1. Each worker has its own turns, which begin anew with its share of a round.
+- e starts at 0 and d at word2vec's small random numbers, as the model itself does: the first step on e breaks the tie.
+- D's learning rate falls with the model's, and its steps are bounded like the model's (`linalg.bound_steps`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...ground.errors import ConfigError
+from ...ground.option import option
+from ...ground.registry import About
+from ...kernels.contracts import implement_open_weigher, implement_prepare_group, implement_weigh, implement_weigh_group
+from ...kernels.functions import exp_into, padded
+from ...kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
+from ..plugs import Weigher
+from . import WEIGHERS
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+_TURNS = {"both": (0, 0), "alternate": (1, 1)}
+_STREAM = 0xD  # keeps the discriminator's first vectors apart from the model's, which have the seed alone
+
+
+def turns_of(text):
+    """Return (g-steps, d-steps) that take turns, (0, 0) if there are none, of "both", "alternate" or "G:D"."""
+    try:
+        turns = _TURNS.get(text) or tuple(int(part) for part in text.split(":"))
+        fits = text in _TURNS or (len(turns) == 2 and min(turns) >= 1 and max(turns) <= 10_000)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ConfigError(
+            f"discriminator_steps must be both, alternate, or two whole numbers from 1 to 10000 such as 5:1, steps of "
+            f"the vectors and then of the discriminator; got {text!r}"
+        )
+    return turns
+
+
+@WEIGHERS.register("discriminator")
+class Discriminator(Weigher):
+    """A model of what is negative.
+
+    discriminator_in, discriminator_out : float32, (n_in, dim) and (n_vocab, dim), trained in place
+    ratio : float, its learning rate over that of the model
+    weigh_positive : bool, eq. 10
+    g_steps, d_steps : int, of the vectors and then of D, in turn; 0 for both at every group
+    shared : bool, the positives of a group share its negatives; bounded : bool
+    """
+
+    discriminator_in: np.ndarray
+    discriminator_out: np.ndarray
+    ratio: float
+    weigh_positive: bool
+    g_steps: int
+    d_steps: int
+    shared: bool
+    bounded: bool
+
+    class Options:
+        discriminator_alpha: float | None = option(
+            None,
+            "Learning rate of the discriminator at the start; it falls as alpha does.",
+            above=0,
+            shown="alpha",
+        )
+        discriminator_steps: str = option(
+            "both",
+            "Train the discriminator at every pair (both), or turn by turn with the vectors, group by group: G steps "
+            "of the vectors, then D of the discriminator; alternate is 1:1.",
+            check=turns_of,
+            metavar="both|alternate|G:D",
+        )
+        weigh_positive: bool = option(
+            False, "Let the discriminator weigh the positive too (CIS eq. 10) or not (eq. 8)."
+        )
+
+    parameters = ("discriminator_in", "discriminator_out")
+    about = About(
+        summary="a second model, trained beside the first, says how likely each draw is a true negative",
+        equation="ω_k = σ(−D(i, j_k)); D maximises log σ(D(i, j_0)) + Σ log σ(−D(i, j_k))",
+        paper="CIS eqs. 8–10, algorithm 1",
+        cost="1 + n dot products and row updates in matrices of its own: as much again as the loss itself",
+        use="with hard negatives (selfplay, boltzmann), where many draws are true targets that were not observed",
+    )
+
+    @classmethod
+    def from_options(cls, options, context):
+        rng = np.random.default_rng([_STREAM, options.seed])
+        rows_in = (rng.random((context.n_centres, context.dim), np.float32) - np.float32(0.5)) / np.float32(context.dim)
+        rate = options.alpha if options.discriminator_alpha is None else options.discriminator_alpha
+        return cls(
+            rows_in,
+            np.zeros((len(context.counts), context.dim), np.float32),
+            rate / options.alpha,
+            options.weigh_positive,
+            *turns_of(options.discriminator_steps),
+            options.share_negatives == "centre",
+            options.bounded_steps,
+        )
+
+
+class Verdicts(NamedTuple):
+    """Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row as
+    it was (dim,); turn int64 (1,), the place of the next group among g-steps and d-steps."""
+
+    positive_weights: np.ndarray
+    positive_steps: np.ndarray
+    negative_weights: np.ndarray
+    negative_steps: np.ndarray
+    x: np.ndarray
+    turn: np.ndarray
+
+
+@implement_open_weigher(Discriminator)
+def open_verdicts(weigher, max_positives, n_draws):
+    dim = weigher.discriminator_in.shape[1]
+    return Verdicts(
+        np.zeros(padded(max_positives), np.float32),
+        np.zeros(padded(max_positives), np.float32),
+        np.zeros(padded(n_draws), np.float32),
+        np.zeros(padded(n_draws), np.float32),
+        np.empty(dim, np.float32),
+        np.zeros(1, np.int64),
+    )
+
+
+@implement_prepare_group(Discriminator)
+def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negative_rows, negatives, alpha, rng):
+    inputs, out = weigher.discriminator_in, weigher.discriminator_out
+    x, centre = state.x, inputs[centre_row]
+    positive_weights, negative_weights = state.positive_weights, state.negative_weights
+    positive_steps, negative_steps = state.positive_steps, state.negative_steps
+    for k in range(n):
+        fetch_row(out, negative_rows[k])
+    for i in range(x.shape[0]):
+        x[i] = centre[i]
+    # σ(−D) = 1 / (1 + e^D), of all targets in one pass
+    dots(width, out, positive_rows, m, x, positive_steps)
+    dots(width, out, negative_rows, n, x, negative_steps)
+    exp_into(positive_steps, padded(m), _ONE, _ZERO, positive_weights)
+    exp_into(negative_steps, padded(n), _ONE, _ZERO, negative_weights)
+    for k in range(m):
+        positive_weights[k] = _ONE / (_ONE + positive_weights[k])
+    for k in range(n):
+        negative_weights[k] = _ONE / (_ONE + negative_weights[k])
+    alternate = weigher.d_steps > 0
+    if alternate:
+        d_step = state.turn[0] >= weigher.g_steps
+        state.turn[0] = (state.turn[0] + 1) % (weigher.g_steps + weigher.d_steps)
+        if not d_step:
+            return True
+    # −alpha · ∂L_D/∂D
+    rate = alpha * np.float32(weigher.ratio)
+    negative_rate = rate * np.float32(m) if weigher.shared else rate
+    for k in range(m):
+        positive_steps[k] = rate * positive_weights[k]
+    for k in range(n):
+        negative_steps[k] = negative_rate * (negative_weights[k] - _ONE) if negatives[k] >= 0 else _ZERO
+    if weigher.bounded:
+        bound_steps(positive_steps, m, negative_steps, n, dot(x, x))
+    step_rows(width, out, positive_rows, positive_steps, m, x, centre)
+    step_rows(width, out, negative_rows, negative_steps, n, x, centre)
+    return not alternate
+
+
+@implement_weigh(Discriminator)
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
+    if weigher.weigh_positive:
+        weights[0] *= state.positive_weights[k]
+    negative_weights = state.negative_weights
+    for j in range(1, weights.shape[0]):
+        weights[j] *= negative_weights[offset + j - 1]
+
+
+@implement_weigh_group(Discriminator)
+def weigh_group(weigher, state, m, n, positive_weights, negative_weights):
+    for k in range(m):
+        positive_weights[k] = state.positive_weights[k] if weigher.weigh_positive else _ONE
+    for k in range(n):
+        negative_weights[k] = state.negative_weights[k]
+    return True

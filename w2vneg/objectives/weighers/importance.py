@@ -1,0 +1,55 @@
+"""Self-normalised importance weights: draws from Q count as if they had come from the uniform distribution.
+
+    ω_k = n q_k⁻¹ / Σ_l q_l⁻¹,    so that the weights of the n negatives that count sum to n
+
+With the relaxed softmax Σ ω_k e^{s_k} then estimates n / V times the sum over the whole vocabulary, whatever the
+sampler (Bengio and Senécal 2003): the loss of n uniform draws, with the variance of better ones. Needs a sampler that
+gives log q.
+"""
+
+import numpy as np
+
+from ...ground.registry import About
+from ...kernels.contracts import implement_weigh
+from ...kernels.functions import fast_exp
+from ..plugs import Weigher
+from . import WEIGHERS
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+_HIGHEST = np.float32(np.inf)
+
+
+@WEIGHERS.register("importance")
+class SelfNormalisedImportance(Weigher):
+    """Nothing to hold."""
+
+    needs_log_q = True
+    about = About(
+        summary="self-normalised importance weights: draws count as if they had come from the uniform distribution",
+        equation="ω_k = n q_k⁻¹ / Σ q_l⁻¹",
+        paper="Bengio and Senécal 2003",
+        cost="one e^x for each negative",
+        use="with the relaxed softmax and a sampler other than uniform, to aim at the full softmax again",
+    )
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls()
+
+
+@implement_weigh(SelfNormalisedImportance)
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
+    lowest, counted = _HIGHEST, _ZERO
+    for j in range(1, log_q.shape[0]):
+        if weights[j] > _ZERO:
+            counted += _ONE
+            lowest = min(lowest, log_q[j])
+    total = _ZERO
+    for j in range(1, log_q.shape[0]):
+        if weights[j] > _ZERO:
+            weights[j] = fast_exp(lowest - log_q[j])
+            total += weights[j]
+    scale = counted / total if total > _ZERO else _ZERO
+    for j in range(1, log_q.shape[0]):
+        weights[j] *= scale

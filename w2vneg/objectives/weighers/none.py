@@ -1,0 +1,28 @@
+"""No weighing: every negative counts once, ω = 1."""
+
+from ...ground.registry import About
+from ...kernels.contracts import implement_weigh
+from ..plugs import Weigher
+from . import WEIGHERS
+
+
+@WEIGHERS.register("none")
+class Unweighted(Weigher):
+    """Nothing to hold."""
+
+    about = About(
+        summary="every negative counts once",
+        equation="ω_k = 1",
+        paper="RS eq. 5",
+        cost="nothing",
+        use="whenever nothing else is asked for",
+    )
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls()
+
+
+@implement_weigh(Unweighted)
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
+    pass

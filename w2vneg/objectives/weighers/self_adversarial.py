@@ -1,0 +1,67 @@
+"""Self-adversarial weights (Sun, Deng, Nie and Tang 2019, "RotatE", eqs. 5 and 6): the harder, the heavier.
+
+    ω_k = n e^{s_k / T} / Σ_l e^{s_l / T}
+
+over the n negatives of a positive that count (excluded ones and empty slots do not), with no gradient through the
+weights. T → 0 leaves the hardest negative alone, T → ∞ makes all weights 1.
+
+The paper's weights sum to 1 and stand beside a positive that counts once; ours sum to n, so that the negatives weigh
+together what they weigh with ``none``, and the same learning rates serve. Divide by n to have the paper's: with the
+loss `ns` its option for a mean over the negatives (`mean_negatives`) does. The paper's α is 1 / T.
+"""
+
+import numpy as np
+
+from ...ground.option import option
+from ...ground.registry import About
+from ...kernels.contracts import implement_weigh
+from ...kernels.functions import fast_exp
+from ..plugs import Weigher
+from . import WEIGHERS
+
+_ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
+_LOWEST = np.float32(-np.inf)
+
+
+@WEIGHERS.register("self-adversarial")
+class SelfAdversarial(Weigher):
+    """inverse_temperature : float, 1 / T"""
+
+    inverse_temperature: float
+
+    class Options:
+        adversarial_temp: float = option(
+            1.0,
+            "Temperature of the self-adversarial weights: softmax of s / T over a positive's negatives.",
+            above=0,
+        )
+
+    about = About(
+        summary="negatives weigh in proportion to e^{s / T}: hard ones from easy draws",
+        equation="ω_k = n e^{s_k / T} / Σ e^{s_l / T}",
+        paper="Sun et al. 2019 (RotatE), eqs. 5–6, there without the factor n",
+        cost="n exponentials",
+        use="to have hard negatives from a cheap sampler, with a loss that sums over them (ns)",
+    )
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls(min(1.0 / options.adversarial_temp, 1e30))
+
+
+@implement_weigh(SelfAdversarial)
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
+    beta, top, counted = np.float32(weigher.inverse_temperature), _LOWEST, _ZERO
+    for j in range(1, weights.shape[0]):
+        if weights[j] > _ZERO:
+            counted += _ONE
+            top = max(top, logits[j])
+    total = _ZERO
+    for j in range(1, weights.shape[0]):
+        if weights[j] > _ZERO:
+            weights[j] = fast_exp((logits[j] - top) * beta)
+            total += weights[j]
+    scale = counted / total if total > _ZERO else _ZERO
+    for j in range(1, weights.shape[0]):
+        weights[j] *= scale

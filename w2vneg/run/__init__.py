@@ -1,0 +1,1 @@
+"""A run, from options and data to vectors: `Word2Vec`, the trainer, checkpoints, searches."""

@@ -1,0 +1,224 @@
+"""From a configuration and a corpus to an engine that runs rounds: the plugs, how they meet, how large a round is."""
+
+import dataclasses
+import functools
+import math
+
+from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs, is_dense, is_of_paths
+from ..engines.dense import DenseEngine
+from ..engines.engine import Engine
+from ..engines.local import LocalEngine, private_rows
+from ..ground.errors import ConfigError
+from ..ground.events import CostEstimated
+from ..ground.registry import RunContext, Sharing
+from ..kernels.contracts import answers_log_prob, require_bodies
+from ..kernels.dense import dense_cost
+from ..kernels.groups import Plugs, Shape
+from ..kernels.paths import TILE
+from ..kernels.schedule import block_size, even_block
+from ..objectives.inputs import INPUTS
+from ..objectives.losses import LOSSES
+from ..objectives.plugins import names_with_log_q
+from ..objectives.samplers import SAMPLERS
+from ..objectives.samplers._nothing import Nothing
+from ..objectives.samplers.exclusions import make_exclusion
+from ..objectives.weighers import WEIGHERS
+
+
+@dataclasses.dataclass(frozen=True)
+class Assembly:
+    """What a run is made of.
+
+    engine : Engine
+    loss_at_init : float, the loss with all logits 0
+    started : int, how many centres begin with rows of another model
+    forewords : sequence of events, to be told before training: CostEstimated, ExchangesPlanned
+    config : TrainConfig, with what was left to be chosen by the data; None if that was nothing
+    """
+
+    engine: Engine
+    loss_at_init: float
+    started: int = 0
+    forewords: tuple = ()
+    config: object = None
+
+
+def assemble_local(data, config, model, start=None, walk=None, periods=None):
+    """Make the engine of a run on this machine, or of one rank.
+
+    Parameters
+    ----------
+    data : EncodedCorpus or EncodedPairs
+    config : TrainConfig, resolved
+    model : Model
+        Its matrices become the engine's; gains what the plugs train for themselves, if it has none yet.
+    start : Start, optional
+        Rows that a fresh model begins with.
+    walk : Walk, optional
+        Of these data, if it is made already.
+    periods : int, optional
+        The data are one rank's share: rounds are cut so that an epoch is so many periods of equal length.
+
+    Returns
+    -------
+    Assembly
+
+    Raises
+    ------
+    ConfigError
+        If the plugs do not go together, or a dense method is out of reach.
+    UnknownNameError
+        If a plug is not registered.
+    InputError
+        If the corpus has no pair to train on.
+    """
+    walk = walk or data.walk(config)
+    if is_dense(config):
+        return _assemble_dense(data, config, model, start, walk)
+    return (_assemble_paths if is_of_paths(config) else _assemble_sampled)(data, config, model, start, walk, periods)
+
+
+def _whole_data():
+    raise ConfigError(
+        "this sampler or weigher counts in the whole data, of which each rank has a share; take another, or leave "
+        "--engine out"
+    )
+
+
+def _block(walk, config, cost, n_private, periods):
+    block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
+    return block if periods is None else even_block(walk.n_positions, periods * config.workers, block)
+
+
+def _assemble_sampled(data, config, model, start, walk, periods):
+    counts = data.vocab_out.counts
+    slots = SAMPLERS[config.sampler].max_negatives(config)
+    sharing = Sharing[config.share_negatives.upper()]
+    draws, mean_draws = (
+        slots * (size if sharing == Sharing.NO else 1) for size in (walk.largest_group, walk.mean_group)
+    )
+    neighbours = functools.partial(data.counts, config, 1) if periods is None else _whole_data
+    context = RunContext(
+        counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab), mean_draws=mean_draws
+    )
+    sampler = SAMPLERS[config.sampler].from_options(config, context)
+    told = dataclasses.replace(context, sampler=sampler, words=data.vocab.words)
+    inputs = INPUTS[config.inputs].from_options(config, told) if INPUTS[config.inputs].composes else None
+    weigher = WEIGHERS[config.weigher].from_options(config, told)
+    loss = LOSSES[config.loss].from_options(config, told)
+    _check_together(config, loss, weigher, sampler)
+    shape = Shape(
+        walk.largest_group,
+        slots,
+        int(sharing),
+        loss.needs_log_q or weigher.needs_log_q,
+        config.bounded_steps,
+        loss.needs_positive_log_q,
+        config.absolute_softmax,
+        slots != config.negatives,
+        config.weigher != "none",
+    )
+    exclusion = make_exclusion(config.exclude, data, config)
+    estimate = ()
+    if sampler.scores_all is not None:
+        method, remedy = sampler.scores_all
+        batch = sampler.batch_groups * config.workers
+        estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy)
+    sampler_cost = SAMPLERS[config.sampler].cost(config, context)
+    cost = _loop_cost(walk, config) + sampler_cost
+    n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
+    block = _block(walk, config, cost, n_private, periods)
+    plugs = sampler, weigher, loss
+    started = _begin(model, [*plugs, *([] if inputs is None else [inputs])], start)
+    plugs = Plugs(walk.source, *plugs, exclusion, inputs)
+    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
+    return Assembly(engine, loss.loss_at_init(config.negatives), started, estimate)
+
+
+def _assemble_paths(data, config, model, start, walk, periods):
+    """Prepare a loss along paths of a tree: nothing is drawn, weighed or excluded."""
+    counts = data.vocab_out.counts
+    context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
+    inputs = INPUTS[config.inputs].from_options(config, context)
+    loss = LOSSES[config.loss].from_options(config, context)
+    both_ways = config.source != "pairs" and not config.ordered and not INPUTS[config.inputs].composes
+    sharing = Sharing.WINDOW if both_ways else Sharing.NO
+    shape = Shape(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
+    started = _begin(model, [inputs], start)
+    n_private = config.private_rows
+    if n_private is None:
+        n_private = private_rows(max(len(data.vocab), len(counts)), config.workers)
+    targets = walk.centre_weights if data.vocab_out is data.vocab else counts
+    nodes = float(loss.touched(targets).sum())
+    cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
+    block = _block(walk, config, cost, n_private, periods)
+    plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
+    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
+    return Assembly(engine, loss.loss_at_init(nodes), started)
+
+
+def _begin(model, plugs, start):
+    """Make what plugs train a part of the model, and let it begin at `start`; return how many centres do (int)."""
+    for plug in plugs:
+        for name in plug.parameters:
+            model.extra.setdefault(name, getattr(plug, name))
+    return 0 if start is None else start.begin(model)
+
+
+def _assemble_dense(data, config, model, start, walk):
+    """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
+    counts = data.vocab_out.counts
+    loss = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))
+    batch = min(config.batch, len(data.vocab))
+    remedy = "--loss sampled-softmax or --loss relaxed"
+    estimate = _estimate(walk, len(counts), config, model, "the full softmax", batch, 3, remedy)
+    kept = _centres(walk) / walk.n_positions
+    fit = 2**24 // (walk.largest_group * config.workers)  # positives of a round, 64 MB
+    block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
+    block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
+    started = _begin(model, [], start)
+    engine = DenseEngine(model, walk, loss, block, config)
+    return Assembly(engine, loss.loss_at_init(0), started, forewords=estimate)
+
+
+def _check_together(config, loss, weigher, sampler):
+    check_plugs(config, loss, weigher, sampler, names_with_log_q())
+    for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
+        require_bodies(kind, type(plug))
+    require_bodies("inputs", INPUTS[config.inputs])
+    if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
+        raise ConfigError(
+            f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
+            f"{config.sampler!r} does not tell; bind implement_log_prob to it, or choose --sampler popularity"
+        )
+
+
+def _private_rows(config, sampler, n_vocab):
+    if sampler.batch_groups:
+        if config.private_rows:
+            raise ConfigError(NO_PRIVATE_ROWS)
+        return 0
+    if config.private_rows is None:
+        return private_rows(n_vocab, config.workers)
+    return config.private_rows
+
+
+def _centres(walk):
+    """Return how many groups an epoch has, on average (float, above 0)."""
+    return max(1.0, float(walk.centre_weights.sum()))
+
+
+def _estimate(walk, n_vocab, config, model, method, batch, products, remedy):
+    """Let `dense_cost` refuse what is out of reach; return what is to be told when training starts, a tuple."""
+    centres = max(0, config.epochs - model.position.epoch) * _centres(walk)
+    cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
+    return () if cost is None else (CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate),)
+
+
+def _loop_cost(walk, config):
+    """Rough nanoseconds that the loop itself takes for a position, to size rounds well under a second."""
+    each = walk.mean_group
+    if INPUTS[config.inputs].around:
+        return 40 + 0.15 * config.dim * (2 * each + 1 + config.negatives)
+    rows = each + config.negatives if config.share_negatives == "centre" else each * (1 + config.negatives)
+    return 40 + 0.15 * config.dim * rows

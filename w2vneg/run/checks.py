@@ -1,0 +1,361 @@
+"""Whether a plug does what it says: gradients by finite differences, draws against the probabilities it gives.
+
+For ``w2vneg objectives NAME --check``, and for whoever writes a plug.
+"""
+
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy import sparse, stats
+
+from ..config import TrainConfig
+from ..data.words import Words
+from ..ground.errors import ConfigError
+from ..ground.jit import njit
+from ..ground.registry import RunContext
+from ..kernels.contracts import draw, gather, log_prob, open_sampler, open_weigher, require_bodies, step, weigh
+from ..kernels.functions import exp_into
+from ..kernels.linalg import Rows
+from ..objectives.inputs import INPUTS
+from ..objectives.losses import LOSSES
+from ..objectives.samplers import SAMPLERS
+from ..objectives.weighers import WEIGHERS
+from ..vectors.evaluation.scores import PathScores
+
+_V, _DIM, _N = 60, 8, 5
+_CENTRES = 2 * _V  # as rectangular data may have: the id of a centre need not be that of a target
+_STEP = 2.0**-6  # of finite differences: float32 logits take no smaller one
+_GROUPS = 4000
+_COUNTS = (1e4 / np.arange(1, _V + 1) ** 0.8).astype(np.int64)
+_UNLIKELY = 1e-6  # p-value below which draws do not follow what is said of them
+_FENCE = 64  # numbers behind an array
+_NEAR = 0.01  # what rounding may do to a sum of probabilities
+_FAR = 0.1  # total variation that draws among candidates may be away from it
+
+
+@dataclass(frozen=True)
+class Check:
+    """what : str, what was checked; passed : bool; found : str, the figure"""
+
+    what: str
+    passed: bool
+    found: str
+
+    def __post_init__(self):
+        object.__setattr__(self, "passed", bool(self.passed))  # comparisons of NumPy's numbers
+
+
+def options_read(kind, name):
+    """Return the options that a registered plug reads: dict of name -> field of `TrainConfig`."""
+    return {item.name: item for item in fields(TrainConfig) if name in item.metadata["readers"].get(kind, ())}
+
+
+def check_plug(kind, name, options=None):
+    """Check one registered plug.
+
+    Parameters
+    ----------
+    kind : str
+        "loss", "sampler", "weigher" or "inputs".
+    name : str
+    options : dict, optional
+        Of those that the plug reads, name -> value; the others have their defaults.
+
+    Returns
+    -------
+    list of Check
+        Empty if there is nothing that could be checked by itself.
+
+    Raises
+    ------
+    ConfigError
+        If the plug lacks a function that it cannot do without, or writes behind the end of an array, or for an option
+        that is out of range or has no effect.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        check = {"loss": _check_loss, "sampler": _check_sampler, "weigher": _check_weigher, "inputs": _check_inputs}
+        return check[kind](name, options or {})
+
+
+def _context(sampler=None):
+    ring = sparse.diags([np.ones(_V - 1), np.ones(_V - 1)], [1, -1])
+    neighbours = sparse.vstack([ring] * (_CENTRES // _V), format="csr")
+    return RunContext(_COUNTS, _DIM, 1, _N, lambda: neighbours, sampler, _CENTRES)
+
+
+@njit
+def _ask(loss, rng, logits, exp_logits, log_q, weights, gradients):
+    exp_into(logits, logits.shape[0], np.float32(1), np.float32(0), exp_logits)
+    return step(loss, 0, np.float32(0), rng, logits, exp_logits, log_q, weights, gradients)
+
+
+@njit
+def _draw(sampler, centre_id, centre, out, rng, places, everything):
+    """Draw for as many groups as `places` has; where log q is given, write that of all targets into `noise`.
+
+    places : (ids int32 (groups, n), log_q float32 (groups, n or 0), logits float32 (groups, n), noise float32 (groups,
+        n_vocab)), written in place
+    everything : (int32 (n_vocab,), float32 (n_vocab,)), ids and dot products of all targets
+    """
+    ids, log_q, logits, noise = places
+    n = ids.shape[1]
+    state = open_sampler(sampler, n)
+    known = False
+    for group in range(ids.shape[0]):
+        known = draw(sampler, state, group, centre_id, centre, out, rng, n, ids[group], log_q[group], logits[group])
+        if log_q.shape[1] > 0:
+            words, all_logits = everything
+            log_prob(sampler, state, group, centre_id, words.shape[0], words, all_logits, noise[group])
+    return known
+
+
+@njit
+def _weigh(weigher, ids, logits, exp_logits, log_q, weights):
+    state = open_weigher(weigher, 1, ids.shape[0] - 1)
+    return weigh(weigher, state, 0, 0, ids, logits, exp_logits, log_q, weights)
+
+
+def _check_loss(name, options):
+    config = TrainConfig(loss=name, **options).resolved()
+    plug = LOSSES[name]
+    if plug.dense:
+        return []
+    if plug.paths:
+        return _check_paths(plug.from_options(config, _context()))
+    sampler = SAMPLERS["popularity"].from_options(TrainConfig(sampler="popularity").resolved(), _context())
+    loss = plug.from_options(config, _context(sampler))
+    require_bodies("loss", type(loss))
+    rng = np.random.default_rng(1)
+    worst, worst_absent, finite = 0.0, 0.0, True
+    for n in (1, _N, 3 * _N):
+        for _ in range(4):
+            logits = rng.normal(0, 1.5, 1 + n).astype(np.float32)
+            weights = np.where(rng.random(1 + n) < 0.5, 1, rng.uniform(0.2, 2, 1 + n)).astype(np.float32)
+            weights[0] = 1
+            log_q = rng.normal(-4, 1, 1 + n).astype(np.float32) if loss.needs_log_q else np.empty(0, np.float32)
+            if loss.needs_log_q and not loss.needs_positive_log_q:
+                log_q[0] = 0
+            worst = max(worst, _gradient_error(loss, logits, weights, log_q))
+            worst_absent = max(worst_absent, _absent_error(loss, logits, weights, log_q))
+            for end in (-80, 80):
+                value, gradients = _answer(loss, np.full(1 + n, end, np.float32), weights, log_q)
+                finite &= math.isfinite(value) and bool(np.isfinite(gradients).all())
+    log_q = np.full(1 + _N if loss.needs_log_q else 0, -math.log(_V), np.float32)
+    if len(log_q) and not loss.needs_positive_log_q:
+        log_q[0] = 0
+    value, _ = _answer(loss, np.zeros(1 + _N, np.float32), np.ones(1 + _N, np.float32), log_q)
+    said = loss.loss_at_init(_N)
+    return [
+        Check("gradient against finite differences", worst < 0.01, f"largest error {worst:.1g}"),
+        Check("a negative of weight 0 counts for nothing", worst_absent < 1e-3, f"largest change {worst_absent:.1g}"),
+        Check("finite at logits of 80 and -80", finite, "yes" if finite else "no"),
+        Check("loss_at_init", abs(value - said) <= 0.05 * abs(said) + 1e-6, f"{said:.4g}; the loss is {value:.4g}"),
+    ]
+
+
+def _answer(loss, logits, weights, log_q):
+    rng = np.ones(1, np.uint64)
+    with _fenced(logits, logits, log_q, weights, np.full_like(logits, np.nan)) as arrays:
+        value = _ask(loss, rng, *arrays)
+    return value, arrays[-1]
+
+
+@contextmanager
+def _fenced(*arrays):
+    """Give copies of arrays, with NaN or -1 behind each in memory: who reads on gets them, who writes on is found out.
+
+    Raises
+    ------
+    ConfigError
+        If something was written behind the end of an array.
+    """
+    fences, copies = [], []
+    for array in arrays:
+        behind = np.full(_FENCE, np.nan if array.dtype.kind == "f" else -1, array.dtype)
+        memory = np.concatenate([array.ravel(), behind])
+        copies.append(memory[: array.size].reshape(array.shape))
+        fences.append((memory[array.size :], behind))
+    yield copies
+    if not all(np.array_equal(found, behind, equal_nan=True) for found, behind in fences):
+        raise ConfigError("it writes behind the end of an array; see what its function is given in docs/extending.md")
+
+
+def _gradient_error(loss, logits, weights, log_q):
+    """Return the largest difference between a gradient and a slope, relative to the larger of 1 and the slope."""
+    value, gradients = _answer(loss, logits, weights, log_q)
+    worst = 0.0
+    for k in range(len(logits)):
+        sides = []
+        for sign in (-1, 1):
+            moved = logits.copy()
+            moved[k] += np.float32(sign * _STEP)
+            sides.append(sign * (_answer(loss, moved, weights, log_q)[0] - value) / _STEP)
+        if abs(sides[0] - sides[1]) > 0.1 * max(1.0, abs(sides[0])):
+            continue  # a kink between the two: no slope to compare with
+        slope = sum(sides) / 2
+        worst = max(worst, abs(slope - gradients[k]) / max(1.0, abs(slope)))
+    return worst if np.isfinite(gradients).all() else math.inf
+
+
+def _absent_error(loss, logits, weights, log_q):
+    value, gradients = _answer(loss, logits, weights, log_q)
+    more = [np.append(logits, np.float32(3)), np.append(weights, np.float32(0))]
+    padded, padded_gradients = _answer(loss, *more, np.append(log_q, np.float32(-2)) if len(log_q) else log_q)
+    change = np.abs(np.append(gradients, 0) - padded_gradients).max()
+    return float(max(abs(padded - value), change))
+
+
+def _check_sampler(name, options):
+    config = TrainConfig(sampler=name, negatives=_N, workers=1, **options).resolved()
+    plug = SAMPLERS[config.sampler]
+    sampler = plug.from_options(config, _context())
+    require_bodies("sampler", type(sampler))
+    n = plug.max_negatives(config)
+    vectors = np.random.default_rng(2).normal(0, 0.6, (_CENTRES + _V, _DIM)).astype(np.float32)
+    seen = [_draws(sampler, n, centre, np.split(vectors, [_CENTRES])) for centre in (0, 1, _CENTRES - 1)]
+    checks = []
+    inside = all(bool((ids < _V).all() and (ids >= -1).all()) for ids, _, _ in seen)
+    full = all(bool((ids >= 0).all()) for ids, _, _ in seen) or n > config.negatives
+    wrong = "an empty place" if inside else f"an id that is none; there are {_V} targets and {_CENTRES} centres"
+    checks.append(Check("draws are targets", inside and full, "yes" if inside and full else wrong))
+    if not inside:
+        return checks
+    if sampler.gives_log_q:
+        checks += _against_log_q(sampler, seen[0])
+    if sampler.context_free:
+        tables = np.array([np.bincount(ids[ids >= 0], minlength=_V) for ids, _, _ in seen])
+        p = stats.chi2_contingency(tables[:, tables.sum(axis=0) > 0]).pvalue
+        checks.append(Check("draws do not depend on the centre", p > _UNLIKELY, f"p = {p:.2g}"))
+    return checks
+
+
+def _draws(sampler, n, centre_id, vectors):
+    """Return ids int32 and log q float32, (groups, n), and the log q of all targets, (groups, n_vocab)."""
+    vectors_in, vectors_out = vectors
+    out = Rows(vectors_out, 0, _V, 0)
+    everything = np.arange(_V, dtype=np.int32), vectors_out @ vectors_in[centre_id]
+    rng = np.array([3 + centre_id], np.uint64)
+    size = sampler.batch_groups or _GROUPS
+    parts = []
+    for start in range(0, _GROUPS, size):
+        groups = min(size, _GROUPS - start)
+        if sampler.batch_groups:
+            centres = np.full((1, size), centre_id, np.int32)
+            sampler.refresh(vectors_in, vectors_out, centres, start)
+        arrays = (
+            np.full((groups, n), -2, np.int32),
+            np.full((groups, n if sampler.gives_log_q else 0), np.nan, np.float32),
+            np.zeros((groups, _V), np.float32),
+        )
+        logits = np.zeros((groups, n), np.float32)
+        with _fenced(*arrays, logits) as (ids, log_q, noise, logits):
+            _draw(sampler, centre_id, vectors_in[centre_id], out, rng, (ids, log_q, logits, noise), everything)
+        parts.append((ids, log_q, noise))
+    return tuple(np.concatenate(each) for each in zip(*parts, strict=True))
+
+
+def _against_log_q(sampler, seen):
+    ids, log_q, noise = seen
+    drawn = ids >= 0
+    own = np.take_along_axis(noise, np.maximum(ids, 0), axis=1)
+    apart = float(np.abs(np.where(drawn, log_q - own, 0)).max())
+    said = np.exp(noise.astype(np.float64)).mean(axis=0)
+    total = said.sum()
+    counted = np.bincount(ids[drawn], minlength=_V)
+    checks = [Check("log q of draws is that of log_prob", apart < 1e-3, f"largest difference {apart:.1g}")]
+    if not sampler.independent:
+        within = _FAR if sampler.n_candidates else _NEAR
+        checks.append(Check("probabilities add up to 1", abs(total - 1) < within, f"{total:.4g}"))
+    said = said / total
+    if sampler.n_candidates:  # neighbouring draws share candidates: no chi-square
+        far = float(np.abs(counted / counted.sum() - said).sum() / 2)
+        return [*checks, Check("draws follow log q", far < _FAR, f"total variation {far:.2g}")]
+    if (counted[said * counted.sum() < 1e-3] > 3).any() or sampler.independent:
+        far = float(np.abs(counted / counted.sum() - said).sum() / 2)
+        return [*checks, Check("draws follow log q", far < _FAR, f"total variation {far:.2g}")]
+    often = said * counted.sum() >= 5
+    observed = np.append(counted[often], counted[~often].sum())
+    expected = np.append(said[often], said[~often].sum()) * counted.sum()
+    kept = expected > 0
+    p = stats.chisquare(observed[kept], expected[kept] * observed[kept].sum() / expected[kept].sum()).pvalue
+    return [*checks, Check("draws follow log q", p > _UNLIKELY, f"p = {p:.2g}")]
+
+
+def _check_paths(loss):
+    n_targets = len(loss.starts) - 1
+    if n_targets != _V or loss.starts[0] != 0 or (np.diff(loss.starts) < 0).any() or loss.starts[-1] != len(loss.turns):
+        found = f"starts go from {loss.starts[0]} to {loss.starts[-1]} for {n_targets} targets"
+        return [Check("every target has a path", False, found)]
+    nodes = loss.turns >> 1
+    if len(nodes) and not 0 <= nodes.min() <= nodes.max() < _V - 1:
+        return [Check("inner nodes are numbered from 0 to V - 2", False, f"from {nodes.min()} to {nodes.max()}")]
+    rng = np.random.default_rng(1)
+    x, y = (rng.normal(0, 1, (n, 8)).astype(np.float32) for n in (4, _V))
+    log_p = PathScores(x, y, loss.starts, loss.turns)(np.arange(4)).astype(np.float64)
+    total = np.exp(log_p).sum(axis=1)
+    far = float(np.abs(total - 1).max())
+    said = loss.loss_at_init(7.0)
+    return [
+        Check("probabilities of all targets add up to 1", far < 1e-3, f"{total[0]:.4g}"),
+        Check("loss_at_init", math.isclose(said, 7 * math.log(2)), f"{said:.4g} for a path of 7; log 2 a node"),
+    ]
+
+
+def _check_weigher(name, options):
+    config = TrainConfig(loss="relaxed", sampler="popularity", weigher=name, workers=1, **options).resolved()
+    weigher = WEIGHERS[name].from_options(config, _context())
+    require_bodies("weigher", type(weigher))
+    if weigher.parameters:
+        return []  # it weighs by what it has learnt from whole groups
+    rng = np.random.default_rng(4)
+    fine, kept = True, True
+    for n in (1, _N, 3 * _N):
+        ids = np.arange(1 + n, dtype=np.int32)
+        logits = rng.normal(0, 2, 1 + n).astype(np.float32)
+        log_q = rng.normal(-4, 1, 1 + n).astype(np.float32) if weigher.needs_log_q else np.empty(0, np.float32)
+        weights = np.ones(1 + n, np.float32)
+        weights[-1] = 0 if n > 1 else 1
+        before = weights.copy()
+        with _fenced(ids, logits, np.exp(logits), log_q, weights) as arrays:
+            _weigh(weigher, *arrays)
+        weights = arrays[-1]
+        fine &= bool(np.isfinite(weights).all() and (weights >= 0).all())
+        kept &= bool((weights[before == 0] == 0).all())
+    return [
+        Check("weights are finite and not negative", fine, "yes" if fine else "no"),
+        Check("what does not count keeps weight 0", kept, "yes" if kept else "no"),
+    ]
+
+
+@njit
+def _gather(inputs, tokens, position, m, positives, words, grams):
+    return gather(inputs, tokens, position, m, positives, words, grams)
+
+
+def _check_inputs(name, options):
+    config = TrainConfig(loss="ns", inputs=name, workers=1, dim=_DIM, **options).resolved()
+    spellings = Words.of([f"{k:b}" for k in range(_V)])
+    inputs = INPUTS[name].from_options(config, RunContext(_COUNTS, _DIM, words=spellings))
+    require_bodies("inputs", type(inputs))
+    limits = [len(getattr(inputs, matrix, spellings)) for matrix in inputs.rows]  # rows of words, and of n-grams
+    tokens = np.arange(_V, dtype=np.int32)
+    room = tuple(int(n) for n in inputs.room(_N))
+    found, wanted, fits, rows = set(), set(), True, True
+    for position in range(_V):
+        for m in range(1, 1 + _N):
+            around = ((position + 1 + np.arange(_N)) % _V).astype(np.int32)
+            places = [np.full(n, -1, np.int32) for n in room]
+            with _fenced(tokens, around, *places) as arrays:
+                positives, *counts = _gather(inputs, arrays[0], position, m, *arrays[1:])
+            found.add((m, int(positives)))
+            wanted.add((m, 1 if inputs.around else m))
+            fits &= 1 <= counts[0] <= room[0] and 0 <= counts[1] <= room[1]
+            parts = [place[: max(0, n)] for place, n in zip(arrays[2:], counts, strict=True)]
+            rows &= all(((part >= 0) & (part < limit)).all() for part, limit in zip(parts, limits, strict=True))
+    return [
+        Check("as many positives as there are", found == wanted, "yes" if found == wanted else "no"),
+        Check("no more words and n-grams than its room", fits, f"room for {room[0]} and {room[1]}"),
+        Check("ids are those of rows", rows, "yes" if rows else "no"),
+    ]

@@ -1,0 +1,273 @@
+"""What a sampler's draws are like, and what the loss makes of them: ``w2vneg train --diagnose``.
+
+For a fixed sample of pairs (a centre and one of its positives), as training meets them, sets of negatives are drawn
+again and again and nothing is trained. With p the full softmax, Q_i the sampler's target and ĝ the gradient of a pair
+with respect to its centre's vector:
+
+    total variation     ½ Σ_b |share of draws in bin b − 1/B|      bins of equal mass of Q_i, along the logit
+    effective size      (Σ w)² / Σ w² of a set,                    w_k = p(j_k) / Q_i(j_k)
+    true positives      share of the negatives that count which occur beside the centre in the corpus
+    negative gradient   mean of |∂L/∂s_k| · ‖x‖
+    cosine, error       of E ĝ against g = Σ_j p_j y_j − y_positive, over all pairs as one long vector
+    noise               √(E ‖ĝ − E ĝ‖²) / ‖g‖
+
+Words are put in order of their logits so that the bins of all pairs can be counted together: a draw that is too soft or
+too hard is so for all of them, and the figure is then that of the distributions themselves, without the noise that
+thousands of words with a few draws each would add. Distortions that have nothing to do with the logit average out.
+The variance of a mean over finitely many sets is taken out of the norm of E ĝ and of its error.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from ..ground.events import Diagnosis
+from ..kernels.contracts import answers_log_prob
+from ..kernels.groups import Plugs
+from ..kernels.linalg import Rows
+from ..kernels.observe import Pairs, Seen, enumerate_noise, observe, sample_groups
+from ..kernels.schedule import stream_key
+
+_PAIRS, _SETS, _BINS = 200, 200, 20
+_WORDS = 30_000_000  # pairs times words: what is enumerated
+_NUMBERS = 4_000_000  # negatives kept at a time; scores held at a time
+_PRODUCTS = 1.5e10  # multiplications that draws made ahead may cost: about two seconds
+_STRETCH = 200  # tokens among which a group is looked for
+_PLACES, _DRAWN = 7, 8  # first word of a random stream's name
+
+
+class Diagnoser:
+    """Looks at the model of an engine, again and again on the same pairs.
+
+    Parameters
+    ----------
+    engine : LocalEngine
+    data : EncodedCorpus or EncodedPairs
+    config : TrainConfig
+    n_pairs, n_sets : int
+        Fewer are looked at where the vocabulary or the sets are large.
+    """
+
+    def __init__(self, engine, data, config, n_pairs=_PAIRS, n_sets=_SETS):
+        self.engine, self.seed = engine, config.seed
+        n_vocab, dim = engine.vectors_out.shape
+        n = engine.shape.n_negatives
+        n_pairs = max(5, min(n_pairs, _WORDS // n_vocab, _NUMBERS // (8 * n)))
+        most = _NUMBERS // (n_pairs * n)
+        if engine.plugs.sampler.batch_groups:
+            most = min(most, int(_PRODUCTS / (n_pairs * n_vocab * dim)))
+        self.n_sets = max(8, min(n_sets, most))
+        self.pairs = _sample_pairs(engine, config.seed, n_pairs)
+        self.known = data.beside(config, self.pairs.centres)
+
+    def diagnose(self, epoch):
+        """Return the `Diagnosis` of the model as it is now; epoch : int, from 1."""
+        begun = time.perf_counter()
+        seen = self._draw(epoch)
+        figures = [_evaluate(*part) for part in self._parts(epoch, seen)]
+        return _summary(figures, epoch, len(self.pairs.centres), self.n_sets, time.perf_counter() - begun, seen)
+
+    def _rows(self):
+        """Return both matrices as compiled code wants them, without anybody's private copies."""
+        engine = self.engine
+        return tuple(Rows(m, 0, len(m), 0, engine.width) for m in (engine.vectors_in, engine.vectors_out))
+
+    def _refresh(self, centres, key):
+        """Let a sampler that draws ahead do so for these centres, its first places."""
+        engine, sampler = self.engine, self.engine.plugs.sampler
+        if sampler.batch_groups:
+            places = np.full((engine.workers, sampler.batch_groups), -1, np.int32)
+            places[0, : len(centres)] = centres
+            sampler.refresh(engine.vectors_in, engine.vectors_out, places, key)
+
+    def _draw(self, epoch):
+        """Return a `Seen` whose arrays are (n_sets, n_pairs, …)."""
+        plugs, shape = Plugs(*self.engine.plugs), self.engine.shape
+        n_pairs, n = len(self.pairs.centres), shape.n_negatives
+        tasks = np.tile(np.arange(n_pairs), self.n_sets)
+        size = len(tasks), 1 + n
+        seen = Seen(np.empty((len(tasks), n), np.int32), np.empty(size, np.float32), np.empty(size, np.float32))
+        rng = np.array([stream_key(_DRAWN, self.seed, epoch)], np.uint64)
+        batch = min(plugs.sampler.batch_groups or len(tasks), len(tasks))
+        for start in range(0, len(tasks), batch):
+            part = slice(start, start + batch)
+            self._refresh(self.pairs.centres[tasks[part]], stream_key(_DRAWN, self.seed, epoch, start))
+            observe(plugs, shape, *self._rows(), self.pairs, tasks[part], n_pairs, rng, Seen(*(a[part] for a in seen)))
+        return Seen(*(array.reshape(self.n_sets, n_pairs, -1) for array in seen))
+
+    def _parts(self, epoch, seen):
+        """Yield the arguments of `_evaluate` for every pair; scores of the whole vocabulary a few centres at a time."""
+        engine = self.engine
+        vectors_in, vectors_out = engine.vectors_in, engine.vectors_out
+        size = max(1, _NUMBERS // len(vectors_out))
+        size = min(size, engine.plugs.sampler.batch_groups or size)
+        for start in range(0, len(self.pairs.centres), size):
+            centres = self.pairs.centres[start : start + size]
+            x = vectors_in[centres]
+            scores = x @ vectors_out.T
+            targets = self._log_targets(epoch, centres, scores)
+            signs = np.where(scores < 0, -1.0, 1.0) if engine.shape.absolute else None
+            for c, row in enumerate(scores):
+                pair = start + c
+                yield (
+                    x[c],
+                    vectors_out,
+                    row.astype(np.float64),
+                    None if signs is None else signs[c],
+                    None if targets is None else targets[c],
+                    int(self.pairs.positives[pair, 0]),
+                    self.known[pair],
+                    Seen(*(array[:, pair] for array in seen)),
+                )
+
+    def _log_targets(self, epoch, centres, scores):
+        """Return the log of the sampler's target, up to a constant a row, (n_centres, n_vocab); None if unknown."""
+        sampler = self.engine.plugs.sampler
+        targets = [sampler.log_target(c, row) for c, row in zip(centres, scores.astype(np.float64), strict=True)]
+        if targets and targets[0] is not None:
+            return np.array(targets)
+        if not (sampler.gives_log_q and answers_log_prob(type(sampler))):
+            return None
+        log_q, words = np.zeros_like(scores), np.arange(scores.shape[1], dtype=np.int32)
+        rng = np.array([stream_key(_DRAWN, self.seed, epoch, len(centres))], np.uint64)
+        self._refresh(centres, rng[0])
+        n = self.engine.shape.n_negatives
+        enumerate_noise(sampler, *self._rows(), centres, n, rng, words, scores, log_q)
+        return log_q.astype(np.float64)
+
+
+def _sample_pairs(engine, seed, n_pairs):
+    """Return `Pairs` as training meets them: from all over the corpus, after subsampling, fixed by the seed."""
+    shape = engine.shape
+    rng = np.random.default_rng(stream_key(_PLACES, seed))
+    starts = rng.integers(0, engine.walk.n_positions, 4 * n_pairs)
+    ranges = np.stack([starts, np.minimum(starts + _STRETCH, engine.walk.n_positions)], axis=1)
+    pairs = Pairs(
+        np.zeros(len(ranges), np.int32),
+        np.zeros((len(ranges), shape.max_positives), np.int32),
+        np.zeros(len(ranges), np.int64),
+    )
+    tokens = np.empty(engine.walk.room(_STRETCH), np.int32)
+    stream = np.array([stream_key(_PLACES, seed, 1)], np.uint64)
+    sample_groups(engine.plugs.source, ranges, stream[0], stream, tokens, pairs)
+    found = np.flatnonzero(pairs.sizes)[:n_pairs]
+    pairs = Pairs(*(np.ascontiguousarray(array[found]) for array in pairs))
+    for positives, size in zip(pairs.positives, pairs.sizes, strict=True):
+        positives[:size] = rng.permutation(positives[:size])
+    return pairs
+
+
+class _Figures(NamedTuple):
+    """Of one pair. bins : float64, (_BINS,), draws in each, or None; effective_size : of each set, or None
+    drawn, counted, true : draws, those that count, and of these the true positives; negative_norm : their sum
+    inner, own, full, spread : ⟨Eĝ, g⟩, ‖Eĝ‖², ‖g‖² and the variance of one set's ĝ
+    """
+
+    bins: np.ndarray
+    effective_size: np.ndarray
+    drawn: int
+    counted: int
+    true: int
+    negative_norm: float
+    inner: float
+    own: float
+    full: float
+    spread: float
+
+
+def _evaluate(x, vectors_out, logits, signs, log_target, positive, known, seen):
+    """Return the `_Figures` of one pair.
+
+    x : float32, (dim,); vectors_out : float32, (n_vocab, dim); logits : float64, (n_vocab,)
+    signs : float64, (n_vocab,), of the logits if the model takes their absolute values, else None
+    log_target : float64, (n_vocab,), up to a constant, or None; positive : int; known : bool, (n_vocab,)
+    seen : Seen, its arrays (n_sets, …)
+    """
+    energies = logits if signs is None else logits * signs
+    p = _normalised(energies)
+    there = seen.ids >= 0
+    counts = there & (seen.weights[:, 1:] > 0)
+    bins = effective = None
+    if log_target is not None:
+        bins = _bins(logits, _normalised(log_target), seen.ids[there])
+        log_w = np.where(there, energies[seen.ids] - log_target[seen.ids], -np.inf)
+        w = np.exp(log_w - np.maximum(log_w.max(axis=1, keepdims=True), -1e300))
+        squares = (w**2).sum(axis=1)
+        effective = w.sum(axis=1) ** 2 / np.where(squares > 0, squares, 1)
+    size = np.abs(seen.gradients[:, 1:][counts].astype(np.float64)).sum() * np.linalg.norm(x)
+    full = (p if signs is None else p * signs).astype(np.float32) @ vectors_out
+    full = full - vectors_out[positive] * np.float32(1.0 if signs is None else signs[positive])
+    each = np.einsum("rk,rkd->rd", seen.gradients[:, 1:], vectors_out[seen.ids])
+    each = (each + seen.gradients[:, :1] * vectors_out[positive]).astype(np.float64)
+    mean = each.mean(axis=0)
+    spread = ((each - mean) ** 2).sum() / (len(each) - 1)
+    return _Figures(
+        bins,
+        effective,
+        int(there.sum()),
+        int(counts.sum()),
+        int((known[seen.ids] & counts).sum()),
+        size,
+        float(mean @ full),
+        float(mean @ mean - spread / len(each)),
+        float(full.astype(np.float64) @ full),
+        float(spread),
+    )
+
+
+def _normalised(log_weights):
+    weights = np.exp(log_weights - log_weights.max())
+    return weights / weights.sum()
+
+
+def _bins(logits, target, ids):
+    """Return how many of the draws fall into each bin, float64 (_BINS,).
+
+    Along the logit each word covers a stretch of [0, 1] as long as its probability under the target; the bins cut it
+    into equal parts, and a draw is shared out over the stretch of its word.
+    """
+    order = np.argsort(logits)
+    upper = np.empty(len(target))
+    upper[order] = np.cumsum(target[order])
+    words, counts = np.unique(ids, return_counts=True)
+    width = np.maximum(target[words], 1e-12)
+    top = np.minimum(upper[words], 1.0)[:, None]
+    edges = np.linspace(0, 1, _BINS + 1)
+    covered = np.minimum(top, edges[1:]) - np.maximum(top - width[:, None], edges[:-1])
+    shares = np.maximum(covered, 0)
+    return counts @ (shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300))
+
+
+def _ratio(above, below):
+    """Return a float, or None where there is nothing to divide by or the numbers have left the finite ones."""
+    return float(above / below) if below > 0 and np.isfinite(above / below) else None
+
+
+def _summary(figures, epoch, n_pairs, n_sets, seconds, seen):
+    """Return the `Diagnosis` of all pairs' `_Figures`."""
+    distance = floor = effective = None
+    total = {name: sum(getattr(one, name) for one in figures) for name in _Figures._fields[2:]}
+    if figures and figures[0].bins is not None and total["drawn"]:
+        shares = sum(one.bins for one in figures) / total["drawn"]
+        distance = float(np.abs(shares - 1 / _BINS).sum() / 2)
+        floor = float(np.sqrt((_BINS - 1) / (2 * np.pi * total["drawn"])))
+        effective = float(np.mean([one.effective_size.mean() for one in figures]))
+    own, full = max(total["own"], 0.0), total["full"]
+    cosine = _ratio(total["inner"], np.sqrt(own * full))
+    error = _ratio(np.sqrt(max(own - 2 * total["inner"] + full, 0.0)), np.sqrt(full))
+    return Diagnosis(
+        epoch,
+        n_pairs,
+        n_sets,
+        seen.ids.shape[2],
+        distance,
+        floor,
+        effective,
+        _ratio(total["true"], total["counted"]),
+        _ratio(total["negative_norm"], total["counted"]),
+        None if cosine is None else min(1.0, cosine),
+        error,
+        _ratio(np.sqrt(total["spread"]), np.sqrt(full)),
+        seconds,
+    )

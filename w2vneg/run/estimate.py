@@ -1,0 +1,249 @@
+"""What a run would take: memory, disk and time, without running it.
+
+Memory is counted on the very arrays that the run would hold; seconds come from a few rounds on a model of its own, once
+everything is compiled. Nothing of the caller's is changed and nothing is written.
+"""
+
+import dataclasses
+import mmap
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data.encoded.ranked import check_whole
+from ..engines.snapshot import goes_to_disk
+from ..ground.errors import ConfigError
+from ..ground.events import RoundDone
+from ..ground.files.memory import memory_size
+from ..objectives.readout import DEFAULT, parse
+
+PROGRAM = 170 * 2**20
+"""Bytes of Python, NumPy, SciPy, Numba and LLVM, compiled code among them; 95 MB are files that processes share."""
+
+_PER_NUMBER = 11.7  # bytes of a number in a text of vectors
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would take.
+
+    Attributes
+    ----------
+    tokens : int
+        Kept tokens of a text or of baskets, or distinct pairs.
+    n_vocab, n_out, dim, workers : int
+        Rows of the two matrices, their length, and the workers.
+    alpha : float
+        The learning rate that the run would start with.
+    pairs : int
+        Positives that the rest of the run trains on, about.
+    memory : dict of str -> int
+        Bytes, by what they are for.
+    room : int
+        Bytes of memory that this process may use.
+    mapped : int
+        Bytes of encoded data that are mapped from disk, as large ones are, and so give way when memory is short.
+    disk : dict of str -> int
+        Bytes, by what they are for; what is there already (the encoded data) among them.
+    seconds : float
+        Training alone, for what is left of the run, evaluations by held-out pairs included.
+    measured : float
+        Share of the run that was measured for this.
+    """
+
+    tokens: int
+    n_vocab: int
+    n_out: int
+    dim: int
+    workers: int
+    alpha: float
+    pairs: int
+    memory: dict
+    room: int
+    mapped: int
+    disk: dict
+    seconds: float
+    measured: float
+
+    @property
+    def peak(self):
+        """Bytes of memory in all, the mapped data apart (int)."""
+        return sum(self.memory.values())
+
+    def as_dict(self):
+        """Return all of it as JSON can hold it (dict)."""
+        return {**dataclasses.asdict(self), "peak": self.peak}
+
+
+def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
+    """Find out what a run would take.
+
+    Parameters
+    ----------
+    word2vec : Word2Vec
+        With the options of the run; its `model` is neither read nor changed.
+    encoded : EncodedCorpus or EncodedPairs
+    validation : Validation, optional
+        Held-out pairs to evaluate the run on; they are ranked once, to see how long that takes.
+    done : float, in [0, 1]
+        Share of the run that lies behind it already.
+    seconds : float
+        How long to train at most to measure the rate, compiling not counted.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    ConfigError
+        If it is clear without a model that the memory there is does not do.
+    W2vnegError
+        Whatever the run itself would refuse (see `Trainer`).
+    """
+    check_whole(encoded, "an estimate")
+    word2vec = word2vec.alone()
+    _check_room(4 * word2vec.config.dim * (len(encoded.vocab) + len(encoded.vocab_out)))
+    _run(_trainer(word2vec, encoded), 0.0)  # the first round compiles or loads the kernels
+    trainer = _trainer(word2vec, encoded)
+    last, taken = _run(trainer, seconds)
+    share, remaining = last.fraction, 1 - done
+    left = taken * remaining / share
+    if validation is not None:
+        begun = time.perf_counter()
+        validation.figures(trainer.model)
+        left += (time.perf_counter() - begun) * max(1.0, trainer.config.epochs * remaining / validation.every)
+    model = trainer.model
+    return Estimate(
+        tokens=len(encoded),
+        n_vocab=len(model.vocab),
+        n_out=len(model.vocab_out),
+        dim=trainer.config.dim,
+        workers=trainer.config.workers,
+        alpha=trainer.config.alpha,
+        pairs=round(last.pairs * remaining / share),
+        memory=_memory(trainer, encoded, validation),
+        room=memory_size(),
+        mapped=sum(array.nbytes for array in _arrays(vars(encoded)).values() if _is_mapped(array)),
+        disk=_disk(trainer, encoded, validation),
+        seconds=left,
+        measured=share,
+    )
+
+
+def _check_room(matrices):
+    """Raise ConfigError if the program, the matrices and their snapshot are more than this process may use."""
+    needed, room = PROGRAM + matrices * (1 if goes_to_disk(matrices) else 2), memory_size()
+    if needed > room:
+        raise ConfigError(
+            f"the run would take at least {needed / 2**20:,.0f} MB of memory, and this process may use "
+            f"{room / 2**20:,.0f} MB; use a smaller --dim or --max-vocab, or raise the limit"
+        )
+
+
+def _trainer(word2vec, encoded):
+    """Return a `Trainer` that does not go through the data for its read-out when it ends."""
+    trainer = word2vec.trainer(encoded)
+    trainer.model.config = dataclasses.replace(trainer.model.config, readout=DEFAULT)
+    return trainer
+
+
+def _run(trainer, seconds):
+    """Train until the first round that ends after so many seconds; return (RoundDone of the last one, seconds)."""
+    told = []
+
+    def listen(event):
+        if isinstance(event, RoundDone):
+            told.append(event)
+            if time.perf_counter() - begun >= seconds:
+                trainer.stop()
+
+    trainer.listeners.append(listen)
+    begun = time.perf_counter()
+    trainer.train()
+    if not told:
+        raise KeyboardInterrupt  # the trainer has taken the signal for a wish to stop, before anything was measured
+    return told[-1], time.perf_counter() - begun
+
+
+def _memory(trainer, encoded, validation):
+    """Return what memory is for: dict of str -> bytes."""
+    engine, model = trainer.engine.replica, trainer.model
+    matrices = sum(matrix.nbytes for matrix in model.matrices().values())
+    replicated = {_address(matrix): matrix for matrix in engine.replicated.values()}
+    data = {key: array for key, array in _arrays(vars(encoded)).items() if not _is_mapped(array)}
+    plugs = _arrays([getattr(engine, "plugs", ()), vars(engine.walk), vars(engine).get("loss", ())])
+    plugs = {key: array for key, array in plugs.items() if key not in replicated and key not in data}
+    known = replicated.keys() | data.keys() | plugs.keys()
+    scratch = [array for key, array in _arrays(vars(engine)).items() if key not in known and not _is_mapped(array)]
+    vocabularies = {id(vocab): vocab for vocab in (model.vocab, model.vocab_out)}.values()
+    return {
+        "program": PROGRAM,
+        "vocabulary": sum(map(_words_size, vocabularies)),
+        "data in memory": _sum(data.values()),
+        "matrices": matrices,
+        "private copies of workers": _sum(replicated.values()) - matrices,
+        "snapshot to go back to": 0 if goes_to_disk(matrices) else matrices,
+        "best state": 0 if validation is None else matrices,
+        "tables of the plugs": _sum(array for array in plugs.values() if not _is_mapped(array)),
+        "scratch of rounds": _sum(scratch),
+        "vectors, read out": parse(trainer.config.readout).memory(len(model.vocab), trainer.config.dim),
+    }
+
+
+def _disk(trainer, encoded, validation):
+    """Return what would be on disk: dict of str -> bytes."""
+    model = trainer.model
+    matrices = sum(matrix.nbytes for matrix in model.matrices().values())
+    words = sum(map(_text_size, {id(vocab): vocab for vocab in (model.vocab, model.vocab_out)}.values()))
+    return {
+        "encoded data": encoded.stored,
+        "snapshot to go back to, while it runs": matrices if goes_to_disk(matrices) else 0,
+        "vectors as text": int(model.vectors_in.size * _PER_NUMBER) + _text_size(model.vocab),
+        "model folder, if kept": matrices * (1 if validation is None else 2) + words,
+    }
+
+
+def _sum(arrays):
+    return sum(array.nbytes for array in arrays)
+
+
+def _words_size(vocab):
+    """Return the bytes of a vocabulary: its words and where they begin, their counts, and the table to look them up."""
+    return len(vocab.words.data) + vocab.words.offsets.nbytes + vocab.counts.nbytes + 12 * len(vocab)
+
+
+def _text_size(vocab):
+    return len(vocab.words.data) + 7 * len(vocab)  # a count or the end of a row beside each word
+
+
+def _arrays(value):
+    """Return the arrays that a value holds in its items, fields or buffers: dict of address -> array, none twice."""
+    found = {}
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, np.ndarray):
+            whole = item
+            while isinstance(whole.base, np.ndarray):
+                whole = whole.base
+            found.setdefault(_address(whole), whole)
+        elif isinstance(item, dict):
+            left.extend(item.values())
+        elif isinstance(item, tuple | list):
+            left.extend(item)
+        elif hasattr(item, "indptr"):  # a sparse matrix
+            left.extend((item.data, item.indices, item.indptr))
+    return found
+
+
+def _address(array):
+    return array.__array_interface__["data"][0]
+
+
+def _is_mapped(array):
+    base = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base, mmap.mmap)

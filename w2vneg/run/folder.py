@@ -1,0 +1,324 @@
+"""The folder of a model: what is written, and how it is read back without any pickle."""
+
+import json
+import os
+import platform
+from pathlib import Path
+
+import numpy as np
+
+from .. import __version__
+from ..config import TrainConfig
+from ..data.phrases import read_phrases, write_phrases
+from ..data.vocab import Vocabulary
+from ..ground.errors import InputError, OutputError, W2vnegError
+from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
+from ..ground.files.bounded import parse_json, read_json, read_text
+from ..ground.files.npy import read_mask, read_matrix
+from ..ground.files.signature import is_signed, write_signature
+from ..objectives.inputs import INPUTS
+from ..objectives.law import settled
+from .runfile import RUN_FILE, run_as_toml
+from .state import Best, Good, Origin, Position
+
+PHRASES = "phrases.tsv"
+_MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
+_FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs and of other states
+    "vectors_out.npy",
+    "contexts.npy",
+    PHRASES,
+    "vocab_out.tsv",
+    "extra.json",
+    "position.json",
+    "corpus.json",
+    "history.jsonl",
+    "versions.json",
+    "validation.json",
+    "good.json",
+    "signature.json",
+    "law.json",
+    "log_noise.npy",
+    RUN_FILE,
+}
+_MISSING = "missing; the folder is not a complete model"
+_TRIES = 5
+
+
+def write_model(folder, model):
+    """Write the folder of a `Model`, atomically; the user's own files in a former one stay.
+
+    vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
+    contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
+    vocab_out.tsv where targets are another kind of thing than centres,
+    config.json, position.json, corpus.json, history.jsonl, versions.json, signature.json, run.toml (see `runfile`),
+    law.json and log_noise.npy where it is known how raw scores settle (see `evaluation.correction`), for other readers;
+    validation.json and, until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and
+    good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
+    never move.
+
+    Raises
+    ------
+    OutputError
+        If the folder holds something else than a model, or cannot be written.
+    """
+    check_place(folder)
+    kinds = {"best": model.best, "good": model.good}
+    others = {
+        f"{kind}_{name}.npy": matrix
+        for kind, state in kinds.items()
+        for name, matrix in (state.matrices if state is not None else {}).items()
+    }
+    others |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
+    ours = {f"{kind}_{name}.npy" for kind in (*kinds, "frozen") for name in model.matrices()} | _FILES
+    with atomic_folder(folder, keep=lambda name: name not in ours) as target:
+        for name, matrix in model.matrices().items():
+            np.save(target / f"{name}.npy", matrix, allow_pickle=False)
+        for name, matrix in others.items():
+            np.save(target / name, matrix, allow_pickle=False)
+        if model.contexts is not None:
+            np.save(target / "contexts.npy", model.contexts, allow_pickle=False)
+        if model.phrases:
+            write_phrases(target / PHRASES, model.phrases)
+        _write_json(target / "validation.json", model.best and model.best.as_dict())
+        _write_json(target / "good.json", model.good and vars(model.good.position))
+        _write_json(target / "extra.json", sorted(model.extra))
+        model.vocab.save(target / "vocab.tsv")
+        if model.vocab_out is not model.vocab:
+            model.vocab_out.save(target / "vocab_out.tsv")
+        _write_json(target / "config.json", model.config.as_dict())
+        (target / RUN_FILE).write_bytes(run_as_toml(model, folder).encode("utf-8", "surrogateescape"))
+        _write_json(target / "position.json", vars(model.position))
+        _write_law(target, model)
+        _write_json(target / "corpus.json", vars(model.origin))
+        _write_json(target / "versions.json", _versions())
+        lines = "".join(json.dumps(record) + "\n" for record in model.history)
+        (target / "history.jsonl").write_text(lines, encoding="utf-8")
+        write_signature(target, _to_sign(model.config, model.origin))
+
+
+def read_model(folder):
+    """Return what `write_model` wrote, by the names of the fields of `Model` (dict).
+
+    Raises
+    ------
+    InputError
+        Naming the file that is missing or does not fit.
+    """
+    folder = Path(folder)
+    recover(folder)
+    if not folder.is_dir():
+        what = "a file, not a model folder" if folder.exists() else "no such model folder"
+        raise InputError(f"{folder}: {what}; name one written with --save-model")
+    for _ in range(_TRIES):  # a run that is going on may save it meanwhile: files of one state only
+        state = _state_of(folder)
+        try:
+            fields = _read_model(folder)
+        except InputError:
+            if _state_of(folder) == state:
+                raise
+        else:
+            if _state_of(folder) == state:
+                return fields
+    raise InputError(f"{folder}: changes while it is read; try again when its run is over")
+
+
+def check_place(folder):
+    """Raise OutputError if a model could not be saved at `folder`, or would take the place of something else."""
+    check_folder_writable(folder)
+    folder = Path(folder)
+    recover(folder)
+    found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    if found and not _MARKS.issubset(found):
+        shown = ", ".join(found[:3]) + ", …" * (len(found) > 3)
+        raise OutputError(
+            f"cannot write {folder}: the folder exists and is no model of w2vneg's (it holds {shown}); "
+            "choose another folder or empty this one"
+        )
+
+
+def _read_model(folder):
+    vocab = Vocabulary.load(_there(folder / "vocab.tsv"))
+    config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json", saved=True)
+    position = _read_position(folder / "position.json")
+    vocab_out = Vocabulary.load(_there(folder / "vocab_out.tsv")) if config.rectangular else vocab
+    matrices = {
+        "vectors_in": _read_matrix(folder / "vectors_in.npy", (len(vocab),), config.dim),
+        "vectors_out": _read_matrix(folder / "vectors_out.npy", (len(vocab_out),), config.dim),
+    }
+    lengths = None if config.inputs not in INPUTS or INPUTS[config.inputs].composes else {len(vocab), len(vocab_out)}
+    extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
+    history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
+    found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra}
+    found |= {"history": history, "origin": origin, **matrices}
+    found["best"] = _read_best(folder, matrices | extra)
+    found["good"] = _read_good(folder, matrices | extra)
+    found["frozen"] = _read_frozen(folder, matrices | extra)
+    if (folder / PHRASES).is_file():
+        found["phrases"] = tuple(read_phrases(folder / PHRASES))
+    if (folder / "contexts.npy").is_file():
+        found["contexts"] = _read_matrix(folder / "contexts.npy", (len(vocab),), config.dim)
+    return found | {"signed": is_signed(folder, _to_sign(config, origin))}
+
+
+def _write_law(folder, model):
+    """Write what makes log P(j|i) of raw scores, up to a number of i's: factor · s_ij + log_noise_j."""
+    try:
+        factor, log_noise = settled(model)
+    except W2vnegError:  # not known, or its plug-in is not here
+        return
+    _write_json(folder / "law.json", {"factor": factor, "log_noise": None if log_noise is None else "log_noise.npy"})
+    if log_noise is not None:
+        np.save(folder / "log_noise.npy", log_noise.astype(np.float32), allow_pickle=False)
+
+
+def _to_sign(config, origin):
+    """Return what only this user may have written (dict): resuming runs the plug-in, writes the output, and connects
+    to the cluster.
+    """
+    cluster = {} if config.ray_address is None else {"ray_address": config.ray_address}
+    return {"plugin": config.plugin, "output": origin.output} | cluster
+
+
+def _state_of(folder):
+    """Return what tells one saved state from the next: each is a folder of its own, renamed to this place."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
+
+
+def _there(path):
+    if not path.is_file():
+        raise InputError(f"{path}: {_MISSING}")
+    return path
+
+
+def _write_json(path, value):
+    path.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _read_json(path):
+    return read_json(path, _MISSING)
+
+
+def _read_position(path):
+    values = _read_json(path)
+    kinds = {name: type(default) for name, default in vars(Position()).items()}
+    fits = isinstance(values, dict) and all(
+        name in values and type(values[name]) in (kind, int) and 0 <= values[name] < 2**63
+        for name, kind in kinds.items()
+    )
+    if not fits or len(values) != len(kinds) or values["alpha_factor"] > 1:
+        raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
+    return Position(**values)
+
+
+def _read_origin(path):
+    values = _read_json(path)
+    if isinstance(values, dict) and isinstance(values.get("sources"), list):  # folders of text from before items
+        files = values.pop("sources")
+        values["input"] = {"kind": "corpus", "files": files} if files else {}
+    kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
+    if isinstance(values, dict):
+        values = {"output": "", "own_vocab": False, "begun": {}} | values  # folders from before they were kept
+    fits = isinstance(values, dict) and values.keys() == kinds.keys()
+    if not fits or any(type(values[name]) is not kind for name, kind in kinds.items()):
+        raise InputError(f"{path}: not the origin of a run (expected {', '.join(kinds)})")
+    return Origin(**values)
+
+
+_EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # what settings of a `Best` hold
+
+
+def _read_best(folder, matrices):
+    """Return the `Best` of a run with these matrices, or None if it is evaluated on nothing."""
+    path = folder / "validation.json"
+    values = _read_json(path) if path.exists() else None  # folders from before there was any do not have it
+    if values is None:
+        return None
+    kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
+    kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
+    fits = isinstance(values, dict) and values.keys() == kinds.keys()
+    fits = fits and all(isinstance(values[name], kind) for name, kind in kinds.items())
+    if not fits or not values["settings"].keys() >= _EVALUATED_BY or not _are_figures(values):
+        raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
+    best = Best(**values)
+    if best.epoch is not None and not best.finished:
+        best.matrices = _read_others(folder, "best", matrices)
+    return best
+
+
+def _are_figures(values):
+    """Tell whether what a `Best` holds is what it should be, kinds apart."""
+    figures, files = [*values["figures"].values(), *values["last_figures"].values()], values["settings"]["files"]
+    numbers = all(type(value) in (int, float) for value in figures)
+    named = isinstance(files, dict) and all(isinstance(file, str) for file in files.values())
+    metric = values["settings"]["metric"]
+    return numbers and named and isinstance(metric, str) and (values["epoch"] is None or metric in values["figures"])
+
+
+def _read_good(folder, matrices):
+    """Return the `Good` of a run with these matrices, or None if its latest state is the one to go back to."""
+    path = folder / "good.json"
+    if not path.exists() or _read_json(path) is None:  # folders from before there was any do not have it
+        return None
+    return Good(_read_position(path), _read_others(folder, "good", matrices))
+
+
+def _read_frozen(folder, matrices):
+    """Return which rows of `matrices` never move: dict of str -> bool (rows,)."""
+    masks = {}
+    for name, matrix in matrices.items():
+        path = folder / f"frozen_{name}.npy"
+        if path.exists():
+            masks[name] = read_mask(path)
+            if len(masks[name]) != len(matrix):
+                raise InputError(f"{path}: expected {len(matrix):,} numbers, found {len(masks[name]):,}")
+    return masks
+
+
+def _read_others(folder, kind, matrices):
+    """Read another state of `matrices`: dict of str -> float32 array."""
+    return {
+        name: _read_matrix(folder / f"{kind}_{name}.npy", (len(matrix),), matrix.shape[1])
+        for name, matrix in matrices.items()
+    }
+
+
+def _read_extra(path):
+    names = _read_json(path)
+    fits = isinstance(names, list) and all(isinstance(name, str) and name.isidentifier() for name in names)
+    if not fits or len({"vectors_in", "vectors_out", *names}) != 2 + len(names):
+        raise InputError(f"{path}: not a list of names of matrices")
+    return names
+
+
+def _read_history(path):
+    lines = enumerate(read_text(path, _MISSING).split("\n"), 1)
+    return [parse_json(line, f"{path}:{number}", lenient=True) for number, line in lines if line]
+
+
+def _read_matrix(path, lengths=None, dim=None):
+    """Read a float32 matrix with one of these numbers of rows and `dim` columns, where they are given."""
+    matrix = read_matrix(_there(path))
+    if len(matrix) not in (lengths or [len(matrix)]) or dim not in (None, matrix.shape[1]):
+        raise InputError(
+            f"{path}: expected float32 of shape ({' or '.join(map(str, sorted(lengths or [])))}, {dim or 'any'}), "
+            f"found {matrix.dtype} of shape {matrix.shape}"
+        )
+    if not np.isfinite(matrix).all():
+        raise InputError(f"{path}: holds numbers that are not finite; the file is damaged")
+    return matrix
+
+
+def _versions():
+    import numba
+
+    return {
+        "w2vneg": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "machine": platform.machine(),
+    }

@@ -1,0 +1,94 @@
+"""Who follows a run of `fit`: Python's log, always, and a bar by tqdm, in a notebook or where it is asked for."""
+
+import logging
+import sys
+
+from ..ground.errors import ConfigError
+from ..ground.events import ExchangesPlanned, Interrupted, RolledBack, RoundDone
+
+LOG = logging.getLogger("w2vneg")
+LOG.addHandler(logging.NullHandler())  # silent unless the program that uses us wants to hear
+
+_LAYOUT = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+
+
+def log(event):
+    """Hand an event to the logger ``w2vneg``: rounds as DEBUG, setbacks as WARNING, all others as INFO.
+
+    The record has it as ``record.event``; the message has its figures in words.
+    """
+    level = logging.DEBUG if isinstance(event, RoundDone) else logging.INFO
+    setback = isinstance(event, RolledBack | Interrupted) or (isinstance(event, ExchangesPlanned) and event.too_few)
+    level = logging.WARNING if setback else level
+    if LOG.isEnabledFor(level):
+        figures = {name: value for name, value in event.as_dict().items() if value is not None}
+        name = figures.pop("event")
+        text = ", ".join(f"{key} {_shown(value)}" for key, value in figures.items())
+        LOG.log(level, "%s: %s", name, text, extra={"event": event})
+
+
+def _shown(value):
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+class Followers:
+    """Follows one run, as a context from the first round to the last.
+
+    Parameters
+    ----------
+    progress : None, bool or callable
+        None for a bar in a notebook, True for one anywhere, False for none. A callable is called with (done, total)
+        bytes while reading, and there is no bar.
+
+    Attributes
+    ----------
+    reading : callable or None
+        To be called with (done, total) bytes while reading.
+    """
+
+    def __init__(self, progress=None):
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise ConfigError(f"progress must be True, False, None or a function, not {progress!r:.60}")
+        shown = in_notebook() if progress is None else progress is True
+        self.reading = self._read if shown else (progress or None)
+        self._shown, self._bar = shown, None
+
+    def __enter__(self):
+        self._close()
+        if self._shown:
+            self._bar = _bar(total=1.0, desc="training", bar_format=_LAYOUT)
+        return self
+
+    def __exit__(self, *exc):
+        self._close()
+
+    def __call__(self, event):
+        """Take an event of the run."""
+        log(event)
+        if self._bar is not None and isinstance(event, RoundDone):
+            self._bar.set_postfix_str(f"epoch {event.epoch}, loss {event.loss:.4f}", refresh=False)
+            self._bar.update(event.fraction - self._bar.n)
+
+    def _read(self, done, total):
+        if self._bar is None:
+            self._bar = _bar(desc="reading", unit="B", unit_scale=True)
+        if total is not None:
+            self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def _close(self):
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _bar(**options):
+    from tqdm.auto import tqdm
+
+    return tqdm(**options)
+
+
+def in_notebook():
+    """Tell whether a notebook's kernel runs this process."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")

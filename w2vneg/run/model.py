@@ -1,0 +1,138 @@
+"""The state of a run: two matrices, how far it got, and what it was told."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..config import TrainConfig
+from ..data.vocab import Vocabulary
+from ..ground.errors import ConfigError
+from ..ground.files.memory import memory_size
+from ..objectives.inputs.subwords import rows_of_grams
+from ..objectives.plugins import load_plugins
+from .folder import read_model, write_model
+from .state import Best, Good, Origin, Position
+
+
+@dataclass
+class Model:
+    """vectors_in : float32, (n_vocab, dim); vectors_out : float32, (n_out, dim); config is the resolved one
+    history : list of dict
+    extra : dict of str -> float32 array (n_vocab or n_out, …), rows that a plug trains for itself, by their names
+    vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
+    best : Best or None, where the run is evaluated on held-out pairs
+    good : Good or None, of a run that was interrupted within an epoch
+    contexts : float32, (n_vocab, dim), or None: what stands around each word, for the read-outs that look at it; of the
+        state that the vectors are of, once the run is over
+    phrases : sequence of data.phrases.Phrase, those that were joined in its text
+    frozen : dict of str -> bool array (rows,), which rows of a matrix never move; without a matrix that has none
+    signed : bool, not from a folder that somebody else wrote (see `signature`)
+    """
+
+    vocab: Vocabulary
+    config: TrainConfig
+    vectors_in: np.ndarray
+    vectors_out: np.ndarray
+    position: Position = field(default_factory=Position)
+    history: list = field(default_factory=list)
+    origin: Origin = field(default_factory=Origin)
+    extra: dict = field(default_factory=dict)
+    vocab_out: Vocabulary = None
+    best: Best | None = None
+    good: Good | None = None
+    signed: bool = True
+    contexts: np.ndarray | None = None
+    frozen: dict = field(default_factory=dict)
+    phrases: tuple = ()
+
+    def __post_init__(self):
+        self.vocab_out = self.vocab_out or self.vocab
+
+    def matrices(self):
+        """Return every trained matrix by its name."""
+        return {"vectors_in": self.vectors_in, "vectors_out": self.vectors_out, **self.extra}
+
+    def adopt(self, matrices):
+        """Take these matrices, named as `matrices` names them, for its own."""
+        self.vectors_in, self.vectors_out = matrices["vectors_in"], matrices["vectors_out"]
+        self.extra = {name: matrices[name] for name in self.extra}
+
+    def buckets(self):
+        """Return the bucket of each row of ``extra["grams_in"]``, int64 (n_rows,); None for a model without n-grams."""
+        if "grams_in" not in self.extra:
+            return None
+        config = self.config
+        *_, used = rows_of_grams(self.vocab.words, self.vocab.counts, config.minn, config.maxn, config.buckets)
+        return used
+
+    def best_matrix(self, name):
+        """Return a matrix of the best state so far, float32 (rows, dim); the model's own if none was better."""
+        return self.matrices()[name] if self.best is None else self.best.matrices.get(name, self.matrices()[name])
+
+    @classmethod
+    def fresh(cls, vocab, config, vocab_out=None):
+        """Start as word2vec does: input rows uniform on ±1 / (2 dim), output rows 0.
+
+        ConfigError if the matrices alone are more than this process may use: Linux would kill it without a word.
+        """
+        needed, room = 4 * config.dim * (len(vocab) + len(vocab_out or vocab)), memory_size()
+        if needed > room:
+            raise ConfigError(
+                f"the two matrices of {len(vocab):,} words by {config.dim:,} take {needed / 2**20:,.0f} MB, and this "
+                f"process may use {room / 2**20:,.0f} MB of memory; use a smaller --dim or --max-vocab"
+            )
+        rng = np.random.default_rng(config.seed)
+        vectors_in = rng.random((len(vocab), config.dim), np.float32)
+        vectors_in -= np.float32(0.5)
+        vectors_in /= np.float32(config.dim)
+        vectors_out = np.zeros((len(vocab_out or vocab), config.dim), np.float32)
+        return cls(vocab, config, vectors_in, vectors_out, vocab_out=vocab_out)
+
+    def save(self, folder):
+        """Write the model folder, atomically; see `folder.write_model`."""
+        write_model(folder, self)
+
+    @classmethod
+    def load(cls, folder):
+        """Read a folder that `save` wrote; InputError naming the file that is missing or does not fit."""
+        return cls(**read_model(folder))
+
+    def config_to_run(self, folder, plugin=None, epochs=None, ray_address=None):
+        """Return the configuration to go on with (TrainConfig); what is given, instead of its own.
+
+        Raises
+        ------
+        ConfigError
+            If the run has gone beyond `epochs`, or is evaluated as it trains and so ends with an earlier state.
+            If the model names plug-ins, none are given, and somebody else wrote the folder: resuming would run them.
+            The same of a cluster, whose machines would run what they like in this process. Or if the plug-ins have not
+            the options that the run had.
+        """
+        if plugin is None and self.config.plugin is not None and not self.signed:
+            raise ConfigError(
+                f"{folder} was not written by you on this machine, and going on with it runs {self.config.plugin}; "
+                "look at that code, then name it with --plugin"
+            )
+        if ray_address is None and self.config.ray_address is not None and not self.signed:
+            raise ConfigError(
+                f"{folder} was not written by you on this machine, and going on with it connects to the cluster at "
+                f"{self.config.ray_address}; if you trust that, name it with --ray-address"
+            )
+        plugin = self.config.plugin if plugin is None else plugin
+        load_plugins(plugin)
+        given = {"plugin": plugin, "ray_address": self.config.ray_address if ray_address is None else ray_address}
+        config = TrainConfig.from_mapping(self.config.as_dict() | given, folder, saved=True)
+        if config.absent:
+            raise ConfigError(f"{folder}: no plug-in has the option {min(config.absent)!r} that this run was given")
+        return config if epochs is None else self._extended(config, epochs, folder)
+
+    def _extended(self, config, epochs, folder):
+        done = self.position.epoch + (self.position.round > 0)
+        if epochs < done:
+            raise ConfigError(f"{folder} is in epoch {done} already; give --epochs {done} or more, or leave it out")
+        if self.best is not None:
+            raise ConfigError(
+                f"{folder} is evaluated on held-out pairs and ends with its best state, not its last; for more epochs "
+                f"begin another run with --init {folder}"
+            )
+        return replace(config, epochs=epochs)

@@ -1,0 +1,210 @@
+"""From a configuration and data to the engine that it names: this machine's own, or one of several ranks."""
+
+import dataclasses
+import functools
+
+from ..config.ranks import borders
+from ..data.encoded import share_of
+from ..data.encoded.histories import single_baskets
+from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
+from ..data.sources import SOURCES
+from ..engines.rank import Rank
+from ..engines.ray import Crew, RayEngine
+from ..engines.virtual import VirtualEngine
+from ..ground.errors import ConfigError
+from ..objectives.plugins import load_plugins
+from .assembly import assemble_local
+from .exchanges import plan_exchanges
+from .model import Model
+
+
+def assemble(data, config, model, start=None):
+    """Make the engine of a run; arguments, `Assembly` and errors are those of `assembly.assemble_local`."""
+    return _ENGINES[config.engine](data, config, model, start)
+
+
+def make_rank(share, walk, config, model, slot, plan, start=None):
+    """Make a rank.
+
+    Parameters
+    ----------
+    share : EncodedCorpus or EncodedPairs, its data; walk : Walk, of them
+    config : TrainConfig, resolved
+    model : Model, its matrices become the rank's
+    slot : int
+    plan : ExchangesPlanned
+    start : Start, optional, as of `assembly.assemble_local`
+
+    Returns
+    -------
+    (Rank, Assembly)
+    """
+    parts = assemble_local(share, config, model, start, walk, plan.an_epoch if config.ranks > 1 else None)
+    return Rank(parts.engine, slot, config.ranks, config.exchange_dtype), parts
+
+
+def _virtual(data, config, model, start):
+    dealt = isinstance(data, RankedCorpus)
+    shares = data.shares if dealt else [share_of(data, slot, borders(config)) for slot in range(config.ranks)]
+    walks = [share.walk(config) for share in shares]
+    n_positions = sum(walk.n_positions for walk in walks)
+    plan = plan_exchanges(config, n_positions)
+    first, parts = make_rank(shares[0], walks[0], config, model, 0, plan, start)
+    others = [
+        make_rank(shares[slot], walks[slot], config, _copied(model), slot, plan)[0] for slot in range(1, config.ranks)
+    ]
+    return _engine_of(VirtualEngine, [first, *others], parts, config, n_positions, plan)
+
+
+@dataclasses.dataclass(frozen=True)
+class Handed:
+    """How an actor gets its data where this machine has them: share, EncodedCorpus or EncodedPairs; slot : int."""
+
+    share: object
+    slot: int
+
+    def open(self, progress):
+        """Return this rank's data; nothing is read for them."""
+        return ShareOfRank(self.share, self.slot)
+
+
+@dataclasses.dataclass(frozen=True)
+class Read:
+    """How an actor gets its data by reading: reading, a `Reading`; slot : int; vocab : Vocabulary, once it is known."""
+
+    reading: Reading
+    slot: int
+    vocab: object = None
+
+    def open(self, progress):
+        """Return this rank's data; progress : as of `RankText`."""
+        data = ShareOfRank(self.reading.text(self.slot, progress), self.slot)
+        if self.vocab is not None:
+            data.encode(self.vocab)
+        return data
+
+
+class ShareOfRank:
+    """A rank's data, as `engines.ray.RankActor` wants them.
+
+    share : EncodedCorpus or EncodedPairs; or RankText, until `encode`
+    slot : int
+    """
+
+    def __init__(self, share, slot):
+        self.share, self.slot = share, slot
+
+    def counts(self):
+        """Return the types of a text with their counts."""
+        return self.share.counts()
+
+    def unite(self, first, second):
+        """Return the types of two texts with their counts added up."""
+        return united([first, second])
+
+    def encode(self, vocab):
+        """Encode what was read; return its report, and how many of its lines have one word."""
+        self.share = self.share.encoded(vocab)
+        return self.share.report, single_baskets(self.share)
+
+    def ready(self, config):
+        """Prepare for a run with `config`, resolved; return how many positions an epoch has (int)."""
+        load_plugins(config.plugin)
+        self.config, self.walk = config, self.share.walk(config)
+        return self.walk.n_positions
+
+    def begin(self, plan, frozen):
+        """Return the `Rank`; its rows are still to be loaded. plan : ExchangesPlanned; frozen : as of `Model`."""
+        share, config = self.share, self.config
+        model = Model.fresh(share.vocab, config, share.vocab_out if config.rectangular else None)
+        model.frozen = frozen
+        return make_rank(share, self.walk, config, model, self.slot, plan)[0]
+
+
+def _ray(data, config, model, start):
+    n_ranks, lies_there = config.ranks, isinstance(data, RankedCorpus)
+    if lies_there:
+        crew, sample = data.crew, data.sample()
+    else:
+        crew = Crew(n_ranks, config.workers, config.ray_address)
+    with crew.beginning():
+        if not lies_there:
+            shares = [share_of(data, slot, borders(config)) for slot in range(n_ranks)]
+            crew.open(map(Handed, shares, range(n_ranks)))
+            sample = shares[0]
+        n_positions = crew.ready(config)
+        plan = plan_exchanges(config, n_positions)
+        if n_ranks > 1 and config.exchange_every == "auto":
+            crew.begin(plan, {})
+            plan = plan_exchanges(config, n_positions, crew.measure(plan.an_epoch))
+        _, parts = make_rank(sample, sample.walk(config), config, model, 0, plan, start)
+        crew.begin(plan, model.frozen)
+        return _engine_of(functools.partial(RayEngine, crew), parts.engine, parts, config, n_positions, plan)
+
+
+def reads_by_rank(given, config):
+    """Tell whether each rank is to read its own part of an `Input`: the path says so, or a cluster is named.
+
+    ConfigError if the path says so and the source has no parts.
+    """
+    if config.engine == "local" or given.in_memory or "-" in given.files:
+        return False
+    of_ranks = any(RANK in file for file in given.files)
+    if SOURCES[given.kind].reading is None:
+        if of_ranks:
+            raise ConfigError(
+                f"{RANK} is for text and baskets, whose lines can be told apart; --{given.kind} is read here and then "
+                "dealt out: name all of its files"
+            )
+        return False
+    return of_ranks or config.ray_address is not None
+
+
+def read_by_rank(given, config, vocab=None, progress=None):
+    """Let each rank read its part of an `Input` and encode it, with one vocabulary for all.
+
+    Parameters
+    ----------
+    given : Input, located
+    config : TrainConfig, resolved
+    vocab : Vocabulary, optional, a fixed one
+    progress : callable, optional, called with (stored bytes read, stored bytes in all) now and then
+
+    Returns
+    -------
+    RankedCorpus
+    """
+    if config.rank_shares is not None and any(RANK in file for file in given.files):
+        raise ConfigError(f"--rank-shares deals a text out, and {RANK} says who reads what; leave one of the two out")
+    reading = Reading.of(given, borders(config), vocab, **config.shaping)
+    if config.engine == "virtual":
+        return encode_ranked(reading, progress)
+    crew = Crew(config.ranks, config.workers, config.ray_address)
+    with crew.beginning():
+        crew.open((Read(reading, slot) for slot in range(config.ranks)), progress)
+        run = crew.gather("counts", "unite")
+        vocab = vocabulary_of(run, reading.settings)
+        found = crew.ask("encode", vocab)
+        crew.give(Read(reading, slot, vocab) for slot in range(config.ranks))
+        return ranked_corpus(reading, found, len(run.counts), vocab, crew=crew)
+
+
+def _engine_of(kind, ranks, parts, config, n_positions, plan):
+    """Return the `Assembly` of several ranks; parts : that of the first one's engine, or of the replica."""
+    alone = plan.ranks == 1  # nothing is exchanged, and rounds are those of a run on this machine
+    n_rounds = parts.engine.n_rounds if alone else plan.an_epoch
+    engine = kind(ranks, n_rounds, n_positions, 1.0 if alone else plan.alpha_scale)
+    forewords = parts.forewords if alone else (*parts.forewords, plan)
+    config = dataclasses.replace(config, exchange_every=str(plan.every))
+    return dataclasses.replace(parts, engine=engine, forewords=forewords, config=config)
+
+
+def _copied(model):
+    """Return a model with the same numbers in matrices of its own."""
+    copies = {name: matrix.copy() for name, matrix in model.matrices().items()}
+    twin = dataclasses.replace(model)
+    twin.adopt(copies)
+    return twin
+
+
+_ENGINES = {"local": assemble_local, "virtual": _virtual, "ray": _ray}

@@ -1,0 +1,53 @@
+"""From a trained model to vectors: the read-out that its configuration names, or another one."""
+
+import numpy as np
+
+from ..config.compatibility import is_of_paths
+from ..kernels.contexts import context_means
+from ..kernels.schedule import keep_thresholds
+from ..objectives.readout import DEFAULT, Trained, parse
+from ..objectives.readout.context import WINDOW
+from ..vectors.formats.spellings import spellings_of
+
+
+def read_out(model, readout=None, spell=False, progress=None):
+    """Return the vectors of a model.
+
+    Parameters
+    ----------
+    model : Model
+    readout : str, optional
+        Another one than the model's own.
+    spell : bool
+        Return what gives vectors to any spelling, too.
+    progress : callable, optional
+
+    Returns
+    -------
+    (vectors, spellings) : (float32 (n_rows, dim), Spellings or None)
+        Of a model with n-grams, their means give vectors to spellings where the read-out is ``in``.
+
+    Raises
+    ------
+    ConfigError
+        If the read-out is unknown, or does not fit what the model was trained on.
+    """
+    config = model.config
+    chain = parse(readout or config.readout or DEFAULT)
+    chain.check(config.source, config.rectangular, is_of_paths(config))
+    matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
+    trained = Trained(*matrices, model.vocab.words, model.vocab.counts, model.contexts, spell, progress)
+    vectors = chain.read(trained)
+    if spell and chain.rows_as_trained and "grams_in" in model.extra:
+        rows = model.best_matrix("grams_in")
+        return vectors, spellings_of(model.vocab, rows, config.minn, config.maxn, config.buckets)
+    return vectors, chain.spellings
+
+
+def look_at_contexts(model, corpus):
+    """Fill in the model's contexts from its data, an EncodedCorpus or EncodedGraph, if its read-out looks at them."""
+    config = model.config
+    if not parse(config.readout or DEFAULT).needs_contexts:
+        return
+    keep = keep_thresholds(model.vocab.counts, config.subsample or 0).astype(np.float64) / 2**32
+    model.contexts = context_means(*corpus.written(config), keep, model.best_matrix("vectors_out"), WINDOW)

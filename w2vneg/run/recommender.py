@@ -1,0 +1,113 @@
+"""What a trained model recommends: its lists, their judgement on held-out pairs, and who is like whom.
+
+A class that has it answers `_trained` with its Model, `vectors` and `read_out`.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from ..ground.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ..vectors.evaluation.baselines import RankingEvaluation
+    from ..vectors.evaluation.recommend import Recommendations
+
+
+class Recommender:
+    """Questions of a shop to a trained model."""
+
+    def evaluate_ranking(self, test: str | Path, **options: Any) -> RankingEvaluation:
+        """Rank the held-out pairs of a file beside baselines; see `evaluation.baselines.evaluate_with_baselines`."""
+        from ..vectors.evaluation.baselines import evaluate_with_baselines
+
+        return evaluate_with_baselines(self._trained(), test, **options)
+
+    def recommend(
+        self,
+        items: str | Sequence[str],
+        k: int = 10,
+        exclude_known: Any = (),
+        score: str | float = "raw",
+        new_user: bool = False,
+    ) -> list[tuple[str, float]]:
+        """Return the targets expected next after one or several items, or by one or several users.
+
+        Parameters
+        ----------
+        items : str or sequence of str
+        k : int
+        exclude_known : path, sequence of paths, or table in memory
+            Pairs that are no news: what stands with any of the items there is left out.
+        score : "raw", "corrected" or float
+            Dot products, or corrected for popularity; a number is the share of the correction.
+        new_user : bool
+            Of a model of users and items: `items` are what somebody has whom training did not see.
+
+        Returns
+        -------
+        list of (str, float)
+            Name and score, the best first; see `w2vneg.vectors.evaluation.recommend`.
+        """
+        from ..vectors.evaluation.baselines import read_known
+        from ..vectors.evaluation.recommend import recommend, recommend_new
+
+        model = self._trained()
+        if new_user:
+            return recommend_new(model, items, k, score)
+        return recommend(model, items, k, read_known(exclude_known, model), score)
+
+    def recommend_many(
+        self,
+        items: Sequence[str] | None = None,
+        k: int = 10,
+        exclude_known: Any = (),
+        score: str | float = "raw",
+        fold_in: Any = None,
+    ) -> Recommendations:
+        """Return what comes next after each of many items, or for each of many users; for all if none are named.
+
+        Parameters
+        ----------
+        items : sequence of str, optional
+        k, exclude_known, score
+            As for `recommend`; known pairs are read once.
+        fold_in : path or table in memory, optional
+            (user, item) of users, seen by training or not, whose vectors are to be made of these items. Without
+            `items` the lists are theirs; what they have is left out.
+
+        Returns
+        -------
+        Recommendations
+            ``ids`` and ``scores``, arrays of (n, k); going through it gives (name, list of (target, score)).
+        """
+        from ..vectors.evaluation.baselines import read_known
+        from ..vectors.evaluation.folding import with_users
+        from ..vectors.evaluation.recommend import recommend_many
+
+        model, users, own = with_users(self._trained(), fold_in)
+        if items is None and users is not None:
+            items = [model.vocab.words[user] for user in users.tolist()]
+        return recommend_many(model, items, k, read_known(exclude_known, model, own), score)
+
+    def similar_items(self, item: str, k: int = 10) -> list[tuple[str, float]]:
+        """Return the items nearest to one by cosine: of users and items by the output matrix, else by the read-out."""
+        model = self._trained()
+        two_kinds = model.vocab_out is not model.vocab
+        return (self.read_out("out") if two_kinds else self.vectors).most_similar(_key(item), k=k)
+
+    def similar_users(self, user: str, k: int = 10) -> list[tuple[str, float]]:
+        """Return the users nearest to one by cosine; ConfigError unless the model is one of users and items."""
+        model = self._trained()
+        if model.vocab_out is model.vocab:
+            raise ConfigError("this model has items of one kind and no users; ask similar_items, or train rectangular")
+        return self.read_out("in").most_similar(_key(user), k=k)
+
+
+def _key(name):
+    """Return a name as `Vectors` ask for it: whole numbers may be rows, all else is text."""
+    return name if isinstance(name, Integral) and not isinstance(name, bool) else str(name)

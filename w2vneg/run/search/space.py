@@ -1,0 +1,130 @@
+"""What a search tries: every combination of a grid, or combinations drawn at random from a grid and ranges."""
+
+import dataclasses
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...config import TrainConfig
+from ...config.synonyms import hint_for
+from ...ground.errors import ConfigError
+from ...ground.option import checked
+
+_NOT_SEARCHED = {
+    "seed": "--seeds repeats each combination under several",
+    "plugin": "name all of them with --plugin",
+}
+_TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from `low` to `high`, both included, uniform or with a uniform logarithm; whole ones if `whole`."""
+
+    low: float
+    high: float
+    log: bool = False
+    whole: bool = False
+
+    def draw(self, rng):
+        """Return a number: int if whole, else a float of four digits."""
+        low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
+        value = math.exp(rng.uniform(math.log(low), math.log(high))) if self.log else rng.uniform(low, high)
+        return self.rounded(value)
+
+    def rounded(self, value):
+        """Return a number of the range with the digits that are drawn: none behind the point if whole, else four."""
+        value = round(value) if self.whole else float(f"{value:.4g}")
+        return min(max(value, self.low), self.high)
+
+
+def parse_grid(texts):
+    """Read ``NAME=VALUE,VALUE…`` texts: dict of option -> list of different values; ConfigError naming the text."""
+    grid = {}
+    for text in texts:
+        item, values = _split(text, "--grid", "alpha=0.025,0.05", grid)
+        parsed = [_value(item, value, f"--grid {text}") for value in values.split(",")]
+        parsed = ["inf" if value == math.inf else value for value in parsed]  # as JSON and TOML have it
+        grid[item.name] = list(dict.fromkeys(parsed))
+    return grid
+
+
+def parse_ranges(texts, grid=()):
+    """Read ``NAME=LOW..HIGH`` or ``NAME=LOW..HIGH:log`` texts: dict of option -> Range; ConfigError naming the text."""
+    ranges = {}
+    for text in texts:
+        item, values = _split(text, "--range", "alpha=0.01..0.2:log", {**dict.fromkeys(grid), **ranges})
+        span, _, scale = values.partition(":")
+        low, dots, high = span.partition("..")
+        if item.metadata["kind"] not in (int, float) or not dots or scale not in ("", "log", "linear"):
+            raise ConfigError(
+                f"--range {text}: expected a number's option as NAME=LOW..HIGH or NAME=LOW..HIGH:log, such as "
+                "alpha=0.01..0.2:log; give other options with --grid"
+            )
+        low, high = _value(item, low, f"--range {text}"), _value(item, high, f"--range {text}")
+        if not low < high < math.inf or (scale == "log" and low <= 0):
+            raise ConfigError(
+                f"--range {text}: LOW must be below HIGH, both finite" + ", and above 0 for :log" * (scale == "log")
+            )
+        ranges[item.name] = Range(low, high, scale == "log", item.metadata["kind"] is int)
+    return ranges
+
+
+def _split(text, flag, example, taken):
+    name, sign, values = text.partition("=")
+    name = name.strip().removeprefix("--").replace("-", "_")
+    if not sign or not values.strip():
+        raise ConfigError(f"{flag} {text}: expected NAME=VALUES, such as {example}")
+    fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
+    item = fields.get(name)
+    if item is None:
+        raise ConfigError(f"{flag} {text}: unknown option {name!r}{hint_for(name, list(fields))}")
+    if name in _NOT_SEARCHED or item.metadata["group"] in (None, "corpus"):
+        why = _NOT_SEARCHED.get(name, "data are encoded once for all trials; give it as an option of its own")
+        raise ConfigError(f"{flag} {text}: {name} cannot be searched: {why}")
+    if name in taken:
+        raise ConfigError(f"{flag} {text}: {name} is given twice; name all its values in one place")
+    return item, values
+
+
+def _value(item, text, whole):
+    """Turn one value of the command line's into what the option takes, within its range."""
+    kind, text = item.metadata["kind"], text.strip()
+    try:
+        value = kind(text) if kind in (int, float) else text
+        if kind is bool:
+            value = _TRUTHS[text.lower()]
+    except (ValueError, KeyError):
+        what = {int: "a whole number", float: "a number", bool: "true or false"}[kind]
+        raise ConfigError(f"{whole}: {text!r} is not {what}") from None
+    try:
+        return checked(item, value)
+    except ConfigError as error:
+        raise ConfigError(f"{whole}: {error}") from error
+
+
+def combinations(grid):
+    """Return every combination of a grid (dict of option -> list) as a list of dict, the last option running first."""
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+def draws(grid, ranges, n, seed):
+    """Return up to `n` different random combinations; fewer if there are no more.
+
+    The first ones stay the same as `n` grows, and the order of options does not matter.
+    """
+    rng = np.random.default_rng(seed)
+    found = {}  # tuple of values -> combination
+    names = sorted([*grid, *ranges])
+    for _ in range(100 * n):
+        if len(found) == n:
+            break
+        one = {name: ranges[name].draw(rng) if name in ranges else _choose(grid[name], rng) for name in names}
+        found.setdefault(tuple(one.values()), one)
+    return list(found.values())
+
+
+def _choose(values, rng):
+    return values[int(rng.integers(len(values)))]

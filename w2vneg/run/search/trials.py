@@ -1,0 +1,288 @@
+"""The trials of a search and their folder: a line for each as it ends, tables and the best options made from them.
+
+search.json    what every trial of the folder has in common
+trials.jsonl   one finished trial a line, appended as they come: nothing else is ever read back
+trials.csv, trials.md, best.toml   made anew from it after each trial
+"""
+
+import csv
+import dataclasses
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...config import TrainConfig
+from ...config.toml import to_toml
+from ...ground.errors import ConfigError, InputError, OutputError
+from ...ground.files.atomic import atomic_file, check_folder_writable, is_hidden
+from ...ground.files.bounded import decoded, parse_json, read_bytes, read_json
+
+GIVEN_UP = "given up"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of one combination.
+
+    options : dict, of the combination; seed : int
+    figures : dict of str -> float, of its best state on the held-out pairs; empty if it failed
+    epoch : float, of that state, or None; seconds : float
+    reason : str, why it failed, or None
+    """
+
+    options: dict
+    seed: int
+    figures: dict
+    epoch: float | None
+    seconds: float
+    reason: str | None = None
+
+    @property
+    def key(self):
+        return key_of(self.options, self.seed)
+
+    @property
+    def given_up(self):
+        """Whether it was ended because others were better (see `tpe`)."""
+        return (self.reason or "").startswith(GIVEN_UP)
+
+
+def key_of(options, seed):
+    """Return a text that is the same for the same combination and seed."""
+    return json.dumps([options, seed], sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A combination over its seeds: means of figures, epoch and seconds; low, high : float, the metric's extremes.
+
+    figures is empty, and value, low, high and epoch None, where a trial failed, for a `reason`.
+    """
+
+    options: dict
+    seeds: int
+    value: float | None
+    low: float | None
+    high: float | None
+    epoch: float | None
+    figures: dict
+    seconds: float
+    reason: str | None
+
+
+def rows_of(trials, metric):
+    """Sum trials up by combination, the best first (by `Metric`), failures last; list of Row."""
+    groups = {}
+    for trial in trials:
+        groups.setdefault(key_of(trial.options, 0), []).append(trial)
+    rows = [_row(group, metric) for group in groups.values()]
+    return sorted(rows, key=lambda row: (row.value is None, -metric.sign * (row.value or 0.0)))
+
+
+def _row(group, metric):
+    mean = lambda values: sum(values) / len(group)  # noqa: E731
+    options, n, seconds = group[0].options, len(group), mean([trial.seconds for trial in group])
+    failed = next((trial.reason for trial in group if trial.reason is not None), None)
+    if failed is not None:
+        return Row(options, n, None, None, None, None, {}, seconds, failed)
+    values = [trial.figures[metric.name] for trial in group]
+    names = [name for name in group[0].figures if all(name in trial.figures for trial in group)]
+    figures = {name: mean([trial.figures[name] for trial in group]) for name in names}
+    epoch = mean([trial.epoch for trial in group])
+    return Row(options, n, mean(values), min(values), max(values), epoch, figures, seconds, None)
+
+
+def best_of(rows, seeds):
+    """Return the best Row, of those with all `seeds` if there is one; None if every combination failed."""
+    scored = [row for row in rows if row.value is not None]
+    return next((row for row in scored if row.seeds >= seeds), scored[0] if scored else None)
+
+
+class TrialFolder:
+    """The folder of a search.
+
+    Parameters
+    ----------
+    path : path
+        A new or empty folder, or that of a former search, which then resumes.
+    common : dict of str -> what JSON can hold
+        What all trials have in common.
+    config : TrainConfig
+        The options that are not searched.
+    metric : Metric
+
+    Raises
+    ------
+    OutputError
+        If the folder holds something else, or cannot be written.
+    ConfigError
+        If it holds a search that has something else in common.
+    InputError
+        If a line of its trials cannot be read.
+    """
+
+    def __init__(self, path, common, config, metric):
+        self.path, self.config, self.metric = Path(path), config, metric
+        self.trials = []
+        check_folder(path)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+        common = json.loads(json.dumps(common))
+        former = _read_common(self.path / "search.json") if (self.path / "search.json").exists() else None
+        if former is None:
+            self._write("search.json", json.dumps(common, indent=2, allow_nan=False) + "\n")
+        elif former != common:
+            raise ConfigError(f"{path} holds another search ({_difference(former, common)}); name another folder")
+        self._read()
+
+    def _read(self):
+        path = self.path / "trials.jsonl"
+        if not path.exists():
+            return
+        lines = read_bytes(path).split(b"\n")
+        if lines.pop():  # the writer was cut short: the trial runs again
+            self._write("trials.jsonl", decoded(path, b"".join(line + b"\n" for line in lines)))
+        for number, line in enumerate(lines, 1):
+            try:
+                self.trials.append(_trial(parse_json(line, "this line"), self.metric))
+            except (TypeError, ConfigError, InputError) as error:
+                raise InputError(f"{path}:{number}: not a trial ({error}); remove the line to run it again") from error
+
+    def add(self, trial):
+        """Keep a trial: its line is on the disk when this returns."""
+        self.trials.append(trial)
+        path = self.path / "trials.jsonl"
+        line = json.dumps(dataclasses.asdict(trial), allow_nan=False).encode() + b"\n"
+        try:
+            with open(path, "ab") as stream:
+                size = stream.tell()
+                try:
+                    stream.write(line)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                except OSError:  # half a line would make the next one unreadable
+                    os.truncate(path, size)
+                    raise
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {path}: {error.strerror}; the trials before are kept, and the same command goes on"
+            ) from error
+
+    def write_tables(self, rows, best):
+        """Write trials.csv, trials.md and best.toml; `best` is a Row or None."""
+        table = _table(rows, self.metric)
+        with atomic_file(self.path / "trials.csv", "w", encoding="utf-8") as stream:
+            csv.writer(stream, lineterminator="\n").writerows(table)
+        self._write("trials.md", as_markdown(table))
+        if best is not None:
+            self._write("best.toml", self._toml(best))
+
+    def _toml(self, best):
+        """Return the options of a Row, and those not searched that are no defaults, as TOML."""
+        config = dataclasses.replace(self.config, **best.options)
+        spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
+        lines = [f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}"]
+        values = config.as_dict()
+        items = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
+        chosen = [item.name for item in items if values[item.name] != item.default or item.name in best.options]
+        return "\n".join(lines) + "\n" + to_toml({name: values[name] for name in chosen})
+
+    def _write(self, name, text):
+        with atomic_file(self.path / name) as stream:
+            stream.write(text.encode("utf-8", "surrogateescape"))
+
+
+def check_folder(path):
+    """Raise OutputError if `path` is no place for a search: a file, or a folder of other things."""
+    check_folder_writable(path)
+    path = Path(path)
+    strange = path.is_dir() and not (path / "search.json").exists()
+    if strange and not all(is_hidden(entry.name) for entry in path.iterdir()):
+        raise OutputError(f"cannot write {path}: the folder is not empty and holds no search; name another one")
+
+
+def _trial(values, metric):
+    """Return the Trial of what a line holds; TypeError or ConfigError if that is none of this metric."""
+    if not isinstance(values, dict):
+        raise TypeError(f"expected an object, found {str(values)[:40]}")
+    trial = Trial(**values)
+    failed = trial.reason is not None
+    fits = {
+        "options": isinstance(trial.options, dict),
+        "seed": type(trial.seed) is int,
+        "figures": isinstance(trial.figures, dict) and all(map(_is_number, trial.figures.values())),
+        "epoch": trial.epoch is None if failed else _is_number(trial.epoch),
+        "seconds": _is_number(trial.seconds),
+        "reason": not failed or isinstance(trial.reason, str),
+    }
+    wrong = next((name for name, fit in fits.items() if not fit), None)
+    if wrong is not None:
+        raise TypeError(f"{wrong} is {str(getattr(trial, wrong))[:40]}")
+    if not failed and metric.name not in trial.figures:
+        raise TypeError(f"it has no {metric.name}")
+    TrainConfig.from_mapping(trial.options)
+    return trial
+
+
+def _is_number(value):
+    return type(value) in (int, float) and abs(value) < 1e300
+
+
+def _read_common(path):
+    try:
+        values = read_json(path)
+    except InputError as error:
+        raise InputError(f"{error}; name another folder") from error
+    if not isinstance(values, dict):
+        raise InputError(f"{path}: not of a search, but {str(values)[:40]}; name another folder")
+    return values
+
+
+def _difference(former, now):
+    """Name the first thing in which two searches differ."""
+    for name in now:
+        was, value = former.get(name), now[name]
+        if isinstance(was, dict) and isinstance(value, dict):
+            name, was, value = next(((k, was.get(k), v) for k, v in value.items() if was.get(k) != v), (name, 0, 0))
+        if was != value:
+            return _UNREADABLE.get(name, f"{name} {was}, now {value}")
+    return "of another version"
+
+
+_UNREADABLE = {"data": "other training data", "held": "other held-out pairs", "known": "other known pairs"}
+
+
+def _table(rows, metric):
+    """Return a heading and a line for each row, of text."""
+    names = list(dict.fromkeys(name for row in rows for name in row.options))
+    others = list(dict.fromkeys(name for row in rows for name in row.figures if name != metric.name))
+    low, high = f"{metric.name}_low", f"{metric.name}_high"
+    heading = ["rank", *names, metric.name, low, high, "seeds", "epoch", *others, "seconds", "reason"]
+    table = [heading]
+    for rank, row in enumerate(rows, 1):
+        line = [str(rank) if row.value is not None else ""]
+        line += [_shown(row.options.get(name)) for name in names]
+        line += [_figure(value) for value in (row.value, row.low, row.high)]
+        line += [str(row.seeds), "" if row.epoch is None else f"{row.epoch:.4g}"]
+        line += [_figure(row.figures.get(name)) for name in others]
+        table.append([*line, f"{row.seconds:.2f}", row.reason or ""])
+    return table
+
+
+def _shown(value):
+    """Return an option's value as text; nothing where the trial left it at its default."""
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _figure(value):
+    return "" if value is None else f"{value:.6g}"
+
+
+def as_markdown(table):
+    """Return a heading and lines, of text, as a table of Markdown."""
+    cells = [[cell.replace("|", "\\|") for cell in line] for line in table]
+    lines = ["| " + " | ".join(line) + " |" for line in cells]
+    return "\n".join([lines[0], "|" + "---|" * len(table[0]), *lines[1:]]) + "\n"

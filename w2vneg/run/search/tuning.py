@@ -1,0 +1,212 @@
+"""A search over options: each combination is trained on the same encoded data and evaluated by the same held-out pairs.
+
+Held-out pairs choose the state within a run and the run within a search; a figure that is to be believed comes from
+pairs that neither has seen. No trial ends the search: one that diverges, or is refused, is a row with the reason.
+"""
+
+import dataclasses
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+
+from ...ground.errors import ConfigError, W2vnegError
+from ...ground.events import TrialDone, TrialStarted
+from ...ground.files.locks import owned
+from ..state import Origin
+from ..word2vec import Word2Vec
+from .trials import GIVEN_UP, Trial, TrialFolder, best_of, key_of, rows_of
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found.
+
+    rows : list of Row, the best first; best : Row or None; complete : bool, not interrupted
+    trials : list of Trial, as they were run, with those that the folder had
+    """
+
+    rows: list
+    best: object
+    complete: bool
+    trials: list
+
+
+def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=()):
+    """Train every combination under every seed, and rank them by the validation's metric.
+
+    Parameters
+    ----------
+    encoded : EncodedCorpus or EncodedPairs
+        Encoded once, shared by all trials.
+    config : TrainConfig
+        The options that are not searched; trials use its seed and those after it.
+    combinations : list of dict of str -> value, or Tpe
+        Options of each trial (see `search.space.combinations` and `search.space.draws`), or what proposes them.
+    validation : Validation
+        Evaluates all trials, and ends each early if it has patience.
+    seeds : int
+        Runs of each combination.
+    folder : path, optional
+        Where to keep trials and tables (see `trials.TrialFolder`); trials that are there already are not run again.
+    listeners : sequence of callables
+        Called with `TrialStarted`, the trainer's events, and `TrialDone`.
+
+    Returns
+    -------
+    Search
+        After Ctrl-C: of the trials until then; the one that was running is lost.
+
+    Raises
+    ------
+    ConfigError
+        If there is nothing to try, or the folder holds another search.
+    OutputError
+        If another process searches in this folder, or it cannot be written.
+    """
+    if not len(combinations) or seeds < 1:
+        raise ConfigError("nothing to try: give at least one combination and one seed")
+    with nullcontext() if folder is None else owned(folder):
+        return _search(encoded, config, combinations, validation, seeds, folder, listeners)
+
+
+def _search(encoded, config, combinations, validation, seeds, folder, listeners):
+    metric, word2vec = validation.metric, Word2Vec(config)
+    word2vec.reads(encoded)
+    config = word2vec.config
+    common = _common(encoded, config, validation)
+    kept = TrialFolder(folder, common, config, metric) if folder is not None else None
+    trials = kept.trials if kept is not None else []
+    proposals = Planned(combinations) if isinstance(combinations, list) else combinations
+    proposals.begin(trials, metric)
+    number, planned, complete = 0, seeds * len(proposals), True
+    for options in proposals:
+        for seed in range(config.seed, config.seed + seeds):
+            number += 1
+            own = [trial for trial in trials if key_of(trial.options, 0) == key_of(options, 0)]
+            if any(trial.seed == seed or trial.reason is not None for trial in own):
+                continue  # what fails under one seed is not tried under the next
+            _tell(listeners, TrialStarted(number, planned, options, seed))
+            gives_up = partial(proposals.gives_up, first=seed == config.seed)
+            seeded = dataclasses.replace(config, seed=seed)
+            trial, stopped = _run(encoded, seeded, options, validation, listeners, gives_up)
+            if trial is not None:
+                (kept.add if kept is not None else trials.append)(trial)
+                _tell_done(listeners, number, planned, trial, trials, metric)
+                if kept is not None:
+                    rows = rows_of(trials, metric)
+                    kept.write_tables(rows, best_of(rows, seeds))
+            if stopped:
+                complete = False
+                break
+        if not complete:
+            break
+        proposals.tell([trial for trial in trials if key_of(trial.options, 0) == key_of(options, 0)], metric)
+    rows = rows_of(trials, metric)
+    if kept is not None:
+        kept.write_tables(rows, best_of(rows, seeds))
+    return Search(rows, best_of(rows, seeds), complete, trials)
+
+
+class Planned:
+    """Combinations that are known beforehand: what a search asks of whatever proposes some, and tells it.
+
+    Parameters
+    ----------
+    combinations : list of dict
+    """
+
+    def __init__(self, combinations):
+        self._combinations = combinations
+
+    def __len__(self):
+        return len(self._combinations)
+
+    def __iter__(self):
+        return iter(self._combinations)
+
+    def begin(self, trials, metric):
+        """Take note of the trials that there are already (list of Trial), and of the Metric."""
+
+    def tell(self, trials, metric):
+        """Take note of the trials of the combination that was proposed last (list of Trial)."""
+
+    def gives_up(self, event, first):
+        """Tell whether a run is to end after an event of its training; `first`: it is that of the first seed."""
+        return False
+
+
+def check_combinations(config, combinations):
+    """Raise the first refusal if every combination is refused: nothing would be trained. Before data are read."""
+    refusals = []
+    for options in combinations:
+        try:
+            Word2Vec(dataclasses.replace(config, **options)).check()
+            return
+        except W2vnegError as error:
+            refusals.append(error)
+    if refusals:
+        raise refusals[0]
+
+
+def _run(encoded, config, options, validation, listeners, gives_up):
+    """Train one trial; return (Trial, or None if it was interrupted before its end; whether Ctrl-C was pressed).
+
+    gives_up : callable, tells of an event whether the run is to end
+    """
+    begun, hopeless = time.perf_counter(), []
+
+    def look(event):
+        if not hopeless and gives_up(event):
+            hopeless.append(event)
+            trainer.stop()
+
+    took = lambda: time.perf_counter() - begun  # noqa: E731
+    try:
+        word2vec = Word2Vec(dataclasses.replace(config, **options))
+        word2vec.check()
+        trainer = word2vec.trainer(encoded, [*listeners, look], validation=validation)
+        trainer.train()
+    except (W2vnegError, MemoryError) as error:
+        return Trial(options, config.seed, {}, None, took(), str(error) or "not enough memory"), False
+    if hopeless and not trainer.complete:
+        why = f"{GIVEN_UP} at epoch {hopeless[0].epoch:.4g} with {hopeless[0].metric} {hopeless[0].value:.4f}"
+        return Trial(options, config.seed, {}, None, took(), why), False
+    if not trainer.complete:
+        return None, True
+    best = trainer.model.best
+    return Trial(options, config.seed, best.figures, best.epoch, took()), trainer.stopped
+
+
+def _tell_done(listeners, number, planned, trial, trials, metric):
+    values = [one.figures[metric.name] for one in trials if one.reason is None]
+    best = max(values, key=lambda value: metric.sign * value) if values else None
+    value = trial.figures.get(metric.name)
+    _tell(
+        listeners,
+        TrialDone(
+            number,
+            planned,
+            trial.options,
+            trial.seed,
+            metric.name,
+            value,
+            trial.epoch,
+            best,
+            trial.reason,
+            trial.seconds,
+        ),
+    )
+
+
+def _tell(listeners, event):
+    for listener in listeners:
+        listener(event)
+
+
+def _common(encoded, config, validation):
+    """Return what a search's trials have in common: dict that JSON can hold."""
+    origin = Origin.of(encoded)
+    data = [origin.fingerprint, origin.n_tokens, encoded.vocab.digest(), encoded.vocab_out.digest()]
+    settings = {name: value for name, value in validation.settings.items() if name != "files"}
+    return {"data": data, "validation": settings, "options": config.as_dict()}

@@ -1,0 +1,389 @@
+"""The trainer: rounds of an engine, and between them everything that must see a quiet model."""
+
+import dataclasses
+import math
+import time
+import warnings
+from contextlib import contextmanager
+
+from ..config.compatibility import check_diagnose
+from ..data.encoded.ranked import check_whole
+from ..ground.errors import ConfigError, DivergenceError, InputError
+from ..ground.events import EpochDone, Interrupted, RolledBack, RoundDone
+from ..ground.jit import available_threads
+from ..kernels.schedule import linear
+from ..objectives.losses import LOSSES
+from ..objectives.readout import parse
+from .diagnostics import Diagnoser
+from .model import Model
+from .ranked import assemble
+from .readout import look_at_contexts
+from .signals import first_signal
+from .state import Good, Origin, Position
+
+_HALVINGS = 5
+_ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
+_CHOSEN = ("exchange_every",)  # options that, left to the run, are chosen once and kept
+_FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change within a run
+
+
+class Trainer:
+    """Trains one model on one encoded corpus.
+
+    Parameters
+    ----------
+    corpus : EncodedCorpus or EncodedPairs
+    config : TrainConfig
+    listeners : sequence of callables
+        Called with each event of `w2vneg.ground.events`, in order, between rounds.
+    model : Model, optional
+        A model to go on with, from where its position says; its vocabulary and configuration must be these.
+    diagnose : bool
+        Look at the draws after each epoch and tell a `Diagnosis`; training is the same to the bit.
+    validation : Validation, optional
+        Held-out pairs to evaluate the run on while it trains, which may end it (see `validation`).
+    checkpoints : Checkpoints, optional
+        Where the model is saved while it trains (see `checkpoints`); training is the same to the bit.
+    start : Start, optional
+        Rows that a new model begins with (see `start`); `started` is how many there were.
+
+    Raises
+    ------
+    ConfigError
+        If the plugs do not go together or the model does not fit; before any work.
+    UnknownNameError
+        If a plug is not registered.
+    InputError
+        If the corpus has no pair to train on.
+    """
+
+    def __init__(
+        self, corpus, config, listeners=(), model=None, diagnose=False, validation=None, checkpoints=None, start=None
+    ):
+        self.corpus = corpus
+        self.config = config.resolved(cores=available_threads())
+        if diagnose:
+            check_diagnose(self.config)
+            check_whole(corpus, "--diagnose")
+        if parse(self.config.readout).needs_contexts:
+            check_whole(corpus, f"--readout {self.config.readout}")
+        self.listeners = list(listeners)
+        self.diagnose, self._diagnoser = diagnose, None
+        self.validation, self.checkpoints = validation, checkpoints
+        self.stopped = False
+        if model is not None:
+            chosen = {name: getattr(model.config, name) for name in _CHOSEN if getattr(self.config, name) == "auto"}
+            self.config = dataclasses.replace(self.config, **chosen)
+            self._check_fits(model, validation)
+        vocab_out = corpus.vocab_out if self.config.rectangular else None
+        self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)
+        if start is not None:
+            start.check(self.config)
+        self.model.config = self.config
+        self.model.origin, self.model.phrases = Origin.of(corpus), corpus.phrases
+        if validation is not None:
+            validation.begin(self.model)
+        parts = assemble(corpus, self.config, self.model, start)
+        self.engine, self.loss_at_init, self.started = parts.engine, parts.loss_at_init, parts.started
+        self._forewords = parts.forewords
+        self.config = self.model.config = parts.config or self.config
+        if self.model.position.round > self.engine.n_rounds:
+            raise ConfigError(
+                f"the model to resume stopped in round {self.model.position.round:,} of an epoch that has "
+                f"{self.engine.n_rounds:,}: its position.json is damaged, or it is of another version; train again"
+            )
+
+    def _check_fits(self, model, validation):
+        if model.best is not None and validation is None:
+            raise ConfigError("the model to resume is evaluated on held-out pairs while it trains; give them again")
+        origin = Origin.of(self.corpus)
+        if (model.origin.n_tokens, model.origin.fingerprint) != (origin.n_tokens, origin.fingerprint):
+            raise ConfigError(
+                f"the model to resume was trained on other data ({model.origin.n_tokens:,} known tokens or pairs, now "
+                f"{origin.n_tokens:,}); use the same"
+            )
+        same = model.vocab == self.corpus.vocab and model.vocab_out == self.corpus.vocab_out
+        if not same or model.config.dim != self.config.dim:
+            raise ConfigError(
+                "the model to resume has another vocabulary or dim than this run; use the same corpus and options"
+            )
+        given, own = self.config.as_dict(), model.config.as_dict()
+        other = [name for name in given if given[name] != own[name] and name not in _FREE]
+        if model.position.round and other:
+            raise ConfigError(
+                f"the model to resume stopped within an epoch under another option {other[0]} "
+                f"({own[other[0]]}, now {given[other[0]]}); use the same options"
+            )
+
+    @property
+    def complete(self):
+        """Whether all epochs are done, or validation has ended the run."""
+        return self._through if self.validation is None else self.model.best.finished
+
+    @property
+    def _through(self):
+        return self.model.position.epoch >= self.config.epochs
+
+    @property
+    def alpha(self):
+        """The learning rate of the coming round (float)."""
+        return self._alpha(self._fraction())
+
+    def stop(self):
+        """Ask for an end after the round that is running (safe from a signal handler or another thread)."""
+        self.stopped = True
+
+    def train(self):
+        """Train to the end, or to the end of the round in which `stop` is called or Ctrl-C pressed.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        DivergenceError
+            If training leaves the finite numbers, or its loss climbs beyond 5 times the untrained one, again and again
+            at ever smaller alphas; the model then holds the last good state.
+        InputError
+            If subsampling leaves no pair to train on.
+        """
+        try:
+            self._train()
+        finally:
+            self.engine.close()
+        return self.model
+
+    def _train(self):
+        clock = _Clock()
+        self.model.contexts = None  # of an earlier state
+        for event in () if self.complete else self._forewords:
+            self._tell(event)
+        with first_signal(self.stop):
+            while not self.complete and (self._through or not self.stopped):
+                if not self._evaluate(clock):
+                    self._epoch(clock)
+        self.engine.compose()
+        self.engine.forget()
+        try:
+            look_at_contexts(self.model, self.corpus)
+        except Exception as error:  # what was trained must not be lost by it: the read-out says what it lacks
+            warnings.warn(f"the contexts of words could not be looked at ({_said(error)})", stacklevel=3)
+        if self.stopped and not self.complete:
+            self._tell(Interrupted(self.model.position.epoch + 1, self._fraction()))
+
+    def _fraction(self, rounds=0):
+        """Share of the whole run that is done, or will be after so many more `rounds`."""
+        position = self.model.position
+        return min(1.0, (position.epoch + (position.round + rounds) / self.engine.n_rounds) / self.config.epochs)
+
+    def _epoch(self, clock):
+        """Run the rounds of the current epoch that are still to come."""
+        position = self.model.position
+        rounds = self.engine.plan(position.epoch)
+        every = max(1, len(rounds) // self._kept_states())
+        good = self._keep_former() or self._keep()
+        while position.round < len(rounds) and not self.stopped:
+            if self._evaluate(clock) or self.stopped:
+                break
+            now = rounds[position.round]
+            alphas = self._alpha(self._fraction()), self._alpha(self._fraction(rounds=1))
+            self._check_data(good)
+            loss, pairs = self.engine.run(now, alphas)
+            last = position.round + 1 == len(rounds)
+            kept = not last and ((position.round + 1) % every == 0 or self._due(rounds=1))
+            checked = last or kept or self.stopped
+            absurd = self.loss_at_init > 0 and loss > _ABSURD * self.loss_at_init * max(pairs, 1)
+            if not math.isfinite(loss) or absurd or (checked and not self.engine.healthy()):
+                self._roll_back(good)
+                continue
+            position.round += 1
+            position.loss_sum += loss
+            position.pairs += pairs
+            clock.add(loss, pairs, now.positions)
+            if kept:
+                good = self._keep()
+            self._tell_round(clock)
+            if self.stopped and not checked and not self.engine.healthy():
+                self._roll_back(good)  # what is handed over now is kept
+            elif not last and not self.stopped:
+                self._checkpoint(clock, good, checked)
+        if position.round == len(rounds):
+            self._end_epoch(clock)
+        elif position.round != good.round:  # whoever goes on must go back no less far than an uninterrupted run
+            self.model.good = Good(good, self.engine.kept())
+
+    def _check_data(self, good):
+        """Raise InputError if the data cannot be read any more; what was trained until now is saved first."""
+        try:
+            self.corpus.check()
+        except InputError:
+            if self.checkpoints is not None and self.engine.healthy():
+                self._save(good)
+            raise
+
+    def _checkpoint(self, clock, good, healthy):
+        """Save the model within an epoch if that is due.
+
+        good : Position, of the state to go back to; a run resumed from here must go back no less far
+        healthy : bool, the latest state is known to be; one that is not is left to the next check
+        """
+        if self.checkpoints is None or not self.checkpoints.due() or not (healthy or self.engine.healthy()):
+            return
+        with clock.stopped():
+            self._save(good)
+
+    def _save(self, good=None):
+        def prepare():
+            self.engine.compose()
+            if good is not None and self.model.position.round != good.round:
+                self.model.good = Good(good, self.engine.kept())
+
+        self.checkpoints.save(self.model, prepare=prepare)
+        self.model.good = None
+
+    def _kept_states(self):
+        """Return how often an epoch remembers a good state (int): four times at most, and less where it costs much.
+
+        Copying both matrices, and looking for what is not finite in them, takes about a hundredth of the time in which
+        as many tokens are trained as they have numbers.
+        """
+        numbers = self.model.vectors_in.size + self.model.vectors_out.size
+        return min(4, max(1, self.engine.n_positions // numbers))
+
+    def _epochs(self, rounds=0):
+        """Return how many epochs are done, or will be after so many more `rounds`."""
+        return self.model.position.epoch + (self.model.position.round + rounds) / self.engine.n_rounds
+
+    def _due(self, rounds=0):
+        """Tell whether the model is to be evaluated on held-out pairs now, or after so many more `rounds`."""
+        return self.validation is not None and self.validation.due(self.model, self._epochs(rounds), self._through)
+
+    def _evaluate(self, clock):
+        """Evaluate the model on held-out pairs if that is due; tell whether the run is over."""
+        if self._due():
+            with clock.stopped():
+                self.engine.compose()
+                for event in self.validation.evaluate(self.model, self._epochs(), self._through):
+                    self._tell(event)
+        return self.complete
+
+    def _alpha(self, fraction):
+        scale = self.engine.alpha_scale * self.model.position.alpha_factor
+        return scale * linear(self.config.alpha, self.config.min_alpha, fraction)
+
+    def _keep(self):
+        """Remember this state as good; return its position."""
+        self.engine.keep()
+        return Position(**vars(self.model.position))
+
+    def _keep_former(self):
+        """Remember the good state of a run that was interrupted after it; return its position, or None without one."""
+        former, self.model.good = self.model.good, None
+        if former is not None:
+            self.engine.keep(former.matrices)
+            return former.position
+
+    def _roll_back(self, good):
+        position = self.model.position
+        self.engine.go_back()
+        factor = position.alpha_factor / 2
+        for name, value in vars(good).items():
+            setattr(position, name, value)
+        position.alpha_factor = factor
+        if factor < 0.5**_HALVINGS:
+            raise DivergenceError(
+                f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}; "
+                + LOSSES[self.config.loss].unstable
+                + ("" if self.config.bounded_steps else " or leave --unbounded-steps out")
+            )
+        self._tell(RolledBack(position.epoch + 1, self._fraction(), factor))
+
+    def _end_epoch(self, clock):
+        position = self.model.position
+        if position.pairs == 0:
+            raise InputError(
+                f"no pair was trained in epoch {position.epoch + 1}: subsampling left no two words together; "
+                "raise --subsample, or switch it off with 0"
+            )
+        loss = position.loss_sum / position.pairs
+        done = EpochDone(
+            position.epoch + 1,
+            self.config.epochs,
+            clock.tokens,
+            position.pairs,
+            loss,
+            self.loss_at_init,
+            self._alpha((position.epoch + 1) / self.config.epochs),
+            clock.seconds(),
+        )
+        position.epoch += 1
+        position.round, position.loss_sum, position.pairs = 0, 0.0, 0
+        self._tell(done)
+        report = self.engine.report(position.epoch)
+        if report is not None:
+            self._tell(report)
+        if self.diagnose:
+            with clock.stopped():
+                self.engine.compose()
+                self._diagnoser = self._diagnoser or Diagnoser(self.engine.replica, self.corpus, self.config)
+                found = len(self._diagnoser.pairs.centres)  # none where nearly every sentence has one word
+                diagnosis = self._diagnoser.diagnose(position.epoch) if found else None
+            if diagnosis is not None:
+                self._tell(diagnosis)
+        if self.checkpoints is not None and self.checkpoints.due(epoch_done=True):
+            with clock.stopped():
+                self._save()
+
+    def _tell_round(self, clock):
+        fraction = self._fraction()
+        alpha = self._alpha(fraction)
+        self._tell(
+            RoundDone(
+                self.model.position.epoch + 1,
+                fraction,
+                clock.tokens,
+                clock.pairs,
+                alpha,
+                clock.recent_loss(),
+                self.loss_at_init,
+                clock.seconds(),
+            )
+        )
+
+    def _tell(self, event):
+        if not isinstance(event, RoundDone):
+            self.model.history.append(event.as_dict())
+        for listener in self.listeners:
+            listener(event)
+
+
+def _said(error):
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+class _Clock:
+    """Adds up what a run has done since it began, and a running mean of the loss."""
+
+    def __init__(self):
+        self.begun = time.perf_counter()
+        self.tokens = self.pairs = 0
+        self._recent = []  # (loss, pairs) of the latest rounds
+
+    def add(self, loss, pairs, tokens):
+        self.tokens += tokens
+        self.pairs += pairs
+        self._recent = [*self._recent[-9:], (loss, pairs)]
+
+    def recent_loss(self):
+        return sum(loss for loss, _ in self._recent) / max(1, sum(pairs for _, pairs in self._recent))
+
+    def seconds(self):
+        return time.perf_counter() - self.begun
+
+    @contextmanager
+    def stopped(self):
+        """Do not count what happens inside as time of training."""
+        begun = time.perf_counter()
+        yield
+        self.begun += time.perf_counter() - begun

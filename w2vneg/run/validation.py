@@ -1,0 +1,311 @@
+"""Held-out pairs on which a run is evaluated while it trains: which state was best, and when to stop.
+
+Between rounds, each time another `every` epochs are done, all held-out targets are ranked (`evaluation.ranking`). The
+best state is kept; after `patience` evaluations in a row without a better one the run ends. At the end, however it
+comes, the best state is restored to the bit.
+
+The state of this is `Model.best` and part of the model folder, so that a resumed run ends where an uninterrupted one
+would have. Only states that were found healthy are evaluated, and training never goes back behind one that was.
+"""
+
+import math
+import os
+import re
+import time
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from ..data.encoded.heldout import HeldOut, read_pairs_file
+from ..ground.errors import ConfigError, InputError, did_you_mean
+from ..ground.events import BestRestored, Validated
+from ..vectors.evaluation import evaluate_ranking, scores_of
+from ..vectors.evaluation.analogy import HALVES
+from ..vectors.evaluation.correction import RAW, share_of
+from .state import Best
+
+METRICS = ("mpr", "prec@K", "recall@K", "ndcg@K", "nll", "likelihood")
+_OTHER_K = 15  # of the figures reported beside a metric without a K
+_SAME_POINT = 1e-9  # of an epoch; rounding never moves an evaluation by a round
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure to choose by. name : str, as it was given; k : int, of the lists; sign : int, −1 where less is better"""
+
+    name: str
+    k: int = _OTHER_K
+    sign: int = 1
+
+    @classmethod
+    def parse(cls, text):
+        """Read ``mpr``, ``nll``, ``likelihood``, ``prec@15``, ``recall@15``, ``ndcg@15`` or one of `set_names`.
+
+        ConfigError for anything else.
+        """
+        text = str(text).strip().lower()
+        if text in set_names():
+            return cls(text)
+        if text in ("mpr", "likelihood", "nll"):
+            return cls(text, sign=-1 if text == "nll" else 1)
+        found = re.fullmatch(r"(prec|recall|ndcg)@([1-9]\d{0,8})", text)
+        if found is None:
+            known = f"{', '.join(METRICS)} with a whole number above 0 for K"
+            names = (*METRICS, *set_names())
+            example = f"; write {text}@15." if text in ("prec", "recall", "ndcg") else did_you_mean(text, names, 0)
+            raise ConfigError(f"unknown metric {text!r}{example} Known: {known}; of words {', '.join(set_names())}")
+        return cls(text, int(found[2]))
+
+    def figures(self, result):
+        """Return what is reported of a RankingResult: dict of str -> float, the metric itself among them."""
+        k = self.k
+        return {
+            "mpr": result.mpr,
+            "nll": result.nll,
+            "likelihood": result.likelihood,
+            f"prec@{k}": result.precision[k],
+            f"recall@{k}": result.recall[k],
+            f"ndcg@{k}": result.ndcg[k],
+        }
+
+    def better(self, value, than):
+        return self.sign * value > self.sign * than
+
+
+def set_names():
+    """Return the evaluation sets of words that a run can be evaluated by, instead of held-out pairs (list of str)."""
+    from ..data.catalog import names
+
+    analogies = [name for each in names("analogy") for name in (each, *(f"{each}-{half}" for half in HALVES))]
+    return [*names("similarity"), *analogies]
+
+
+class Validation:
+    """How a run is evaluated; what it has found so far stands in the model, so that many runs can share one of these.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Pairs (i, j) with weights, as ids of the model's two vocabularies; not trained on.
+    metric : str
+        See `Metric.parse`.
+    patience : int, at least 1, optional
+        End the run after so many evaluations in a row without a better one; None goes through all epochs.
+    every : float, above 0
+        Epochs from one evaluation to the next.
+    score
+        By what targets are sorted; see `evaluation.scores.scores_of`.
+    known : HeldOut, optional
+        Pairs left out of each centre's ranking (those trained on); a held-out pair among them stays in.
+    files : dict of str -> str, optional
+        Where `held` ("valid") and `known` come from, for resuming.
+
+    Raises
+    ------
+    ConfigError
+        If an option is out of range.
+    """
+
+    def __init__(self, held, *, metric="mpr", patience=None, every=1.0, score=RAW, known=None, files=None):
+        self.metric = check_options(metric, patience, every, score)
+        self.patience, self.every, self.score = patience, float(every), score
+        self.held, self._known, self.files = held, known, files or {}
+
+    @property
+    def settings(self):
+        """What must be the same where a run is resumed, and the files: dict that JSON can hold."""
+        known = None if self._known is None else _fingerprint(self._known)
+        return {
+            "metric": self.metric.name,
+            "patience": self.patience,
+            "every": self.every,
+            "held": _fingerprint(self.held),
+            "known": known,
+            "files": self.files,
+        } | ({} if share_of(self.score) == 0 else {"score": self.score})
+
+    def begin(self, model):
+        """Prepare a model for evaluations, or make sure that those it has had were of this kind; ConfigError if not."""
+        settings = self.settings
+        if share_of(self.score):
+            scores_of(model, self.score)  # refused now, not after an epoch, if it is not known how
+        if model.best is None:
+            model.best = Best(settings)
+            return
+        own = model.best.settings
+        names = {**settings, **own}
+        differing = [name for name in names if name != "files" and settings.get(name) != own.get(name)]
+        if differing:
+            what = {"held": "other held-out pairs", "known": "other known pairs"}
+            name = differing[0]
+            found = what.get(name, f"{name} {own.get(name)}, now {settings.get(name)}")
+            raise ConfigError(
+                f"the run to resume was evaluated by {found}; resume it with the same --valid and options"
+            )
+
+    def due(self, model, epoch, through):
+        """Tell whether something is to be done after `epoch` epochs (float); `through`: they are all there are."""
+        best = model.best
+        if best.finished:
+            return False
+        passed = lambda epochs: math.floor((epochs or 0.0) / self.every + _SAME_POINT)  # noqa: E731
+        return through or self._out_of_patience(best) or passed(epoch) > passed(best.last_epoch)
+
+    def evaluate(self, model, epoch, through):
+        """Evaluate the model, and end the run if that is due.
+
+        Yields
+        ------
+        Event
+            `Validated` unless this very state was evaluated before, then `BestRestored` if the run is over.
+        """
+        best = model.best
+        if best.last_epoch is None or abs(best.last_epoch - epoch) > _SAME_POINT:
+            yield self._evaluated(model, epoch)
+        if through or self._out_of_patience(best):
+            yield self._restored(model, epoch, not through)
+
+    def _out_of_patience(self, best):
+        return self.patience is not None and best.stale >= self.patience
+
+    def _evaluated(self, model, epoch):
+        begun, name, best = time.perf_counter(), self.metric.name, model.best
+        figures = self.figures(model)
+        improved = best.epoch is None or self.metric.better(figures[name], best.figures[name])
+        best.last_epoch, best.last_figures = epoch, figures
+        best.stale = 0 if improved else best.stale + 1
+        if improved:
+            best.epoch, best.figures = epoch, figures
+            for key, matrix in model.matrices().items():
+                kept = best.matrices.setdefault(key, np.empty(matrix.shape, matrix.dtype))
+                np.copyto(kept, matrix)
+        return Validated(
+            epoch,
+            name,
+            figures,
+            figures[name],
+            best.figures[name],
+            best.epoch,
+            improved,
+            best.stale,
+            time.perf_counter() - begun,
+        )
+
+    def _restored(self, model, epoch, early):
+        best = model.best
+        for name, matrix in model.matrices().items():
+            np.copyto(matrix, best.matrices[name])
+        best.matrices, best.finished = {}, True
+        return BestRestored(epoch, best.epoch, self.metric.name, best.figures, best.last_figures, early)
+
+    def figures(self, model):
+        """Evaluate a model's matrices: dict of str -> float (see `Metric.figures`)."""
+        scores = scores_of(model, self.score)
+        held = self.held.centres, self.held.targets, self.held.weights
+        shape = model.vectors_in.shape[0], model.vectors_out.shape[0]
+        known = None
+        if self._known is not None:
+            places = self._known.centres, self._known.targets
+            known = scipy.sparse.coo_matrix((np.ones(len(places[0]), np.float32), places), shape)
+        result = evaluate_ranking(scores, held, shape[1], ks=(self.metric.k,), known=known, samples=0, bootstrap=0)
+        return {name: float(value) for name, value in self.metric.figures(result).items()}
+
+
+@dataclass(frozen=True)
+class Validate:
+    """What a run is evaluated on while it trains, and how: the argument `valid` of `Word2Vec.fit`.
+
+    Parameters
+    ----------
+    pairs : path, table in memory or HeldOut
+        Held-out pairs, ranked between rounds; the best state is what `fit` ends with.
+    metric : str
+        What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.
+    patience : int, at least 1, optional
+        Stop after so many evaluations in a row without a better one; None goes through all epochs.
+    every : float, above 0
+        Epochs from one evaluation to the next.
+    score : "raw", "corrected" or float
+        Dot products, or corrected for popularity; a number is the share of the correction.
+    exclude_known : path, table in memory or HeldOut, optional
+        Pairs to leave out of the ranking, such as those trained on.
+
+    Raises
+    ------
+    ConfigError
+        If metric, patience or every is out of range.
+    """
+
+    pairs: str | os.PathLike | HeldOut
+    metric: str = "mpr"
+    patience: int | None = None
+    every: float = 1.0
+    score: str | float = RAW
+    exclude_known: str | os.PathLike | HeldOut | None = None
+
+    def __post_init__(self):
+        check_options(self.metric, self.patience, self.every, self.score)
+
+    def of(self, encoded, lowercase=False):
+        """Return the `Validation` of a run on `encoded` data; see `make_validation`."""
+        options = {"metric": self.metric, "patience": self.patience, "every": self.every, "score": self.score}
+        return make_validation(self.pairs, encoded, known=self.exclude_known, lowercase=lowercase, **options)
+
+
+def check_options(metric="mpr", patience=None, every=1.0, score=RAW):
+    """Raise ConfigError if one of these options of `Validation` is out of range; return the `Metric`."""
+    if patience is not None and (isinstance(patience, bool) or not isinstance(patience, int) or patience < 1):
+        raise ConfigError(f"patience must be a whole number of at least 1, not {patience!r}")
+    if isinstance(every, bool) or not isinstance(every, int | float) or not 0 < every < math.inf:
+        raise ConfigError(f"eval_every must be a number of epochs above 0, not {every!r}")
+    share_of(score)
+    return Metric.parse(metric)
+
+
+def make_validation(valid, encoded, *, known=None, lowercase=False, **options):
+    """Make a `Validation` for data that is trained on.
+
+    Parameters
+    ----------
+    valid, known : path, table in memory or HeldOut
+        Held-out pairs, and pairs to leave out of the ranking (or None): item, target[, weight] (see
+        `data.encoded.heldout.read_pairs_file`).
+    encoded : EncodedCorpus or EncodedPairs
+        For its vocabularies.
+    lowercase : bool
+        Whether the names of the training data were lower-cased.
+    **options
+        metric, patience, every, score: see `Validation`.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or no pair of it has both items in the vocabularies.
+    ConfigError
+        If an option is out of range.
+    """
+    check_options(**options)
+    files = {name: os.path.abspath(path) for name, path in (("valid", valid), ("known", known)) if _is_path(path)}
+    held, left_out = (
+        given
+        if given is None or isinstance(given, HeldOut)
+        else read_pairs_file(given, encoded.vocab, encoded.vocab_out, lowercase=lowercase)
+        for given in (valid, known)
+    )
+    if not len(held):
+        raise InputError(f"none of the {held.n_read:,} held-out pairs has both items in the training data")
+    return Validation(held, known=left_out, files=files, **options)
+
+
+def _is_path(given):
+    return isinstance(given, str | os.PathLike)
+
+
+def _fingerprint(pairs):
+    """Return a number by which pairs are known again."""
+    value = 0
+    for array, kind in ((pairs.centres, np.int64), (pairs.targets, np.int64), (pairs.weights, np.float64)):
+        value = zlib.crc32(np.ascontiguousarray(array, kind).tobytes(), value)
+    return value

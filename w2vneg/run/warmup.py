@@ -1,0 +1,94 @@
+"""Compile ahead what a run will need: by running it, on data made up for the purpose.
+
+Nothing is compiled by a list of signatures of its own, which would have to follow every change elsewhere. A few made-up
+sentences are written to a file, read as any file is (read-only maps are another type to the compiler than other arrays)
+and trained on with the options of the run.
+"""
+
+import dataclasses
+import random
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config import DEGENERACIES
+from ..data.encoded import encode_baskets, encode_corpus, encode_edges, encode_pairs
+from ..ground.errors import ConfigError
+from ..ground.jit import cache_folder, compilations
+from .word2vec import Word2Vec
+
+_ITEMS, _LINES, _LENGTH = 60, 40, 12
+
+
+@dataclass(frozen=True)
+class Warmed:
+    """compiled, found : tuple of str, functions compiled now and those found in the cache; seconds : float"""
+
+    compiled: tuple
+    found: tuple
+    seconds: float
+
+
+def warm_up(config, source="text"):
+    """Compile what a run needs, into the disk cache.
+
+    Parameters
+    ----------
+    config : TrainConfig
+        As for `Word2Vec`; dim and the plugs matter, the number of workers beyond two and of epochs does not.
+    source : str
+        "text", "baskets", "pairs" or "graph", what the run will read.
+
+    Returns
+    -------
+    Warmed
+
+    Raises
+    ------
+    ConfigError
+        If the options do not go together, or compiled code has nowhere to stay.
+    """
+    check_cache()
+    before, begun = compilations(), time.perf_counter()
+    config = dataclasses.replace(config, epochs=1, min_count=1, max_vocab=None, source=source, rectangular=False)
+    if config.subsample is None and source != "pairs":
+        config = dataclasses.replace(config, subsample=0.0)
+    if config.degeneracy not in (None, *DEGENERACIES):  # weights of words that are not made up
+        config = dataclasses.replace(config, degeneracy=None)
+    word2vec = Word2Vec(config)
+    word2vec.check()
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = word2vec.trainer(_encoded(Path(folder) / "made-up.txt", source))
+        word2vec.model = trainer.train()
+        word2vec.vectors.save(Path(folder) / "vectors.txt")
+    new, found = [], []
+    for name, counts in compilations().items():
+        compiled_before, found_before = before.get(name, (0, 0))
+        if counts[0] > compiled_before:
+            new.append(name)
+        elif counts[1] > found_before:
+            found.append(name)
+    return Warmed(tuple(new), tuple(found), time.perf_counter() - begun)
+
+
+def check_cache():
+    """Raise ConfigError if nothing can be compiled ahead."""
+    if cache_folder() is None:
+        raise ConfigError(
+            "there is no place to keep compiled code: the cache folder cannot be written; set W2VNEG_JIT_CACHE, or "
+            "W2VNEG_CACHE, to a folder that can"
+        )
+
+
+def _encoded(path, source):
+    rng = random.Random(1)
+    names = [f"item{number}" for number in range(_ITEMS)]
+    if source in ("pairs", "graph"):
+        rows = (f"{a}\t{b}\t{rng.randint(1, 3)}" for a in names for b in rng.sample(names, 5))
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+        return (encode_pairs if source == "pairs" else encode_edges)([str(path)])
+    lines = (" ".join(rng.sample(names, _LENGTH)) for _ in range(_LINES))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    encode = encode_corpus if source == "text" else encode_baskets
+    return encode([str(path)], min_count=1, use_cache=False)

@@ -1,1 +1,0 @@
-"""A run: from encoded data and options to two matrices, with all that happens between rounds."""

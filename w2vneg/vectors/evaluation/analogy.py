@@ -1,0 +1,233 @@
+"""Analogy questions "a is to b as c is to d", answered by 3CosAdd on unit vectors.
+
+The answer is the word w with the highest ``cos(w, b − a + c)``, where a, b, c are at length one and are
+themselves left out, whatever k. P@k is the share of the scored questions whose d is among the k best.
+Questions with an unknown word are left out and counted.
+
+Words are looked up as they are written, then lower-cased. With a lower-case vocabulary this gives the figures
+of gensim's ``evaluate_word_analogies``, which folds case, keeps the most frequent variant, and skips unknown
+words.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...ground.errors import ConfigError, InputError
+from ...kernels.evaluation.analogies import count_better
+from . import EVALUATORS
+from .lookup import Lookup, read_lines
+
+KS = (1, 5, 15)
+HALVES = {"dev": 0, "test": 1}  # half -> parity of a question's position in its section
+NEVER = np.iinfo(np.int64).max  # the rank of an answer that is a word of its own question
+
+
+@dataclass(frozen=True)
+class SectionScore:
+    """Precision over one section, or over several.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"semantic", "syntactic", "all"}
+    precision : dict, int -> float in [0, 1], or None
+        P@k by k; None if no question could be scored.
+    scored, total : int
+        Questions with four known words, and all.
+    """
+
+    name: str
+    kind: str
+    precision: dict | None
+    scored: int
+    total: int
+
+
+@dataclass(frozen=True)
+class AnalogyResult:
+    """How many analogy questions are answered rightly.
+
+    Attributes
+    ----------
+    name, path : str
+        The set, and the file it was read from.
+    half : {None, "dev", "test"}
+        Which questions: all, those at even positions of each section (from 0), those at odd ones.
+    restrict_vocab : int or None
+        Only the first so many words were used, if not None.
+    overall : SectionScore
+    semantic, syntactic : SectionScore or None
+        Over the sections of that kind; None if there is none. Sections named ``gram…`` are syntactic.
+    sections : list of SectionScore
+    unknown : int
+        Different words without a vector.
+    lowered : int
+        Different words that were found in lower case only.
+    """
+
+    name: str
+    path: str
+    half: str | None
+    restrict_vocab: int | None
+    overall: SectionScore
+    semantic: SectionScore | None
+    syntactic: SectionScore | None
+    sections: list
+    unknown: int
+    lowered: int
+
+    def as_dict(self):
+        """Return the result as a dict that `json` can write."""
+        return asdict(self)
+
+
+@EVALUATORS.register("analogy")
+def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, case="lower"):
+    """Answer the analogy questions of a file.
+
+    Parameters
+    ----------
+    vectors : Vectors
+    path : str or Path
+        Lines ``: section``, and four words a line; see `read_questions`.
+    name : str, optional
+        What to call the set; its file name if not given.
+    restrict_vocab : int, at least 1, optional
+        Only the first so many words are known, and may be answers.
+    half : {None, "dev", "test"}
+        All questions, or a fixed half of each section: the 1st, 3rd, 5th … ("dev") or the 2nd, 4th, 6th …
+        ("test"). So choices can be made on one half and evaluated on the other.
+    case : {"lower", "exact"}
+        "lower": a word is looked up as it is, then lower-cased. "exact": as it is only.
+
+    Returns
+    -------
+    AnalogyResult
+
+    Raises
+    ------
+    InputError
+        If the file is missing or has a bad line, or no question can be scored.
+    ConfigError
+        If `restrict_vocab` is below 1 or `half` unknown.
+    """
+    if restrict_vocab is not None and restrict_vocab < 1:
+        raise ConfigError(f"restrict_vocab must be at least 1, not {restrict_vocab}")
+    if half is not None and half not in HALVES:
+        raise ConfigError(f"half must be dev or test, not {half!r}")
+    sections = read_questions(path)
+    if half is not None:
+        sections = [(title, questions[HALVES[half] :: 2]) for title, questions in sections]
+    lookup = Lookup(vectors, case, restrict_vocab)
+    found = []  # per section: int64 (scored, 4)
+    for _, questions in sections:
+        rows = np.array([[lookup(word) for word in question] for question in questions], dtype=np.int64)
+        rows = rows.reshape(-1, 4)
+        found.append(rows[(rows >= 0).all(axis=1)])
+    questions = np.concatenate(found)
+    total = sum(len(questions) for _, questions in sections)
+    if not len(questions):
+        raise InputError(
+            f"{path}: none of the {total} questions has vectors for all four words; "
+            "train on more text or with a larger vocabulary"
+        )
+    ranks = answer_ranks(vectors.unit[:restrict_vocab], questions)
+    parts = np.split(ranks, np.cumsum([len(rows) for rows in found])[:-1])
+    scores = [
+        _score(title, section_kind(title), part, len(asked))
+        for (title, asked), part in zip(sections, parts, strict=True)
+    ]
+    return AnalogyResult(
+        name=name or Path(path).name,
+        path=str(path),
+        half=half,
+        restrict_vocab=restrict_vocab,
+        overall=_score("all", "all", ranks, total),
+        semantic=_total("semantic", scores, parts),
+        syntactic=_total("syntactic", scores, parts),
+        sections=scores,
+        unknown=len(lookup.unknown),
+        lowered=len(lookup.lowered),
+    )
+
+
+def answer_ranks(unit, questions):
+    """Return how many words are better answers than the right one, the question's three words left out.
+
+    Scores are compared in double precision; of equally good words the one in the lower row comes first. An answer
+    that is one of its question's own words has the rank `NEVER`.
+
+    Parameters
+    ----------
+    unit : ndarray, float32, (n, dim)
+        Vectors at length one.
+    questions : ndarray, int, (n_questions, 4)
+        Rows of a, b, c and d.
+
+    Returns
+    -------
+    ndarray, int64, (n_questions,)
+    """
+    questions = np.ascontiguousarray(questions, dtype=np.int64)
+    ranks = count_better(np.ascontiguousarray(unit), questions)
+    ranks[(questions[:, 3:] == questions[:, :3]).any(axis=1)] = NEVER
+    return ranks
+
+
+def section_kind(title):
+    """Return ``"syntactic"`` for the sections named ``gram…``, as in the Google set, else ``"semantic"``."""
+    return "syntactic" if title.startswith("gram") else "semantic"
+
+
+def _score(title, kind, ranks, total):
+    precision = {k: float(np.mean(ranks < k)) for k in KS} if len(ranks) else None
+    return SectionScore(title, kind, precision, len(ranks), total)
+
+
+def _total(kind, scores, parts):
+    chosen = [(score, part) for score, part in zip(scores, parts, strict=True) if score.kind == kind]
+    if not chosen:
+        return None
+    ranks = np.concatenate([part for _, part in chosen])
+    return _score(kind, kind, ranks, sum(score.total for score, _ in chosen))
+
+
+def read_questions(path):
+    """Read analogy questions: lines ``: section``, each followed by lines of four words.
+
+    Lines that start with ``//`` are comments (the first publication opens with one). Questions before the
+    first section line form a section named ``questions``.
+
+    Returns
+    -------
+    list of (str, list of four-tuples of str)
+
+    Raises
+    ------
+    InputError
+        With file and line, if the file is missing, a line has not four words, or there is no question.
+    """
+    sections = []
+    for number, line in read_lines(path):
+        if line.startswith("//"):
+            continue
+        if line.startswith(":"):
+            title = line[1:].strip()
+            if not title:
+                raise InputError(f"{path}:{number}: expected the name of a section after the colon; add one")
+            sections.append((title, []))
+            continue
+        words = line.split()
+        if len(words) != 4:
+            raise InputError(
+                f"{path}:{number}: expected four words or ': section', found {len(words)} "
+                f"word{'s' * (len(words) != 1)} ({line.strip()[:40]!r}); correct or remove the line"
+            )
+        if not sections:
+            sections.append(("questions", []))
+        sections[-1][1].append(tuple(words))
+    if not any(questions for _, questions in sections):
+        raise InputError(f"{path} holds no analogy question; expected four words a line")
+    return sections

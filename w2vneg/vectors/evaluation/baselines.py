@@ -1,0 +1,219 @@
+"""A model on held-out pairs, beside baselines that only count: is it worth having?
+
+>>> from w2vneg import Word2Vec
+>>> evaluation = Word2Vec.load("model").evaluate_ranking("split/test.tsv", exclude_known="split/train.tsv")
+>>> evaluation.model.mpr, evaluation.results["popularity"].mpr
+
+Popularity and item-item co-occurrence are counted in the training part of the same split, and ranked like the model.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from ...data.encoded import read_pairs_file
+from ...data.readers.frames import Frame
+from ...ground.files.memory import memory_size
+from . import KS, cooccurrence_scores, evaluate_ranking, history_scores, popularity_scores, scores_of
+from .folding import with_users
+from .scores import history_memory
+
+MODEL, POPULARITY, COOCCURRENCE = "model", "popularity", "item-item co-occurrence"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What a file of pairs had for a model: files : list of str; read : int, rows; unknown : int, rows with an item
+    that the model does not know; evaluated : float, share of the rows without them; weight : float, share of the weight
+    columns : tuple of str, which columns of the first file were read as what, in words
+    """
+
+    files: list
+    read: int
+    unknown: int
+    evaluated: float
+    weight: float
+    columns: tuple = ()
+
+
+@dataclass(frozen=True)
+class RankingEvaluation:
+    """results : dict of str -> RankingResult, of the model and of each baseline, by the names above
+    test : Coverage; known : Coverage of what was left out of the catalogue, or None
+    train : Coverage of what the baselines counted, or None if popularity is by the counts of the model's vocabulary
+    options : dict of what was asked for; missing : dict of baseline -> why it is not there
+    """
+
+    results: dict
+    test: Coverage
+    known: Coverage | None
+    train: Coverage | None
+    options: dict
+    missing: dict
+
+    @property
+    def model(self):
+        """RankingResult of the model itself."""
+        return self.results[MODEL]
+
+    def not_above(self, baseline):
+        """Return the figures (list of str, as ``"precision@5"``) in which the model does not exceed a baseline."""
+        own, other = _figures(self.model), _figures(self.results[baseline])
+        return [name for name, value in own.items() if name in other and not value > other[name]]
+
+    def as_dict(self):
+        return asdict(self)
+
+
+def evaluate_with_baselines(
+    model,
+    test,
+    *,
+    exclude_known=(),
+    train=(),
+    ks=KS,
+    samples=100,
+    bootstrap=1000,
+    seed=1,
+    baselines=True,
+    score="raw",
+    fold_in=None,
+):
+    """Rank held-out pairs with a model and with baselines.
+
+    Parameters
+    ----------
+    model : Model
+    test : str, Path, sequence of them, or table in memory
+        Pairs (item, target[, weight]) that were not trained on.
+    exclude_known : str, Path, sequence of them, or table in memory
+        Pairs to leave out of each centre's catalogue, as a rule the training part.
+    train : str, Path or sequence of them
+        What the baselines count; the files of `exclude_known` if left out. Without either there is only popularity,
+        by the counts of the model's vocabulary.
+    ks, samples, bootstrap, seed
+        See `evaluate_ranking`.
+    baselines : bool
+    score
+        By what the model sorts targets; see `scores.scores_of`.
+    fold_in : str, Path, or table in memory, optional
+        (user, item) of users whom training did not see: their vectors are made of these items (`folding.fold_in`),
+        which are left out of their catalogue.
+
+    Returns
+    -------
+    RankingEvaluation
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or has not one pair of items that the model knows.
+    """
+    exclude_known, train = _as_paths(exclude_known), _as_paths(train)
+    model, _, shown = with_users(model, fold_in)
+    vocabularies = model.vocab, model.vocab_out
+    lowercase = model.config.lowercase
+    (centres, targets, weights), tested = _read(_as_paths(test), vocabularies, lowercase)
+    known, left_out = _matrix(exclude_known, vocabularies, lowercase)
+    counted, learnt = (known, left_out) if not train else _matrix(train, vocabularies, lowercase)
+    known, counted = _together(known, shown), counted if counted is None else _together(counted, shown)
+    n_targets = len(model.vocab_out)
+    options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed, "score": score}
+
+    seen = model.vocab_out.counts if counted is None else np.asarray(counted.sum(axis=0)).ravel()
+
+    def rank(scores, logits=True):
+        return evaluate_ranking(
+            scores,
+            (centres, targets, weights),
+            n_targets,
+            ks=ks,
+            known=known,
+            logits=logits,
+            samples=samples,
+            bootstrap=bootstrap,
+            seed=seed,
+            counts=seen,
+        )
+
+    results, missing = {}, {}
+    results[MODEL] = rank(scores_of(model, score))
+    if baselines:
+        results[POPULARITY] = rank(popularity_scores(seen))
+        problem = _why_no_cooccurrence(counted, model)
+        if problem:
+            missing[COOCCURRENCE] = problem
+        else:
+            scores = history_scores if model.config.rectangular else cooccurrence_scores
+            results[COOCCURRENCE] = rank(scores(counted, seen), logits=False)
+    return RankingEvaluation(results, tested, left_out, learnt, options, missing)
+
+
+def read_known(files, model, more=None, tell=None):
+    """Return the pairs of files as CSR, float64 (n_in, n_out), weights of the same pair summed; None without files.
+
+    more : csr_matrix of the same shape, optional, to be added
+    tell : callable, optional, called with a line that says which columns were read as what
+    """
+    pairs, coverage = _matrix(_as_paths(files), (model.vocab, model.vocab_out), model.config.lowercase)
+    if tell is not None and coverage is not None:
+        tell(f"{', '.join(coverage.files)}: {'; '.join(coverage.columns)}")
+    return _together(pairs, more)
+
+
+def _together(pairs, more):
+    """Return the sum of two matrices of pairs; either may be None."""
+    return more if pairs is None else pairs if more is None else (pairs + more).tocsr()
+
+
+def _as_paths(files):
+    if isinstance(files, str | Path):
+        return [files]
+    return list(files) if _are_paths(files) else [Frame.of(files)]
+
+
+def _are_paths(files):
+    return isinstance(files, list | tuple) and all(isinstance(file, str | Path | Frame) for file in files)
+
+
+def _read(files, vocabularies, lowercase):
+    parts = [read_pairs_file(path, *vocabularies, lowercase=lowercase) for path in files]
+    pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
+    read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
+    weight = float(pairs[2].sum()) / sum(part.weight_read for part in parts)
+    return pairs, Coverage(
+        [str(path) for path in files], read, unknown, (read - unknown) / read, weight, parts[0].columns
+    )
+
+
+def _matrix(files, vocabularies, lowercase):
+    if not files:
+        return None, None
+    (centres, targets, weights), coverage = _read(files, vocabularies, lowercase)
+    shape = tuple(len(vocab) for vocab in vocabularies)
+    return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage
+
+
+def _why_no_cooccurrence(counted, model):
+    """Return why this baseline is left out (str), or None if it is not."""
+    if counted is None:
+        return "it is counted in the training part, which is not given"
+    if model.config.rectangular and history_memory(counted) > memory_size() // 4:
+        return f"its counts could take {history_memory(counted) / 1e9:.0f} GB, more than a quarter of the memory"
+    return None
+
+
+def _figures(result):
+    """Return all figures of which more is better: dict of name -> float."""
+    figures = {
+        "mpr": result.mpr,
+        "mrr": result.mrr,
+        "auc": result.auc,
+        "likelihood": result.likelihood,
+        "nll": None if result.nll is None else -result.nll,
+    }
+    for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map"):
+        figures |= {f"{name}@{k}": value for k, value in getattr(result, name).items()}
+    return {name: value for name, value in figures.items() if value is not None}

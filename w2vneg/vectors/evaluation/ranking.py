@@ -1,0 +1,310 @@
+"""Ranking of held-out pairs (i, j): where does j stand among all targets, sorted by the raw logit s_ij?
+
+    rank_ij = #{j' : s_ij' > s_ij} + ½ #{j' ≠ j : s_ij' = s_ij}                 0 is the top; ties count half
+    MPR     = mean over pairs of 1 − rank_ij / (V − 1)                          share of the catalogue ranked below j
+    sampled MPR (RS eq. 10) = how often s_ij > s_ij' for j' drawn uniformly from the catalogue, ties lost
+    Prec@k  = share of pairs with j among the k best targets                    the papers' (RS §3.2.3, CIS §4)
+    likelihood E[g_i(j)] (RS eq. 9), mean NLL and perplexity, with g_i = softmax of s_i over all targets
+
+Recommendation people ask for lists: the k best targets for i against the set R_i of all its held-out targets.
+
+    list precision@k = |top_k ∩ R_i| / k        recall@k = |top_k ∩ R_i| / |R_i|        hit rate@k = 1 if they meet
+    NDCG@k = Σ_{j ∈ top_k ∩ R_i} 1 / log₂(place_ij + 2)  /  Σ_{r < min(k, |R_i|)} 1 / log₂(r + 2)
+
+    MAP@k = Σ_{j ∈ top_k ∩ R_i} |R_i ∩ top_place(j)| / place(j)  /  min(k, |R_i|)
+    MRR = 1 / place of the best of R_i; here places count from 1 on
+    AUC = how often one of R_i is above a target that is not, equal ones half
+
+each a mean over centres. Of the lists themselves:
+
+    coverage@k = share of all targets that stand in any list        novelty@k = mean of −log₂ (share of all counts)
+
+Equal scores have no order: every figure is its average over all orders of the equal ones (`orders`), but for
+the last two, whose lists take equal ones in the order of ids.
+Where known targets are left out, they are taken from i's catalogue before anything is ranked or normalised; V then is
+what remains. Intervals: percentile bootstrap over centres, whose pairs belong together; beyond `_GROUPS` centres, over
+that many random groups of them.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import scipy.sparse
+
+from ...ground.errors import ConfigError, InputError
+from ...kernels.evaluation.best import best_of_rows
+from ...kernels.evaluation.ranking import Question, find_places
+from . import EVALUATORS
+from .orders import TieGroups
+
+_SCORES = 16_000_000  # scores held at a time (64 MB as float32)
+_GROUPS = 10_000
+KS = (1, 5, 15, 50)
+
+
+@dataclass(frozen=True)
+class RankingResult:
+    """mpr, mpr_sampled, likelihood, nll, perplexity : float; likelihoods are None for scores that are no logits,
+    mpr_sampled without samples
+    precision : dict of k -> float, the papers'; list_precision, recall, hit_rate, ndcg, map : dict of k -> float
+    mrr, auc : float; coverage, novelty : dict of k -> float, novelty in bits and empty where nothing was counted
+    intervals : dict of name -> (low, high), 95 %, for every figure ("precision@5") but coverage, no mean; empty without
+    bootstrap, and for a single centre
+    pairs : float, their weights' sum; distinct_pairs, centres : int; targets : int, in the catalogue
+    known_left_out : bool; known_held_out : int, pairs both known and held out, which stay in the catalogue
+    """
+
+    mpr: float
+    mpr_sampled: float | None
+    precision: dict
+    list_precision: dict
+    recall: dict
+    hit_rate: dict
+    ndcg: dict
+    map: dict
+    mrr: float
+    auc: float
+    coverage: dict
+    novelty: dict
+    likelihood: float | None
+    nll: float | None
+    perplexity: float | None
+    pairs: float
+    distinct_pairs: int
+    centres: int
+    targets: int
+    known_left_out: bool
+    known_held_out: int
+    intervals: dict
+
+    def as_dict(self):
+        return asdict(self)
+
+
+@EVALUATORS.register("ranking")
+def evaluate_ranking(
+    scores, pairs, n_targets, *, ks=KS, known=None, logits=True, samples=100, bootstrap=1000, seed=1, counts=None
+):
+    """Rank the held-out targets of every centre among the whole catalogue, in blocks of bounded memory.
+
+    Parameters
+    ----------
+    scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets)
+        See `LogitScores`, `popularity_scores`, `cooccurrence_scores`, `history_scores`.
+    pairs : (centres, targets, weights), int (n,), int (n,), float (n,)
+        Held-out pairs; the same pair twice counts as one of both weights, one of weight 0 is none.
+    n_targets : int
+    ks : sequence of int
+    known : scipy.sparse matrix, (n_centres, n_targets), optional
+        Pairs to leave out of the catalogue (those trained on). A held-out pair among them stays in.
+    logits : bool
+        Whether the scores are logits, so that likelihoods mean something.
+    samples : int
+        Targets j' drawn for each pair for the sampled MPR; 0 for none.
+    bootstrap : int
+        Resamples of the centres for the intervals; 0 for none. The same centres and seed are resampled alike, whatever
+        the scores.
+    seed : int
+    counts : (n_targets,), optional
+        How often each target was seen in training, for novelty.
+
+    Returns
+    -------
+    RankingResult
+
+    Raises
+    ------
+    InputError
+        If there is no pair, or scores are no finite numbers. ConfigError if a k is below 1, a weight negative, there
+        are fewer than two targets, or known pairs are of another catalogue.
+    """
+    ks = tuple(ks)
+    if n_targets < 2 or min(ks, default=0) < 1:
+        raise ConfigError(f"ranking needs two targets or more and every k at least 1; got {n_targets} and k {ks}")
+    held = _as_held(pairs, n_targets)
+    centres = np.flatnonzero(np.diff(held.indptr))
+    known_in = None if known is None else _as_known(known, held.shape[0], n_targets)
+    for_groups, for_samples, for_bootstrap = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
+    groups = np.arange(len(centres))
+    if len(centres) > _GROUPS:
+        groups = for_groups.permutation(groups) % _GROUPS
+    table = {}  # figure -> float64 (groups,), sums over the centres of each group
+    rows = max(1, _SCORES // n_targets)
+    lists = _Lists(ks, n_targets, counts)
+    for start in range(0, len(centres), rows):
+        part = slice(start, start + rows)
+        block = _Block(scores(centres[part]), centres[part], held, known_in)
+        for name, sums in (block.sums(ks, logits, samples, for_samples) | lists.sums(block.scores)).items():
+            total = table.setdefault(name, np.zeros(groups.max() + 1))
+            total += np.bincount(groups[part], sums, len(total))
+    facts = {
+        "pairs": float(held.data.sum()),
+        "distinct_pairs": held.nnz,
+        "centres": len(centres),
+        "targets": n_targets,
+        "known_left_out": known is not None,
+        "known_held_out": 0 if known_in is None else int(known_in.multiply(held.astype(bool)).nnz),
+    }
+    return _result(table, ks, facts | {"coverage": lists.coverage()}, bootstrap, for_bootstrap)
+
+
+class _Block:
+    """The held-out pairs of some centres, placed.
+
+    row : int64, (n,), which centre of the block; weight : float64, (n,)
+    above, equal : int64, (n,), targets that score higher, and others that score the same
+    size : int64, (b,), of each centre's catalogue; log_p : float64, (n,)
+    scores : (b, n_targets), −∞ for what is left out
+    """
+
+    def __init__(self, scores, centres, held, known):
+        part = held[centres]
+        self.n_centres = len(centres)
+        self.row = np.repeat(np.arange(len(centres)), np.diff(part.indptr))
+        self.weight = part.data
+        if known is None:
+            out = np.zeros(len(centres) + 1, np.int64), np.empty(0, np.int32)
+        else:
+            seen = known[centres]
+            out = seen.indptr.astype(np.int64), seen.indices.astype(np.int32)
+        question = Question(part.indptr.astype(np.int64), part.indices.astype(np.int32), *out)
+        self.scores = np.ascontiguousarray(scores)
+        found = find_places(self.scores, question)
+        if not np.isfinite(found.log_z).all() or not np.isfinite(found.own).all():
+            raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
+        self.above, self.equal = found.above, found.equal
+        self.size = scores.shape[1] - found.gone
+        self.log_p = found.own - found.log_z[self.row]
+
+    def _total(self, values):
+        return np.bincount(self.row, values, self.n_centres)
+
+    def sums(self, ks, logits, samples, rng):
+        """Return what every figure is made of: dict of name -> float64 (b,), sums over each centre's pairs."""
+        size = self.size[self.row]
+        rank = self.above + 0.5 * self.equal
+        sums = {"pairs": self._total(self.weight), "centres": np.ones(self.n_centres)}
+        sums["mpr"] = self._total(self.weight * (1.0 - rank / np.maximum(size - 1, 1)))
+        if samples:
+            below = size - 1 - self.above - self.equal
+            wins = rng.binomial(samples, below / size)  # each j' is below j with this chance
+            sums["mpr_sampled"] = self._total(self.weight * wins / samples)
+        if logits:
+            sums["log_p"] = self._total(self.weight * self.log_p)
+            sums["likelihood"] = self._total(self.weight * np.exp(self.log_p))
+        relevant = self._total(None)
+        ties = TieGroups(self.row, self.above, self.equal, self.n_centres)
+        sums |= {"mrr": ties.reciprocal_rank(), "auc": ties.auc(self.size)}
+        gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(max(ks)) + 2.0))])
+        for k in ks:
+            inside = np.clip((k - self.above) / (self.equal + 1.0), 0.0, 1.0)
+            hits = self._total(inside)
+            first, last = np.minimum(self.above, k), np.minimum(self.above + self.equal + 1, k)
+            gain = self._total((gains[last] - gains[first]) / (self.equal + 1.0))
+            sums[f"precision@{k}"] = self._total(self.weight * inside)
+            sums[f"list_precision@{k}"] = hits / k
+            sums[f"recall@{k}"] = hits / relevant
+            sums[f"hit_rate@{k}"] = ties.hit_rate(k)
+            sums[f"map@{k}"] = ties.average_precision(k)
+            sums[f"ndcg@{k}"] = gain / gains[np.minimum(k, relevant).astype(np.int64)]
+        return sums
+
+
+class _Lists:
+    """The k best targets of each centre: which targets stand in any list, and how popular they are."""
+
+    def __init__(self, ks, n_targets, counts):
+        self._ks, self._best_place = ks, np.full(n_targets, n_targets)  # of each target in any list
+        self._bits = None
+        if counts is not None and np.sum(counts) > 0:
+            counts = np.asarray(counts, np.float64)
+            self._bits = -np.log2(np.where(counts > 0, counts, 0.5 * counts[counts > 0].min()) / counts.sum())
+
+    def sums(self, scores):
+        """Return the novelty of each centre's lists: dict of name -> float64 (b,); and remember what they hold."""
+        k = min(max(self._ks), scores.shape[1])
+        ids = best_of_rows(scores.astype(np.float32, copy=False), k).ids
+        listed = ids >= 0
+        np.minimum.at(self._best_place, ids[listed], np.broadcast_to(np.arange(k), ids.shape)[listed])
+        if self._bits is None:
+            return {}
+        bits = np.cumsum(np.where(listed, self._bits[ids], 0.0), axis=1)
+        lengths = np.cumsum(listed, axis=1)
+        ends = {one: min(one, k) - 1 for one in self._ks}
+        return {f"novelty@{one}": bits[:, end] / np.maximum(lengths[:, end], 1) for one, end in ends.items()}
+
+    def coverage(self):
+        return {k: float((self._best_place < k).mean()) for k in self._ks}
+
+
+def _as_held(pairs, n_targets):
+    """Return the held-out pairs as CSR, float64 weights above 0, each pair once."""
+    centres, targets, weights = (np.asarray(values) for values in pairs)
+    if len(weights) and not (np.isfinite(weights).all() and weights.min() >= 0):
+        raise ConfigError("weights of held-out pairs must be finite and not negative")
+    seen = weights > 0
+    if not seen.any():
+        raise InputError("no held-out pair to rank: all their items are unknown to the model")
+    shape = (int(centres[seen].max()) + 1, n_targets)
+    held = scipy.sparse.coo_matrix((weights[seen].astype(np.float64), (centres[seen], targets[seen])), shape).tocsr()
+    held.sum_duplicates()
+    return held
+
+
+def _as_known(known, n_centres, n_targets):
+    """Return a CSR matrix of ones where a pair is known, with a row for every centre that is asked for."""
+    known = scipy.sparse.coo_matrix(known)
+    if known.shape[1] != n_targets:
+        raise ConfigError(f"the known pairs have {known.shape[1]} targets, the scores {n_targets}; use one vocabulary")
+    asked = known.row < n_centres
+    ones = np.ones(int(asked.sum()), bool)
+    return scipy.sparse.csr_matrix((ones, (known.row[asked], known.col[asked])), (n_centres, n_targets))
+
+
+_BY_PAIR = ("mpr", "mpr_sampled", "likelihood", "log_p", "precision")
+_BY_K = ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map")
+
+
+def _means(table, weights):
+    """Return every figure for each of these weights of the groups: dict of name -> float64 (r,).
+
+    weights : float64, (r, groups)
+    """
+    by_pair, by_centre = weights @ table["pairs"], weights @ table["centres"]
+    means = {
+        name: weights @ sums / (by_pair if name.split("@")[0] in _BY_PAIR else by_centre)
+        for name, sums in table.items()
+        if name not in ("pairs", "centres")
+    }
+    if "log_p" in means:
+        means["nll"] = -means.pop("log_p")
+        means["perplexity"] = np.exp(means["nll"])
+    return means
+
+
+def _intervals(table, bootstrap, rng):
+    n = len(table["centres"])
+    if n < 2 or not bootstrap:
+        return {}
+    parts, batch = [], max(1, _SCORES // 16 // n)
+    for start in range(0, bootstrap, batch):
+        r = min(batch, bootstrap - start)
+        drawn = rng.integers(0, n, (r, n)) + n * np.arange(r)[:, None]
+        parts.append(_means(table, np.bincount(drawn.ravel(), minlength=r * n).reshape(r, n).astype(np.float64)))
+    intervals = {}
+    for name in parts[0]:
+        low, high = np.quantile(np.concatenate([part[name] for part in parts]), (0.025, 0.975))
+        intervals[name] = (float(low), float(high))
+    return intervals
+
+
+def _result(table, ks, facts, bootstrap, rng):
+    means = {name: float(value[0]) for name, value in _means(table, np.ones((1, len(table["centres"])))).items()}
+    single = ("mpr", "mpr_sampled", "mrr", "auc", "likelihood", "nll", "perplexity")
+    return RankingResult(
+        **{name: means.get(name) for name in single},
+        **{name: {k: means[f"{name}@{k}"] for k in ks} for name in _BY_K},
+        **facts,
+        novelty={k: means[f"novelty@{k}"] for k in ks if f"novelty@{k}" in means},
+        intervals=_intervals(table, bootstrap, rng),
+    )

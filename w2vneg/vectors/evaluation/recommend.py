@@ -1,0 +1,248 @@
+"""What comes next: the targets that a model expects with one or several items.
+
+For seeds i₁ … i_m the score of j is the mean of the raw logits, (1/m) Σ s_(i j) = v̄ · w_j with v̄ the seeds' mean input
+vector. As a softmax it is the product of what each seed expects, its m-th root: all seeds must agree, and the score of
+one seed is its logit. A seed given twice counts twice.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+
+from ...data.misspelt import near_spellings
+from ...data.readers.names import as_word
+from ...data.words import are_numbers
+from ...ground.errors import ConfigError, InputError, UnknownNameError
+from ...ground.jit import launch
+from ...kernels.dense.blas import one_blas_thread
+from ...kernels.evaluation.best import LeftOut, Lists, best_of_tile
+from .. import top_rows
+from . import scores_of
+from .folding import NEW_USER, fold_in_items
+from .lookup import read_lines
+
+_SCORES = 16_000_000  # of a block of centres, which is handed on when it is done
+_BLOCKS = 8  # or at least so many times what a thread takes at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendations:
+    """Lists of many centres.
+
+    queries : list of str
+    ids : ndarray, int32, (n, k), rows of ``words``, the best first; −1 where a list has ended
+    scores : ndarray, float32, (n, k); −inf where a list has ended
+    words : data.words.Words, what the ids stand for
+    """
+
+    queries: list
+    ids: np.ndarray
+    scores: np.ndarray
+    words: object
+
+    def __len__(self):
+        return len(self.queries)
+
+    def __iter__(self):
+        """Go through (query, list of (target, score))."""
+        for query, ids, scores in zip(self.queries, self.ids.tolist(), self.scores.tolist(), strict=True):
+            yield query, [(self.words[i], score) for i, score in zip(ids, scores, strict=True) if i >= 0]
+
+
+def recommend_blocks(model, centres, k, known=None, score="raw"):
+    """Yield the best targets of one block of centres after the other.
+
+    Parameters
+    ----------
+    model : Model
+    centres : ndarray, int, (n,)
+        Ids; each is asked for by itself.
+    k : int, at least 1
+    known : scipy.sparse.csr_matrix, (n_in, n_out), optional
+        Targets to leave out for each centre.
+    score
+        See `scores.scores_of`.
+
+    Yields
+    ------
+    centres : ndarray, int, (b,); ids : int32, (b, k); scores : float32, (b, k)
+        As in `Recommendations`.
+
+    Raises
+    ------
+    ConfigError
+        With k below 1. InputError if scores are no numbers.
+    """
+    _check_k(k)
+    score, n_targets = scores_of(model, score), len(model.vocab_out)
+    one_kind, k = model.vocab_out is model.vocab, min(k, n_targets)
+    block = score.rows * max(_BLOCKS, _SCORES // (score.rows * n_targets))
+    for start in range(0, len(centres), block):
+        part = centres[start : start + block]
+        own = part.astype(np.int64) if one_kind else np.full(len(part), -1)
+        left_out, lists = LeftOut.of(own, None if known is None else known[part]), Lists.empty(len(part), k)
+
+        def work(n, part=part, left_out=left_out, lists=lists):
+            some = slice(n * score.rows, (n + 1) * score.rows)
+            for first, scores in score.tiles(part[some]):
+                best_of_tile(scores, first, left_out.rows(some), lists.rows(some))
+
+        with one_blas_thread():
+            launch(work, -(-len(part) // score.rows))
+        if not lists.sound.all():
+            raise InputError("some scores are no finite numbers: the vectors are too long, the model has diverged")
+        yield part, lists.ids, lists.scores
+
+
+def read_queries(model, path=None):
+    """Return the ids of the names in a file, one a line, and how many names the model does not know.
+
+    Parameters
+    ----------
+    model : Model
+    path : str or Path, optional
+        All centres of the model if None.
+
+    Returns
+    -------
+    centres : ndarray, int64, (n,)
+        In the order of the file, without unknown names.
+    unknown : int
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or names no known centre.
+    """
+    if path is None:
+        return np.arange(len(model.vocab)), 0
+    names = [as_word(line, model.config.lowercase) for _, line in read_lines(path)]
+    centres = model.vocab.words.find_all(names).astype(np.int64)
+    known = centres >= 0
+    if not known.any():
+        raise InputError(f"{path}: none of its {len(names):,} names is known to the model, such as {names[0]!r:.60}")
+    return centres[known], int((~known).sum())
+
+
+def recommend_many(model, queries=None, k=10, known=None, score="raw"):
+    """Return the best targets of many centres, each asked for by itself.
+
+    Parameters
+    ----------
+    model : Model
+    queries : sequence of str, optional
+        Names of centres; all of them if None.
+    k, known, score
+        As for `recommend_blocks`.
+
+    Returns
+    -------
+    Recommendations
+
+    Raises
+    ------
+    UnknownNameError
+        If the model does not know a name.
+    """
+    vocab = model.vocab
+    names = vocab.words if queries is None else _names(queries)
+    asked = [_named(vocab, name, model.config.lowercase) for name in names]
+    centres = np.arange(len(vocab)) if queries is None else ids_of(model, names)
+    blocks = [block[1:] for block in recommend_blocks(model, centres, k, known, score)]
+    if not blocks:
+        raise ConfigError("recommending needs a name or more; got none")
+    ids, scores = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    return Recommendations(asked, ids, scores, model.vocab_out.words)
+
+
+def recommend(model, seeds, k=10, known=None, score="raw"):
+    """Return the targets that score highest for the seeds.
+
+    Parameters
+    ----------
+    model : Model
+    seeds : str or sequence of str
+        Names of centres; where centres and targets are of two kinds (users and items) they are centres, too. A whole
+        number is a name if there is one, else a row.
+    k : int
+    known : scipy.sparse matrix, (n_in, n_out), optional
+        Targets that are left out for having been seen with any of the seeds.
+    score
+        See `scores.scores_of`.
+
+    Returns
+    -------
+    list of (str, float)
+        Target and score, the best first; never a seed itself where centres and targets are one kind of thing.
+
+    Raises
+    ------
+    UnknownNameError
+        If the model does not know a seed; with near spellings. ConfigError without seeds or with k below 1.
+    """
+    seeds = _names(seeds)
+    _check_k(k)
+    if not seeds:
+        raise ConfigError("recommending needs an item or a user or more; got none")
+    ids = ids_of(model, seeds)
+    scores = scores_of(model, score)(ids).mean(axis=0, dtype=np.float64)
+    if model.vocab_out is model.vocab:
+        scores[ids] = -np.inf
+    if known is not None:
+        scores[known[np.unique(ids)].indices] = -np.inf
+    rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
+    return [(model.vocab_out.words[row], float(scores[row])) for row in rows]
+
+
+def recommend_new(model, items, k=10, score="raw"):
+    """Return the items that score highest for a user whom training did not see, without those that he or she has.
+
+    items : str or sequence of str, what the user has, whole numbers as in `recommend`; the rest as for `recommend`
+    """
+    items = [_named(model.vocab_out, item, model.config.lowercase) for item in _names(items)]
+    if not items:
+        raise ConfigError("recommending to a new user needs an item or more that he or she has; got none")
+    folded = fold_in_items(model, items)
+    return recommend(folded.model, NEW_USER, k, folded.known, score)
+
+
+def _names(given):
+    """Return a list of names: one, or several; ConfigError for what is neither."""
+    if isinstance(given, str | Integral):
+        return [given]
+    if given is None or not np.iterable(given):
+        raise ConfigError(f"recommendations are asked for by a name or several, not {given!r:.60}")
+    return list(given)
+
+
+def _check_k(k):
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        raise ConfigError(f"k must be a whole number of at least 1, not {k!r:.60}")
+
+
+def ids_of(model, seeds):
+    """Return the rows of seeds, int64 (m,); a whole number that is no name is a row. UnknownNameError if unknown."""
+    return np.array([_id(model, seed) for seed in seeds], np.int64)
+
+
+def _named(vocab, given, lowercase):
+    """Return a name as text (str): of a whole number that is no name the word in that row, as in `Vectors`."""
+    name = str(given)
+    is_row = isinstance(given, Integral) and not isinstance(given, bool) and 0 <= given < len(vocab)
+    if not is_row or as_word(name, lowercase) in vocab or are_numbers(vocab.words):
+        return name
+    return vocab.words[int(given)]
+
+
+def _id(model, name):
+    vocab, name = model.vocab, _named(model.vocab, name, model.config.lowercase)
+    word = as_word(name, model.config.lowercase)
+    if word in vocab:
+        return vocab.id(word)
+    near = near_spellings(name, vocab.words)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; its vocab.tsv lists what it knows."
+    if word in model.vocab_out:
+        hint = ", only an item of that name; ask for one of the users, which its vocab.tsv lists."
+    kind = "item" if model.vocab_out is vocab else "user"
+    raise UnknownNameError(f"the model does not know the {kind} {name!r}{hint}")

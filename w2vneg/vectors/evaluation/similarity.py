@@ -1,0 +1,220 @@
+"""Word similarity: do cosines order pairs of words as people do?
+
+Pearson's correlation (Tanielian and Vasile 2019, relaxed softmax) and Spearman's (the field's) between the
+cosine of `vectors_in` and the human score, each with a 95 % interval by Fisher's z: ``tanh(atanh(r) ± 1.96 /
+sqrt(n − 3))``. Pairs with an unknown word are left out and counted.
+"""
+
+import csv
+import math
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ...ground.errors import InputError
+from . import EVALUATORS
+from .lookup import Lookup, read_lines
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_TAG = re.compile(r"(?<=.)-[nvj]\Z")
+_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}  # separator -> its name
+_FEWEST = 3
+_ROUNDING = 1e-7  # cosines of float32 vectors that are closer than this are the same
+
+
+@dataclass(frozen=True)
+class SimilarityResult:
+    """How well cosines agree with one set of human scores.
+
+    Attributes
+    ----------
+    name, path : str
+        The set, and the file it was read from.
+    spearman, pearson : float, in [-1, 1]
+    spearman_interval, pearson_interval : tuple of two floats
+        95 % confidence interval by Fisher's z; (-1, 1) if only three pairs were scored.
+    scored, total : int
+        Pairs with two known words, and all pairs.
+    unknown : int
+        Different words without a vector.
+    lowered : int
+        Different words that were found in lower case only.
+    tags_stripped : bool
+        Whether lemma tags (``sun-n``) were taken off.
+    """
+
+    name: str
+    path: str
+    spearman: float
+    spearman_interval: tuple
+    pearson: float
+    pearson_interval: tuple
+    scored: int
+    total: int
+    unknown: int
+    lowered: int
+    tags_stripped: bool
+
+    def as_dict(self):
+        """Return the result as a dict that `json` can write."""
+        return asdict(self)
+
+
+@EVALUATORS.register("similarity")
+def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
+    """Correlate cosines with human scores.
+
+    Parameters
+    ----------
+    vectors : Vectors
+    path : str or Path
+        File of word, word, score; see `read_pairs`.
+    name : str, optional
+        What to call the set; its file name if not given.
+    tags : bool, optional
+        Whether to take lemma tags (``-n``, ``-v``, ``-j``) off the words; None: if every word of the file has
+        one.
+    case : {"lower", "exact"}
+        "lower": a word is looked up as it is, then lower-cased. "exact": as it is only.
+
+    Returns
+    -------
+    SimilarityResult
+
+    Raises
+    ------
+    InputError
+        If the file is missing or has a bad row, fewer than three pairs can be scored, or all scores or all
+        cosines are equal.
+    """
+    found = scored_pairs(vectors, path, tags, case)
+    human, cosines = found.human, found.cosines
+    for values, what, gap in ((human, "human scores", 0.0), (cosines, "cosines", _ROUNDING)):
+        if np.ptp(values) <= gap:
+            raise InputError(f"{path}: all {what} of the {len(human)} scored pairs are equal: no correlation exists")
+    from scipy import stats
+
+    pearson = stats.pearsonr(human, cosines)
+    spearman = stats.pearsonr(stats.rankdata(human), stats.rankdata(cosines))
+    return SimilarityResult(
+        name=name or Path(path).name,
+        path=str(path),
+        spearman=float(spearman.statistic),
+        spearman_interval=tuple(map(float, spearman.confidence_interval())),
+        pearson=float(pearson.statistic),
+        pearson_interval=tuple(map(float, pearson.confidence_interval())),
+        scored=len(human),
+        total=found.total,
+        unknown=len(found.lookup.unknown),
+        lowered=len(found.lookup.lowered),
+        tags_stripped=found.tags,
+    )
+
+
+class ScoredPairs(NamedTuple):
+    """words : list of (str, str), the pairs with two vectors; human, cosines : float64, of each; total : int, all pairs
+    lookup : Lookup, what was found how; tags : bool, whether lemma tags were taken off
+    """
+
+    words: list
+    human: np.ndarray
+    cosines: np.ndarray
+    total: int
+    lookup: Lookup
+    tags: bool
+
+
+def scored_pairs(vectors, path, tags=None, case="lower"):
+    """Return the `ScoredPairs` of a file: what people said of each pair, and its cosine.
+
+    Parameters and errors are those of `evaluate_similarity`.
+    """
+    pairs = read_pairs(path)
+    if tags is None:
+        tags = all(_TAG.search(word) for pair in pairs for word in pair[:2])
+    lookup = Lookup(vectors, case)
+    if vectors.spellings is not None:
+        bare = [_TAG.sub("", word) if tags else word for pair in pairs for word in pair[:2]]
+        vectors = vectors.with_words(word for word in bare if lookup(word) < 0)
+        lookup = Lookup(vectors, case)
+    words, first, second, human = [], [], [], []
+    for a, b, score in pairs:
+        rows = [lookup(_TAG.sub("", word) if tags else word) for word in (a, b)]
+        if min(rows) >= 0:
+            words.append((a, b))
+            first.append(rows[0])
+            second.append(rows[1])
+            human.append(score)
+    if len(human) < _FEWEST:
+        raise InputError(
+            f"{path}: only {len(human)} of {len(pairs)} pairs have vectors for both words, at least "
+            f"{_FEWEST} are needed for a correlation; train on more text or with a larger vocabulary"
+        )
+    return ScoredPairs(words, np.array(human), vectors.cosines(first, second), len(pairs), lookup, tags)
+
+
+def read_pairs(path):
+    """Read a file of word, word, score.
+
+    Columns are separated by tabs, semicolons, commas or blanks, as the first line has them. The score is the
+    first column after the two words that holds numbers, so columns may stand between (SimLex-999 has a part
+    of speech) and behind (the single ratings of RW). A first line that does not fit the second is a header.
+    Lines that start with
+    ``#`` are comments.
+
+    Returns
+    -------
+    list of (str, str, float)
+
+    Raises
+    ------
+    InputError
+        With file and line, if the file is missing or a row is not of this form.
+    """
+    lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
+    if not lines:
+        raise InputError(f"{path} has comments only; expected rows of word, word, score")
+    separator = next((s for s in ("\t", ";", ",") if lines[0][1].count(s) >= 2), None)
+    rows = [(number, _fields(line, separator, f"{path}:{number}")) for number, line in lines]
+    columns = [_score_column(fields) for _, fields in rows[:2]]
+    header = columns[0] is None or (len(columns) > 1 and columns[1] is not None and columns[0] != columns[1])
+    if header and len(rows) == 1:
+        raise InputError(f"{path}:{rows[0][0]}: expected word, word, score, found {lines[0][1].strip()!r}")
+    column = columns[1] if header else columns[0]
+    return [_pair(path, number, fields, column, separator) for number, fields in rows[header:]]
+
+
+def _fields(line, separator, where):
+    if separator is None:
+        return line.split()
+    if separator == "\t":
+        return [field.strip() for field in line.split("\t")]
+    try:
+        return [field.strip() for field in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
+    except csv.Error as error:
+        raise InputError(f"{where}: no row of word, word, score ({error}); correct or remove it") from None
+
+
+def _score_column(fields):
+    """Return the first column after the two words that is a number, or None."""
+    return next((i for i in range(2, len(fields)) if _NUMBER.fullmatch(fields[i])), None)
+
+
+def _pair(path, number, fields, column, separator):
+    name = _SEPARATORS[separator]
+    if column is None or len(fields) <= column:
+        raise InputError(
+            f"{path}:{number}: expected word, word, score separated by {name}, found {len(fields)} "
+            f"column{'s' * (len(fields) != 1)} ({' | '.join(fields[:4])}); correct or remove the row"
+        )
+    if not fields[0] or not fields[1]:
+        raise InputError(f"{path}:{number}: a word is missing; correct or remove the row")
+    if not _NUMBER.fullmatch(fields[column]) or not math.isfinite(float(fields[column])):
+        raise InputError(
+            f"{path}:{number}: expected a number in column {column + 1}, found {fields[column]!r}; "
+            "correct or remove the row"
+        )
+    return fields[0], fields[1], float(fields[column])

@@ -1,0 +1,151 @@
+"""word2vec binary: a text header ``n dim``, then each word, a blank, its little-endian float32 numbers.
+
+word2vec.c ends each row with a line feed and gensim does not; both are read, the first is written.
+"""
+
+import codecs
+import re
+from pathlib import Path
+
+import numpy as np
+
+from ...data.words import Words
+from ...ground.errors import InputError
+from ...ground.files.atomic import atomic_file
+from .common import NUMBER, Stored, TakenWords, check_finite, check_words, promised
+
+_HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
+_NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_LONGEST_WORD = 1 << 16
+_NUMBERS_AT_ONCE = 1 << 17
+_REMEDY = "; the file is cut short or damaged: write it again"
+
+
+def looks_binary(head):
+    """Tell word2vec binary from text by what follows the header.
+
+    Parameters
+    ----------
+    head : bytes
+        The beginning of the file, or all of it.
+    """
+    header = _HEADER.match(head)
+    if not header:
+        return False
+    n, dim = int(header[1]), int(header[2])
+    begin = head.find(b" ", header.end()) + 1
+    if not begin:
+        return False
+    first_row = head[begin:].split(b"\n", 1)[0]
+    if _NUMBERS.fullmatch(first_row) and len(first_row) >= 2 * dim - 1:
+        return False
+    line = head[header.end() :].split(b"\n", 1)[0].split()
+    if len(line) > dim and all(map(NUMBER.fullmatch, line[-dim:])):  # behind a word with blanks
+        return False
+    if _CONTROLS.search(head):
+        return True
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return True
+    return _walks_as_binary(head, header.end(), n, dim)
+
+
+def _walks_as_binary(data, at, n, dim):
+    """Tell whether n words, each with 4 · dim bytes behind it, end exactly where the data end."""
+    for _ in range(n):
+        blank = data.find(b" ", at)
+        if blank < 0:
+            return False
+        at = blank + 1 + 4 * dim
+        at += data[at : at + 1] == b"\n"
+    return at == len(data)
+
+
+def write(path, stored):
+    """Write word2vec binary; see `w2vneg.vectors.formats.save`."""
+    words, matrix = stored.words, stored.matrix
+    check_words(path, words)
+    n, dim = matrix.shape
+    step = max(1, _NUMBERS_AT_ONCE // dim)
+    with atomic_file(path) as stream:
+        stream.write(b"%d %d\n" % (n, dim))
+        for start in range(0, n, step):
+            data = np.ascontiguousarray(matrix[start : start + step], dtype="<f4").tobytes()
+            rows = (data[4 * dim * i : 4 * dim * (i + 1)] for i in range(len(data) // (4 * dim)))
+            some = words.encoded(start, start + step)
+            stream.write(b"".join(b"%s %s\n" % pair for pair in zip(some, rows, strict=True)))
+
+
+def read(path, spell=False):
+    """Read word2vec binary, strictly; see `formats.read`. Nothing in it gives vectors to other spellings."""
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        with open(path, "rb") as stream:
+            header = _HEADER.match(stream.readline(_LONGEST_WORD))
+            n, dim = promised(path, header, size, 4, _REMEDY)
+            stored = _read_rows(path, _Buffered(stream), n, dim)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    check_finite(path, stored.matrix, stored.words)
+    return stored
+
+
+class _Buffered:
+    """A stream read in large pieces, from which words and fixed numbers of bytes are taken."""
+
+    def __init__(self, stream, piece=1 << 22):
+        self._stream = stream
+        self._piece = piece
+        self._data = b""
+        self._at = 0
+
+    def _fill(self, wanted):
+        """Try to have `wanted` bytes at hand; return how many there are."""
+        have = len(self._data) - self._at
+        if have < wanted:
+            self._data = self._data[self._at :] + self._stream.read(max(self._piece, wanted - have))
+            self._at = 0
+        return len(self._data) - self._at
+
+    def word(self):
+        """Take the bytes up to the next blank, and the blank; None if there is none."""
+        end = self._data.find(b" ", self._at)
+        if end < 0:
+            self._fill(_LONGEST_WORD)
+            end = self._data.find(b" ", self._at)
+            if end < 0:
+                return None
+        word = self._data[self._at : end]
+        self._at = end + 1
+        return word
+
+    def take(self, size):
+        """Take `size` bytes; None if fewer are left."""
+        if self._fill(size) < size:
+            return None
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def rest(self):
+        return self._data[self._at :] + self._stream.read(1 << 16)
+
+
+def _read_rows(path, source, n, dim):
+    words = TakenWords(path, n, lambda row: f"{path}: row {row}", _REMEDY, "occurs twice" + _REMEDY)
+    matrix = np.empty((n, dim), dtype=np.float32)
+    for row in range(n):
+        word = source.word()
+        values = None if word is None else source.take(4 * dim)
+        if values is None:
+            raise InputError(f"{path}: expected {n} words, found {row} whole ones{_REMEDY}")
+        word = word.lstrip(b"\n")
+        if not word:
+            raise InputError(f"{path}: word {row} is empty{_REMEDY}")
+        if words.take(word, row):
+            matrix[len(words.places) - 1] = np.frombuffer(values, dtype="<f4")
+    if source.rest().strip():
+        raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
+    return Stored(Words(words.places), matrix[: len(words.places)], None, notes=words.notes())

@@ -1,0 +1,102 @@
+"""Parquet and Arrow (Feather): a table with the columns ``word``, ``vector``, and ``count`` if known.
+
+Read from any such table: words are its first column of text, vectors its first column of lists of numbers.
+"""
+
+import os
+
+import numpy as np
+
+from ...data.words import Words
+from ...ground.errors import InputError, require
+from ...ground.files.atomic import atomic_file
+from .common import Stored, check_parts, check_text
+
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}  # what a file begins with -> its format
+_WORDS_A_BYTE = 8  # more different words than that no packing holds
+_REMEDY = "; expected columns word and vector: write it again"
+
+
+def write_parquet(path, stored):
+    """Write a Parquet file; see `w2vneg.vectors.formats.save`."""
+    parquet = require("pyarrow.parquet", "parquet", "the format parquet")
+    table = _table(path, stored)
+    with atomic_file(path) as stream:
+        parquet.write_table(table, stream)
+
+
+def write_arrow(path, stored):
+    """Write an Arrow file, not compressed, so that it can be mapped; see `w2vneg.vectors.formats.save`."""
+    arrow = require("pyarrow", "parquet", "the format arrow")
+    table = _table(path, stored)
+    with atomic_file(path) as stream, arrow.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _table(path, stored):
+    arrow = require("pyarrow", "parquet", f"writing {path}")
+    check_text(path, stored.words)
+    numbers = arrow.array(np.ascontiguousarray(stored.matrix, np.float32).reshape(-1))
+    vectors = arrow.FixedSizeListArray.from_arrays(numbers, stored.matrix.shape[1])
+    columns = {"word": arrow.array(list(stored.words), arrow.string())}
+    if stored.counts is not None:
+        columns["count"] = arrow.array(np.asarray(stored.counts, np.int64))
+    return arrow.table(columns | {"vector": vectors})
+
+
+def read_parquet(path, spell=False):
+    """Read a Parquet file; see `w2vneg.vectors.formats.read`."""
+    parquet = require("pyarrow.parquet", "parquet", f"reading {path}")
+
+    def read_table():
+        n, size = parquet.read_metadata(path).num_rows, os.path.getsize(path)
+        if n > _WORDS_A_BYTE * size:  # its cells may be one and the same, written once
+            raise ValueError(f"{n:,} rows, more words than its {size:,} bytes could hold")
+        return parquet.read_table(path, partitioning=None)
+
+    return _read(path, read_table)
+
+
+def read_arrow(path, spell=False):
+    """Read an Arrow file; see `w2vneg.vectors.formats.read`."""
+    feather = require("pyarrow.feather", "parquet", f"reading {path}")
+    return _read(path, lambda: feather.read_table(path, memory_map=False))
+
+
+def _read(path, read_table):
+    try:
+        table = read_table().combine_chunks()
+        table.validate(full=True)
+        words, vectors = _column(table, _is_text), _column(table, _is_vector)
+        counts = table.column("count") if "count" in table.column_names else None
+        used = [column for column in (words, vectors, counts) if column is not None]
+        if words is None or vectors is None or any(column.null_count for column in used):
+            raise ValueError(f"columns {', '.join(table.column_names)[:200]}, or places left empty")
+        numbers = np.array([] if not len(table) else vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False))
+        matrix = np.ascontiguousarray(numbers.reshape(len(table), -1), np.float32)
+        if not (np.diff(_lengths(vectors)) == 0).all():
+            raise ValueError("vectors of several lengths")
+        counts = None if counts is None else counts.to_numpy().astype(np.int64)
+        words = Words(words.to_pylist())
+    except Exception as error:  # a damaged file fails in every way that Arrow and NumPy have
+        raise InputError(f"{path}: cannot be read ({str(error)[:300]}){_REMEDY}") from None
+    check_parts(path, words, matrix, counts, _REMEDY)
+    return Stored(words, matrix, counts)
+
+
+def _column(table, fits):
+    return next((table.column(item.name) for item in table.schema if fits(item.type)), None)
+
+
+def _is_text(kind):
+    return str(kind) in ("string", "large_string", "string_view")
+
+
+def _is_vector(kind):
+    return hasattr(kind, "value_type") and str(kind.value_type) in ("halffloat", "float", "double")
+
+
+def _lengths(vectors):
+    import pyarrow.compute as compute
+
+    return compute.list_value_length(vectors).to_numpy()

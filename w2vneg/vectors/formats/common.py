@@ -1,0 +1,252 @@
+"""What the formats share: headers that promise too much, words that cannot be written, numbers that are not finite."""
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...data.words import END, Words
+from ...ground.errors import InputError, OutputError
+
+ARRAYS = ("matrix", "word_bytes", "word_offsets")
+"""Names of the arrays that hold vectors: float32, (n, dim); the words' UTF-8 bytes, uint8; int64, (n + 1,)."""
+
+NUMBER = re.compile(rb"[-+]?(?:[\d.,_]*\d[\d.,_]*(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
+"""What is meant as a number, if not written as one that can be read: 1,5 or 1_000 or nan."""
+
+_BLANK = re.compile(rb"[ \t\n\r\v\f]")
+_NUMBERS = 1 << 18  # looked at together
+_CUT_AT = 98  # bytes of a word that word2vec.c keeps, and the last one
+_DIGITS = 18  # of a number in a header that any file could have
+
+
+class Stored(NamedTuple):
+    """What was read. words : Words; matrix : float32, (n, dim); counts : int64, (n,), or None
+    spellings : readout.letters.Spellings, or None; noun : str, what a word is called
+    notes : tuple of str, what was read otherwise than the file has it
+    """
+
+    words: Words
+    matrix: np.ndarray
+    counts: np.ndarray | None
+    spellings: Any = None
+    noun: str = "word"
+    notes: tuple = ()
+
+
+def promised(path, header, size, width, remedy):
+    """Return what the header of a word2vec file promises.
+
+    Parameters
+    ----------
+    path : str or Path
+    header : re.Match
+        Its two groups are digits, any number of them.
+    size : int
+        Bytes of the file.
+    width : int
+        Bytes that a number takes at least.
+    remedy : str
+
+    Returns
+    -------
+    n, dim : int
+
+    Raises
+    ------
+    InputError
+        If there would be no vector, or more than the file can hold; before anything is allocated.
+    """
+    digits = [number.lstrip(b"0").decode() or "0" for number in header.groups()]
+    n, dim = (int(number[: _DIGITS + 1]) for number in digits)
+    shown = [number if len(number) <= _DIGITS else f"{number[:6]}… ({len(number):,} digits)" for number in digits]
+    promise = f"{path}: the header promises {shown[0]} words of {shown[1]} numbers"
+    if n < 1 or dim < 1:
+        raise InputError(promise + remedy)
+    if n * (width * dim + 2) > size:  # each has a word and an end, too
+        raise InputError(f"{promise}, which take more than its {size} bytes{remedy}")
+    return n, dim
+
+
+class TakenWords:
+    """Words as they are read from a word2vec file, each once.
+
+    word2vec.c cuts words at 99 bytes, within a letter if need be. What is left of such a letter becomes U+FFFD, and of
+    words that are alike then the first is kept. Words that are no UTF-8 elsewhere are mended, too, if they are fewer
+    than one in a hundred; else the file has another encoding, or is damaged.
+
+    Parameters
+    ----------
+    path : str or Path
+    n : int
+        How many are expected, about.
+    where : callable, int -> str
+        Says where a word stands, for messages.
+    not_utf8, twice : str
+        What to do about words that are no UTF-8, and about repeated ones.
+
+    Attributes
+    ----------
+    places : dict, word (str) -> where it stands (int)
+    """
+
+    def __init__(self, path, n, where, not_utf8, twice):
+        self.places = {}
+        self._path, self._where, self._not_utf8, self._twice = path, where, not_utf8, twice
+        self._others, self._most = 0, n // 100
+        self._mended, self._repeated, self._example = 0, 0, ""
+
+    def take(self, word, place):
+        """Enter a word (bytes); return whether it is a new one. InputError if it is not to be kept."""
+        try:
+            name = word.decode()
+        except UnicodeDecodeError as error:
+            name = self._mend(word, place, error.start)
+        first = self.places.setdefault(name, place)
+        if first != place:
+            if not self._mended or "\ufffd" not in name:
+                raise InputError(f"{self._where(place)}: the word {name[:80]!r} {self._twice.format(first=first)}")
+            self._repeated += 1
+        return first == place
+
+    def _mend(self, word, place, start):
+        self._others += not _is_cut(word, start)
+        if self._others > self._most:
+            raise InputError(f"{self._where(place)}: the word {word[:40]!r} is not UTF-8{self._not_utf8}")
+        name = word.decode(errors="replace")
+        self._mended += 1
+        self._example = self._example or name
+        return name
+
+    def notes(self):
+        """Return what is to be told of words that were mended (tuple of str)."""
+        if not self._mended:
+            return ()
+        gone = f", and {self._repeated:,} that are alike then are left out" if self._repeated else ""
+        return (
+            f"words that are no UTF-8, as where word2vec.c cuts within a letter: {self._mended:,}, such as "
+            f"{self._example[:40]!r}, with U+FFFD for what is left of the letter{gone}",
+        )
+
+
+def _is_cut(word, start):
+    """Tell whether a word that is UTF-8 up to `start` has part of a letter there, and perhaps its own last byte."""
+    rest = word[start:]
+    if len(rest) > 4:
+        return False
+    if len(word) >= _CUT_AT:
+        return True
+    for part in (rest, rest[:-1]):
+        try:
+            part.decode()
+        except UnicodeDecodeError as error:
+            if error.start == 0 and error.reason == "unexpected end of data":
+                return True
+    return False
+
+
+def check_words(path, words):
+    """Raise OutputError if one of the words could not be told apart again in a word2vec file.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where they would be written, for the message.
+    words : Words
+    """
+    check_text(path, words)
+    if _BLANK.search(words.data) or words.data.startswith(END) or END + END in words.data:
+        row, word = next((row, word) for row, word in enumerate(words) if not word or _BLANK.search(word.encode()))
+        what = "contains a blank or line end" if word else "is empty"
+        raise OutputError(
+            f"cannot write {path}: word {row} ({word!r}) {what}, which this format cannot hold; use the format npz"
+        )
+
+
+def check_text(path, words):
+    """Raise OutputError if one of the words is no valid Unicode text."""
+    try:
+        words.data.replace(END, b"\n").decode()
+    except UnicodeDecodeError as error:
+        row = int(np.searchsorted(words.offsets, error.start, side="right")) - 1
+        raise OutputError(
+            f"cannot write {path}: word {row} ({words[row]!r}) is no valid Unicode text; rename it"
+        ) from None
+
+
+def row_not_finite(matrix):
+    """Return the first row of a float32 (n, dim) with a number that is not finite, None if there is none."""
+    step = max(1, _NUMBERS // matrix.shape[1])
+    for start in range(0, len(matrix), step):
+        finite = np.isfinite(matrix[start : start + step])
+        if not finite.all():
+            return start + int(np.argmin(finite.all(axis=1)))
+    return None
+
+
+def check_finite(path, matrix, words):
+    """Raise InputError naming the first word whose vector has a number that is not finite.
+
+    Parameters
+    ----------
+    path : str or Path
+    matrix : ndarray, float32, (n, dim)
+    words : Words, n of them
+    """
+    row = row_not_finite(matrix)
+    if row is not None:
+        raise InputError(
+            f"{path}: the vector of {words[row]!r} (row {row}) has a number that is NaN or infinite; "
+            "the training that made it diverged, or the file is damaged"
+        )
+
+
+def arrays_of(stored):
+    """Return what is stored as arrays by name: `ARRAYS`, and ``counts``, int64, if known."""
+    words = stored.words
+    arrays = {
+        "matrix": np.ascontiguousarray(stored.matrix, dtype=np.float32),
+        "word_bytes": np.frombuffer(words.data.replace(END, b""), dtype=np.uint8),
+        "word_offsets": words.offsets - np.arange(len(words) + 1),
+    }
+    return arrays if stored.counts is None else arrays | {"counts": np.asarray(stored.counts, dtype=np.int64)}
+
+
+def words_of(path, data, offsets, remedy):
+    """Return the `Words` of their bytes and offsets, as `arrays_of` makes them; InputError if these do not fit."""
+    whole = (
+        data.dtype == np.uint8
+        and data.ndim == 1
+        and offsets.dtype.kind == "i"
+        and offsets.ndim == 1
+        and len(offsets) > 1
+        and offsets[0] == 0
+        and offsets[-1] == len(data)
+        and not (np.diff(offsets) < 0).any()
+    )
+    if not whole:
+        raise InputError(f"{path}: the words' bytes and offsets do not fit together{remedy}")
+    marked = np.insert(data, offsets[1:], END[0]).tobytes()
+    try:
+        marked.replace(END, b"\n" if END[0] not in data else END).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: the words are not UTF-8 ({error.reason}){remedy}") from None
+    return Words.of_data(marked)
+
+
+def check_parts(path, words, matrix, counts, remedy):
+    """Raise InputError unless matrix and counts (or None) go with the words, which are all different."""
+    if matrix.dtype != np.float32 or matrix.ndim != 2 or len(matrix) != len(words) or not matrix.size:
+        raise InputError(
+            f"{path}: expected a float32 matrix of {len(words)} rows, "
+            f"found {matrix.dtype} of shape {matrix.shape}{remedy}"
+        )
+    if counts is not None and (counts.dtype != np.int64 or counts.shape != (len(words),) or counts.min() < 0):
+        raise InputError(
+            f"{path}: expected {len(words)} int64 counts, none below 0, found {counts.dtype} {counts.shape}{remedy}"
+        )
+    repeated = words.repeated()
+    if repeated:
+        word, (first, row) = words[repeated[0]], repeated
+        raise InputError(f"{path}: the word {word!r} occurs twice (rows {first} and {row}); keep one of them")
+    check_finite(path, matrix, words)

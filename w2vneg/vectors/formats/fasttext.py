@@ -1,0 +1,212 @@
+"""fastText's ``.bin``: a whole model, with the rows of words and n-grams, as fastText 0.9 reads and writes it.
+
+    magic, version            2 int32
+    arguments                 12 int32, 1 float64
+    dictionary                3 int32 (entries, words, labels), 2 int64 (tokens, pruned entries or -1);
+                              each entry: bytes, 0, int64 count, int8 kind
+    input matrix              bool (quantised?), 2 int64, float32 numbers: a row a word, then a row a bucket
+    output matrix             the same, a row a word; of hierarchical softmax a row an inner node
+
+All little-endian. Quantised and pruned models, and classifiers, are refused: they have other rows. Vectors of words may
+have labels, too, where a word of the text began like one; these come last, have no row, and are left out.
+"""
+
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ...data.words import END, Words
+from ...ground.errors import ConfigError, InputError, OutputError
+from ...ground.files.atomic import atomic_file
+from ...kernels.bags import mean_rows
+from ...kernels.text.grams import buckets_of
+from ...objectives.losses import LOSSES
+from .common import Stored, check_finite, check_text
+from .spellings import GramSpellings
+
+MAGIC = struct.pack("<i", 793712314)
+_VERSION = 12
+_ARGUMENTS = struct.Struct("<12id")
+_COUNTS = struct.Struct("<3i2q")
+_LOSSES, _MODELS = {"hs": 1, "ns": 2, "softmax": 3}, {"cbow": 1, "skipgram": 2, "classifier": 3}
+_END_OF_LINE = "</s>"
+_REMEDY = "; the file is cut short, damaged or no model of fastText's: write it again"
+_ROWS = 1 << 14  # written at a time
+_LONGEST_WORD = 1 << 16
+_LEAST_ENTRY = 10  # bytes of a word's entry beside the word
+
+
+class Contents(NamedTuple):
+    """What a file holds, but for its bytes. words : Words; counts : int64, (n,); n_buckets, minn, maxn : int
+    rows : float32, (n + n_buckets, dim), mapped
+    targets : float32, (n, dim), mapped, the output matrix; None: its rows are no words'
+    notes : tuple of str, as of `common.Stored`
+    """
+
+    words: Words
+    counts: np.ndarray
+    n_buckets: int
+    minn: int
+    maxn: int
+    rows: np.ndarray
+    targets: np.ndarray | None
+    notes: tuple = ()
+
+
+def read(path, spell=False):
+    """Read the vectors of a model: of each word the mean of its row and its n-grams'; see `formats.read`."""
+    found = contents(Path(path))
+    matrix = means(found)
+    check_finite(path, matrix, found.words)
+    spellings = None
+    if spell:
+        if not found.n_buckets:
+            raise ConfigError(f"{path} has no n-grams, so words that it does not know have no vector; leave oov out")
+        buckets = found.rows[len(found.words) :]
+        spellings = GramSpellings(buckets, found.minn, found.maxn, found.n_buckets)
+    return Stored(found.words, matrix, found.counts, spellings, notes=found.notes)
+
+
+def means(found):
+    """Return of each word of `contents` the mean of its row and its n-grams', float32 (n, dim)."""
+    n, dim = len(found.words), found.rows.shape[1]
+    if not found.n_buckets:
+        return np.array(found.rows[:n])
+    starts, grams = buckets_of(found.words, found.minn, found.maxn, found.n_buckets)
+    matrix = np.empty((n, dim), np.float32)
+    own, buckets = np.ascontiguousarray(found.rows[:n]), np.ascontiguousarray(found.rows[n:])
+    mean_rows(starts, grams.astype(np.int32), own, buckets, matrix)
+    end_of_line = found.words.find(_END_OF_LINE)
+    if end_of_line >= 0:  # which has no n-grams
+        matrix[end_of_line] = own[end_of_line]
+    return matrix
+
+
+def contents(path):
+    """Return what a file holds (`Contents`); InputError if it is damaged, or no such model of words."""
+    size = path.stat().st_size
+    try:
+        with open(path, "rb") as stream:
+            if stream.read(4) != MAGIC:
+                raise InputError(f"{path}: no model of fastText's{_REMEDY}")
+            (version,) = struct.unpack("<i", stream.read(4))
+            if version not in (11, _VERSION):
+                raise InputError(f"{path}: version {version} of fastText's format, where 11 and 12 are known{_REMEDY}")
+            dim, *_, loss, model, n_buckets, minn, maxn, _, _ = _ARGUMENTS.unpack(stream.read(_ARGUMENTS.size))
+            n_entries, n, n_labels, _, pruned = _COUNTS.unpack(stream.read(_COUNTS.size))
+            if model == _MODELS["classifier"]:
+                raise InputError(f"{path}: a classifier of fastText's, not word vectors; train with skipgram or cbow")
+            if pruned >= 0:
+                raise InputError(f"{path}: a pruned model of fastText's, which is not read; take the .bin it came from")
+            if maxn <= 0 or minn > maxn:
+                minn, maxn, n_buckets = 0, 0, 0 if maxn <= 0 else n_buckets
+            if n_entries != n + n_labels or min(n, dim) < 1 or min(n_labels, n_buckets) < 0:
+                raise InputError(f"{path}: its header does not fit together{_REMEDY}")
+            if (n + n_buckets) * dim * 4 + n_entries * _LEAST_ENTRY > size:
+                raise InputError(f"{path}: its header promises more than its {size:,} bytes hold{_REMEDY}")
+            words, counts, labels = _entries(path, stream, n_entries, n)
+            quantised, rows, columns = struct.unpack("<?2q", stream.read(17))
+            if quantised:
+                raise InputError(
+                    f"{path}: a quantised model of fastText's, which is not read; take the .bin it came from"
+                )
+            if rows not in (n, n + n_buckets) or columns != dim or stream.tell() + rows * dim * 4 > size:
+                raise InputError(f"{path}: expected {n + n_buckets} rows of {dim} numbers{_REMEDY}")
+            matrix = np.memmap(path, "<f4", "r", stream.tell(), (rows, dim))
+            stream.seek(rows * dim * 4, 1)
+            quantised, rows_out, columns = struct.unpack("<?2q", stream.read(17))
+            targets = None
+            if loss != _LOSSES["hs"]:
+                if quantised or (rows_out, columns) != (n, dim) or stream.tell() + n * dim * 4 > size:
+                    raise InputError(f"{path}: expected {n} rows of {dim} numbers of targets{_REMEDY}")
+                targets = np.memmap(path, "<f4", "r", stream.tell(), (n, dim))
+    except struct.error:
+        raise InputError(f"{path}: ends in the middle{_REMEDY}") from None
+    repeated = words.repeated()
+    if repeated:
+        raise InputError(f"{path}: the word {words[repeated[0]]!r} occurs twice{_REMEDY}")
+    label = labels[0][:40].decode(errors="replace") if labels else ""
+    notes = (
+        (f"labels of fastText's, which have no vector and are left out: {n_labels:,}, as {label!r}",) if labels else ()
+    )
+    return Contents(words, counts, rows - n, minn, maxn, matrix, targets, notes)
+
+
+def _entries(path, stream, n_entries, n):
+    """Return the n words (Words), their counts (int64, (n,)) and the labels behind them (list of bytes)."""
+    names, counts, data, at = [], np.empty(n_entries, np.int64), b"", 0
+    for row in range(n_entries):
+        end = data.find(b"\0", at)
+        while end < 0 or end + 10 > len(data):
+            more = stream.read(1 << 20)
+            if not more or len(data) - at > _LONGEST_WORD + (1 << 20):
+                raise InputError(f"{path}: ends in the middle of its words{_REMEDY}")
+            data, at = data[at:] + more, 0
+            end = data.find(b"\0")
+        names.append(data[at:end])
+        counts[row], kind = struct.unpack_from("<qb", data, end + 1)
+        if kind != (row >= n) or counts[row] < 0 or END in names[-1]:
+            raise InputError(f"{path}: word {row} has no count, or is none{_REMEDY}")
+        at = end + 10
+    stream.seek(at - len(data), 1)
+    try:
+        b"\n".join(names[:n]).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: its words are not UTF-8 ({error.reason}){_REMEDY}") from None
+    return Words.of_data(b"".join(name + END for name in names[:n])), counts[:n], names[n:]
+
+
+def write(path, model):
+    """Write a `training.model.Model` of text as fastText reads it, atomically.
+
+    The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it:
+    two million buckets of 100 numbers take 800 MB.
+
+    Raises
+    ------
+    OutputError
+        If a word cannot stand in such a file, or the file cannot be written.
+    """
+    config, words = model.config, model.vocab.words
+    check_text(path, words)
+    if b"\0" in words.data:
+        raise OutputError(f"cannot write {path}: a word has a zero byte in it, which this format cannot hold")
+    used = model.buckets()
+    own = model.vectors_in if used is None else model.extra["words_in"]
+    n_buckets, minn, maxn = (0, 0, 0) if used is None else (config.buckets, config.minn, config.maxn)
+    kind = _MODELS["cbow" if config.inputs.startswith("window") else "skipgram"]
+    negatives = config.negatives or 5
+    of_paths = config.loss in LOSSES and LOSSES[config.loss].paths
+    loss = _LOSSES["hs" if of_paths else "ns"]
+    numbers = config.dim, config.window, config.epochs, config.min_count, negatives, 1, loss, kind
+    counts = np.asarray(model.vocab.counts, np.int64)
+    with atomic_file(path) as stream:
+        stream.write(MAGIC + struct.pack("<i", _VERSION))
+        stream.write(_ARGUMENTS.pack(*numbers, n_buckets, minn, maxn, 100, config.subsample or 0.0))
+        stream.write(_COUNTS.pack(len(words), len(words), 0, int(counts.sum()), -1))
+        for word, count in zip(words.data.split(END), counts.tolist(), strict=False):
+            stream.write(word + b"\0" + struct.pack("<qb", count, 0))
+        stream.write(struct.pack("<?2q", False, len(words) + n_buckets, config.dim))
+        _write_rows(stream, own)
+        if used is not None:
+            places = np.full(n_buckets, -1, np.int64)
+            places[used] = np.arange(len(used))
+            for first in range(0, n_buckets, _ROWS):
+                part = places[first : first + _ROWS]
+                rows = np.zeros((len(part), config.dim), np.float32)
+                rows[part >= 0] = model.extra["grams_in"][part[part >= 0]]
+                _write_rows(stream, rows)
+        stream.write(struct.pack("<?2q", False, *model.vectors_out.shape))
+        _write_rows(stream, _fasttexts_nodes(model.vectors_out) if of_paths else model.vectors_out)
+
+
+def _fasttexts_nodes(nodes):
+    """Return rows of inner nodes as fastText has them: the rarest first, and the right side is the one with σ(s)."""
+    return np.concatenate([-nodes[-2::-1], nodes[-1:]])
+
+
+def _write_rows(stream, matrix):
+    for first in range(0, len(matrix), _ROWS):
+        stream.write(np.ascontiguousarray(matrix[first : first + _ROWS], "<f4").tobytes())

@@ -1,0 +1,96 @@
+"""The model folder that training writes: both matrices as npy files and vocabularies with their counts."""
+
+import numpy as np
+
+from ...ground.errors import InputError
+from ...ground.files.bounded import read_json
+from ...ground.files.npy import read_matrix
+from ...objectives.losses import LOSSES
+from ...objectives.readout import DEFAULT, Trained, parse
+from .common import Stored, check_finite, row_not_finite
+from .spellings import spellings_of
+
+_REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
+
+
+def read(path, readout=None, spell=False):
+    """Make vectors of a model folder; see `w2vneg.vectors.formats.read`.
+
+    A single matrix is memory-mapped, read-only. Where targets are another kind of thing than centres, the words of
+    ``out`` are theirs, and read-outs of both matrices are refused: ConfigError.
+    """
+    if not (path / "vocab.tsv").is_file():
+        raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
+    from ...data.sources import noun_of
+    from ...data.vocab import Vocabulary
+
+    rectangular, source, own, loss, grams = _options(path)
+    chain = parse(own if readout is None else readout)
+    chain.check(source, rectangular, loss in LOSSES and LOSSES[loss].paths)
+    of_columns = rectangular and any(part.name == "out" for part in chain.parts)
+    vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
+    first = second = None
+    if chain.reads("vectors_in"):
+        first = _matrix(path / "vectors_in.npy", len(vocab))
+    if chain.reads("vectors_out"):
+        second = _matrix(path / "vectors_out.npy", len(vocab))
+    if first is not None and second is not None and first.shape != second.shape:
+        raise InputError(f"{path}: vectors_in.npy is {first.shape}, vectors_out.npy {second.shape}{_REMEDY}")
+    for matrix in (first, second):
+        if matrix is not None:
+            check_finite(path, matrix, vocab.words)
+    contexts = path / "contexts.npy"
+    contexts = _matrix(contexts, len(vocab)) if chain.needs_contexts and contexts.is_file() else None
+    counts = np.asarray(vocab.counts, dtype=np.int64)
+    vectors = chain.read(Trained(first, second, vocab.words, counts, contexts, spell))
+    spellings = chain.spellings
+    if spell and grams is not None and chain.rows_as_trained:
+        rows = _matrix(path / "grams_in.npy")
+        if row_not_finite(rows) is not None:
+            raise InputError(f"{path / 'grams_in.npy'}: holds numbers that are not finite{_REMEDY}")
+        spellings = spellings_of(vocab, rows, *grams)
+        if spellings is None:
+            raise InputError(
+                f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
+            )
+    return Stored(vocab.words, vectors, counts, spellings, noun_of(_kind(path), source, rectangular, of_columns))
+
+
+def _options(path):
+    """Return whether rows and columns are two kinds of things, what was read, the run's read-out, its loss, and the
+    minn, maxn and buckets of its n-grams, None without any.
+    """
+    if not (path / "config.json").exists():  # vectors alone
+        return False, "text", DEFAULT, None, None
+    options = read_json(path / "config.json")
+    wrong = f"{path / 'config.json'}: expected options by name"
+    if not isinstance(options, dict):
+        raise InputError(f"{wrong}{_REMEDY}")
+    found = [options.get(name, other) for name, other in (("rectangular", False), ("source", "text"))]
+    readout = options.get("readout") or DEFAULT  # of models that were saved before there were read-outs
+    if not isinstance(found[0], bool) or not all(isinstance(value, str) for value in (found[1], readout)):
+        raise InputError(f"{wrong}, rectangular true or false, source and readout as text{_REMEDY}")
+    grams = None
+    if (path / "grams_in.npy").exists():
+        grams = [options.get(name) for name in ("minn", "maxn", "buckets")]
+        if not all(type(value) is int and value > 0 for value in grams):
+            raise InputError(f"{wrong}, minn, maxn and buckets whole numbers{_REMEDY}")
+    return *found, readout, str(options.get("loss")), grams
+
+
+def _kind(path):
+    """Return which source the run has read (str), None if that is not known."""
+    try:
+        return read_json(path / "corpus.json")["input"]["kind"]
+    except (InputError, KeyError, TypeError):
+        return None
+
+
+def _matrix(path, n_words=None):
+    """Map one npy file, float32 (n_words, dim)."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file{_REMEDY}")
+    matrix = read_matrix(path, mapped=True)
+    if n_words is not None and len(matrix) != n_words:
+        raise InputError(f"{path}: expected float32 numbers in {n_words} rows, found float32 {matrix.shape}{_REMEDY}")
+    return np.ascontiguousarray(matrix)

@@ -1,0 +1,41 @@
+"""A folder to serve from: ``index.faiss``, a graph of neighbours (HNSW) for Faiss, and ``words.txt``, line i for row i.
+
+`write_cosine` puts rows of length one into it, so that its inner products are cosines: what `nearest` finds.
+`write_dot` takes rows as they are: with ``--readout out`` and a user's input vector for a query, what `recommend`
+finds. Not read back.
+"""
+
+import numpy as np
+
+from ...ground.errors import require
+from ...ground.files.atomic import atomic_folder
+from .. import normalised
+from .common import check_text
+
+_NEIGHBOURS = 32  # of a row, in the graph
+_BUILDING, _SEARCHING = 200, 128  # candidates looked at; recall@10 is above .95 in tests/formats/test_index.py
+_ROWS = 1 << 16  # brought to length one at a time
+
+
+def write_cosine(path, stored):
+    """Write an index of directions; see `w2vneg.vectors.formats.save`."""
+    matrix = np.empty(stored.matrix.shape, np.float32)
+    for start in range(0, len(matrix), _ROWS):
+        matrix[start : start + _ROWS] = normalised(stored.matrix[start : start + _ROWS])
+    _write(path, stored.words, matrix)
+
+
+def write_dot(path, stored):
+    """Write an index of the rows as they are; see `w2vneg.vectors.formats.save`."""
+    _write(path, stored.words, np.ascontiguousarray(stored.matrix, np.float32))
+
+
+def _write(path, words, matrix):
+    faiss = require("faiss", "faiss", "an index for serving")
+    check_text(path, words)
+    index = faiss.IndexHNSWFlat(matrix.shape[1], _NEIGHBOURS, faiss.METRIC_INNER_PRODUCT)
+    index.hnsw.efConstruction, index.hnsw.efSearch = _BUILDING, _SEARCHING
+    index.add(matrix)
+    with atomic_folder(path) as folder:
+        (folder / "index.faiss").write_bytes(faiss.serialize_index(index).tobytes())
+        (folder / "words.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")

@@ -1,0 +1,128 @@
+"""npz: NumPy's zip of arrays. Words are UTF-8 bytes and offsets, so that no pickle is ever needed.
+
+Arrays: ``matrix`` float32 (n, dim); ``word_bytes`` uint8 (sum of lengths,); ``word_offsets`` int64 (n + 1,);
+``counts`` int64 (n,), if known; ``grams`` uint64 (n_grams,), ``gram_vectors`` float32 (n_grams, dim) and
+``gram_lengths`` int64 (2,), if any spelling is to have a vector (`readout.letters`).
+They are stored as they are, not compressed, so that the matrix can be mapped.
+"""
+
+import math
+import os
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from ...ground.errors import ConfigError, InputError
+from ...ground.files.atomic import atomic_file
+from ...ground.files.npy import npy_header
+from ...objectives.readout.letters import Spellings
+from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, words_of
+
+_REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
+
+_OF_SPELLINGS = ("grams", "gram_vectors", "gram_lengths")
+_NAME_LENGTHS_AT = 26  # of the lengths of name and extra field in a member's local header
+_MOST_PACKED = 100  # how many times smaller deflating makes words or vectors, at most
+_LITTLE = 1 << 26  # bytes that are unpacked in any case
+
+
+def write(path, stored):
+    """Write an npz file; see `w2vneg.vectors.formats.save`."""
+    check_text(path, stored.words)
+    arrays, spellings = arrays_of(stored), stored.spellings
+    if spellings is not None and not isinstance(spellings, Spellings):
+        raise ConfigError(
+            f"{path}: npz keeps spellings of the read-out letters, not a model's n-grams; take --format fasttext"
+        )
+    if spellings is not None:
+        arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
+        arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)
+    with atomic_file(path) as stream:
+        np.savez(stream, **arrays)
+
+
+def read(path, spell=False):
+    """Read an npz file, strictly; see `w2vneg.vectors.formats.read`.
+
+    The matrix is memory-mapped, read-only, unless it is compressed.
+    """
+    path = Path(path)
+    try:
+        with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
+            found = sorted(name.removesuffix(".npy") for name in archive.namelist())
+            missing = [name for name in ARRAYS if name not in found]
+            if missing:
+                raise InputError(f"{path}: expected an array {missing[0]!r}, found {', '.join(found)}{_REMEDY}")
+            arrays = [_array(stream, archive, f"{name}.npy") for name in ("word_bytes", "word_offsets")]
+            counts = _array(stream, archive, "counts.npy") if "counts" in found else None
+            matrix = _array(stream, archive, "matrix.npy", path)
+            if spell and "grams" not in found:
+                raise ConfigError(
+                    f"{path} has vectors of known words only; write it again from a model folder: w2vneg export MODEL "
+                    f"{path} --readout both+letters"
+                )
+            kept = [_array(stream, archive, f"{name}.npy") for name in _OF_SPELLINGS] if spell else None
+    except (InputError, ConfigError):
+        raise
+    except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
+        raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
+    words = words_of(path, *arrays, _REMEDY)
+    check_parts(path, words, matrix, counts, _REMEDY)
+    spellings = _spellings(path, kept, matrix.shape[1]) if spell else None
+    return Stored(words, np.ascontiguousarray(matrix), counts, spellings)
+
+
+def _spellings(path, arrays, dim):
+    grams, vectors, lengths = arrays
+    fits = (
+        grams.dtype == np.uint64
+        and grams.ndim == 1
+        and vectors.dtype == np.float32
+        and vectors.shape == (len(grams), dim)
+        and lengths.dtype == np.int64
+        and lengths.shape == (2,)
+        and 1 <= lengths[0] <= lengths[1] <= 20
+        and np.isfinite(vectors).all()
+        and (grams[1:] > grams[:-1]).all()
+    )
+    if not fits:
+        raise InputError(f"{path}: its n-grams and their vectors do not fit together{_REMEDY}")
+    return Spellings(grams, vectors, int(lengths[0]), int(lengths[1]))
+
+
+def _array(stream, archive, name, mapped=None):
+    """Read an array of a zip archive; map it, read-only, if `mapped` is the file's path and it is stored as it is.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or its header promises more or less than there is; before anything is allocated.
+    """
+    member = archive.getinfo(name)
+    with archive.open(member) as entry:  # which checks the member's own header
+        shape, column_major, dtype = npy_header(entry)
+        header = entry.tell()
+        size = math.prod(shape) * dtype.itemsize
+        if size != member.file_size - header:
+            raise ValueError(f"{name} does not hold the promised {shape}")
+        if member.file_size > max(_LITTLE, _MOST_PACKED * member.compress_size):
+            times = member.file_size // max(1, member.compress_size)
+            raise ValueError(f"{name} would unpack to {times:,} times its size")
+        order = "F" if column_major else "C"
+        begin = _begin(stream, member) + header
+        if mapped and size and member.compress_type == zipfile.ZIP_STORED and begin % dtype.itemsize == 0:
+            if begin + size > os.fstat(stream.fileno()).st_size:
+                raise ValueError(f"{name} is cut short")
+            return np.asarray(np.memmap(mapped, dtype, "r", begin, shape, order))
+        return np.frombuffer(entry.read(), dtype).reshape(shape, order=order)
+
+
+def _begin(stream, member):
+    """Return where in the file the bytes of a member begin (int)."""
+    here = stream.tell()
+    stream.seek(member.header_offset + _NAME_LENGTHS_AT)
+    name_length, extra_length = struct.unpack("<HH", stream.read(4))
+    stream.seek(here)
+    return member.header_offset + _NAME_LENGTHS_AT + 4 + name_length + extra_length

@@ -1,0 +1,123 @@
+"""Lists of recommendations in files, a row a recommendation: query, rank from 1 on, item, score.
+
+A CSV or Parquet file has these columns; a line of JSON has all of one query: {"query", "items": [{"item", "score"}]}.
+Where it is known what items are called, there is a column "title" behind the item, empty for those without one.
+"""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ...ground.errors import ConfigError, require
+from ...ground.files.atomic import atomic_file
+
+COLUMNS = "query", "rank", "item", "score"
+
+
+def form_of(path):
+    """Return the form that a file's ending asks for; ConfigError for any other, MissingExtraError without pyarrow."""
+    form = Path(path).suffix.lower().removeprefix(".")
+    if form not in _WRITERS:
+        raise ConfigError(
+            f"{path}: recommendations are written as {', '.join(_WRITERS)}; end the name with one of these"
+        )
+    if form == "parquet":
+        require("pyarrow.parquet", "parquet", f"writing {path}")
+    return form
+
+
+def write_recommendations(path, blocks, words, words_out, titles=None):
+    """Write lists of recommendations; the file appears complete or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        Its ending says in which form: .csv, .jsonl or .parquet.
+    blocks : iterable of (centres, ids, scores)
+        See `evaluation.recommend.recommend_blocks`.
+    words, words_out : sequence of str
+        Names of centres and of targets.
+    titles : dict of str -> str, optional
+        What targets are called.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    titled = None if titles is None else [titles.get(word, "") for word in words_out]
+    _WRITERS[form_of(path)](path, blocks, words, words_out, titled)
+
+
+def _write_csv(path, blocks, words, words_out, titles):
+    heads, items = _quoted(words), _quoted(words_out)
+    columns = list(COLUMNS)
+    if titles is not None:
+        columns.insert(3, "title")
+        items = [f"{item},{title}" for item, title in zip(items, _quoted(titles), strict=True)]
+    with atomic_file(path, "w", encoding="utf-8") as stream:
+        stream.write(",".join(columns) + "\n")
+        for centres, ids, scores in blocks:
+            lines = []
+            texts = scores.astype(str).tolist()  # the shortest text of a float32
+            for centre, own, figures in zip(centres.tolist(), ids.tolist(), texts, strict=True):
+                head = heads[centre]
+                for rank, (item, score) in enumerate(zip(own, figures, strict=True), 1):
+                    if item >= 0:
+                        lines.append(f"{head},{rank},{items[item]},{score}\n")
+            stream.write("".join(lines))
+
+
+def _quoted(words):
+    stream, fields = io.StringIO(), []
+    writer = csv.writer(stream, lineterminator="")
+    for word in words:
+        stream.seek(0)
+        stream.truncate()
+        writer.writerow((word,))
+        fields.append(stream.getvalue())
+    return fields
+
+
+def _write_jsonl(path, blocks, words, words_out, titles):
+    heads = [json.dumps(word, ensure_ascii=False) for word in words]
+    items = [f'"item": {json.dumps(word, ensure_ascii=False)}' for word in words_out]
+    if titles is not None:
+        named = (json.dumps(title, ensure_ascii=False) for title in titles)
+        items = [f'{item}, "title": {title}' for item, title in zip(items, named, strict=True)]
+    with atomic_file(path, "w", encoding="utf-8") as stream:
+        for centres, ids, scores in blocks:
+            texts = scores.astype(str).tolist()
+            for centre, own, figures in zip(centres.tolist(), ids.tolist(), texts, strict=True):
+                found = [
+                    f'{{{items[item]}, "score": {score}}}'
+                    for item, score in zip(own, figures, strict=True)
+                    if item >= 0
+                ]
+                stream.write(f'{{"query": {heads[centre]}, "items": [{", ".join(found)}]}}\n')
+
+
+def _write_parquet(path, blocks, words, words_out, titles):
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    heads, items = pa.array(list(words), pa.string()), pa.array(list(words_out), pa.string())
+    named = None if titles is None else pa.array(titles, pa.string())
+    fields = list(zip(COLUMNS, (pa.string(), pa.int32(), pa.string(), pa.float32()), strict=True))
+    if titles is not None:
+        fields.insert(3, ("title", pa.string()))
+    schema = pa.schema(fields)
+    with atomic_file(path) as stream, parquet.ParquetWriter(stream, schema) as writer:
+        for centres, ids, scores in blocks:
+            listed = ids >= 0
+            rank = np.broadcast_to(np.arange(1, ids.shape[1] + 1, dtype=np.int32), ids.shape)[listed]
+            places = pa.array(ids[listed])
+            columns = [heads.take(pa.array(np.repeat(centres, listed.sum(axis=1)))), pa.array(rank)]
+            columns += [items.take(places), *([] if named is None else [named.take(places)]), pa.array(scores[listed])]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+
+_WRITERS = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}

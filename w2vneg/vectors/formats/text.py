@@ -1,0 +1,354 @@
+"""word2vec text: a header ``n dim``, then rows ``word v1 … vd``. Without the header: GloVe."""
+
+import re
+import warnings
+from base64 import b64decode
+from codecs import BOM_UTF8
+from collections import Counter
+from itertools import chain, islice, takewhile
+from pathlib import Path
+
+import numpy as np
+
+from ...data.words import Words
+from ...ground.errors import ConfigError, InputError
+from ...ground.files.atomic import atomic_file
+from ...ground.files.bounded import lines_of
+from .common import NUMBER, Stored, TakenWords, check_words, promised
+from .decimals import format_rows
+
+HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n?\Z")
+_HEADER_OF_DL4J = re.compile(rb"(\d{1,18})[ \t]+(\d{1,18})[ \t]+\d+[ \t]*\r?\n?\Z")
+_DECIMAL_COMMA = re.compile(rb"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
+
+_REMEDY = "; the file is damaged or no word2vec text: write it again"
+_CUT_SHORT = "; the file is cut short or damaged: write it again"
+_ENCODING = "; convert the file to UTF-8 (iconv -t utf-8)"
+_TWICE = "stands on line {first} already; keep one of the two"
+_ROW_END = b" \t\r\n"  # word2vec.c leaves a blank at the end of each row
+_NUMBERS_AT_ONCE = 1 << 17
+_LOOKED_AT = 1000  # rows that tell how many numbers there are
+_CODED = b"B64:"  # before words of DL4J's
+
+
+def write(path, stored, precision=None):
+    """Write word2vec text; see `w2vneg.vectors.formats.save`."""
+    words, matrix = stored.words, stored.matrix
+    if precision is not None and not 1 <= precision <= 9:
+        raise ConfigError(f"precision must be between 1 and 9 significant digits, not {precision}")
+    check_words(path, words)
+    n, dim = matrix.shape
+    step = max(1, _NUMBERS_AT_ONCE // dim)
+    with atomic_file(path) as stream:
+        stream.write(b"%d %d\n" % (n, dim))
+        for start in range(0, n, step):
+            block = matrix[start : start + step]
+            some = words.encoded(start, start + step)
+            if precision is None:
+                stream.write(_exact_rows(some, block))
+            else:
+                stream.write(_short_rows(some, block, precision))
+
+
+def _exact_rows(words, matrix):
+    rows = format_rows(matrix)
+    return b"".join(piece for word, row in zip(words, rows, strict=True) for piece in (word, b" ", row))
+
+
+def _short_rows(words, matrix, precision):
+    template = b" ".join([b"%%.%dg" % precision] * matrix.shape[1])
+    rows = matrix.astype(np.float64).tolist()
+    return b"".join(b"%s %s\n" % (word, template % tuple(row)) for word, row in zip(words, rows, strict=True))
+
+
+def read(path, spell=False):
+    """Read word2vec text, strictly; see `w2vneg.vectors.formats.read`. Nothing in it gives vectors to other spellings.
+
+    Tabs may stand for blanks. A word may have blanks in it, for the last numbers of a row are its vector; without a
+    header the first rows tell how many these are.
+    """
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        with open(path, "rb") as stream:
+            lines = lines_of(path, stream)
+            first = next(lines, b"")
+            marked = first.startswith(BOM_UTF8)
+            notes = ["the byte-order mark at its beginning is left out"] if marked else []
+            first = first.removeprefix(BOM_UTF8)
+            _check_first(path, first)
+            header, of_dl4j = HEADER.match(first), _HEADER_OF_DL4J.match(first)
+            if of_dl4j and _is_header(of_dl4j, lines):
+                header = of_dl4j
+                notes.append(
+                    f"its first line is read as DL4J's header, {header[1].decode()} words of "
+                    f"{header[2].decode()} numbers"
+                )
+            stream.seek(0)
+            lines = lines_of(path, stream)
+            if header:
+                next(lines)
+                second = next(lines, b"")
+                coded = header is of_dl4j or second.startswith(_CODED)
+                lines = chain([second] if second else [], lines)
+                if coded and header is not of_dl4j:
+                    notes.append("its words are read as DL4J's, which are written in base64")
+                expected, dim = capacity, _ = _promised(path, header, size, lines)
+                rows = _Rows(path, 2, dim, expected, marks=marked, coded=coded)
+                return rows.read(lines, capacity, notes)
+            dim = _dim_of(list(islice(lines, _LOOKED_AT)))
+            if dim < 1:
+                raise InputError(f"{path}:1: expected a header 'n dim' or a word and its numbers" + _REMEDY)
+            parts = first.split()
+            if _n_numbers(parts) < dim:
+                _parse_row(path, 1, b" ".join(parts[1:]), dim)
+            if dim == 1:
+                raise InputError(
+                    f"{path}:1: a word and one number a row, as in a list of counts; vectors of one number need a "
+                    "header 'n 1'"
+                )
+            stream.seek(0)
+            capacity = min(_count_lines(stream), size // (2 * dim) + 1)  # a number takes two bytes at least
+            stream.seek(0)
+            return _Rows(path, 1, dim).read(lines_of(path, stream), capacity, notes)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _check_first(path, first):
+    """Raise InputError if the first line is of another kind of file."""
+    if b"\r" in first.rstrip(b"\r\n"):
+        raise InputError(f"{path}: its lines end with a carriage return alone; convert them (tr '\\r' '\\n')")
+    for sign, name in ((b",", "commas"), (b";", "semicolons")):
+        if first.count(sign) > 1 and len(first.split()) == 1:
+            raise InputError(f"{path}:1: {name} stand between the numbers, where blanks or tabs are read; convert them")
+
+
+def _is_header(match, lines):
+    """Tell a header of three numbers from the row of a word that is a number. lines : those below it"""
+    n, dim = int(match[1]), int(match[2])
+    fits = len(next(lines, b"").split()) == dim + 1
+    return fits and (dim != 2 or 1 + _count(lines) == n)
+
+
+def _promised(path, header, size, lines):
+    """Return what the header promises (`promised`); InputError, if it is too much, with the number of rows."""
+    try:
+        return promised(f"{path}:1", header, size, 2, _CUT_SHORT)
+    except InputError as error:
+        raise InputError(f"{error} (rows below it: {_count(lines):,})") from None
+
+
+def _count(lines):
+    return sum(1 for line in lines if line.strip())
+
+
+def _count_lines(stream):
+    lines = 1
+    while block := stream.read(1 << 22):
+        lines += block.count(b"\n")
+    return lines
+
+
+def _dim_of(lines):
+    """Return how many numbers most lines end with (int); unless most have one word before them: those of the first."""
+    found, plain = Counter(), 0
+    for line in lines:
+        parts = line.split()
+        n = _n_numbers(parts)
+        found[n] += 1
+        plain += n == len(parts) - 1
+    dim = found.most_common(1)[0][0]
+    return dim if dim > 0 and 2 * plain >= len(lines) else len(lines[0].split()) - 1
+
+
+def _n_numbers(parts):
+    """Return with how many numbers the parts of a row (list of bytes) end, behind its word (int)."""
+    return sum(1 for _ in takewhile(NUMBER.fullmatch, parts[:0:-1]))
+
+
+class _Rows:
+    """The rows of a file, from the line `first` on.
+
+    Parameters
+    ----------
+    path : Path
+    first, dim : int
+    expected : int, optional
+        How many rows a header promises.
+    marks : bool
+        Byte-order marks before words are no letters of theirs, as in files put together.
+    coded : bool
+        Words are in base64, as DL4J writes them.
+    """
+
+    def __init__(self, path, first, dim, expected=None, marks=True, coded=False):
+        self._path, self._first, self._dim = path, first, dim
+        self._expected, self._marks, self._coded = expected, marks, coded
+        self._with_blanks, self._example = 0, b""
+
+    def read(self, lines, capacity, notes):
+        """Read lines, an iterator of bytes, into one matrix of at most `capacity` rows; returns a Stored.
+
+        notes : list of str, what is to be told of the file beside what is found here
+        """
+        path, line = self._path, self._first
+        words = TakenWords(path, capacity, lambda line: f"{path}:{line}", _ENCODING, _TWICE)
+        matrix = np.empty((capacity, self._dim), dtype=np.float32)
+        step = max(1, _NUMBERS_AT_ONCE // self._dim)
+        while block := list(islice(lines, step)):
+            if not block[-1].strip() and not any(rest.strip() for rest in lines):
+                while block and not block[-1].strip():  # blank lines at the end of the file
+                    block.pop()
+            row, kept = len(words.places), []
+            for number, text in enumerate(block, line):
+                word, numbers = self._parts(number, text)
+                if words.take(word, number):
+                    kept.append((number, numbers))
+            line += len(block)
+            self._check_count(line - self._first, lines)
+            if kept:
+                matrix[row : row + len(kept)] = _parse(path, kept, self._dim)
+        self._check_count(line - self._first)
+        names, n = self._without_marks(words.places), len(words.places)
+        notes = (*notes, *self._notes(words.places, names), *words.notes())
+        return Stored(Words(names), matrix[:n], None, notes=notes)
+
+    def _check_count(self, n, left=None):
+        """Raise InputError if there are more rows than promised, or fewer and none are left (iterator of bytes)."""
+        if self._expected is None or n == self._expected or (n < self._expected and left is not None):
+            return
+        if n > self._expected:
+            n, where = n + _count(left), f"{self._path}:{self._first + self._expected}"
+            raise InputError(
+                f"{where}: the header promises {self._expected} rows, but there are more: {n}; correct the first line "
+                f"('{n} {self._dim}'), or take out what does not belong to it"
+            )
+        raise InputError(
+            f"{self._path}: the header promises {self._expected} rows, but there are {n}: the file is cut short or "
+            f"the header wrong; fetch or write it again, or correct the first line ('{n} {self._dim}')"
+        )
+
+    def _parts(self, line, text):
+        """Return word and numbers of one row (bytes, bytes with a blank between them)."""
+        if line == 1:
+            text = text.removeprefix(BOM_UTF8)
+        whole, text = text.endswith(b"\n"), text.rstrip(_ROW_END)
+        word, _, numbers = text.partition(b" ")
+        if not numbers or b"\t" in text or numbers.count(b" ") != self._dim - 1:
+            word, numbers = self._oddly_parted(line, text, whole)
+        if not word:
+            raise InputError(f"{self._path}:{line}: expected a word and its numbers, found {text[:20]!r}{_REMEDY}")
+        return (self._decoded(line, word) if self._coded else word), numbers
+
+    def _oddly_parted(self, line, text, whole):
+        """Do as `_parts` for a row with tabs, several blanks between two numbers, or blanks in its word.
+
+        whole : bool, it ends with a line feed
+        """
+        where, dim = f"{self._path}:{line}", self._dim
+        parts = text.rsplit(None, dim)
+        if not parts or text[:1].isspace():
+            return b"", b""
+        word, numbers = parts[0], parts[1:]
+        if len(numbers) < dim:
+            if dim > 1 and HEADER.match(text.removeprefix(BOM_UTF8)):
+                raise InputError(
+                    f"{where}: another header; of files put together keep one, with the number of all rows"
+                )
+            remedy = _REMEDY if whole else "; the file ends in the middle of this row: fetch or write it again"
+            raise InputError(f"{where}: expected {dim} numbers, found {len(numbers)}{remedy}")
+        if b"\t" in word:
+            raise InputError(
+                f"{where}: expected a word and {dim} numbers, found a tab in the word {word[:40]!r}{_REMEDY}"
+            )
+        if b" " in word:
+            self._check_blanks(where, word, numbers, tab=text[len(word) :].startswith(b"\t"))
+        return word, b" ".join(numbers)
+
+    def _check_blanks(self, where, word, numbers, tab):
+        """Raise InputError if what has blanks may be a word and numbers too many; only a tab behind it leaves no doubt.
+
+        A word may end with digits, as 'windows 95', where the vector's numbers have points.
+        """
+        pointed = any(b"." in number for number in numbers)
+        doubtful = [part for part in word.split()[1:] if NUMBER.fullmatch(part) and not (pointed and part.isdigit())]
+        if doubtful and not tab:
+            raise InputError(
+                f"{where}: expected {self._dim} numbers, found {len(word.split()) - 1 + self._dim}; the file is "
+                f"damaged, or if {word[:40].decode(errors='replace')!r} is a word with blanks, put a tab behind it"
+            )
+        self._with_blanks += 1
+        self._example = self._example or word
+
+    def _decoded(self, line, word):
+        """Return a word of DL4J's, which is base64 behind its mark."""
+        try:
+            return b64decode(word[4:], validate=True) if word.startswith(_CODED) else word
+        except ValueError:
+            raise InputError(f"{self._path}:{line}: the word {word[:40]!r} is no base64{_REMEDY}") from None
+
+    def _without_marks(self, names):
+        """Return names (dict of str) without byte-order marks before them, where that leaves another name (list)."""
+        if not self._marks:
+            return list(names)
+        bare = (name.removeprefix("\ufeff") for name in names)
+        return [short if short and short not in names else name for name, short in zip(names, bare, strict=True)]
+
+    def _notes(self, former, names):
+        """Return what is to be told of words, which were `former` and are `names` (list of str)."""
+        notes = []
+        if self._with_blanks:
+            example = self._example[:40].decode(errors="replace")
+            notes.append(f"words with blanks: {self._with_blanks:,}, such as {example!r}")
+        marked = [name for name, now in zip(former, names, strict=True) if name != now]
+        if marked:
+            notes.append(
+                f"byte-order marks before words, left out: {len(marked):,}, such as before {marked[0][1:41]!r}"
+            )
+        return notes
+
+
+def _parse(path, rows, dim):
+    """Return the numbers of some rows, float32 (rows, dim). rows : list of (int, bytes), line and numbers"""
+    try:
+        with np.errstate(over="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of rows without any number, which are told of below
+            values = np.loadtxt(
+                [rest.decode("latin-1") for _, rest in rows],
+                dtype=np.float32,
+                delimiter=" ",
+                comments=None,
+                ndmin=2,
+            )
+        if values.shape == (len(rows), dim) and np.isfinite(values).all():
+            return values
+    except ValueError:
+        pass
+    return np.array([_parse_row(path, line, rest, dim) for line, rest in rows])
+
+
+def _parse_row(path, line, rest, dim):
+    """Return one row's numbers, float32 (dim,), or say what is wrong with it."""
+    tokens = rest.split()
+    if len(tokens) != dim:
+        raise InputError(f"{path}:{line}: expected {dim} numbers, found {len(tokens)}{_REMEDY}")
+    values = np.empty(dim, dtype=np.float32)
+    for i, token in enumerate(tokens):
+        try:
+            if b"_" in token:  # which Python reads as 1_000
+                raise ValueError
+            with np.errstate(over="ignore"):
+                values[i] = float(token)
+        except ValueError:
+            shown = token[:40].decode("utf-8", errors="replace")
+            comma = _DECIMAL_COMMA.fullmatch(token)
+            remedy = ", which has a decimal comma; write the numbers with points" if comma else _REMEDY
+            raise InputError(f"{path}:{line}: expected a number, found {shown!r}{remedy}") from None
+        if not np.isfinite(values[i]):
+            shown = token.decode("utf-8", errors="replace")
+            raise InputError(
+                f"{path}:{line}: expected a finite number, found {shown!r}; the training that made it "
+                "diverged, or the file is damaged"
+            )
+    return values

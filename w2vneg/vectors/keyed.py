@@ -1,0 +1,318 @@
+"""The names of gensim's KeyedVectors, with gensim's meanings, on our vectors.
+
+Sums and cosines are taken in double precision here. Unknown words are left out where gensim leaves them out:
+`get_mean_vector`, `n_similarity`, `rank_by_centrality` and `doesnt_match`. What would change vectors in place is not
+here: docs/migrating.md has the whole list.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..ground.errors import ConfigError, UnknownNameError
+from .search import cosines_with, normalised, top_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike
+
+    from ..data.words import Words
+    from .vectors import Item, Vectors
+
+    Key = str | int
+
+KEYS = (str, int, np.integer)  # what names a word: itself, or its row
+_LOG = logging.getLogger("w2vneg")
+_AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosMul
+
+
+class KeyToIndex(Mapping):
+    """Word -> row, read-only; looks at the words themselves, so it takes no memory of its own.
+
+    words : Words; row_of : callable, the row of a word, -1 if there is none; a whole number may be a row itself
+    """
+
+    def __init__(self, words, row_of):
+        self._words, self._row_of = words, row_of
+
+    def __getitem__(self, word):
+        row = self._row_of(word)
+        if row < 0:
+            raise KeyError(word)
+        return int(row)
+
+    def __iter__(self):
+        return iter(self._words)
+
+    def __len__(self):
+        return len(self._words)
+
+    def __repr__(self):
+        return f"KeyToIndex({self._words!r})"
+
+
+class Keyed:
+    """What `Vectors` answer under the names of gensim's KeyedVectors."""
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """The matrix, float32 (n, dim)."""
+        return self.matrix
+
+    @property
+    def vector_size(self) -> int:
+        """Numbers per vector."""
+        return self.dim
+
+    @property
+    def index_to_key(self) -> Words:
+        """The words in the order of the rows."""
+        return self.words
+
+    @property
+    def key_to_index(self) -> KeyToIndex:
+        """The row of each word, a read-only mapping."""
+        return KeyToIndex(self.words, self._row)
+
+    def get_index(self, key: Key, default: int | None = None) -> int:
+        """Return the row of a word; `default`, or UnknownNameError without one, if it has none."""
+        row = self._row(key)
+        if row < 0:
+            return self.id(key) if default is None else default
+        return row
+
+    def has_index_for(self, key: Key) -> bool:
+        """Tell whether a word has a row, or a row is there."""
+        return self._row(key) >= 0
+
+    def get_vector(self, key: Key, norm: bool = False) -> np.ndarray:
+        """Return the vector of a word, float32 (dim,); at length one with `norm`."""
+        vector = self[key]
+        return normalised(vector[None])[0].astype(np.float32) if norm else vector
+
+    def get_normed_vectors(self) -> np.ndarray:
+        """Return the matrix with rows at length one, float32 (n, dim)."""
+        return self.unit
+
+    def get_vecattr(self, key: Key, attr: str) -> int:
+        """Return how often a word occurred; `attr` must be ``"count"``, as there are no other attributes."""
+        if attr != "count":
+            raise UnknownNameError(f"words have no attribute {attr!r}, only 'count'")
+        if self.counts is None:
+            raise UnknownNameError("the counts are not known: text and binary files have none; read npz or a model")
+        return int(self.counts[self.id(key)])
+
+    def get_mean_vector(
+        self,
+        keys: Sequence[Item],
+        weights: ArrayLike | None = None,
+        pre_normalize: bool = True,
+        post_normalize: bool = False,
+        ignore_missing: bool = True,
+    ) -> np.ndarray:
+        """Return the weighted mean of the vectors of words.
+
+        Parameters
+        ----------
+        keys : sequence of str, int or ndarray of (dim,)
+            Vectors are taken as they are given.
+        weights : array_like, float, of the same length, optional
+            The sum is divided by the sum of their absolute values.
+        pre_normalize : bool
+            Take the words' vectors at length one.
+        post_normalize : bool
+            Return the mean at length one.
+        ignore_missing : bool
+            Leave out words without a vector; UnknownNameError otherwise.
+
+        Returns
+        -------
+        ndarray, float32, (dim,)
+            Zero if no word has a vector.
+        """
+        keys = list(keys)
+        weights = np.ones(len(keys)) if weights is None else np.asarray(weights, np.float64)
+        if not keys or weights.shape != (len(keys),):
+            raise ConfigError(
+                f"{len(keys)} words do not go with weights of shape {weights.shape}; give at least one word"
+            )
+        total, size = np.zeros(self.dim), 0.0
+        for key, weight in zip(keys, weights.tolist(), strict=True):
+            if ignore_missing and not self._has_vector(key):
+                continue
+            vector = self._resolve(key)[0].astype(np.float64)
+            if pre_normalize and isinstance(key, KEYS):
+                vector = normalised(vector[None])[0]
+            total += weight * vector
+            size += abs(weight)
+        mean = total / size if size else total
+        return (normalised(mean[None])[0] if post_normalize else mean).astype(np.float32)
+
+    def distance(self, w1: Key, w2: Key) -> float:
+        """Return 1 − the cosine of two words."""
+        return 1.0 - self.similarity(w1, w2)
+
+    def distances(self, word_or_vector: Item, other_words: Iterable[Key] = ()) -> np.ndarray:
+        """Return 1 − the cosines of a word, or a vector, with other words, or with all.
+
+        Returns
+        -------
+        ndarray, float64, (n_others,) or (n,)
+        """
+        others = list(other_words)
+        query = normalised(self._resolve(word_or_vector)[0][None])[0]
+        return 1.0 - cosines_with(self[others] if others else self.matrix, query)
+
+    def closer_than(self, key1: Key, key2: Key) -> list[str]:
+        """Return the words that are closer to `key1` than `key2` is, in the order of the rows."""
+        first, second = self.id(key1), self.id(key2)
+        distances = self.distances(first)
+        return [self.words[row] for row in np.flatnonzero(distances < distances[second]).tolist() if row != first]
+
+    def rank(self, key1: Key, key2: Key) -> int:
+        """Return the place of `key2` among the words nearest to `key1`, from 1."""
+        return len(self.closer_than(key1, key2)) + 1
+
+    def most_similar_to_given(self, key1: Key, keys_list: Sequence[Key]) -> Key:
+        """Return the word of a list that is most similar to `key1`."""
+        return keys_list[int(np.argmin(self.distances(key1, keys_list)))]
+
+    def n_similarity(self, ws1: Sequence[Key], ws2: Sequence[Key]) -> float:
+        """Return the cosine of the mean vectors of two lists of words, their lengths as they are."""
+        means = [self.get_mean_vector(words, pre_normalize=False) for words in (ws1, ws2)]
+        first, second = normalised(np.array(means))
+        return float(first @ second)
+
+    def rank_by_centrality(self, words: Sequence[Key], use_norm: bool = True) -> list[tuple[float, str]]:
+        """Return cosines with the centre of a list of words, and the words: the most central first.
+
+        use_norm : bool, the centre is the mean of vectors at length one; otherwise dot products with it are returned
+        """
+        known = [word for word in words if self._has_vector(word)]
+        if not known:
+            raise ConfigError(f"none of {words!r:.200} has a vector; give words that are known")
+        if len(known) < len(words):
+            unknown = sorted({str(word) for word in words} - {str(word) for word in known})
+            _LOG.warning("without a vector, and left out: %s", ", ".join(unknown))
+        rows = self[known].astype(np.float64)
+        rows = normalised(rows) if use_norm else rows
+        scores = rows @ normalised(rows.mean(axis=0)[None])[0]
+        return sorted(zip(scores.tolist(), known, strict=True), reverse=True)
+
+    def doesnt_match(self, words: Sequence[Key]) -> str:
+        """Return the word of a list that is farthest from their mean."""
+        return self.rank_by_centrality(words)[-1][1]
+
+    def _has_vector(self, key):
+        return not isinstance(key, KEYS) or self._row(key) >= 0 or self._by_spelling(key) is not None
+
+    def similar_by_key(
+        self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None
+    ) -> list[tuple[str, float]] | np.ndarray:
+        """Return the words nearest to a word, as `most_similar` does."""
+        return self.most_similar([key], k=topn, restrict_vocab=restrict_vocab)
+
+    similar_by_word = similar_by_key
+
+    def similar_by_vector(
+        self, vector: ArrayLike, topn: int | None = 10, restrict_vocab: int | None = None
+    ) -> list[tuple[str, float]] | np.ndarray:
+        """Return the words nearest to a vector, as `most_similar` does."""
+        return self.most_similar([vector], k=topn, restrict_vocab=restrict_vocab)
+
+    def most_similar_cosmul(
+        self,
+        positive: Item | Sequence[Item] = (),
+        negative: Item | Sequence[Item] = (),
+        topn: int | None = 10,
+        restrict_vocab: int | None = None,
+    ) -> list[tuple[str, float]] | np.ndarray:
+        """Return the words with the highest 3CosMul score (Levy and Goldberg 2014, eq. 4).
+
+        Π (1 + cos⁺)/2 / (Π (1 + cos⁻)/2 + 10⁻⁶) over the positive and the negative ones. Arguments and result are as
+        for `most_similar`, but there are no weights.
+        """
+        n = self._first(topn, restrict_vocab)
+        positive, negative = self._items(positive, ()), self._items((), negative)
+        if not positive:
+            raise ConfigError("3CosMul needs a positive word; give at least one")
+        if any(abs(weight) != 1.0 for _, weight, _ in positive + negative):
+            raise ConfigError("3CosMul has no weights; give words alone, or ask most_similar")
+        above, below = (
+            np.prod([self._closeness(vector, n) for vector, _, _ in items], axis=0) for items in (positive, negative)
+        )
+        scores = above / (below + _AWAY_FROM_ZERO)
+        if topn is None:
+            return scores
+        named = [row for _, _, row in positive + negative if row is not None and row < n]
+        free = np.delete(np.arange(n), named)
+        rows = free[top_rows(scores[free], min(topn, len(free)))]
+        return self._named(rows, scores[rows])
+
+    def _closeness(self, vector, n):
+        return (1.0 + cosines_with(self.matrix[:n], normalised(vector[None])[0])) / 2.0
+
+    def relative_cosine_similarity(self, wa: Key, wb: Key, topn: int = 10) -> float:
+        """Return the cosine of two words over the sum of the cosines of the `topn` words nearest to the first."""
+        return self.similarity(wa, wb) / sum(cosine for _, cosine in self.most_similar([wa], k=topn))
+
+    def vectors_for_all(self, keys: Iterable[str], allow_inference: bool = True) -> Vectors:
+        """Return the vectors of these words, in their order, each once; those without a vector are left out.
+
+        allow_inference : bool, words that are not known get the vector of their spelling, if there is one
+        """
+        source = self
+        keys = list(dict.fromkeys(keys))
+        if allow_inference:
+            source = self.with_words(keys)
+        rows = source.words.find_all(keys)
+        rows = rows[rows >= 0]
+        if not len(rows):
+            raise ConfigError(f"none of {keys!r:.200} has a vector; give words that are known")
+        counts = None if source.counts is None else source.counts[rows]
+        return type(self)([source.words[row] for row in rows.tolist()], source.matrix[rows], counts, self.spellings)
+
+    def evaluate_word_pairs(
+        self,
+        pairs: str | Path,
+        restrict_vocab: int | None = 300000,
+        case_insensitive: bool = True,
+        dummy4unknown: bool = False,
+    ) -> tuple:
+        """Compare cosines with human scores; `evaluate_similarity` says more.
+
+        Returns
+        -------
+        pearson, spearman : SciPy's results, with ``statistic`` and ``pvalue``
+        oov_ratio : float, per cent
+            Pairs with an unknown word, which are left out, or count as cosine 0 with `dummy4unknown`.
+        """
+        from .evaluation.keyed import evaluate_word_pairs
+
+        return evaluate_word_pairs(self, pairs, restrict_vocab, case_insensitive, dummy4unknown)
+
+    def evaluate_word_analogies(
+        self,
+        analogies: str | Path,
+        restrict_vocab: int | None = 300000,
+        case_insensitive: bool = True,
+        dummy4unknown: bool = False,
+    ) -> tuple[float, list[dict]]:
+        """Answer analogy questions by 3CosAdd; `evaluate_analogy` says more.
+
+        Returns
+        -------
+        score : float, in [0, 1]
+        sections : list of dict
+            ``section``, its name, and the questions, tuples of four words, that were ``correct`` and ``incorrect``;
+            the last one is of all.
+        """
+        from .evaluation.keyed import evaluate_word_analogies
+
+        return evaluate_word_analogies(self, analogies, restrict_vocab, case_insensitive, dummy4unknown)

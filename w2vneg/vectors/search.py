@@ -1,0 +1,241 @@
+"""The rows of a matrix that are nearest to a query, by cosine: float32 products propose, double precision decides.
+
+Where many queries go to a large matrix, products with a copy of its rows in bytes propose: they read a quarter of the
+memory. How far each of them may be off is known, so that the answer is the same.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..ground.jit import available_threads, launch
+
+ROWS = 1024  # looked at together in float64; their copies stay in the cache of a core
+_SHARE = 1 << 15  # rows that a thread is worth handing over for
+_SAFE = np.float32(1e-30), np.float32(1e30)  # squared lengths that float32 products are right for
+
+
+def normalised(matrix):
+    """Return the rows at length one, float64 (n, dim); zero rows stay zero, huge and tiny ones are safe."""
+    rows = matrix.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+
+
+def lengths_of(matrix):
+    """Return the lengths of float32 rows, float32 (n,); NaN where a product of float32 numbers may be far off."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", matrix, matrix)
+    squares[~((squares >= _SAFE[0]) & (squares <= _SAFE[1]))] = np.nan
+    return np.sqrt(squares, out=squares)
+
+
+def cosines_with(matrix, query):
+    """Return the cosines of all rows with a query, in double precision.
+
+    Parameters
+    ----------
+    matrix : ndarray, float32, (n, dim)
+    query : ndarray, float64, (dim,), of length one
+
+    Returns
+    -------
+    ndarray, float64, (n,)
+        0 for a zero row.
+    """
+    cosines = np.empty(len(matrix))
+    for start in range(0, len(matrix), ROWS):
+        some = slice(start, start + ROWS)
+        cosines[some] = np.einsum("ij,j->i", normalised(matrix[some]), query)
+    return np.clip(cosines, -1.0, 1.0, out=cosines)
+
+
+class Coarse(NamedTuple):
+    """Rows at length one in bytes: ``scales[i] * rows[i]`` is row i but for a remainder of length ``errors[i]``.
+
+    rows : ndarray, int8, (n, dim); scales, errors : ndarray, float32, (n,), of a zero row NaN and 0
+    """
+
+    rows: np.ndarray
+    scales: np.ndarray
+    errors: np.ndarray
+
+    @classmethod
+    def of(cls, matrix):
+        """Make a copy of a matrix, float32 (n, dim)."""
+        rows = np.empty(matrix.shape, np.int8)
+        scales, errors = np.empty((2, len(matrix)), np.float32)
+        for start in range(0, len(matrix), ROWS):
+            some = slice(start, start + ROWS)
+            unit = normalised(matrix[some])
+            step = np.abs(unit).max(axis=1) / 127
+            step[step == 0] = np.nan
+            whole = np.rint(unit / step[:, None])
+            rows[some] = np.nan_to_num(whole)
+            scales[some] = step
+            errors[some] = np.nan_to_num(np.linalg.norm(unit - whole * step[:, None], axis=1))
+        return cls(rows, scales, errors)
+
+    def cosines(self, query, n):
+        """Return the cosines of the first `n` rows with a query, float32 (dim,) of length one, as near as bytes are."""
+        from ..kernels.evaluation.coarse import dots_of_bytes
+
+        found = np.empty(n, np.float32)
+        _shared_out(n, lambda some: dots_of_bytes(self.rows[some], self.scales[some], query, found[some]))
+        return found
+
+
+def _dots_of_some(matrix, rows, queries):
+    """Return the dot products of some rows, int64 (m,), with queries, float32 (q, dim); float32 (q, m)."""
+    from ..kernels.evaluation.coarse import dots_of_some
+
+    found = np.empty((len(queries), len(rows)), np.float32)
+    _shared_out(len(rows), lambda some: dots_of_some(matrix, rows[some], queries, found[:, some]))
+    return found
+
+
+def _shared_out(n, work):
+    """Call `work` with slices that share out n rows, on as many threads as have enough to do."""
+    count = min(available_threads(), 1 + n // _SHARE)
+    edges = np.linspace(0, n, count + 1).astype(int).tolist()
+    launch(lambda part: work(slice(edges[part], edges[part + 1])), count)
+
+
+def nearest(matrix, lengths, query, left_out, k, coarse=None):
+    """Return the rows with the highest cosines, and these.
+
+    Parameters
+    ----------
+    matrix : ndarray, float32, (n, dim)
+    lengths : ndarray, float32, (n,)
+        As `lengths_of` gives them.
+    query : ndarray, float64, (dim,), of length one
+    left_out : list of int
+        Rows that are no answers.
+    k : int, at least 1
+    coarse : Coarse, optional
+        Of the matrix, which may go on with more rows.
+
+    Returns
+    -------
+    rows : ndarray, intp, (at most k,)
+    cosines : ndarray, float64, of that shape
+        The highest first, equal ones in the order of the rows.
+    """
+    n, margin = len(matrix), _margin(matrix.shape[1])
+    if coarse is None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            rough, errors = (matrix @ query.astype(np.float32)) / lengths, margin
+    else:
+        rough, errors = coarse.cosines(query.astype(np.float32), n), coarse.errors[:n] + margin
+    return _best(rough, errors, left_out, k, lambda rows: cosines_with(matrix[rows], query))
+
+
+def highest(matrix, lengths, query, left_out, k, coarse):
+    """Return the rows with the highest dot products, and these; as `nearest`, of a query of any length."""
+    size = np.float32(np.linalg.norm(query)) * lengths
+    rough = coarse.cosines(query.astype(np.float32), len(matrix)) * lengths
+    errors = (coarse.errors + _margin(matrix.shape[1])) * size
+    return _best(rough, errors, left_out, k, lambda rows: matrix[rows].astype(np.float64) @ query)
+
+
+def _best(rough, errors, left_out, k, exact):
+    """Return the `k` best rows and their scores, as `nearest` does.
+
+    rough : float32 (n,), NaN where nothing is known, updated in place; errors : float32 (n,) or one for all, how
+    far they may be off; exact : function of rows, intp (m,), that returns their scores, float64 (m,)
+    """
+    n = len(rough)
+    left_out = [row for row in left_out if row < n]
+    close = np.isnan(rough)
+    rough[left_out] = -np.inf
+    surely = rough - errors
+    surely[close] = -np.inf
+    close |= rough + errors >= (np.partition(surely, n - k)[n - k] if k < n else -np.inf)
+    close[left_out] = False
+    rows = np.flatnonzero(close)
+    scores = np.empty(len(rows))
+    for start in range(0, len(rows), ROWS):
+        some = slice(start, start + ROWS)
+        scores[some] = exact(rows[some])
+    best = top_rows(scores, min(k, len(rows)))
+    return rows[best], scores[best]
+
+
+def _margin(dim):
+    """Product and squared length are off by at most `dim` roundings of 2^-24, query, root and quotient by a few."""
+    return np.float32((3 * dim + 16) * 2.0**-24)
+
+
+def compared(matrix, lengths, first, second, left_out, k, coarse=None):
+    """Return how many rows are nearer to each of two queries than they are to each other, and who is near to both.
+
+    Parameters
+    ----------
+    matrix, lengths, coarse : as for `nearest`
+    first, second : ndarray, float64, (dim,), of length one
+    left_out : list of int
+        Rows that do not count.
+    k : int
+
+    Returns
+    -------
+    nearer : tuple of int, (2,)
+    rows : ndarray, intp, (at most k,)
+        Those with the highest lower one of their two cosines.
+    cosines : ndarray, float64, of that shape
+        The lower ones.
+    """
+    queries, cosine, margin = np.stack([first, second]), first @ second, _margin(matrix.shape[1])
+    singles, nearer, rows = queries.astype(np.float32), 0, None
+    if coarse is not None:
+        rough = np.stack([coarse.cosines(query, len(matrix)) for query in singles])
+        nearer, rows = _undecided(rough, coarse.errors + margin, cosine, k, left_out)
+        left_out, lengths = [], lengths[rows]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if rows is None:
+            rough = np.stack([matrix @ query for query in singles])  # faster than one product
+        else:
+            rough = _dots_of_some(matrix, rows, singles)
+        rough /= lengths
+    above, some = _undecided(rough, margin, cosine, k, left_out)
+    rows = some if rows is None else rows[some]
+    exact = np.stack([cosines_with(matrix[rows], query) for query in queries])
+    nearer = nearer + above + (exact > cosine + 1e-12).sum(axis=1)
+    best = top_rows(exact.min(axis=0), min(k, len(rows)))
+    return tuple(nearer.tolist()), rows[best], exact.min(axis=0)[best]
+
+
+def _undecided(rough, errors, cosine, k, left_out):
+    """Return how many rows are surely nearer than `cosine`, int64 (2,), and which may be, or be near to both.
+
+    rough : float32 (2, n), NaN where nothing is known; errors : float32 (n,) or one for all, how far they may be off
+    """
+    unknown = np.isnan(rough).any(axis=0)
+    rough[:, unknown] = rough[:, left_out] = -np.inf
+    lower = rough.min(axis=0)
+    worst = np.partition(lower - errors, -k)[-k] if k < len(lower) else -np.inf
+    close = unknown | (lower + errors >= worst)
+    for one in rough:
+        close |= np.abs(one - cosine) <= errors
+    close[left_out] = False
+    return ((rough > cosine) & ~close).sum(axis=1), np.flatnonzero(close)
+
+
+def top_rows(scores, k):
+    """Return the rows of the `k` highest scores, the highest first, equal ones in the order of the rows.
+
+    Parameters
+    ----------
+    scores : ndarray, float32 or float64, (n,)
+    k : int, at most n
+
+    Returns
+    -------
+    ndarray, intp, (k,)
+    """
+    if k < 1:
+        return np.empty(0, dtype=np.intp)
+    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+    rows = np.flatnonzero(scores >= threshold)
+    return rows[np.argsort(-scores[rows], kind="stable")][:k]

@@ -1,0 +1,475 @@
+"""Word vectors to look things up in: words, a matrix, and what one asks of them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..data.misspelt import near_spellings
+from ..data.words import Words, are_numbers
+from ..ground.errors import ConfigError, UnknownNameError, require
+from .keyed import KEYS, Keyed
+from .search import ROWS, Coarse, compared, cosines_with, lengths_of, nearest, normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike
+
+    from .evaluation import AnalogyResult, SimilarityResult
+
+    Item = str | int | ArrayLike | tuple[str | int | ArrayLike, float]
+
+
+class Vectors(Keyed):
+    """Words and their vectors. They also answer to the names of gensim's KeyedVectors (`embeddings.keyed`).
+
+    Parameters
+    ----------
+    words : iterable of str, n of them
+        All different, the most frequent first if the order is known.
+    matrix : array_like, float32, (n, dim)
+        One row per word; kept as it is if it is float32 and C-contiguous (a memory map stays one), else
+        converted.
+    counts : array_like, int64, (n,), optional
+        How often each word occurred.
+    spellings : readout.letters.Spellings, optional
+        What gives a vector to a word that is not among them.
+    noun : str
+        What a word is called in messages: word, item, user, node.
+
+    Attributes
+    ----------
+    words : Words
+    matrix : ndarray, float32, (n, dim), C-contiguous
+    counts : ndarray, int64, (n,), or None
+
+    Raises
+    ------
+    ConfigError
+        If the parts do not fit together, there is no word or no dimension, or a word occurs twice.
+    """
+
+    def __init__(
+        self,
+        words: Iterable[str],
+        matrix: ArrayLike,
+        counts: ArrayLike | None = None,
+        spellings: Any = None,
+        noun: str = "word",
+    ) -> None:
+        self.words, self.spellings, self.noun = Words.of(words), spellings, noun
+        self._coarse = None
+        try:
+            self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise ConfigError("vectors must be rows of real numbers, all of one length") from None
+        self.counts = None if counts is None else np.ascontiguousarray(counts, dtype=np.int64)
+        if self.matrix.ndim != 2 or len(self.matrix) != len(self.words) or not self.matrix.size:
+            raise ConfigError(
+                f"{len(self.words)} words do not go with a matrix of shape {self.matrix.shape}; "
+                "there must be one row of numbers for each word, and at least one word"
+            )
+        if self.counts is not None and self.counts.shape != (len(self.words),):
+            raise ConfigError(f"{len(self.words)} words do not go with counts of shape {self.counts.shape}")
+        repeated = self.words.repeated()
+        if repeated:
+            twice = self.words[repeated[0]]
+            raise ConfigError(f"the word {twice!r} occurs twice; every word needs one row of its own")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the words."""
+        return iter(self.words)
+
+    def __contains__(self, word: str) -> bool:
+        return self._row(word) >= 0
+
+    def __getitem__(self, word: str | int | Iterable[str | int]) -> np.ndarray:
+        """Return the vector of a word or row, float32 (dim,), read-only, or a new array of several, (k, dim)."""
+        if isinstance(word, KEYS):
+            vector = self._resolve(word)[0].view()
+            vector.flags.writeable = False  # or `vector -= other` would change the model
+            return vector
+        return np.array([self._resolve(one)[0] for one in word], np.float32).reshape(-1, self.dim)
+
+    def __repr__(self):
+        return f"Vectors({len(self)} {self.noun}s, dim={self.dim})"
+
+    def with_words(self, words: Iterable[str]) -> Vectors:
+        """Return these vectors and, behind them, those of other `words` by their spelling, where they have one."""
+        if self.spellings is None:
+            return self
+        found = {word: self.spellings.vector(word) for word in dict.fromkeys(words) if word not in self.words}
+        found = {word: vector for word, vector in found.items() if vector is not None}
+        if not found:
+            return self
+        matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])
+        counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(found), np.int64)])
+        return Vectors([*self.words, *found], matrix, counts, self.spellings, self.noun)
+
+    @property
+    def dim(self) -> int:
+        """Numbers per vector."""
+        return self.matrix.shape[1]
+
+    def id(self, word: str | int) -> int:
+        """Return the row of `word`; UnknownNameError with near spellings if it has none. A row is its own."""
+        row = self._row(word)
+        if row < 0:
+            raise UnknownNameError(self._unknown(word))
+        return row
+
+    def _row(self, key):
+        """Return the row of a word, -1 if there is none (int).
+
+        A whole number is a name if there is one, else a row; among names that are whole numbers it is no row.
+        """
+        if not _is_row(key):
+            return self.words.find(key)
+        row = self.words.find(str(key))
+        return int(key) if row < 0 and 0 <= key < len(self) and not self._numbered else row
+
+    @cached_property
+    def _numbered(self):
+        return are_numbers(self.words)
+
+    def _spelt(self, word):
+        """Return the vector of a word's spelling, float32 (dim,); UnknownNameError if it has none."""
+        vector = self._by_spelling(word)
+        if vector is None:
+            raise UnknownNameError(self._unknown(word))
+        return vector
+
+    def _by_spelling(self, word):
+        return self.spellings.vector(word) if self.spellings is not None and isinstance(word, str) else None
+
+    def _unknown(self, word):
+        if _is_row(word) and self._numbered:
+            word = str(word)
+        if _is_row(word):
+            return f"no row {word} among {len(self):,}; rows are counted from 0 to {len(self) - 1}"
+        near = near_spellings(word, self.words) if isinstance(word, str) else []
+        hint = f"; did you mean {' or '.join(repr(other) for other in near)}?" if near else "."
+        return f"no vector for the {self.noun} {word!r} among {len(self):,}{hint}"
+
+    @cached_property
+    def unit(self) -> np.ndarray:
+        """The vectors at length one, float32 (n, dim); a zero vector stays zero. Computed at first use."""
+        unit = np.empty_like(self.matrix)
+        for start in range(0, len(self), ROWS):
+            block = slice(start, start + ROWS)
+            unit[block] = normalised(self.matrix[block])
+        return unit
+
+    @cached_property
+    def _lengths(self):
+        """As `search.lengths_of` gives them; kept."""
+        return lengths_of(self.matrix)
+
+    def similarity(self, a: str | int, b: str | int) -> float:
+        """Return the cosine of two words' vectors, a float in [-1, 1]; 0 if one of them is zero."""
+        first, second = (normalised(self._resolve(word)[0][None])[0] for word in (a, b))
+        return float(np.clip(first @ second, -1.0, 1.0))
+
+    def cosines(self, first: ArrayLike, second: ArrayLike) -> np.ndarray:
+        """Return the cosines of pairs of rows, in double precision.
+
+        Parameters
+        ----------
+        first, second : array_like, int, (n_pairs,)
+            Rows of the two vectors of each pair.
+
+        Returns
+        -------
+        ndarray, float64, (n_pairs,)
+        """
+        a = normalised(self.matrix[np.asarray(first, dtype=np.intp)])
+        b = normalised(self.matrix[np.asarray(second, dtype=np.intp)])
+        return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
+
+    def most_similar(
+        self,
+        positive: Item | Sequence[Item] = (),
+        negative: Item | Sequence[Item] = (),
+        k: int | None = 10,
+        restrict_vocab: int | None = None,
+        *,
+        topn: int | None = ...,
+    ) -> list[tuple[str, float]] | np.ndarray:
+        """Return the `k` words with the highest cosine to the sum of the positive minus the negative ones.
+
+        Each word enters at length one, a vector as it is; the words themselves are left out of the answer.
+
+        Parameters
+        ----------
+        positive, negative : str, int, ndarray of (dim,), or a list of such
+            Words, their rows, or vectors. In a list also pairs of one of these and a weight; it stands instead of 1
+            for the positive and of -1 for the negative ones.
+        k : int, at least 1, or None
+            None for the cosines of all words.
+        restrict_vocab : int, at least 1, optional
+            Answer from the first so many words only.
+        topn : int or None, optional
+            What gensim calls `k`.
+
+        Returns
+        -------
+        list of (str, float)
+            Words and cosines, in double precision, the highest first; equal ones in the order of the words.
+        ndarray, float64, (n,)
+            With ``k=None``: the cosines of all words, the named ones among them.
+
+        Raises
+        ------
+        UnknownNameError
+            If a word has no vector; the message has near spellings.
+        ConfigError
+            If `k` or `restrict_vocab` is below 1, a vector has another dimension, or the sum of the vectors
+            is zero.
+        """
+        k = k if topn is ... else topn
+        n = self._first(k, restrict_vocab)
+        query, named = np.zeros(self.dim), []
+        items = self._items(positive, negative)
+        if not items:
+            raise ConfigError(f"most_similar needs a {self.noun} or a vector to look near")
+        for vector, weight, row in items:
+            query += weight * vector
+            named.append(row)
+        if not query.any():
+            raise ConfigError(f"nothing is nearest to a zero vector; ask for other {self.noun}s")
+        query = normalised(query[None])[0]
+        if k is None:
+            return cosines_with(self.matrix[:n], query)
+        named = [row for row in named if row is not None]
+        rows, cosines = nearest(self.matrix[:n], self._lengths[:n], query, named, k, self._coarse)
+        return self._named(rows, cosines)
+
+    def compared(self, a: str | int, b: str | int, k: int = 10) -> tuple[float, tuple[int, int], list]:
+        """Return the cosine of two words, the place of each among the other's nearest, and the `k` near to both.
+
+        Returns
+        -------
+        cosine : float
+        places : (int, int)
+            Which of the nearest of `a` the word `b` is, from 1, and the other way round.
+        near : list of (str, float)
+            Words with the lower one of their cosines to `a` and `b`, the highest first.
+        """
+        first, second = (normalised(self._resolve(word)[0][None])[0] for word in (a, b))
+        named = [row for row in map(self._row, (a, b)) if row >= 0]
+        nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k, self._coarse)
+        return self.similarity(a, b), tuple(1 + count for count in nearer), self._named(rows, cosines)
+
+    def quicken(self) -> None:
+        """Keep a copy of the vectors in bytes, a quarter of their size: `most_similar` and `compared` answer
+        the same, sooner.
+
+        For many questions to a large vocabulary.
+        """
+        self._coarse = Coarse.of(self.matrix)
+
+    def _first(self, k, restrict_vocab):
+        """Return how many words may be answers (int); ConfigError if this or `k` is below 1."""
+        for name, value in (("k", k), ("restrict_vocab", restrict_vocab)):
+            if value is not None and not (isinstance(value, Integral) and value >= 1):
+                raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}")
+        return len(self.matrix[:restrict_vocab])
+
+    def _named(self, rows, scores):
+        """Return words and scores, a list of (str, float), of rows and scores, ndarrays."""
+        return [(self.words[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+
+    def _items(self, positive, negative):
+        """Return what is asked for: list of (vector, float64 (dim,); weight, float; row, int, or None).
+
+        A word's vector is at length one, any other as it was given.
+        """
+        found = []
+        for weight, items in ((1.0, _as_list(positive)), (-1.0, _as_list(negative))):
+            for item in items:
+                key, own = item if _is_weighted(item) else (item, weight)
+                vector, row = self._resolve(key)
+                found.append((normalised(vector[None])[0] if isinstance(key, KEYS) else vector, float(own), row))
+        return found
+
+    def _resolve(self, item):
+        """Return the vector of a word, a row or a raw vector, (dim,), and the row or None."""
+        if isinstance(item, KEYS):
+            row = self._row(item)
+            return (self._spelt(item), None) if row < 0 else (self.matrix[row], row)
+        try:
+            vector = np.asarray(item, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got {item!r:.80}") from None
+        if vector.shape != (self.dim,) or not np.isfinite(vector).all():
+            found = f"shape {vector.shape}" if vector.shape != (self.dim,) else "one with NaN or infinity"
+            raise ConfigError(f"expected a word or a finite vector of {self.dim} numbers, got {found}")
+        return vector, None
+
+    def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[tuple[str, float]]:
+        """Answer "`a` is to `b` as `c` is to …?" by 3CosAdd: `most_similar` to b − a + c."""
+        return self.most_similar([b, c], [a], k=k)
+
+    def evaluate_similarity(self, set_or_path: str | Path, mirror: str | None = None) -> SimilarityResult:
+        """Compare cosines with human scores.
+
+        Parameters
+        ----------
+        set_or_path : str or Path
+            A named set (``"ws353"``) or a file of word, word, score.
+        mirror : str or Path, optional
+            Folder or URL in which named sets are looked for, too.
+
+        Returns
+        -------
+        w2vneg.vectors.evaluation.SimilarityResult
+        """
+        from .evaluation import evaluate_similarity
+
+        path, name, tags = _find(set_or_path, mirror, "similarity")
+        return evaluate_similarity(self, path, name=name, tags=tags)
+
+    def evaluate_analogy(
+        self,
+        set_or_path: str | Path = "google",
+        mirror: str | None = None,
+        restrict_vocab: int | None = None,
+        half: str | None = None,
+    ) -> AnalogyResult:
+        """Answer the analogy questions of a named set or a file; returns w2vneg.vectors.evaluation.AnalogyResult.
+
+        Parameters
+        ----------
+        set_or_path : str or Path
+        mirror : str or Path, optional
+        restrict_vocab : int, optional
+            Use the first so many words only.
+        half : {None, "dev", "test"}
+            All questions, or a fixed half of them.
+        """
+        from .evaluation import evaluate_analogy
+
+        path, name, _ = _find(set_or_path, mirror, "analogy")
+        return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
+
+    def map(self, way: str = "pca", colour: str = "frequency", titles: Mapping[str, str] | None = None) -> Any:
+        """Return a map of all words as a Plotly figure, which a notebook shows: drag, scroll, hover.
+
+        Parameters
+        ----------
+        way : {"pca", "umap"}
+            The two principal axes, or UMAP of the cosines, which shows groups better and takes longer.
+        colour : {"frequency", "cluster"}
+        titles : mapping of str to str, optional
+            What words or items are shown as.
+
+        Raises
+        ------
+        MissingExtraError
+            Without the extra ``report``, or ``umap`` for that.
+        """
+        from ..look.report.pictures import map_figure
+
+        return map_figure(self, way, colour, titles)
+
+    def plot_neighbours(self, word: str, k: int = 10) -> Any:
+        """Return a matplotlib figure of the `k` words with the highest cosines to `word`, which a notebook shows.
+
+        Raises
+        ------
+        MissingExtraError
+            Without the extra ``plot``. UnknownNameError for a word without a vector.
+        """
+        from ..look.report.pictures import neighbours_figure
+
+        return neighbours_figure(self, word, k)
+
+    def save(self, path: str | Path, format: str | None = None, precision: int | None = None) -> None:
+        """Write the vectors; see `w2vneg.vectors.formats.save` for formats (by suffix unless named) and precision."""
+        from .formats import save
+
+        save(path, self.words, self.matrix, self.counts, format=format, precision=precision, spellings=self.spellings)
+
+    @classmethod
+    def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
+        """Read vectors from word2vec text or binary, npz, or a model folder, told apart by content.
+
+        Parameters
+        ----------
+        path : str or Path
+        readout : str, optional
+            How vectors are made of a model folder's matrices, if not as the model says: ``"in"``, ``"both+letters"``, …
+        oov : {None, "letters"}
+            With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters, or an npz file
+            written from one; for a model folder of n-grams with ``readout="in"``, or a ``.bin`` of fastText's.
+        """
+        from .formats import read
+
+        stored = read(path, readout=readout, spell=spells(oov))
+        with_spellings(oov, stored.spellings)
+        return cls(*stored[:-1])
+
+    def to_gensim(self) -> Any:
+        """Return the same vectors as gensim's KeyedVectors (a copy), with the counts if known."""
+        KeyedVectors = require("gensim.models", "gensim", "to_gensim()").KeyedVectors
+        keyed = KeyedVectors(self.dim, dtype=np.float32)
+        keyed.add_vectors(list(self.words), self.matrix)
+        if self.counts is not None:
+            keyed.expandos["count"] = self.counts.copy()
+        return keyed
+
+
+def spells(oov):
+    """Tell whether words out of the vocabulary are to have vectors; ConfigError for an unknown way."""
+    if oov not in (None, "letters"):
+        raise ConfigError(f"oov must be letters or None, not {oov!r}")
+    return oov is not None
+
+
+def with_spellings(oov, spellings):
+    """Return `spellings`; ConfigError if they are asked for and the read-out has none."""
+    if oov is not None and spellings is None:
+        raise ConfigError(
+            "vectors of any spelling need a read-out with letters, as readout='both+letters', or the n-grams of a "
+            "model trained with subwords and readout='in'"
+        )
+    return spellings
+
+
+def _is_row(key):
+    return isinstance(key, KEYS[1:]) and not isinstance(key, bool)
+
+
+def _is_weighted(item):
+    """Tell a pair of an item and its weight from a raw vector of two numbers."""
+    pair = isinstance(item, tuple) and len(item) == 2
+    return pair and isinstance(item[0], (*KEYS, np.ndarray, list)) and isinstance(item[1], Real)
+
+
+def _as_list(items):
+    if items is None:
+        return []
+    if isinstance(items, KEYS) or (isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "fiu"):
+        return [items]
+    return list(items)
+
+
+def _find(set_or_path, mirror, kind):
+    """Return path, name, and whether lemma tags are to be stripped (None: if all words have one)."""
+    from ..data import catalog as datasets
+    from ..ground.errors import W2vnegError
+
+    path = datasets.resolve(set_or_path, mirror=mirror, kind=kind)
+    try:
+        record = datasets.info(str(set_or_path))
+    except W2vnegError:
+        return path, path.name, None
+    return path, record.name, record.tags
