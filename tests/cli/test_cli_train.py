@@ -170,6 +170,7 @@ def test_the_model_folder(train, folder):
     assert result.code == 0
     assert result.err.splitlines()[-2] == "Model kept in deep/model."
     plain = {"config.json", "corpus.json", "extra.json", "history.jsonl", "position.json", "versions.json", "vocab.tsv"}
+    plain |= {"validation.json", "good.json", "run.toml", "law.json", "log_noise.npy"}
     assert set(os.listdir("deep/model")) == plain | {"vectors_in.npy", "vectors_out.npy"}
     config = json.loads(Path("deep/model/config.json").read_text("utf-8"))
     expected = {"loss": "ns", "sampler": "popularity", "negatives": 5, "private_rows": 3}
