@@ -39,8 +39,8 @@ demo: $(VENV)/.installed-gensim  ## Train on the built-in corpus, evaluate, show
 # Files are shared out in order; who is done early takes over some of the others' last tests.
 PYTEST = $(PY) -m pytest --numprocesses auto --dist worksteal
 
-test: $(VENV)/.installed-test  ## Run the tests but the slow ones (real data too where W2VNEG_MIRROR names a mirror)
-	$(PYTEST) -m "not slow" $(ARGS)
+test: $(VENV)/.installed-test  ## Run the tests but slow and nightly ones (real data too where W2VNEG_MIRROR names a mirror)
+	$(PYTEST) -m "not slow and not nightly" $(ARGS)
 
 test-all: $(VENV)/.installed-test  ## Run all tests
 	$(PYTEST) $(ARGS)

@@ -158,14 +158,17 @@ class Run:
         if is_file_of_weights(config.degeneracy):
             weights = read_degeneracy(config.degeneracy, self.encoded.vocab_out)
             config = dataclasses.replace(config, degeneracy=weights)
-        begun = self.prior.as_dict()
+        begun, own_vocab = (
+            self.prior.as_dict(),
+            self._own_vocab,
+        )  # of the model that is resumed, whose origin is made anew
         prior = self.prior.resumed
         trainer = Trainer(
             self.encoded, config, listeners, prior, self.diagnose, validation, checkpoints, self.prior.rows
         )
         origin = trainer.model.origin
         if isinstance(self.data, Input) and not self.data.in_memory:
-            origin.input, origin.own_vocab = self.data.absolute().as_dict(), self._own_vocab
+            origin.input, origin.own_vocab = self.data.absolute().as_dict(), own_vocab
         origin.begun = begun
         return trainer
 

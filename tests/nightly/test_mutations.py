@@ -1,7 +1,7 @@
 """Ten thousand damaged files of every kind: each is read rightly, or refused in one message that names it.
 
 No traceback, no hang, no crash, no silent nonsense. A case is known by its kind, its seed and its number, and can be
-had again by them: ``W2VNEG_MUTATIONS=SEED,COUNT python -m pytest tests/test_mutations.py -k many``.
+had again by them: ``W2VNEG_MUTATIONS=SEED,COUNT python -m pytest tests/nightly/test_mutations.py -k many``.
 """
 
 import os
@@ -18,6 +18,7 @@ from mutating import damaged
 
 from w2vneg.ground.errors import FileNote, W2vnegError
 
+pytestmark = pytest.mark.nightly
 _HANGS = 20  # seconds
 SEED, COUNT = map(int, os.environ.get("W2VNEG_MUTATIONS", "1,10000").split(","))
 _FEW = 4  # cases of each kind that every run of the tests tries

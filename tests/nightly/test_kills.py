@@ -8,7 +8,7 @@ import pytest
 from kill_cases import COMMANDS, LONG, N_RANDOM, Trial, fast_folder, not_on_disk
 from killing import Server
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
+pytestmark = [pytest.mark.nightly, pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")]
 
 FEW = ["train, resumed", "split, over a former one", "export, out.npz"]
 
