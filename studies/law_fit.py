@@ -1,6 +1,6 @@
 """Does a trained model stand where the law says? Learned scores beside predicted ones, and the discriminator's weights.
 
-    s_ij = T / (1 + T) · (log P(j|i) − log D(j)) + c_i                            the law (see docs/one-law.md)
+    s_ij = T / (1 + T) · (log P(j|i) − log D(j)) + c_i                       the law (see docs/reproductions/one-law.md)
     D_ij = log(P(j|i) / (n g_i(j))),    ω_ij = σ(−D_ij) = n g / (P + n g)         the discriminator's fixed point
 
 P(j|i) is counted in the training pairs; pairs that occur often enough count alike. c_i is nobody's business, so both

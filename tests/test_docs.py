@@ -77,7 +77,7 @@ def test_figures_of_the_benchmarks_stand_in_the_files_beside_them():
                 if re.fullmatch(r"\.?\d[\d.]*", cell):
                     checked += 1
                     assert float(cell) in known, (section.splitlines()[0], cell)
-    assert checked > 100
+    assert checked > 50
 
 
 def test_the_citation_names_this_version():

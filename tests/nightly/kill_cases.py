@@ -5,7 +5,8 @@ user's own files are there too; and what a later operation than this one finds k
 the same command, run again to its end, leaves the same files with the same content as if nobody had killed it, and no
 other file.
 
-Run ``python tests/nightly/kill_cases.py [WORD…]`` for a table: a line on each command whose name holds one of the words.
+Run ``python tests/nightly/kill_cases.py [WORD…]`` for a table: a line
+on each command whose name holds one of the words.
 """
 
 import os
