@@ -1,8 +1,12 @@
-"""Click options made from the fields of `TrainConfig`, under headings, and the TOML file that may set them too."""
+"""Options of commands, each with its section of the help; those of `TrainConfig` and of sources come from their fields.
+
+``--help`` lists, on one line each, the options that most people use; ``--help-all`` lists them all, by plug.
+"""
 
 import dataclasses
-import functools
 from contextlib import suppress
+from functools import partial
+from types import SimpleNamespace
 
 import click
 
@@ -10,28 +14,67 @@ from ..ground.errors import ConfigError, W2vnegError
 from ..ground.files.bounded import parse_toml, read_text
 from ..ground.option import flag_of, kind_of, off_of
 
-EVERYDAY = (
-    *("corpus", "loss", "temp", "output", "save_model", "dim", "window", "negatives"),
-    *("epochs", "alpha", "min_count", "workers"),
-)
-"""What help lists first, in this order."""
+SECTIONS = ("data", "search", "split", "objective", "model", "run", "output")
+"""Sections of the help, in their order; a command has some of them."""
 
-_DAILY = "Everyday options"
-_OTHER = "Files and reports"
-_HEADINGS = {  # group -> heading of the help; those of plugs come behind, by plug
-    None: _OTHER,
-    "items": "Columns and rows of items",
-    "objective": "Objective",
-    "model": "Model",
-    "training": "Training",
-    "corpus": "Corpus",
-    "ranks": "Several machines",
-}
-_METAVARS = {"loss": "NAME", "sampler": "NAME", "weigher": "NAME", "plugin": "MODULE|FILE.py", "encoding": "NAME"}
+DATA = ("text", "items", "graph")
+"""Kinds of data that ``--help-all`` can be asked for."""
+
+_PLACES = {"corpus": ("data", "vocabulary"), "ranks": ("run", "several machines")}  # group -> section and part
+_PLUGS = {"inputs": "model", "sampler": "objective", "weigher": "objective", "loss": "objective"}  # kind -> section
+_PLURALS = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
+_METAVARS = {int: "N", click.IntRange: "N", float: "X"}  # by type
+_FLAGS_WIDTH = {False: 19, True: 34}  # of the column of flags, in the short and in the full help
+_HELP = "w2vneg.help_all"  # what --help-all was asked for, in a context's meta
+
+
+class Option(click.Option):
+    """An option and its place in the help.
+
+    section : str, one of `SECTIONS`; part : str, of the section, a heading of ``--help-all``
+    common : bool, ``--help`` lists it, with the first sentence of its help
+    kinds : of `DATA`, those that the option is for; readers : str, who reads it, in words
+    shown : str, the default as the help prints it, where it is not the value itself
+    """
+
+    def __init__(
+        self, *declarations, section="run", part="", common=True, kinds=DATA, readers="", shown=None, **attributes
+    ):
+        of_type = attributes.get("type")
+        attributes["metavar"] = attributes.get("metavar") or _METAVARS.get(of_type) or _METAVARS.get(type(of_type))
+        super().__init__(*declarations, **attributes)
+        self.section, self.part, self.common, self.kinds, self.readers = section, part, common, kinds, readers
+        plain = not (self.is_flag or self.multiple) and isinstance(self.default, str | int | float)
+        self.shown = shown or (str(self.default) if plain else None)
+
+    def get_help_record(self, ctx):
+        flags, _ = super().get_help_record(ctx)
+        default = f"default: {self.shown}" if self.shown else "required" if self.required else ""
+        facts = "; ".join(fact for fact in (self.readers and f"for {self.readers}", default) if fact)
+        return flags, self.help + (f"  [{facts}]" if facts else "")
+
+    def line(self, ctx, room):
+        """Return the flag and what `room` characters can hold: the first sentence of the help, and the default."""
+        flags, _ = super().get_help_record(ctx)
+        text = self.help.partition(". ")[0].removesuffix(".") + "."
+        default = " [required]" if self.required else f" [{self.shown}]" if self.shown and not self.is_flag else ""
+        return flags.partition(" / ")[0], text + (default if len(text + default) <= room else "")
+
+
+option = partial(click.option, cls=Option)
+json_option = option("--json", "as_json", is_flag=True, section="output", help="Print JSON instead of text.")
+quiet_option = option("--quiet", is_flag=True, section="output", help="Print warnings only.")
+mirror_option = option(
+    "--mirror",
+    metavar="DIR|URL",
+    section="data",
+    common=False,
+    help="Folder or URL that has named data; W2VNEG_MIRROR too.",
+)
 
 
 class GroupedCommand(click.Command):
-    """A command whose help lists its options under headings; with those of the plugs that ``--plugin`` names."""
+    """A command whose help lists its options by section; with those of the plugs that ``--plugin`` names."""
 
     def __init__(self, *arguments, **attributes):
         attributes["context_settings"] = {"max_content_width": 110} | (attributes.get("context_settings") or {})
@@ -46,29 +89,46 @@ class GroupedCommand(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
     def get_params(self, ctx):
-        params = list(super().get_params(ctx))
-        params += self._input_params({param.name for param in params})
-        takes = getattr(self.callback, "config_options", None)
-        if takes is not None:
-            from ..config import TrainConfig
+        """Return the options of what is read, those of the configuration, the command's own, and help."""
+        if self not in ctx.meta:
+            own = super().get_params(ctx)
+            have = {param.name for param in own}
+            made = [*self._input_params(), *self._config_params()]
+            help_all = Option(
+                ["--help-all"],
+                is_flag=False,
+                flag_value="all",
+                type=click.Choice(["all", *DATA]),
+                metavar="[DATA]",
+                is_eager=True,
+                expose_value=False,
+                callback=_show_all,
+                section="output",
+                help=f"Show every option, or those for {', '.join(DATA[:-1])} or {DATA[-1]}.",
+            )
+            ctx.meta[self] = [*(one for one in made if one.name not in have), *own[:-1], help_all, own[-1]]
+        return ctx.meta[self]
 
-            have = {param.name for param in params}
-            items = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
-            params += [_option(item) for item in items if item.name not in have and takes(item)]
-        return params
-
-    def _input_params(self, have):
+    def _input_params(self):
         """Return the options that say what is read: a flag for each source, and theirs."""
         if not getattr(self.callback, "input_options", False):
             return []
         from ..data.sources import SOURCES, options_of
 
+        kinds = sorted(SOURCES, key=lambda kind: (DATA.index(_data_of(kind)), -len(options_of(kind))))
         items = {}
-        for kind in SOURCES:
-            items = options_of(kind) | items
-        made = [_source_option(kind, SOURCES[kind]) for kind in SOURCES]
-        made += [_option_of_sources(item) for item in items.values()]
-        return [option for option in made if option.name not in have]
+        for kind in kinds:
+            items |= {name: item for name, item in options_of(kind).items() if name not in items}
+        return [*(_source_option(kind, SOURCES[kind]) for kind in kinds), *map(_option_of_sources, items.values())]
+
+    def _config_params(self):
+        takes = getattr(self.callback, "config_options", None)
+        if takes is None:
+            return []
+        from ..config import TrainConfig
+
+        items = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
+        return [_option_of_config(item) for item in items if takes(item)]
 
     def parse_args(self, ctx, args):
         from .runfile import take_run_options
@@ -93,20 +153,37 @@ class GroupedCommand(click.Command):
             raise
 
     def format_options(self, ctx, formatter):
-        sections = {_DAILY: []}
-        everyday = [name for name in EVERYDAY if self.name == "train"]
-        parameters = self.get_params(ctx)
-        parameters.sort(key=lambda one: everyday.index(one.name) if one.name in everyday else len(everyday))
-        for parameter in parameters:
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                heading = _DAILY if parameter.name in everyday else getattr(parameter, "heading", None) or _OTHER
-                sections.setdefault(heading, []).append(record)
-        order = [_DAILY, _OTHER, *_HEADINGS.values(), *sections]
-        for heading in dict.fromkeys(order):
-            if sections.get(heading):
-                with formatter.section(heading):
-                    formatter.write_dl(sections[heading], col_max=34)
+        asked = ctx.meta.get(_HELP)
+        column = _FLAGS_WIDTH[bool(asked)]
+        room = formatter.width - column - 4  # click's own indent and gap
+        parts = {}  # (section, part) -> records
+        for param in self.get_params(ctx):
+            if not isinstance(param, Option):
+                if isinstance(param, click.Option):  # -h, --help
+                    parts.setdefault(("output", ""), []).append(param.get_help_record(ctx))
+                continue
+            if (asked in DATA and asked not in param.kinds) or not (asked or param.common):
+                continue
+            place = (param.section, param.part if asked else "")
+            record = param.get_help_record(ctx) if asked else param.line(ctx, room)
+            parts.setdefault(place, []).append(record)
+        for (section, part), records in sorted(parts.items(), key=lambda one: SECTIONS.index(one[0][0])):
+            with formatter.section(heading(section, part)):
+                padded = [(flags if asked else flags.ljust(column), text) for flags, text in records]
+                formatter.write_dl(padded, col_max=column)
+
+    def format_epilog(self, ctx, formatter):
+        if not ctx.meta.get(_HELP):
+            formatter.write_paragraph()
+            kinds = f"{', '.join(DATA[:-1])} or {DATA[-1]}"
+            formatter.write_text(f"More: '{ctx.command_path} --help-all', or with {kinds} for your data.")
+
+
+def _show_all(ctx, param, value):
+    if value:
+        ctx.meta[_HELP] = value
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
 
 
 def _plugins_named(args):
@@ -126,14 +203,6 @@ def _plugins_named(args):
     return found.get("--plugin")
 
 
-class ConfigOption(click.Option):
-    """An option made from a field; `heading` is where the help lists it."""
-
-    def __init__(self, *declarations, heading, **attributes):
-        super().__init__(*declarations, **attributes)
-        self.heading = heading
-
-
 def config_options(command, takes=lambda item: True):
     """Mark the callback of a `GroupedCommand`: it takes the options of `TrainConfig` whose fields `takes` says yes to.
 
@@ -143,29 +212,41 @@ def config_options(command, takes=lambda item: True):
     return command
 
 
+def _data_of(kind):
+    """Return which of `DATA` a source reads (str), its options at their defaults."""
+    from ..config import WALKS
+    from ..data.sources import SOURCES, options_of
+
+    given = SimpleNamespace(files=(), **{name: item.default for name, item in options_of(kind).items()})
+    return WALKS[SOURCES[kind].walk(given)].kind
+
+
 def _source_option(kind, source):
     text = source.help + (" May be repeated." if source.repeatable else "")
-    return click.Option([f"--{kind.replace('_', '-')}", kind], multiple=True, metavar=source.metavar, help=text)
+    flag = f"--{kind.replace('_', '-')}"
+    return Option(
+        [flag, kind], section="data", kinds=(_data_of(kind),), multiple=True, metavar=source.metavar, help=text
+    )
 
 
 def _option_of_sources(item):
     """Return the click option of a field that sources have."""
     from ..data.sources import readers_of as sources_of
 
-    about, kind = item.metadata, kind_of(item)
-    readers = ", ".join(f"--{name}" for name in sources_of(item.name))
-    default = f"; default: {about['shown']}" if about["shown"] not in (None, "none") else ""
+    about, kind, names = item.metadata, kind_of(item), sources_of(item.name)
     low, high = about["limits"]["at_least"], about["limits"]["at_most"]
     number = click.IntRange(low, high) if kind is int else kind
-    return ConfigOption(
+    return Option(
         [declared_flags(item), item.name],
-        heading=_HEADINGS["items"],
+        section="data",
+        part=f"--{names[0]}" if len(names) == 1 else "several sources",
+        kinds={_data_of(name) for name in names},
         type=None if kind is bool else number,
         is_flag=kind is bool,
         multiple=about["files"],
         default=None,
-        metavar=about["metavar"],
-        help=f"{about['help']}  [for {readers}{default}]",
+        metavar="|".join(about["choices"]) if about["choices"] and not about["metavar"] else about["metavar"],
+        **_told(item, "" if len(names) == 1 else ", ".join(f"--{name}" for name in names), about["shown"]),
     )
 
 
@@ -175,51 +256,58 @@ def declared_flags(item):
     return f"{flag}/--{off_of(item)}" if kind_of(item) is bool and off_of(item) else flag
 
 
-def _option(item):
-    """Return the click option of a field."""
-    return _made(item.name, item.metadata["kind"], _Metadata(item))
-
-
-class _Metadata:
-    """A field that a cache can tell apart from another of its name."""
-
-    def __init__(self, item):
-        self.item = item
-
-    def __eq__(self, other):
-        return self.item.metadata == other.item.metadata and self.item.default == other.item.default
-
-    def __hash__(self):
-        return hash(self.item.name)
-
-
-@functools.lru_cache(maxsize=512)
-def _made(name, kind, held):
-    item = held.item
+def _option_of_config(item):
+    """Return the click option of a field of `TrainConfig`."""
     about = item.metadata
+    section, part = place_of(item)
     valued = {"is_flag": False, "flag_value": about["alone"]} if about["alone"] else {}
-    return ConfigOption(
-        [declared_flags(item), name],
-        heading=_heading(item),
-        type=None if kind is bool else kind,
+    return Option(
+        [declared_flags(item), item.name],
+        section=section,
+        part=part,
+        kinds=_kinds_of(item),
+        type=None if about["kind"] is bool else about["kind"],
         default=None,
-        help=f"{about['help']}  [{readers_of(item)}default: {shown(item)}]",
-        metavar="|".join(about["choices"]) if about["choices"] else about["metavar"] or _METAVARS.get(name),
+        metavar="|".join(about["choices"]) if about["choices"] else about["metavar"],
+        **_told(item, readers_of(item), shown(item)),
         **valued,
     )
 
 
-def _heading(item):
+def _told(item, readers, default):
+    about = item.metadata
+    default = None if default == "none" and not about["choices"] else default
+    return {"help": about["help"], "common": about["common"], "readers": readers, "shown": default}
+
+
+def place_of(item):
+    """Return the section of an option of `TrainConfig`, and its part: the plugs that read it ("" for none)."""
     readers = item.metadata["readers"]
     if not readers:
-        return _HEADINGS[item.metadata["group"]]
+        group = item.metadata["group"]
+        return _PLACES.get(group, (group, ""))
     kind, names = next(iter(readers.items()))
     if kind == "source":
-        return "Groups"
-    return f"Options of the {next(iter(names))} {kind}" if len(names) == 1 else f"Options of several {_PLURAL[kind]}"
+        return "model", f"{next(iter(names))} only" if len(names) == 1 else "contexts"
+    return _PLUGS[kind], f"{kind} {next(iter(names))}" if len(names) == 1 else f"several {_PLURALS[kind]}"
 
 
-_PLURAL = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
+def heading(section, part):
+    """Return the heading of a part of a section (str)."""
+    return section.capitalize() + (f", {part}" if part else "")
+
+
+def _kinds_of(item):
+    """Return for which of `DATA` an option of `TrainConfig` means something."""
+    from ..config import WALKS
+    from ..objectives.inputs import INPUTS
+
+    readers = item.metadata["readers"]
+    if "source" in readers:
+        return {WALKS[name].kind for name in readers["source"]}
+    if "inputs" in readers and all(INPUTS[name].of_text for name in readers["inputs"]):
+        return {"text"}
+    return DATA
 
 
 def shown(item):
@@ -233,11 +321,11 @@ def shown(item):
 
 
 def readers_of(item):
-    """Return the names of the plugs that read a field, as the help prints them before its default."""
+    """Return the plugs that read a field, in words; "" if it is one, which the heading names, or none."""
     from ..config.compatibility import in_words
 
     names = [name for names in item.metadata["readers"].values() for name in names]
-    return f"for {in_words(names)}; " if names else ""
+    return in_words(names) if len(names) > 1 else ""
 
 
 def read_config(path, given):
