@@ -77,7 +77,8 @@ class GroupedCommand(click.Command):
     """A command whose help lists its options by section; with those of the plugs that ``--plugin`` names."""
 
     def __init__(self, *arguments, **attributes):
-        attributes["context_settings"] = {"max_content_width": 110} | (attributes.get("context_settings") or {})
+        settings = {"max_content_width": 110, "help_option_names": ["-h", "--help"]}
+        attributes["context_settings"] = settings | (attributes.get("context_settings") or {})
         super().__init__(*arguments, **attributes)
 
     def make_context(self, info_name, args, parent=None, **extra):
@@ -222,10 +223,13 @@ def _data_of(kind):
 
 
 def _source_option(kind, source):
-    text = source.help + (" May be repeated." if source.repeatable else "")
-    flag = f"--{kind.replace('_', '-')}"
     return Option(
-        [flag, kind], section="data", kinds=(_data_of(kind),), multiple=True, metavar=source.metavar, help=text
+        [f"--{kind.replace('_', '-')}", kind],
+        section="data",
+        kinds=(_data_of(kind),),
+        multiple=True,
+        metavar=source.metavar,
+        help=source.help + (" May be repeated." if source.repeatable else ""),
     )
 
 

@@ -61,7 +61,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     "--save-model",
     metavar="DIR",
     section="output",
-    help="Model folder, to resume or export. It has matrices, vocabulary, options and history, and is saved while training.",
+    help="Model folder, to resume or export. Saved while training: matrices, vocabulary, options, history.",
 )
 @option(
     "--checkpoint-every",

@@ -21,7 +21,7 @@ _OPTIONS = (
         "--metric",
         metavar="NAME",
         shown="mpr",
-        help="Metric to choose by, such as ndcg@10. Of held-out pairs mpr, prec@K, recall@K, ndcg@K, nll or likelihood; "
+        help="Metric to choose by, such as ndcg@10. Of held-out pairs mpr, prec@K, recall@K, ndcg@K, nll, likelihood; "
         "without --valid a word set, such as men-dev or google-dev.",
     ),
     option(

@@ -18,7 +18,8 @@ from .options import GroupedCommand, config_options, json_option, option, quiet_
     default=("text",),
     shown="text",
     section="data",
-    help="Data to train on: text, baskets, pairs or graph. May be repeated. Ratings are baskets, or pairs if rectangular.",
+    help="Data to train on: text, baskets, pairs or graph. Ratings are baskets, or pairs if rectangular. "
+    "May be repeated.",
 )
 @option("--config", "config_path", metavar="FILE.toml", help="Read options from a file. The command line wins.")
 @quiet_option

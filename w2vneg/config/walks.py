@@ -78,9 +78,7 @@ class Graph:
         walks_per_node: int = option(10, "Random walks per node and epoch.", at_least=1)
         walk_length: int = option(80, "Nodes per random walk.", at_least=2, at_most=10_000)
         p: float = _bias("node2vec's return parameter: above 1 a walk seldom turns straight back, below 1 often.")
-        q: float = _bias(
-            "node2vec's in-out parameter: above 1 a walk stays near the previous node, below 1 it moves away."
-        )
+        q: float = _bias("node2vec's in-out parameter: above 1 a walk stays near the last node, below 1 it moves away.")
 
 
 @WALKS.register("baskets")
@@ -115,7 +113,7 @@ class Pairs:
     class Options:
         pair_weights: str | None = option(
             None,
-            "enumerate: repeat each pair by its weight in every epoch. sample: draw pairs in proportion to their weights.",
+            "enumerate: repeat each pair by its weight in an epoch. sample: draw pairs in proportion to their weights.",
             shown="enumerate, for few whole numbers",
             choices=PAIR_WEIGHTS,
         )

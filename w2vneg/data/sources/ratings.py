@@ -16,9 +16,7 @@ class Ratings(Source):
         rating_col: str | None = column("Column of ratings.", "by name, else 3")
         min_rating: float | None = option(None, "Drop rows with a lower rating.", shown="none", common=True)
         time_col: str | None = column("Column of times or dates, which order a history.", "file order")
-        max_history: int | None = option(
-            None, "Keep only the latest items of each user, up to this many.", at_least=2, shown="all"
-        )
+        max_history: int | None = option(None, "Keep only this many of a user's latest items.", at_least=2, shown="all")
         rectangular: bool | None = rectangular()
 
     @classmethod
