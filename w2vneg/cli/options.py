@@ -53,12 +53,19 @@ class Option(click.Option):
         facts = "; ".join(fact for fact in (self.readers and f"for {self.readers}", default) if fact)
         return flags, self.help + (f"  [{facts}]" if facts else "")
 
-    def line(self, ctx, room):
-        """Return the flag and what `room` characters can hold: the first sentence of the help, and the default."""
+    def stands_in(self, asked):
+        """Tell whether it is listed; asked : what --help-all was asked for, None in the short help."""
+        return self.common if asked is None else asked not in DATA or asked in self.kinds
+
+    def line(self, ctx, column, width):
+        """Return the flags, padded to the width of their column, and what a line of `width` characters has room for:
+        the first sentence of the help, and the default.
+        """
         flags, _ = super().get_help_record(ctx)
         text = self.help.partition(". ")[0].removesuffix(".") + "."
         default = " [required]" if self.required else f" [{self.shown}]" if self.shown and not self.is_flag else ""
-        return flags.partition(" / ")[0], text + (default if len(text + default) <= room else "")
+        fits = column + len(text + default) + 4 <= width  # 4: click's indent, and the gap between the columns
+        return flags.partition(" / ")[0].ljust(column), text + (default if fits else "")
 
 
 option = partial(click.option, cls=Option)
@@ -156,27 +163,26 @@ class GroupedCommand(click.Command):
     def format_options(self, ctx, formatter):
         asked = ctx.meta.get(_HELP)
         column = _FLAGS_WIDTH[bool(asked)]
-        room = formatter.width - column - 4  # click's own indent and gap
         parts = {}  # (section, part) -> records
         for param in self.get_params(ctx):
-            if not isinstance(param, Option):
-                if isinstance(param, click.Option):  # -h, --help
-                    parts.setdefault(("output", ""), []).append(param.get_help_record(ctx))
+            if isinstance(param, Option):
+                if not param.stands_in(asked):
+                    continue
+                place = (param.section, param.part if asked else "")
+                record = param.get_help_record(ctx) if asked else param.line(ctx, column, formatter.width)
+            elif isinstance(param, click.Option):  # -h, --help
+                place, record = ("output", ""), param.get_help_record(ctx)
+            else:
                 continue
-            if (asked in DATA and asked not in param.kinds) or not (asked or param.common):
-                continue
-            place = (param.section, param.part if asked else "")
-            record = param.get_help_record(ctx) if asked else param.line(ctx, room)
             parts.setdefault(place, []).append(record)
         for (section, part), records in sorted(parts.items(), key=lambda one: SECTIONS.index(one[0][0])):
-            with formatter.section(heading(section, part)):
-                padded = [(flags if asked else flags.ljust(column), text) for flags, text in records]
-                formatter.write_dl(padded, col_max=column)
+            with formatter.section(section.capitalize() + (f", {part}" if part else "")):
+                formatter.write_dl(records, col_max=column)
 
     def format_epilog(self, ctx, formatter):
         if not ctx.meta.get(_HELP):
-            formatter.write_paragraph()
             kinds = f"{', '.join(DATA[:-1])} or {DATA[-1]}"
+            formatter.write_paragraph()
             formatter.write_text(f"More: '{ctx.command_path} --help-all', or with {kinds} for your data.")
 
 
@@ -294,11 +300,6 @@ def place_of(item):
     if kind == "source":
         return "model", f"{next(iter(names))} only" if len(names) == 1 else "contexts"
     return _PLUGS[kind], f"{kind} {next(iter(names))}" if len(names) == 1 else f"several {_PLURALS[kind]}"
-
-
-def heading(section, part):
-    """Return the heading of a part of a section (str)."""
-    return section.capitalize() + (f", {part}" if part else "")
 
 
 def _kinds_of(item):
