@@ -78,7 +78,7 @@ def commands_page():
     """Return docs/commands.md (str): the help of every command, without what options.md has or `train` has already."""
     from w2vneg import TrainConfig
     from w2vneg.cli import cli
-    from w2vneg.cli.options import GroupedCommand
+    from w2vneg.cli.options import HELP_ALL, GroupedCommand
     from w2vneg.data.sources import SOURCES, options_of
 
     known = {*SOURCES, *(item.name for item in dataclasses.fields(TrainConfig)), "help_all"}
@@ -93,7 +93,7 @@ def commands_page():
     ]
     for name, command in _commands(cli, "w2vneg"):
         context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
-        context.meta["w2vneg.help_all"] = "all"
+        context.meta[HELP_ALL] = "all"
         shown, grouped = copy(command), isinstance(command, GroupedCommand)
         own = [param for param in command.get_params(context) if "--help" not in param.opts]
         if grouped:

@@ -82,7 +82,7 @@ def test_help_all_shows_defaults_and_who_reads_an_option_in_sections_by_plug(run
     plain = " ".join(text.split())
     for shown in ("vectors.txt; none with --save-model", "text: relaxed, graphs: ns, items: us", "100", "all cores"):
         assert f"[default: {shown}]" in plain
-    assert "[for boltzmann and selfplay; default: rolling]" in plain
+    assert "[for boltzmann, selfplay; default: rolling]" in plain
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -109,7 +109,7 @@ def test_help_all_of_other_data_is_refused_with_what_there_is(run_cli):
 @pytest.mark.parametrize(
     ("arguments", "remedy"),
     [
-        (["train", "--windw", "5"], "'--window'"),
+        (["train", "--windw", "5"], "--window"),
         (["train", "--vector-size", "5"], "It is called --dim here."),
         (["train", "--input", "text"], "It is called --corpus here."),
         (["train", "--walk-lenght", "5"], "--walk-length"),  # not in the short help

@@ -17,7 +17,7 @@ from .readout import reads_vectors
 @reads_vectors
 @json_option
 def analogy(a, b, c, vectors, k, readout, oov, as_json):
-    """Answer "A is to B as C is to …?", best answers first (3CosAdd)."""
+    """Answer "A is to B as C is to …?" by 3CosAdd, best first."""
     from ..vectors import Vectors
 
     answers = Vectors.load(vectors, readout=readout, oov=oov).analogy(a, b, c, k=k)

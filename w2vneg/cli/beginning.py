@@ -31,7 +31,7 @@ _OPTIONS = (
         "--freeze",
         is_flag=True,
         common=False,
-        readers="--init, --update",
+        readers="with --init or --update",
         help="Keep the rows of the former model or vectors as they are; the others are trained against them, too.",
     ),
 )

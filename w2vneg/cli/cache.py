@@ -10,7 +10,7 @@ from .options import json_option
 
 @click.group()
 def cache():
-    """List, clear or locate encoded data, compiled code and downloads."""
+    """Manage cached data, compiled code and downloads."""
 
 
 @cache.command("list")
@@ -26,7 +26,7 @@ def list_(as_json):
 @click.argument("kinds", nargs=-1, metavar="[corpora|phrases|jit|data]…")
 @json_option
 def clear(kinds, as_json):
-    """Remove some kinds, or everything that can be rebuilt without a download.
+    """Clear some kinds, or all that needs no download again.
 
     The next run encodes and compiles what it needs. Model folders and vectors are not in the cache.
     """

@@ -25,7 +25,7 @@ def data():
 @mirror_option
 @json_option
 def list_(mirror, as_json):
-    """List the named data and say which are on this machine.
+    """List the named data and which are on this machine.
 
     Nothing is downloaded.
     """
@@ -60,7 +60,7 @@ def list_(mirror, as_json):
 @mirror_option
 @json_option
 def info_(name, mirror, as_json):
-    """Describe NAME: source, licence, checksum, and where it is looked for."""
+    """Describe NAME: file, checksum, licence, where it is looked for."""
     from dataclasses import asdict
 
     from ..data.catalog import cache_place, info, where
@@ -90,7 +90,7 @@ def info_(name, mirror, as_json):
 def fetch_(names, mirror):
     """Download each NAME, verify it, and print where it is.
 
-    What is here already is left as it is; what a mirror folder has is copied into the cache.
+    Files that are here are kept; those of a mirror folder are copied into the cache.
     """
     from ..data.catalog import fetch, info
     from .progress import byte_progress

@@ -57,9 +57,9 @@ print(json.dumps({
 @json_option
 @click.pass_context
 def doctor(ctx, as_json):
-    """Check versions, machine, cache, compiler and extras; list the data that are here.
+    """Check versions, machine, cache and compiler.
 
-    Exit code 0 if all that training needs is in order, 1 if not. Nothing is downloaded.
+    It lists the extras and data that are here, too. Exit code 0 if training can run, 1 if not. Nothing is downloaded.
     """
     problems = []
     report = {

@@ -17,7 +17,7 @@ _vectors = click.argument("vectors", default="vectors.txt", type=click.Path())
 
 @click.group(name="eval")
 def evaluate():
-    """Evaluate vectors: word similarity, analogies, held-out likelihood, ranking of held-out pairs."""
+    """Evaluate vectors: similarity, analogies, likelihood, ranking."""
 
 
 @evaluate.command()
@@ -34,11 +34,11 @@ def evaluate():
 @mirror_option
 @json_option
 def similarity(vectors, sets, readout, oov, mirror, as_json):
-    """Correlate cosines with human scores of word pairs.
+    """Correlate cosines with human similarity scores.
 
-    VECTORS is word2vec text or binary, npz, or a model folder; vectors.txt if left out. Words are looked up
-    as they are written, then lower-cased; pairs with an unknown word are left out and counted. Prints
-    Spearman's and Pearson's correlation, each with its 95 % interval.
+    VECTORS is word2vec text or binary, npz, or a model folder; default: vectors.txt. Words are looked up as written,
+    then lower-cased; pairs with an unknown word are skipped and counted. Prints Spearman's and Pearson's correlation
+    with 95 % intervals.
     """
     from ..vectors import Vectors
 
@@ -106,10 +106,9 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
 def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
     """Answer analogy questions: a is to b as c is to d.
 
-    VECTORS is word2vec text or binary, npz, or a model folder; vectors.txt if left out. Words are looked up
-    as they are written, then lower-cased; questions with an unknown word are left out and counted. Prints the
-    percentage of right answers among the first 1, 5 and 15 words, the three words of the question left out
-    (3CosAdd).
+    VECTORS is word2vec text or binary, npz, or a model folder; default: vectors.txt. Words are looked up as written,
+    then lower-cased; questions with an unknown word are skipped and counted. Prints the percentage of right answers
+    among the first 1, 5 and 15 words by 3CosAdd, without the words of the question.
     """
     from ..vectors import Vectors
 
@@ -139,10 +138,11 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
 @mirror_option
 @json_option
 def likelihood(model, corpus, window, mirror, as_json):
-    """Score raw dot products as a softmax over all words on held-out text.
+    """Measure the likelihood of held-out text.
 
-    MODEL is a folder written with --save-model. Unlike training losses these values compare between objectives;
-    negative sampling, which does not aim at a softmax, does badly here and may still give good vectors.
+    Scores are a softmax of raw dot products over all words. MODEL is a folder written with --save-model. Unlike
+    training losses, these values compare between objectives. Negative sampling does not aim at a softmax: it does badly
+    here and may still give good vectors.
     """
     from ..objectives.inputs import INPUTS
     from ..run.model import Model

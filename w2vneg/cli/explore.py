@@ -17,10 +17,10 @@ from .titles import titles_of, titles_options
 @titles_options
 @mirror_option
 def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
-    """Explore vectors in a browser: neighbours, sums, analogies as you type; for items, what comes next and why.
+    """Explore vectors in a browser, as you type.
 
-    The page is for this machine only: it is served at 127.0.0.1, at an address that nobody can guess, and loads
-    nothing from elsewhere. Several models answer side by side. Ctrl-C ends it.
+    Neighbours, sums and analogies; for items, what comes next and why. Several models answer side by side. The page is
+    served to this machine only, at an address that nobody can guess, and loads nothing from elsewhere. Ctrl-C ends it.
     """
     from ..look.explore import Answers, make_app
     from ..look.explore.app import leave, listen, new_token, serve

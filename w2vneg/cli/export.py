@@ -34,7 +34,7 @@ FORMATS = (
     "--words",
     metavar="FILE",
     type=click.Path(),
-    readers="--oov",
+    readers="with --oov",
     help="Words to add, one per line, with vectors made from spelling.",
 )
 def export(source, out, format_, readout, oov, precision, words):

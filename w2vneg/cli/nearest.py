@@ -22,7 +22,7 @@ from .titles import titles_of, titles_options
 def nearest(words, vectors, k, readout, oov, titles, titles_cols, mirror, as_json):
     """List the words nearest to each WORD, by cosine.
 
-    Of a model of users and items these are users nearest to a user; with --readout out, items nearest to an item.
+    In a model of users and items these are users near a user; with --readout out, items near an item.
     """
     from ..vectors import Vectors
 

@@ -39,7 +39,7 @@ def _read_by_checked(item):
     return any(kind in item.metadata["readers"] for kind in _CHECKED)
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=GroupedCommand, short_help="List or explain losses, samplers, presets and other plugs.")
 @click.argument("name", required=False)
 @option("--plugin", metavar="NAME|FILE", help="Import a module or file first, list what it adds.")
 @option("--check", is_flag=True, help="Check NAME's gradients and draws; exit 1 if wrong.")

@@ -25,7 +25,7 @@ _PLUGS = {"inputs": "model", "sampler": "objective", "weigher": "objective", "lo
 _PLURALS = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
 _METAVARS = {int: "N", click.IntRange: "N", float: "X"}  # by type
 _FLAGS_WIDTH = {False: 19, True: 34}  # of the column of flags, in the short and in the full help
-_HELP = "w2vneg.help_all"  # what --help-all was asked for, in a context's meta
+HELP_ALL = "w2vneg.help_all"  # what --help-all was asked for, in a context's meta
 
 
 class Option(click.Option):
@@ -33,7 +33,7 @@ class Option(click.Option):
 
     section : str, one of `SECTIONS`; part : str, of the section, a heading of ``--help-all``
     common : bool, ``--help`` lists it, with the first sentence of its help
-    kinds : of `DATA`, those that the option is for; readers : str, who reads it, in words
+    kinds : of `DATA`, those that the option is for; readers : str, who reads it, or beside what, in words
     shown : str, the default as the help prints it, where it is not the value itself
     """
 
@@ -50,7 +50,7 @@ class Option(click.Option):
     def get_help_record(self, ctx):
         flags, _ = super().get_help_record(ctx)
         default = f"default: {self.shown}" if self.shown else "required" if self.required else ""
-        facts = "; ".join(fact for fact in (self.readers and f"for {self.readers}", default) if fact)
+        facts = "; ".join(fact for fact in (self.readers, default) if fact)
         return flags, self.help + (f"  [{facts}]" if facts else "")
 
     def stands_in(self, asked):
@@ -161,7 +161,7 @@ class GroupedCommand(click.Command):
             raise
 
     def format_options(self, ctx, formatter):
-        asked = ctx.meta.get(_HELP)
+        asked = ctx.meta.get(HELP_ALL)
         column = _FLAGS_WIDTH[bool(asked)]
         parts = {}  # (section, part) -> records
         for param in self.get_params(ctx):
@@ -180,7 +180,7 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records, col_max=column)
 
     def format_epilog(self, ctx, formatter):
-        if not ctx.meta.get(_HELP):
+        if not ctx.meta.get(HELP_ALL):
             kinds = f"{', '.join(DATA[:-1])} or {DATA[-1]}"
             formatter.write_paragraph()
             formatter.write_text(f"More: '{ctx.command_path} --help-all', or with {kinds} for your data.")
@@ -188,7 +188,7 @@ class GroupedCommand(click.Command):
 
 def _show_all(ctx, param, value):
     if value:
-        ctx.meta[_HELP] = value
+        ctx.meta[HELP_ALL] = value
         click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()
 
@@ -241,9 +241,9 @@ def _source_option(kind, source):
 
 def _option_of_sources(item):
     """Return the click option of a field that sources have."""
-    from ..data.sources import readers_of as sources_of
+    from ..data.sources import readers_of
 
-    about, kind, names = item.metadata, kind_of(item), sources_of(item.name)
+    about, kind, names = item.metadata, kind_of(item), readers_of(item.name)
     low, high = about["limits"]["at_least"], about["limits"]["at_most"]
     number = click.IntRange(low, high) if kind is int else kind
     return Option(
@@ -256,7 +256,7 @@ def _option_of_sources(item):
         multiple=about["files"],
         default=None,
         metavar="|".join(about["choices"]) if about["choices"] and not about["metavar"] else about["metavar"],
-        **_told(item, "" if len(names) == 1 else ", ".join(f"--{name}" for name in names), about["shown"]),
+        **_told(item, [f"--{name}" for name in names], about["shown"]),
     )
 
 
@@ -279,14 +279,16 @@ def _option_of_config(item):
         type=None if about["kind"] is bool else about["kind"],
         default=None,
         metavar="|".join(about["choices"]) if about["choices"] else about["metavar"],
-        **_told(item, readers_of(item), shown(item)),
+        **_told(item, [name for names in about["readers"].values() for name in names], shown(item)),
         **valued,
     )
 
 
 def _told(item, readers, default):
+    """Return what a field's option says; one reader alone goes without saying, as it is in the heading."""
     about = item.metadata
     default = None if default == "none" and not about["choices"] else default
+    readers = f"for {', '.join(readers)}" if len(readers) > 1 else ""
     return {"help": about["help"], "common": about["common"], "readers": readers, "shown": default}
 
 
@@ -323,14 +325,6 @@ def shown(item):
     if kind_of(item) is bool and about["shown"] is None and not about.get("readers") and off_of(item):
         return flag_of(item, item.default)
     return shown_default(item)
-
-
-def readers_of(item):
-    """Return the plugs that read a field, in words; "" if it is one, which the heading names, or none."""
-    from ..config.compatibility import in_words
-
-    names = [name for names in item.metadata["readers"].values() for name in names]
-    return in_words(names) if len(names) > 1 else ""
 
 
 def read_config(path, given):

@@ -65,12 +65,11 @@ class _Ks(click.ParamType):
 def ranking(
     model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed, score, no_baselines, as_json, fold_in
 ):
-    """Rank held-out pairs: where do the targets of TEST stand in the whole catalogue?
+    """Rank the targets of held-out pairs in the whole catalogue.
 
-    MODEL is a folder written with --save-model; TEST is a table of item, target and, if there is one, weight, such as
-    the test.tsv of w2vneg split. Scores are raw dot products unless --score says otherwise. Pairs with an item that the
-    model does not know are left out and counted; TEST is of users whom training did not see if --fold-in is given.
-    Popularity and item-item co-occurrence are counted in the training part and printed beside the model.
+    MODEL is a folder written with --save-model; TEST is a table of item, target and optional weight, such as test.tsv
+    of 'w2vneg split'. Pairs with an unknown item are skipped and counted. With --fold-in, TEST is of new users.
+    Baselines by popularity and by item-item co-occurrence, counted on the training part, are printed beside the model.
     docs/ranking.md defines every figure.
     """
     from ..run.model import Model

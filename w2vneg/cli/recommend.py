@@ -15,8 +15,8 @@ from .titles import titles_of, titles_options
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("items", nargs=-1, metavar="[ITEM...]")
-@option("--all", "everybody", is_flag=True, readers="--out", help="One list for every user, or item, of the model.")
-@option("--queries", metavar="FILE", readers="--out", help="One list for each name in this file, one per line.")
+@option("--all", "everybody", is_flag=True, readers="with --out", help="One list for every user or item of the model.")
+@option("--queries", metavar="FILE", readers="with --out", help="One list for each name in this file, one per line.")
 @option("--out", metavar="FILE", help="Write the lists to FILE.csv, FILE.jsonl or FILE.parquet.")
 @option("-k", "--k", "--count", "k", type=click.IntRange(min=1), default=10, help="Length of a list.")
 @titles_options
@@ -32,12 +32,12 @@ from .titles import titles_of, titles_options
 @mirror_option
 @json_option
 def recommend(model, items, k, exclude_known, score, fold_in, **given):
-    """Recommend what comes next after all ITEMs together, or write a list for each of many.
+    """Recommend what comes next after all ITEMs together.
 
-    MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits (dot products, not cosines);
-    the ITEMs themselves are left out. Where rows and columns are of two kinds, users and items, an ITEM is a user; with
-    --new-user it is an item of somebody whom training did not see. With --fold-in and --all the users of that file get
-    lists.
+    MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits, dot products rather than
+    cosines; the ITEMs themselves are left out. In a model of users and items an ITEM is a user, or with --new-user an
+    item of a new user. --all and --queries write a list for each of many; with --fold-in, --all means the users of that
+    file.
     """
     everybody, queries, out = (given.pop(name) for name in ("everybody", "queries", "out"))
     if bool(items) + everybody + (queries is not None) != 1:

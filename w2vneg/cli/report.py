@@ -18,10 +18,10 @@ from .titles import titles_of, titles_options
 @titles_options
 @option("--mirror", metavar="DIR", help="Folder that has named evaluation sets; W2VNEG_MIRROR too.")
 def report(runs, out, figures, way, words, readout, titles, titles_cols, mirror):
-    """Write an HTML page that compares runs and vectors: curves, evaluation, neighbours, a map.
+    """Compare runs and vectors on one HTML page.
 
-    It opens from disk and loads nothing. Evaluation sets that are not on this machine are left out
-    (w2vneg data fetch).
+    It has curves, evaluation, neighbours and a map, opens from disk and loads nothing. Evaluation sets that are not on
+    this machine are skipped; 'w2vneg data fetch' brings them.
     """
     from ..ground.files.atomic import check_writable
     from ..look.report import make_report

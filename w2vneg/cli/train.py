@@ -69,7 +69,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     metavar="MINUTES",
     section="output",
     common=False,
-    readers="--save-model",
+    readers="with --save-model",
     shown="10",
     help="Save the model this often within an epoch, in at most 1 % of the time.",
 )
