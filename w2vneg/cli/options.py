@@ -255,7 +255,6 @@ def _option_of_sources(item):
         is_flag=kind is bool,
         multiple=about["files"],
         default=None,
-        metavar="|".join(about["choices"]) if about["choices"] and not about["metavar"] else about["metavar"],
         **_told(item, [f"--{name}" for name in names], about["shown"]),
     )
 
@@ -278,7 +277,6 @@ def _option_of_config(item):
         kinds=_kinds_of(item),
         type=None if about["kind"] is bool else about["kind"],
         default=None,
-        metavar="|".join(about["choices"]) if about["choices"] else about["metavar"],
         **_told(item, [name for names in about["readers"].values() for name in names], shown(item)),
         **valued,
     )
@@ -287,9 +285,13 @@ def _option_of_config(item):
 def _told(item, readers, default):
     """Return what a field's option says; one reader alone goes without saying, as it is in the heading."""
     about = item.metadata
-    default = None if default == "none" and not about["choices"] else default
-    readers = f"for {', '.join(readers)}" if len(readers) > 1 else ""
-    return {"help": about["help"], "common": about["common"], "readers": readers, "shown": default}
+    return {
+        "help": about["help"],
+        "common": about["common"],
+        "metavar": about["metavar"] or "|".join(about["choices"] or ()),
+        "readers": f"for {', '.join(readers)}" if len(readers) > 1 else "",
+        "shown": None if default == "none" and not about["choices"] else default,
+    }
 
 
 def place_of(item):
