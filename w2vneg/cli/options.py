@@ -175,9 +175,9 @@ class GroupedCommand(click.Command):
             else:
                 continue
             parts.setdefault(place, []).append(record)
-        for (section, part), records in sorted(parts.items(), key=lambda one: SECTIONS.index(one[0][0])):
+        for section, part in sorted(parts, key=lambda place: (SECTIONS.index(place[0]), place[1] != "")):
             with formatter.section(section.capitalize() + (f", {part}" if part else "")):
-                formatter.write_dl(records, col_max=column)
+                formatter.write_dl(parts[section, part], col_max=column)
 
     def format_epilog(self, ctx, formatter):
         if not ctx.meta.get(HELP_ALL):
