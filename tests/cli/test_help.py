@@ -68,7 +68,8 @@ def test_help_of_train_shows_what_most_people_use(run_cli):
 @pytest.mark.parametrize("name", GROUPED)
 def test_help_all_shows_every_option_that_the_command_takes(run_cli, name):
     command = cli.get_command(None, name)
-    params = [one for one in command.get_params(click.Context(command)) if isinstance(one, click.Option)]
+    context = click.Context(command, help_option_names=["-h", "--help"])
+    params = [one for one in command.get_params(context) if isinstance(one, click.Option)]
     text = run_cli(name, "--help-all").out
     assert sorted(flags(text)) == sorted({next(flag for flag in one.opts if flag[:2] == "--") for one in params})
     assert [line for line in text.splitlines() if line.startswith("  -")][-1].startswith("  -h, --help")

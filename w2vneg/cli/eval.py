@@ -140,9 +140,9 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
 def likelihood(model, corpus, window, mirror, as_json):
     """Measure the likelihood of held-out text.
 
-    Scores are a softmax of raw dot products over all words. MODEL is a folder written with --save-model. Unlike
-    training losses, these values compare between objectives. Negative sampling does not aim at a softmax: it does badly
-    here and may still give good vectors.
+    Scores are a softmax of raw dot products over all words. Unlike training losses, they compare between objectives.
+    Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. MODEL is a folder
+    written with --save-model.
     """
     from ..objectives.inputs import INPUTS
     from ..run.model import Model

@@ -62,8 +62,8 @@ def split(out, by, mirror, quiet, as_json, **given):
 
     By pair: a held-out pair is not trained on in that direction. No pair of train.tsv is an answer, so leave them out
     of rankings: 'eval ranking --exclude-known', 'train --valid-exclude-known'. Edges are split both ways at once,
-    unless --directed. By user: no user, basket or line is in two parts. With --rectangular, four fifths of each
-    held-out user go to valid-shown.tsv and test-shown.tsv, for 'eval ranking --fold-in'. By time: the end of each
+    unless --directed. By user: no user, basket or line is in two parts. With --rectangular, four fifths of what each
+    held-out user has go to valid-shown.tsv and test-shown.tsv, for 'eval ranking --fold-in'. By time: the end of each
     history is held out, or of the file for baskets and text; --last and --until replace the shares.
     """
     ends = _ends({name: given.pop(name) for name in ("train", "valid", "test", "last", "until")})
