@@ -143,9 +143,10 @@ def as_flags(options):
 
 def test_help_lists_the_options_under_the_plug(run_cli, plug):
     kind, name, option, *_, path = plug
-    told = " ".join(run_cli("train", "--plugin", path, "--help").out.split())
-    own = told.partition(f"Options of the {name} {kind}: ")[2].partition("Options of")[0]
-    assert f"--{option.replace('_', '-')} FLOAT" in own and f"[for {name}; default: " in own
+    told = " ".join(run_cli("train", "--plugin", path, "--help-all").out.split())
+    own = told.partition(f"Objective, {kind} {name}: ")[2].partition("Objective, ")[0]
+    assert f"--{option.replace('_', '-')} X" in own and "[default: " in own
+    assert f"--{option.replace('_', '-')} " not in run_cli("train", "--plugin", path, "--help").out
 
 
 def test_flags_toml_keywords_and_searches_take_an_option_and_the_model_folder_keeps_it(run_cli, plug):
@@ -332,9 +333,10 @@ def source(tmp_path, monkeypatch):
 
 
 def test_a_source_of_ones_own_has_flags_help_and_a_place_in_the_model_folder(run_cli, source):
-    told = " ".join(run_cli("train", "--plugin", source, "--help").out.split())
+    assert "--echoes PATH" in run_cli("train", "--plugin", source, "--help").out
+    told = " ".join(run_cli("train", "--plugin", source, "--help-all", "text").out.split())
     assert "--echoes PATH Lines, each read several times." in told
-    assert "--times INTEGER RANGE How often each line is read. [for --echoes]" in told
+    assert "Data, --echoes: --times N How often each line is read." in told
     assert "--backwards / --no-backwards" in told
     flags = ("--plugin", source, "--echoes", "text", "--times", 3, "--backwards", "--save-model", "m", "--quiet")
     result = run_cli("train", *flags, *as_flags(TINY | {"loss": "ns"}))

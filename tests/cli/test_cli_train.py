@@ -797,21 +797,6 @@ def test_resuming_encodes_nothing_again(train, folder, run_cli, monkeypatch, opt
     assert sorted(os.listdir("cache/corpora")) == entries
 
 
-def test_help_shows_every_option_and_its_default(run_cli):
-    result = run_cli("train", "--help")
-    assert result.code == 0
-    text = " ".join(result.out.split())
-    flags = (
-        "--corpus --loss --sampler --temp --degeneracy --method --candidates --noise-exponent --negatives "
-        "--share-negatives --dim --window --dynamic-window --fixed-window --min-count --max-vocab "
-        "--subsample --epochs --alpha --min-alpha --workers --seed --output --save-model --config --quiet --json"
-    )
-    assert [flag for flag in flags.split() if flag not in text] == []
-    for shown in ("vectors.txt; none with --save-model", "text: relaxed, graphs: ns, items: us", "100", "all cores"):
-        assert f"[default: {shown}]" in text
-    assert "do not compare" in text
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

@@ -231,7 +231,7 @@ def test_config_is_frozen_and_by_keyword():
 def test_every_option_has_help_and_a_group(name):
     about = FIELDS[name].metadata
     assert about["help"].endswith(".")
-    assert about["group"] in ("objective", "model", "corpus", "training", "ranks", "plug", None)
+    assert about["group"] in ("objective", "model", "corpus", "run", "ranks", "plug", None)
     assert about["readers"] or FIELDS[name].default is not None or about["shown"] or about["group"] is None
 
 
@@ -269,7 +269,7 @@ def test_what_the_help_shows_is_what_resolves():
     relaxed, ns = TrainConfig().resolved(), TrainConfig(loss="ns").resolved()
     shown = {name: item.metadata["shown"] for name, item in FIELDS.items()}
     assert shown_default(FIELDS["candidates"]) == "boltzmann and selfplay: 64, dns: 8"
-    assert shown["negatives"] == f"the preset's: ns {ns.negatives}, relaxed {relaxed.negatives}, …"
+    assert shown["negatives"] == f"ns: {ns.negatives}, relaxed: {relaxed.negatives}, …"
     common, on_text = shown["alpha"].removeprefix("the preset's: ").split(", on text ")
     assert common == str(relaxed.alpha) == str(ns.alpha)
     for names, alpha in re.findall(r"([a-z][a-z ]*) ([\d.]+)(?:,|$)", on_text):

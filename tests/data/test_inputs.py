@@ -171,8 +171,8 @@ def test_no_source():
 
 
 def test_help_tells_what_reads_an_option():
-    text = " ".join(run("--help").output.split())
-    assert "Columns and rows of items:" in text
+    text = " ".join(run("--help-all").output.split())
+    assert "Data, several sources:" in text
     readers = "[for --cooccurrence, --edges, --pairs; default: by name; without a header 3, if there is a number in it]"
     assert readers in text
     for kind in SOURCES:

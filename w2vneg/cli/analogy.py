@@ -4,6 +4,7 @@ import json
 
 import click
 
+from .options import json_option, option
 from .readout import reads_vectors
 
 
@@ -11,12 +12,12 @@ from .readout import reads_vectors
 @click.argument("a")
 @click.argument("b")
 @click.argument("c")
-@click.option("--vectors", metavar="FILE", default="vectors.txt", show_default=True, help="File or model folder.")
-@click.option("-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
+@option("--vectors", metavar="FILE", default="vectors.txt", help="Vectors or model folder.")
+@option("-k", "--count", "k", type=click.IntRange(min=1), default=10, help="Number of results.")
 @reads_vectors
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
+@json_option
 def analogy(a, b, c, vectors, k, readout, oov, as_json):
-    """Answer "A is to B as C is to …?", best answers first (3CosAdd)."""
+    """Answer "A is to B as C is to …?" by 3CosAdd, best first."""
     from ..vectors import Vectors
 
     answers = Vectors.load(vectors, readout=readout, oov=oov).analogy(a, b, c, k=k)

@@ -5,18 +5,18 @@ import json
 
 import click
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+from .options import json_option
 
 
 @click.group()
 def cache():
-    """Encoded data, compiled code and downloads: list them, clear them, tell where they are."""
+    """Manage cached data, compiled code and downloads."""
 
 
 @cache.command("list")
-@_JSON
+@json_option
 def list_(as_json):
-    """List what is kept, by kind, with its size."""
+    """List what is cached, by kind, with sizes."""
     from ..ground.files.caches import cached
 
     _show(cached(), as_json)
@@ -24,11 +24,11 @@ def list_(as_json):
 
 @cache.command("clear")
 @click.argument("kinds", nargs=-1, metavar="[corpora|phrases|jit|data]…")
-@_JSON
+@json_option
 def clear(kinds, as_json):
-    """Remove what is kept of some kinds; without any, all that can be made again without a download.
+    """Clear some kinds, or all that needs no download again.
 
-    The next run encodes or compiles again what it needs. Model folders and vectors are not in the cache.
+    The next run encodes and compiles what it needs. Model folders and vectors are not in the cache.
     """
     from ..ground.files.caches import MADE_AGAIN
     from ..ground.files.caches import clear as remove
@@ -42,7 +42,7 @@ def clear(kinds, as_json):
 @cache.command("path")
 @click.argument("kind", required=False, metavar="[corpora|phrases|jit|data]")
 def path(kind):
-    """Print the cache folder, or that of a kind."""
+    """Print the cache folder, or the one of a kind."""
     from ..ground.files.cachedir import cache_dir
     from ..ground.files.caches import path_of
 

@@ -12,7 +12,16 @@ import click
 from ..ground.errors import ConfigError
 from .images import images_of
 from .inputs import encode, input_of, input_options, tell_of_reading
-from .options import GroupedCommand, config_options, options_in, read_config
+from .options import (
+    GroupedCommand,
+    config_options,
+    json_option,
+    mirror_option,
+    option,
+    options_in,
+    quiet_option,
+    read_config,
+)
 from .progress import SearchProgress, compiling_told, noter
 from .runfile import file_of_run
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
@@ -25,28 +34,36 @@ _COMMON = ("seed", "plugin")
 @click.command(cls=GroupedCommand, short_help="Compare runs over several seeds.")
 @click.argument("runs", nargs=-1, metavar="[RUN.toml|MODEL]…")
 @input_options
-@click.option(
-    "--out", metavar="DIR", required=True, help="Where runs, tables and plots go, or a comparison to go on with."
+@option(
+    "--grid",
+    multiple=True,
+    metavar="NAME=V,V…",
+    section="search",
+    help="Values to compare, instead of RUNs. May be repeated.",
 )
-@click.option(
-    "--grid", multiple=True, metavar="NAME=V,V…", help="Instead of RUNs: values of an option; may be repeated."
-)
-@click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Seeds of each run.")
+@option("--seeds", type=click.IntRange(min=1), default=5, section="search", help="Seeds of each run.")
 @vocabulary_options
-@click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
-@click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@mirror_option
 @valid_options
+@option(
+    "--out",
+    metavar="DIR",
+    required=True,
+    section="output",
+    help="Folder of runs and tables. A comparison that is there goes on.",
+)
+@quiet_option
+@json_option
 @config_options
 def compare(runs, out, grid, seeds, mirror, quiet, as_json, **given):
     """Train several runs under the same seeds and print one table.
 
-    A RUN is a file of options, as of 'train --config', or a model folder, whose run.toml is taken. Data and held-out
-    pairs are those of the first; options on the command line hold for all. Each run is evaluated at its end, on
-    held-out pairs or on a set of words, by --metric. Differences are from the first run, seed by seed.
+    A RUN is a file of options, as for 'train --config', or a model folder. Data and held-out pairs come from the first
+    RUN; options of the command line apply to all. --metric is measured at the end of each run, on held-out pairs or a
+    word set. Differences are paired by seed, from the first RUN.
 
-    Writes DIR/compare.md, compare.csv with a line for each run and seed, and plots if matplotlib is installed. The same
-    command goes on after an interruption; more runs and seeds add to it.
+    Writes compare.md, compare.csv and, if matplotlib is installed, plots. Run the same command again to resume, or with
+    more runs or seeds to add them.
     """
     note = noter(quiet)
     if bool(runs) == bool(grid):

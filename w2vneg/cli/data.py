@@ -2,12 +2,9 @@
 
 import click
 
+from .options import json_option, mirror_option
 from .tables import hanging
 
-_MIRROR = click.option(
-    "--mirror", metavar="DIR|URL", help="Folder or address that has the files; W2VNEG_MIRROR if not given."
-)
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 _STATUS = {
     "data folder": "yes, data folder",
     "cache": "yes, cache",
@@ -21,14 +18,14 @@ _STATUS = {
 
 @click.group()
 def data():
-    """Named corpora and evaluation sets: list them, tell about one, fetch."""
+    """List, describe or fetch named corpora and evaluation sets."""
 
 
 @data.command("list")
-@_MIRROR
-@_JSON
+@mirror_option
+@json_option
 def list_(mirror, as_json):
-    """List the named data and say which are on this machine.
+    """List the named data and which are on this machine.
 
     Nothing is downloaded.
     """
@@ -60,10 +57,10 @@ def list_(mirror, as_json):
 
 @data.command("info")
 @click.argument("name")
-@_MIRROR
-@_JSON
+@mirror_option
+@json_option
 def info_(name, mirror, as_json):
-    """Tell everything that is known about NAME, and where it is looked for."""
+    """Describe NAME: file, checksum, licence, where it is looked for."""
     from dataclasses import asdict
 
     from ..data.catalog import cache_place, info, where
@@ -89,11 +86,11 @@ def info_(name, mirror, as_json):
 
 @data.command("fetch")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@_MIRROR
+@mirror_option
 def fetch_(names, mirror):
-    """Bring each NAME to this machine, verified, and print where it is.
+    """Download each NAME, verify it, and print where it is.
 
-    What is here already is left as it is; what a mirror folder has is copied into the cache.
+    Files that are here are kept; those of a mirror folder are copied into the cache.
     """
     from ..data.catalog import fetch, info
     from .progress import byte_progress

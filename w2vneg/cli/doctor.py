@@ -2,6 +2,7 @@
 
 import click
 
+from .options import json_option
 from .tables import hanging
 
 _NEEDED = ("numpy", "numba", "llvmlite", "scipy", "pandas", "click", "tqdm", "platformdirs")
@@ -53,12 +54,12 @@ print(json.dumps({
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+@json_option
 @click.pass_context
 def doctor(ctx, as_json):
-    """Check versions, machine, cache folder and compiler; list which data are here.
+    """Check versions, machine, cache and compiler.
 
-    Exit code 0 if all that training needs is in order, 1 if not. Nothing is downloaded.
+    It lists the extras and data that are here, too. Exit code 0 if training can run, 1 if not. Nothing is downloaded.
     """
     problems = []
     report = {

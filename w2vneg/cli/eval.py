@@ -5,6 +5,7 @@ import json
 import click
 
 from ..ground.errors import ConfigError, InputError, W2vnegError
+from .options import json_option, mirror_option, option
 from .ranking import ranking
 from .readout import readout_option, reads_vectors
 from .tables import table
@@ -12,34 +13,32 @@ from .tables import table
 DEFAULT_SETS = ("ws353", "simlex999", "rw", "men", "mturk287")
 
 _vectors = click.argument("vectors", default="vectors.txt", type=click.Path())
-_mirror = click.option("--mirror", metavar="DIR|URL", help="Folder or address in which named sets are looked for, too.")
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
 
 
 @click.group(name="eval")
 def evaluate():
-    """Evaluate vectors: word similarity, analogies, held-out likelihood, ranking of held-out pairs."""
+    """Evaluate vectors: similarity, analogies, likelihood, ranking."""
 
 
 @evaluate.command()
 @_vectors
-@click.option(
+@option(
     "--set",
     "sets",
     metavar="NAME|FILE",
     multiple=True,
-    help="A named set (w2vneg data list), 'all', or a file of word, word, score; may be repeated.  "
-    f"[default: {' '.join(DEFAULT_SETS)}]",
+    shown=" ".join(DEFAULT_SETS),
+    help="A set of 'w2vneg data list', all, or a file of word, word, score. May be repeated.",
 )
 @reads_vectors
-@_mirror
-@_json
+@mirror_option
+@json_option
 def similarity(vectors, sets, readout, oov, mirror, as_json):
-    """Correlate cosines with human scores of word pairs.
+    """Correlate cosines with human similarity scores.
 
-    VECTORS is word2vec text or binary, npz, or a model folder; vectors.txt if left out. Words are looked up
-    as they are written, then lower-cased; pairs with an unknown word are left out and counted. Prints
-    Spearman's and Pearson's correlation, each with its 95 % interval.
+    VECTORS is word2vec text or binary, npz, or a model folder; default: vectors.txt. Words are looked up as written,
+    then lower-cased; pairs with an unknown word are skipped and counted. Prints Spearman's and Pearson's correlation
+    with 95 % intervals.
     """
     from ..vectors import Vectors
 
@@ -87,35 +86,29 @@ def similarity(vectors, sets, readout, oov, mirror, as_json):
 
 @evaluate.command()
 @_vectors
-@click.option(
+@option(
     "--set",
     "questions",
     metavar="NAME|FILE",
     default="google",
-    show_default=True,
-    help="A named set (google, google-phrases), or a file of ': section' lines and four words a line.",
+    help="google, google-phrases, or a file of ': section' lines and four words per line.",
 )
-@click.option(
-    "--restrict-vocab",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Use the first N words of the vectors only.",
-)
-@click.option(
+@option("--restrict-vocab", type=click.IntRange(min=1), help="Use the first N words only.")
+@option(
     "--half",
     type=click.Choice(["dev", "test"]),
-    help="Ask a fixed half of each section only: its 1st, 3rd, 5th … questions (dev) or the others (test).",
+    metavar="dev|test",
+    help="Ask half of each section: dev, questions 1, 3, 5, …, or test, the others.",
 )
 @readout_option
-@_mirror
-@_json
+@mirror_option
+@json_option
 def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
     """Answer analogy questions: a is to b as c is to d.
 
-    VECTORS is word2vec text or binary, npz, or a model folder; vectors.txt if left out. Words are looked up
-    as they are written, then lower-cased; questions with an unknown word are left out and counted. Prints the
-    percentage of right answers among the first 1, 5 and 15 words, the three words of the question left out
-    (3CosAdd).
+    VECTORS is word2vec text or binary, npz, or a model folder; default: vectors.txt. Words are looked up as written,
+    then lower-cased; questions with an unknown word are skipped and counted. Prints the percentage of right answers
+    among the first 1, 5 and 15 words by 3CosAdd, without the words of the question.
     """
     from ..vectors import Vectors
 
@@ -140,15 +133,16 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
 
 @evaluate.command()
 @click.argument("model", type=click.Path())
-@click.option("--corpus", required=True, metavar="PATH|NAME", help="Text that the model was not trained on.")
-@click.option("--window", type=click.IntRange(min=1), help="Reach of a pair.  [default: the model's window]")
-@_mirror
-@_json
+@option("--corpus", required=True, metavar="PATH|NAME", help="Text that the model was not trained on.")
+@option("--window", type=click.IntRange(min=1), shown="the model's", help="Context size: tokens on each side.")
+@mirror_option
+@json_option
 def likelihood(model, corpus, window, mirror, as_json):
-    """Score raw dot products as a softmax over all words on held-out text.
+    """Measure the likelihood of held-out text.
 
-    MODEL is a folder written with --save-model. Unlike training losses these values compare between objectives;
-    negative sampling, which does not aim at a softmax, does badly here and may still give good vectors.
+    Scores are a softmax of raw dot products over all words. Unlike training losses, they compare between objectives.
+    Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. MODEL is a folder
+    written with --save-model.
     """
     from ..objectives.inputs import INPUTS
     from ..run.model import Model

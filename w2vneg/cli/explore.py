@@ -2,23 +2,25 @@
 
 import click
 
+from .options import mirror_option, option
 from .progress import note
+from .readout import readout_option
 from .titles import titles_of, titles_options
 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS...")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of 127.0.0.1.  [default: a free one]")
-@click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
-@click.option("--readout", metavar="NAME", help="How vectors are made of model folders.  [default: as trained]")
-@click.option("--map", "way", metavar="NAME", default="pca", show_default=True, help="Of all words: pca, umap or none.")
+@option("--port", type=click.IntRange(0, 65535), default=0, shown="a free one", help="Port of 127.0.0.1.")
+@option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+@readout_option
+@option("--map", "way", metavar="NAME", default="pca", help="Map of all words: pca, umap or none.")
 @titles_options
-@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
+@mirror_option
 def explore(runs, port, opened, readout, way, titles, titles_cols, mirror):
-    """Look things up in a browser: neighbours, sums and analogies as you type; of items, what comes next and why.
+    """Explore vectors in a browser, as you type.
 
-    The page is for this machine only: it is served at 127.0.0.1, at an address that nobody can guess, and loads
-    nothing from elsewhere. Several models answer side by side. Ctrl-C ends it.
+    Neighbours, sums and analogies; for items, what comes next and why. Several models answer side by side. The page is
+    served to this machine only, at an address that nobody can guess, and loads nothing from elsewhere. Ctrl-C ends it.
     """
     from ..look.explore import Answers, make_app
     from ..look.explore.app import leave, listen, new_token, serve

@@ -2,6 +2,7 @@
 
 import click
 
+from .options import option
 from .readout import reads_vectors
 
 FORMATS = (
@@ -13,24 +14,28 @@ FORMATS = (
 @click.command()
 @click.argument("source", metavar="MODEL|VECTORS", type=click.Path())
 @click.argument("out", metavar="OUT", type=click.Path())
-@click.option(
+@option(
     "--format",
     "format_",
     type=click.Choice(FORMATS),
-    help="By default by the suffix of OUT: .txt or .vec, .bin, .npz, .safetensors, .parquet, .arrow.",
+    metavar="NAME",
+    shown="by the suffix of OUT",
+    help=f"Format to write: {', '.join(FORMATS)}.",
 )
 @reads_vectors
-@click.option(
+@option(
     "--precision",
     metavar="N",
     type=click.IntRange(1, 9),
-    help="Significant digits of word2vec text.  [default: as many as read back exactly]",
+    shown="exact",
+    help="Significant digits of word2vec text.",
 )
-@click.option(
+@option(
     "--words",
     metavar="FILE",
     type=click.Path(),
-    help="Words to add, one a line, with the vectors of their spelling; with --oov.",
+    readers="with --oov",
+    help="Words to add, one per line, with vectors made from spelling.",
 )
 def export(source, out, format_, readout, oov, precision, words):
     """Write the vectors of MODEL or VECTORS to OUT.

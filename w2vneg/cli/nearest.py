@@ -6,22 +6,23 @@ import os
 import click
 
 from ..ground.errors import UnknownNameError
+from .options import json_option, mirror_option, option
 from .readout import reads_vectors
 from .titles import titles_of, titles_options
 
 
 @click.command()
 @click.argument("words", nargs=-1, required=True, metavar="WORD...")
-@click.option("--vectors", metavar="FILE", default="vectors.txt", show_default=True, help="File or model folder.")
-@click.option("-k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
+@option("--vectors", metavar="FILE", default="vectors.txt", help="Vectors or model folder.")
+@option("-k", "--count", "k", type=click.IntRange(min=1), default=10, help="Number of results.")
 @reads_vectors
 @titles_options
-@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
+@mirror_option
+@json_option
 def nearest(words, vectors, k, readout, oov, titles, titles_cols, mirror, as_json):
     """List the words nearest to each WORD, by cosine.
 
-    Of a model of users and items these are users nearest to a user; with --readout out, items nearest to an item.
+    In a model of users and items these are users near a user; with --readout out, items near an item.
     """
     from ..vectors import Vectors
 

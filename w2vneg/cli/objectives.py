@@ -10,7 +10,7 @@ from functools import partial
 import click
 
 from ..ground.option import flag_of, range_of
-from .options import GroupedCommand, config_options, declared_flags, shown
+from .options import GroupedCommand, config_options, declared_flags, json_option, option, shown
 from .tables import hanging
 
 KINDS = {
@@ -39,20 +39,20 @@ def _read_by_checked(item):
     return any(kind in item.metadata["readers"] for kind in _CHECKED)
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=GroupedCommand, short_help="List or explain losses, samplers, presets and other plugs.")
 @click.argument("name", required=False)
-@click.option("--plugin", metavar="MODULE|FILE.py", help="Import this first, and list what it registers.")
-@click.option("--check", is_flag=True, help="Check the gradients and draws of NAME; exit code 1 if any is wrong.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+@option("--plugin", metavar="NAME|FILE", help="Import a module or file first, list what it adds.")
+@option("--check", is_flag=True, help="Check NAME's gradients and draws; exit 1 if wrong.")
+@json_option
 @partial(config_options, takes=_read_by_checked)
 def objectives(name, plugin, check, as_json, **given):
     """List losses, samplers, weighers, inputs, sources, read-outs and presets, or explain one.
 
-    A loss, a sampler and a weigher make an objective; a preset names three that belong together, and every option
-    given beside it wins. With NAME: formula, options, what it needs, what it costs and when to use it.
+    A loss, a sampler and a weigher make an objective. A preset names three that belong together; options given beside
+    it win. With NAME: formula, options, needs, cost and when to use it.
 
-    --check holds a loss's gradient to finite differences, a sampler's draws to the probabilities it gives, and inputs
-    to their room; with options of NAME beside it at their values, else at the defaults.
+    --check compares a loss's gradient with finite differences, a sampler's draws with its probabilities, and inputs
+    with the room they ask for. Options of NAME may be given, too.
     """
     if check and name is None:
         raise click.UsageError("--check needs the NAME of what to check")
@@ -227,11 +227,11 @@ def _preset(name, preset):
     fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
     config, own = (TrainConfig(loss=called).resolved() for called in (name, preset.loss))
     flags = [f"--loss {preset.loss}"]
-    for option, item in fields.items():
-        value = getattr(config, option)
-        chosen = option in _TOLD or option in preset.values or option in preset.of_text
-        if option in ("share_negatives", "alpha"):  # told where the loss's own name would mean another
-            chosen = value != getattr(own, option)
+    for key, item in fields.items():
+        value = getattr(config, key)
+        chosen = key in _TOLD or key in preset.values or key in preset.of_text
+        if key in ("share_negatives", "alpha"):  # told where the loss's own name would mean another
+            chosen = value != getattr(own, key)
         if not chosen or value is None:
             continue
         flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {_plain(value)}")
@@ -281,10 +281,10 @@ def _explanation(entry):
     parts += [("alpha", entry.get("alpha"))]
     parts += [("needs" if entry["kind"] != "sampler" else "log q", "; ".join(entry.get("needs", ())))]
     parts += [("cost", entry.get("cost")), ("use", entry.get("use")), ("note", entry.get("note"))]
-    for number, option in enumerate(entry.get("options", ())):
+    for number, told in enumerate(entry.get("options", ())):
         label = "options" if number == 0 else ""
-        about = "; ".join(part for part in (f"default: {option['default']}", option["range"]) if part)
-        parts.append((label, f"{option['flag']}: {option['help']} [{about}]"))
+        about = "; ".join(part for part in (f"default: {told['default']}", told["range"]) if part)
+        parts.append((label, f"{told['flag']}: {told['help']} [{about}]"))
     return "\n".join([*lines, *(_wrapped(label, text) for label, text in parts if text)])
 
 

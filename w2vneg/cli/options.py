@@ -1,8 +1,12 @@
-"""Click options made from the fields of `TrainConfig`, under headings, and the TOML file that may set them too."""
+"""Options of commands, each with its section of the help; those of `TrainConfig` and of sources come from their fields.
+
+``--help`` lists, on one line each, the options that most people use; ``--help-all`` lists them all, by plug.
+"""
 
 import dataclasses
-import functools
 from contextlib import suppress
+from functools import partial
+from types import SimpleNamespace
 
 import click
 
@@ -10,31 +14,78 @@ from ..ground.errors import ConfigError, W2vnegError
 from ..ground.files.bounded import parse_toml, read_text
 from ..ground.option import flag_of, kind_of, off_of
 
-EVERYDAY = (
-    *("corpus", "loss", "temp", "output", "save_model", "dim", "window", "negatives"),
-    *("epochs", "alpha", "min_count", "workers"),
-)
-"""What help lists first, in this order."""
+SECTIONS = ("data", "search", "split", "objective", "model", "run", "output")
+"""Sections of the help, in their order; a command has some of them."""
 
-_DAILY = "Everyday options"
-_OTHER = "Files and reports"
-_HEADINGS = {  # group -> heading of the help; those of plugs come behind, by plug
-    None: _OTHER,
-    "items": "Columns and rows of items",
-    "objective": "Objective",
-    "model": "Model",
-    "training": "Training",
-    "corpus": "Corpus",
-    "ranks": "Several machines",
-}
-_METAVARS = {"loss": "NAME", "sampler": "NAME", "weigher": "NAME", "plugin": "MODULE|FILE.py", "encoding": "NAME"}
+DATA = ("text", "items", "graph")
+"""Kinds of data that ``--help-all`` can be asked for."""
+
+_PLACES = {"corpus": ("data", "vocabulary"), "ranks": ("run", "several machines")}  # group -> section and part
+_PLUGS = {"inputs": "model", "sampler": "objective", "weigher": "objective", "loss": "objective"}  # kind -> section
+_PLURALS = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
+_METAVARS = {int: "N", click.IntRange: "N", float: "X"}  # by type
+_FLAGS_WIDTH = {False: 19, True: 34}  # of the column of flags, in the short and in the full help
+HELP_ALL = "w2vneg.help_all"  # what --help-all was asked for, in a context's meta
+
+
+class Option(click.Option):
+    """An option and its place in the help.
+
+    section : str, one of `SECTIONS`; part : str, of the section, a heading of ``--help-all``
+    common : bool, ``--help`` lists it, with the first sentence of its help
+    kinds : of `DATA`, those that the option is for; readers : str, who reads it, or beside what, in words
+    shown : str, the default as the help prints it, where it is not the value itself
+    """
+
+    def __init__(
+        self, *declarations, section="run", part="", common=True, kinds=DATA, readers="", shown=None, **attributes
+    ):
+        of_type = attributes.get("type")
+        attributes["metavar"] = attributes.get("metavar") or _METAVARS.get(of_type) or _METAVARS.get(type(of_type))
+        super().__init__(*declarations, **attributes)
+        self.section, self.part, self.common, self.kinds, self.readers = section, part, common, kinds, readers
+        plain = not (self.is_flag or self.multiple) and isinstance(self.default, str | int | float)
+        self.shown = shown or (str(self.default) if plain else None)
+
+    def get_help_record(self, ctx):
+        flags, _ = super().get_help_record(ctx)
+        default = f"default: {self.shown}" if self.shown else "required" if self.required else ""
+        facts = "; ".join(fact for fact in (self.readers, default) if fact)
+        return flags, self.help + (f"  [{facts}]" if facts else "")
+
+    def stands_in(self, asked):
+        """Tell whether it is listed; asked : what --help-all was asked for, None in the short help."""
+        return self.common if asked is None else asked not in DATA or asked in self.kinds
+
+    def line(self, ctx, column, width):
+        """Return the flags, padded to the width of their column, and what a line of `width` characters has room for:
+        the first sentence of the help, and the default.
+        """
+        flags, _ = super().get_help_record(ctx)
+        text = self.help.partition(". ")[0].removesuffix(".") + "."
+        default = " [required]" if self.required else f" [{self.shown}]" if self.shown and not self.is_flag else ""
+        fits = column + len(text + default) + 4 <= width  # 4: click's indent, and the gap between the columns
+        return flags.partition(" / ")[0].ljust(column), text + (default if fits else "")
+
+
+option = partial(click.option, cls=Option)
+json_option = option("--json", "as_json", is_flag=True, section="output", help="Print JSON instead of text.")
+quiet_option = option("--quiet", is_flag=True, section="output", help="Print warnings only.")
+mirror_option = option(
+    "--mirror",
+    metavar="DIR|URL",
+    section="data",
+    common=False,
+    help="Folder or URL that has named data; W2VNEG_MIRROR too.",
+)
 
 
 class GroupedCommand(click.Command):
-    """A command whose help lists its options under headings; with those of the plugs that ``--plugin`` names."""
+    """A command whose help lists its options by section; with those of the plugs that ``--plugin`` names."""
 
     def __init__(self, *arguments, **attributes):
-        attributes["context_settings"] = {"max_content_width": 110} | (attributes.get("context_settings") or {})
+        settings = {"max_content_width": 110, "help_option_names": ["-h", "--help"]}
+        attributes["context_settings"] = settings | (attributes.get("context_settings") or {})
         super().__init__(*arguments, **attributes)
 
     def make_context(self, info_name, args, parent=None, **extra):
@@ -46,29 +97,46 @@ class GroupedCommand(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
     def get_params(self, ctx):
-        params = list(super().get_params(ctx))
-        params += self._input_params({param.name for param in params})
-        takes = getattr(self.callback, "config_options", None)
-        if takes is not None:
-            from ..config import TrainConfig
+        """Return the options of what is read, those of the configuration, the command's own, and help."""
+        if self not in ctx.meta:
+            own = super().get_params(ctx)
+            have = {param.name for param in own}
+            made = [*self._input_params(), *self._config_params()]
+            help_all = Option(
+                ["--help-all"],
+                is_flag=False,
+                flag_value="all",
+                type=click.Choice(["all", *DATA]),
+                metavar="[DATA]",
+                is_eager=True,
+                expose_value=False,
+                callback=_show_all,
+                section="output",
+                help=f"Show every option, or those for {', '.join(DATA[:-1])} or {DATA[-1]}.",
+            )
+            ctx.meta[self] = [*(one for one in made if one.name not in have), *own[:-1], help_all, own[-1]]
+        return ctx.meta[self]
 
-            have = {param.name for param in params}
-            items = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
-            params += [_option(item) for item in items if item.name not in have and takes(item)]
-        return params
-
-    def _input_params(self, have):
+    def _input_params(self):
         """Return the options that say what is read: a flag for each source, and theirs."""
         if not getattr(self.callback, "input_options", False):
             return []
         from ..data.sources import SOURCES, options_of
 
+        kinds = sorted(SOURCES, key=lambda kind: (DATA.index(_data_of(kind)), -len(options_of(kind))))
         items = {}
-        for kind in SOURCES:
-            items = options_of(kind) | items
-        made = [_source_option(kind, SOURCES[kind]) for kind in SOURCES]
-        made += [_option_of_sources(item) for item in items.values()]
-        return [option for option in made if option.name not in have]
+        for kind in kinds:
+            items |= {name: item for name, item in options_of(kind).items() if name not in items}
+        return [*(_source_option(kind, SOURCES[kind]) for kind in kinds), *map(_option_of_sources, items.values())]
+
+    def _config_params(self):
+        takes = getattr(self.callback, "config_options", None)
+        if takes is None:
+            return []
+        from ..config import TrainConfig
+
+        items = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
+        return [_option_of_config(item) for item in items if takes(item)]
 
     def parse_args(self, ctx, args):
         from .runfile import take_run_options
@@ -93,20 +161,36 @@ class GroupedCommand(click.Command):
             raise
 
     def format_options(self, ctx, formatter):
-        sections = {_DAILY: []}
-        everyday = [name for name in EVERYDAY if self.name == "train"]
-        parameters = self.get_params(ctx)
-        parameters.sort(key=lambda one: everyday.index(one.name) if one.name in everyday else len(everyday))
-        for parameter in parameters:
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                heading = _DAILY if parameter.name in everyday else getattr(parameter, "heading", None) or _OTHER
-                sections.setdefault(heading, []).append(record)
-        order = [_DAILY, _OTHER, *_HEADINGS.values(), *sections]
-        for heading in dict.fromkeys(order):
-            if sections.get(heading):
-                with formatter.section(heading):
-                    formatter.write_dl(sections[heading], col_max=34)
+        asked = ctx.meta.get(HELP_ALL)
+        column = _FLAGS_WIDTH[bool(asked)]
+        parts = {}  # (section, part) -> records
+        for param in self.get_params(ctx):
+            if isinstance(param, Option):
+                if not param.stands_in(asked):
+                    continue
+                place = (param.section, param.part if asked else "")
+                record = param.get_help_record(ctx) if asked else param.line(ctx, column, formatter.width)
+            elif isinstance(param, click.Option):  # -h, --help
+                place, record = ("output", ""), param.get_help_record(ctx)
+            else:
+                continue
+            parts.setdefault(place, []).append(record)
+        for section, part in sorted(parts, key=lambda place: (SECTIONS.index(place[0]), place[1] != "")):
+            with formatter.section(section.capitalize() + (f", {part}" if part else "")):
+                formatter.write_dl(parts[section, part], col_max=column)
+
+    def format_epilog(self, ctx, formatter):
+        if not ctx.meta.get(HELP_ALL):
+            kinds = f"{', '.join(DATA[:-1])} or {DATA[-1]}"
+            formatter.write_paragraph()
+            formatter.write_text(f"More: '{ctx.command_path} --help-all', or with {kinds} for your data.")
+
+
+def _show_all(ctx, param, value):
+    if value:
+        ctx.meta[HELP_ALL] = value
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
 
 
 def _plugins_named(args):
@@ -126,14 +210,6 @@ def _plugins_named(args):
     return found.get("--plugin")
 
 
-class ConfigOption(click.Option):
-    """An option made from a field; `heading` is where the help lists it."""
-
-    def __init__(self, *declarations, heading, **attributes):
-        super().__init__(*declarations, **attributes)
-        self.heading = heading
-
-
 def config_options(command, takes=lambda item: True):
     """Mark the callback of a `GroupedCommand`: it takes the options of `TrainConfig` whose fields `takes` says yes to.
 
@@ -143,29 +219,43 @@ def config_options(command, takes=lambda item: True):
     return command
 
 
+def _data_of(kind):
+    """Return which of `DATA` a source reads (str), its options at their defaults."""
+    from ..config import WALKS
+    from ..data.sources import SOURCES, options_of
+
+    given = SimpleNamespace(files=(), **{name: item.default for name, item in options_of(kind).items()})
+    return WALKS[SOURCES[kind].walk(given)].kind
+
+
 def _source_option(kind, source):
-    text = source.help + (" May be repeated." if source.repeatable else "")
-    return click.Option([f"--{kind.replace('_', '-')}", kind], multiple=True, metavar=source.metavar, help=text)
+    return Option(
+        [f"--{kind.replace('_', '-')}", kind],
+        section="data",
+        kinds=(_data_of(kind),),
+        multiple=True,
+        metavar=source.metavar,
+        help=source.help + (" May be repeated." if source.repeatable else ""),
+    )
 
 
 def _option_of_sources(item):
     """Return the click option of a field that sources have."""
-    from ..data.sources import readers_of as sources_of
+    from ..data.sources import readers_of
 
-    about, kind = item.metadata, kind_of(item)
-    readers = ", ".join(f"--{name}" for name in sources_of(item.name))
-    default = f"; default: {about['shown']}" if about["shown"] not in (None, "none") else ""
+    about, kind, names = item.metadata, kind_of(item), readers_of(item.name)
     low, high = about["limits"]["at_least"], about["limits"]["at_most"]
     number = click.IntRange(low, high) if kind is int else kind
-    return ConfigOption(
+    return Option(
         [declared_flags(item), item.name],
-        heading=_HEADINGS["items"],
+        section="data",
+        part=f"--{names[0]}" if len(names) == 1 else "several sources",
+        kinds={_data_of(name) for name in names},
         type=None if kind is bool else number,
         is_flag=kind is bool,
         multiple=about["files"],
         default=None,
-        metavar=about["metavar"],
-        help=f"{about['help']}  [for {readers}{default}]",
+        **_told(item, [f"--{name}" for name in names], about["shown"]),
     )
 
 
@@ -175,51 +265,58 @@ def declared_flags(item):
     return f"{flag}/--{off_of(item)}" if kind_of(item) is bool and off_of(item) else flag
 
 
-def _option(item):
-    """Return the click option of a field."""
-    return _made(item.name, item.metadata["kind"], _Metadata(item))
-
-
-class _Metadata:
-    """A field that a cache can tell apart from another of its name."""
-
-    def __init__(self, item):
-        self.item = item
-
-    def __eq__(self, other):
-        return self.item.metadata == other.item.metadata and self.item.default == other.item.default
-
-    def __hash__(self):
-        return hash(self.item.name)
-
-
-@functools.lru_cache(maxsize=512)
-def _made(name, kind, held):
-    item = held.item
+def _option_of_config(item):
+    """Return the click option of a field of `TrainConfig`."""
     about = item.metadata
+    section, part = place_of(item)
     valued = {"is_flag": False, "flag_value": about["alone"]} if about["alone"] else {}
-    return ConfigOption(
-        [declared_flags(item), name],
-        heading=_heading(item),
-        type=None if kind is bool else kind,
+    return Option(
+        [declared_flags(item), item.name],
+        section=section,
+        part=part,
+        kinds=_kinds_of(item),
+        type=None if about["kind"] is bool else about["kind"],
         default=None,
-        help=f"{about['help']}  [{readers_of(item)}default: {shown(item)}]",
-        metavar="|".join(about["choices"]) if about["choices"] else about["metavar"] or _METAVARS.get(name),
+        **_told(item, [name for names in about["readers"].values() for name in names], shown(item)),
         **valued,
     )
 
 
-def _heading(item):
+def _told(item, readers, default):
+    """Return what a field's option says; one reader alone goes without saying, as it is in the heading."""
+    about = item.metadata
+    return {
+        "help": about["help"],
+        "common": about["common"],
+        "metavar": about["metavar"] or "|".join(about["choices"] or ()),
+        "readers": f"for {', '.join(readers)}" if len(readers) > 1 else "",
+        "shown": None if default == "none" and not about["choices"] else default,
+    }
+
+
+def place_of(item):
+    """Return the section of an option of `TrainConfig`, and its part: the plugs that read it ("" for none)."""
     readers = item.metadata["readers"]
     if not readers:
-        return _HEADINGS[item.metadata["group"]]
+        group = item.metadata["group"]
+        return _PLACES.get(group, (group, ""))
     kind, names = next(iter(readers.items()))
     if kind == "source":
-        return "Groups"
-    return f"Options of the {next(iter(names))} {kind}" if len(names) == 1 else f"Options of several {_PLURAL[kind]}"
+        return "model", f"{next(iter(names))} only" if len(names) == 1 else "contexts"
+    return _PLUGS[kind], f"{kind} {next(iter(names))}" if len(names) == 1 else f"several {_PLURALS[kind]}"
 
 
-_PLURAL = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
+def _kinds_of(item):
+    """Return for which of `DATA` an option of `TrainConfig` means something."""
+    from ..config import WALKS
+    from ..objectives.inputs import INPUTS
+
+    readers = item.metadata["readers"]
+    if "source" in readers:
+        return {WALKS[name].kind for name in readers["source"]}
+    if "inputs" in readers and all(INPUTS[name].of_text for name in readers["inputs"]):
+        return {"text"}
+    return DATA
 
 
 def shown(item):
@@ -230,14 +327,6 @@ def shown(item):
     if kind_of(item) is bool and about["shown"] is None and not about.get("readers") and off_of(item):
         return flag_of(item, item.default)
     return shown_default(item)
-
-
-def readers_of(item):
-    """Return the names of the plugs that read a field, as the help prints them before its default."""
-    from ..config.compatibility import in_words
-
-    names = [name for names in item.metadata["readers"].values() for name in names]
-    return f"for {in_words(names)}; " if names else ""
 
 
 def read_config(path, given):

@@ -6,6 +6,7 @@ from ..data.sources import SOURCES
 from ..data.sources.corpus import Corpus
 from ..ground.option import options_of
 from .inputs import refuse_overwriting
+from .options import mirror_option, option, quiet_option
 from .progress import byte_progress, noter
 
 _READING = ("tokenizer", "strip", "numbers")
@@ -16,33 +17,32 @@ def _reading_options(command):
     for name in reversed(_READING):
         item = _OPTIONS[name].metadata
         kind = click.Choice(item["choices"]) if item["choices"] else str
-        command = click.option(f"--{name}", type=kind, metavar=item["metavar"], help=item["help"])(command)
+        command = option(f"--{name}", type=kind, metavar=item["metavar"], help=item["help"])(command)
     return command
 
 
-@click.command(short_help="Find phrases, as new_york, in a text.")
+@click.command(short_help="Find phrases in a text, such as new_york.")
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
-@click.option("--out", required=True, metavar="FILE", help="Where the phrases are written, with their scores.")
-@click.option("--min-count", default=5, show_default=True, help="How often two words must stand together.")
-@click.option(
+@option("--out", required=True, metavar="FILE", help="File of phrases to write, with their scores.")
+@option("--min-count", type=int, default=5, help="Minimum count of a pair of words.")
+@option(
     "--scoring",
     type=click.Choice(["word2vec", "npmi"]),
     default="word2vec",
-    show_default=True,
-    help="How pairs are scored: as word2vec's and gensim's phrases, or between -1 and 1.",
+    help="Score of a pair: word2vec's, which is gensim's default too, or npmi, from -1 to 1.",
 )
-@click.option("--threshold", type=float, help="A phrase scores higher than this.  [default: 10; for npmi 0.5]")
-@click.option("--passes", default=1, show_default=True, help="2 finds phrases of up to four words, and so on.")
+@option("--threshold", type=float, shown="10; npmi: 0.5", help="Minimum score of a phrase.")
+@option("--passes", type=int, default=1, help="Passes over the text: 2 finds phrases of up to four words, and so on.")
 @_reading_options
-@click.option("--lowercase", is_flag=True, help="Lower-case the corpus.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the corpus.")
-@click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
-@click.option("--quiet", is_flag=True, help="No progress, no report.")
+@option("--lowercase", is_flag=True, help="Lower-case the text.")
+@option("--encoding", metavar="NAME", default="utf-8", help="Text encoding.")
+@mirror_option
+@quiet_option
 def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encoding, mirror, quiet, **reading):
-    """Find pairs of words that stand together more often than their counts have it, and write them.
+    """Find pairs of words that occur together more often than their counts predict, and write them to a file.
 
-    'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase a line, with score, count
-    and pass behind tabs; leave out lines, or write your own: two words are enough.
+    'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase per line, then score,
+    count and pass behind tabs. Delete lines or write your own; two words are enough.
     """
     from ..data.inputs import Input
     from ..data.phrases import find_phrases, write_phrases

@@ -5,6 +5,7 @@ import os
 
 import click
 
+from .options import json_option, option
 from .scores import fold_in_option, score_option
 from .tables import table
 from .validation_options import refuse_new_users, warn_of_known
@@ -28,52 +29,47 @@ class _Ks(click.ParamType):
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("test", type=click.Path())
-@click.option("--k", "ks", type=_Ks(), default="1,5,15,50", show_default=True, help="Lengths of lists.")
-@click.option(
+@option("--k", "ks", type=_Ks(), metavar="K,K,…", default="1,5,15,50", help="Lengths of lists.")
+@option(
     "--exclude-known",
     metavar="FILE",
     multiple=True,
-    help="Leave the pairs of this file out of the catalogue, for splits by pair train.tsv; may be repeated.",
+    help="Leave these pairs out of the catalogue; for splits by pair, train.tsv. May be repeated.",
 )
-@click.option(
+@option(
     "--train",
     metavar="FILE",
     multiple=True,
-    help="What the baselines count; may be repeated.  [default: the files of --exclude-known, else only popularity, by "
-    "the model's own counts]",
+    shown="the files of --exclude-known, else popularity only, by the model's counts",
+    help="Pairs that the baselines count. May be repeated.",
 )
-@click.option(
+@option(
     "--mpr",
     type=click.Choice(["exact", "sampled"]),
+    metavar="exact|sampled",
     default="exact",
-    show_default=True,
-    help="Mean percentile rank over the whole catalogue, or RS eq. 10's over targets drawn from it.",
+    help="Mean percentile rank over the whole catalogue, or over targets drawn from it, as in RS eq. 10.",
 )
-@click.option(
-    "--samples", metavar="N", type=click.IntRange(min=1), help="Targets drawn for --mpr sampled.  [default: 100]"
-)
-@click.option(
+@option("--samples", type=click.IntRange(min=1), shown="100", help="Targets drawn for --mpr sampled.")
+@option(
     "--bootstrap",
-    metavar="N",
     type=click.IntRange(min=0),
     default=1000,
-    show_default=True,
-    help="Resamples of the centres for the 95 % intervals; 0 for none.",
+    help="Resamples of centres for 95 % intervals; 0 for none.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of resamples and draws.")
+@option("--seed", type=click.IntRange(min=0), default=1, help="Random seed of resamples and draws.")
 @fold_in_option
 @score_option
-@click.option("--no-baselines", is_flag=True, help="Evaluate the model alone.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
+@option("--no-baselines", is_flag=True, help="Evaluate the model alone.")
+@json_option
 def ranking(
     model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed, score, no_baselines, as_json, fold_in
 ):
-    """Rank held-out pairs: where do the targets of TEST stand in the whole catalogue?
+    """Rank the targets of held-out pairs in the whole catalogue.
 
-    MODEL is a folder written with --save-model; TEST is a table of item, target and, if there is one, weight, such as
-    the test.tsv of w2vneg split. Scores are raw dot products unless --score says otherwise. Pairs with an item that the
-    model does not know are left out and counted; TEST is of users whom training did not see if --fold-in is given.
-    Popularity and item-item co-occurrence are counted in the training part and printed beside the model.
+    MODEL is a folder written with --save-model; TEST is a table of item, target and optional weight, such as test.tsv
+    of 'w2vneg split'. Pairs with an unknown item are skipped and counted. With --fold-in, TEST is of new users.
+    Baselines by popularity and by item-item co-occurrence, counted on the training part, are printed beside the model.
     docs/ranking.md defines every figure.
     """
     from ..run.model import Model

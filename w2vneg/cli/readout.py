@@ -2,25 +2,22 @@
 
 import click
 
-_READOUT = click.option(
+from .options import option
+
+readout_option = option(
     "--readout",
     metavar="NAME",
-    help="How vectors are made of a model folder's matrices: in, out, sum, both, context, +letters.  "
-    "[default: as it was trained]",
+    shown="as trained",
+    help="Read-out of a model folder: in, out, sum, both or context, perhaps +letters.",
 )
-_OOV = click.option(
+_OOV = option(
     "--oov",
     type=click.Choice(["letters"]),
-    help="Give unknown words the vector of their spelling: of a read-out with letters, or of a model's n-grams with "
-    "--readout in.",
+    metavar="letters",
+    help="Make vectors for unknown words from spelling: of a read-out with letters, or of n-grams with --readout in.",
 )
 
 
 def reads_vectors(command):
     """Give a command the flags ``--readout`` and ``--oov``, parameters of these names."""
-    return _READOUT(_OOV(command))
-
-
-def readout_option(command):
-    """Give a command the flag ``--readout`` alone."""
-    return _READOUT(command)
+    return readout_option(_OOV(command))

@@ -6,6 +6,7 @@ import click
 
 from ..ground.errors import UnknownNameError
 from .inputs import refuse_overwriting
+from .options import json_option, mirror_option, option
 from .progress import byte_progress, note
 from .scores import fold_in_option, score_option
 from .titles import titles_of, titles_options
@@ -14,31 +15,29 @@ from .titles import titles_of, titles_options
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("items", nargs=-1, metavar="[ITEM...]")
-@click.option("--all", "everybody", is_flag=True, help="For each user, or item, of the model by itself; with --out.")
-@click.option("--queries", metavar="FILE", help="For each name in this file, one a line, by itself; with --out.")
-@click.option("--out", metavar="FILE", help="Write the lists to FILE.csv, FILE.jsonl or FILE.parquet.")
-@click.option("-k", "--k", "--count", "k", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
+@option("--all", "everybody", is_flag=True, readers="with --out", help="One list for every user or item of the model.")
+@option("--queries", metavar="FILE", readers="with --out", help="One list for each name in this file, one per line.")
+@option("--out", metavar="FILE", help="Write the lists to FILE.csv, FILE.jsonl or FILE.parquet.")
+@option("-k", "--k", "--count", "k", type=click.IntRange(min=1), default=10, help="Length of a list.")
 @titles_options
-@click.option(
+@option(
     "--exclude-known",
     metavar="FILE",
     multiple=True,
-    help="Leave out what stands with any ITEM in this file of pairs; may be repeated.",
+    help="Leave out what is paired with any ITEM in this file. May be repeated.",
 )
 @fold_in_option
-@click.option(
-    "--new-user", is_flag=True, help="ITEMs are what somebody has whom training did not see, of a model of users."
-)
+@option("--new-user", is_flag=True, help="Treat ITEMs as the history of a new user, of a model of users.")
 @score_option
-@click.option("--mirror", metavar="DIR|URL", help="Where named data are kept; W2VNEG_MIRROR too.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
+@mirror_option
+@json_option
 def recommend(model, items, k, exclude_known, score, fold_in, **given):
-    """List what comes next after all ITEMs together, or write lists for many, each by itself.
+    """Recommend what comes next after all ITEMs together.
 
-    MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits (dot products, not cosines);
-    the ITEMs themselves are left out. Where rows and columns are of two kinds, users and items, an ITEM is a user; with
-    --new-user it is an item of somebody whom training did not see. With --fold-in and --all the users of that file get
-    lists.
+    MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits, dot products rather than
+    cosines; the ITEMs themselves are left out. In a model of users and items an ITEM is a user, or with --new-user an
+    item of a new user. --all and --queries write a list for each of many; with --fold-in, --all means the users of that
+    file.
     """
     everybody, queries, out = (given.pop(name) for name in ("everybody", "queries", "out"))
     if bool(items) + everybody + (queries is not None) != 1:

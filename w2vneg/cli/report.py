@@ -2,24 +2,26 @@
 
 import click
 
+from .options import option
 from .progress import note
+from .readout import readout_option
 from .titles import titles_of, titles_options
 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS...")
-@click.option("--out", metavar="FILE", default="report.html", show_default=True, help="The page.")
-@click.option("--figures", metavar="DIR", help="Write each chart as PNG and SVG, too.")
-@click.option("--map", "way", metavar="NAME", default="pca", show_default=True, help="Of all words: pca, umap or none.")
-@click.option("--word", "words", metavar="WORD", multiple=True, help="Show its neighbours; may be repeated.")
-@click.option("--readout", metavar="NAME", help="How vectors are made of model folders.  [default: as trained]")
+@option("--out", metavar="FILE", default="report.html", help="The page to write.")
+@option("--figures", metavar="DIR", help="Write each chart as PNG and SVG, too.")
+@option("--map", "way", metavar="NAME", default="pca", help="Map of all words: pca, umap or none.")
+@option("--word", "words", metavar="WORD", multiple=True, help="Show its neighbours. May be repeated.")
+@readout_option
 @titles_options
-@click.option("--mirror", metavar="DIR", help="Folder in which named evaluation sets are looked for, too.")
+@option("--mirror", metavar="DIR", help="Folder that has named evaluation sets; W2VNEG_MIRROR too.")
 def report(runs, out, figures, way, words, readout, titles, titles_cols, mirror):
-    """Write one page about runs and their vectors, side by side: curves, evaluation, neighbours, a map.
+    """Compare runs and vectors on one HTML page.
 
-    It opens from disk and loads nothing. Evaluation sets that are not on this machine are left out
-    (w2vneg data fetch).
+    It has curves, evaluation, neighbours and a map, opens from disk and loads nothing. Evaluation sets that are not on
+    this machine are skipped; 'w2vneg data fetch' brings them.
     """
     from ..ground.files.atomic import check_writable
     from ..look.report import make_report

@@ -2,33 +2,36 @@
 
 import click
 
-from .options import read_config
+from .options import option, read_config
 
 _OPTIONS = (
-    click.option(
-        "--init",
-        metavar="MODEL|VECTORS",
-        help="Begin with the rows of another model or of vectors, where words are the same.",
-    ),
-    click.option(
+    option("--resume", metavar="DIR", help="Resume a run; raise --epochs to train longer."),
+    option(
         "--update",
         metavar="MODEL",
-        help="Go on with newer data: all words and options of the model stay, new words join, counts add up. --epochs, "
-        "--alpha and others of the run may change.",
+        help="Train a model further, on newer data. Its words and options stay, new words join, counts add up; options "
+        "of the run, such as --epochs and --alpha, may change.",
     ),
-    click.option(
+    option(
+        "--init",
+        metavar="MODEL|VECTORS",
+        common=False,
+        help="Start from a model or vectors. Words that they do not have start at random.",
+    ),
+    option(
         "--freeze",
         is_flag=True,
-        help="With --init or --update: rows that begin so do not move; the others are trained, also against them.",
+        common=False,
+        readers="with --init or --update",
+        help="Keep the rows of the former model or vectors as they are; the others are trained against them, too.",
     ),
-    click.option("--resume", metavar="DIR", help="Go on with a model folder; beyond its end with more --epochs."),
 )
 
 
 def run_mode_options(command):
     """Decorate `command` with the options; they reach it in its ``**given``, from which `prior_of` takes them."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
+    for decorate in reversed(_OPTIONS):
+        command = decorate(command)
     return command
 
 

@@ -2,6 +2,8 @@
 
 import click
 
+from .options import option
+
 
 class _Score(click.ParamType):
     """raw, corrected or a number."""
@@ -19,17 +21,18 @@ class _Score(click.ParamType):
         return value
 
 
-score_option = click.option(
+score_option = option(
     "--score",
     type=_Score(),
+    metavar="raw|corrected|LAMBDA",
     default="raw",
-    show_default=True,
-    help="Dot products, or corrected for popularity as negatives were drawn; a number is the share of the correction.",
+    common=False,
+    help="Rank by raw dot products, or corrected for the popularity that negatives took out; LAMBDA is a share of it.",
 )
 
-fold_in_option = click.option(
+fold_in_option = option(
     "--fold-in",
     metavar="FILE",
-    help="Pairs of users and items: these users, seen by training or not, get vectors made of these items, which are "
-    "left out of their lists.",
+    help="Pairs of users and items. These users, new or known, get vectors made of these items, which are left out of "
+    "their lists.",
 )

@@ -8,7 +8,7 @@ import click
 
 from . import progress
 from .inputs import encode, input_of, input_options, refuse_overwriting, tell_of_reading
-from .options import GroupedCommand, config_options
+from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option
 from .tables import table
 
 _CONFIG = ("window", "ordered", "min_count", "max_vocab", "encoding", "lowercase", "seed")
@@ -18,39 +18,53 @@ _MANY = 2 * 10**9  # pairs, about a minute
 
 @click.command(cls=GroupedCommand, short_help="Split data into training, validation and test pairs.")
 @input_options
-@click.option("--out", required=True, metavar="DIR", help="Folder for train.tsv, valid.tsv, test.tsv, manifest.json.")
-@click.option("--train", type=float, default=0.7, show_default=True, help="Share to train on.")
-@click.option("--valid", type=float, default=0.1, show_default=True, help="Share to choose options by; 0 for none.")
-@click.option("--test", type=float, default=0.2, show_default=True, help="Share to evaluate by; 0 for none.")
-@click.option(
+@option(
     "--by",
     type=click.Choice(["pair", "user", "time"]),
+    metavar="pair|user|time",
     default="pair",
-    show_default=True,
-    help="What falls to one part as a whole: each pair; each user (basket, line); or the end in time is held out.",
+    section="split",
+    help="Unit to split by: pair, user or time. A user is also a basket or a line; time holds out the end.",
 )
-@click.option("--last", type=int, metavar="K", help="By time: each user's last K to test, the K before to validate.")
-@click.option(
+@option("--train", type=float, default=0.7, section="split", help="Training share.")
+@option("--valid", type=float, default=0.1, section="split", help="Validation share; 0 for none.")
+@option("--test", type=float, default=0.2, section="split", help="Test share; 0 for none.")
+@option(
+    "--last",
+    type=int,
+    metavar="K",
+    section="split",
+    help="By time: test on each user's last K. The K before them validate.",
+)
+@option(
     "--until",
     multiple=True,
     metavar="TIME",
-    help="By time: train up to this moment, test on what is later; given twice, validate on what lies between.",
+    section="split",
+    help="By time: train up to this moment, test on later. Given twice, validate in between.",
 )
-@click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
-@click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
-@click.option("--json", "as_json", is_flag=True, help="Print the manifest instead of a table.")
+@mirror_option
+@option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    section="output",
+    help="Folder of the parts. It gets train.tsv, valid.tsv, test.tsv and manifest.json.",
+)
+@quiet_option
+@json_option
 @partial(config_options, takes=lambda item: item.name in _CONFIG)
 def split(out, by, mirror, quiet, as_json, **given):
-    """Write training, validation and test pairs (item, target, weight) that do not leak into one another.
+    """Split data into training, validation and test pairs that do not leak into one another.
 
-    A pair of a text is two words within --window, of a basket or a history any two of its items; it counts both ways,
-    with --ordered only from the first to the later. Pairs are weighted by how often they occur. By pair, a held-out
-    pair (item, target) is not trained on in that direction; so no pair of train.tsv is an answer, and rankings should
-    leave them out: 'eval ranking --exclude-known', 'train --valid-exclude-known'. An edge of a graph falls to one part
-    both ways, unless it is --directed. By user, no user, basket or line is in two parts; with --rectangular four fifths
-    of what a held-out user has go to valid-shown.tsv and test-shown.tsv, for 'eval ranking --fold-in'. By time, the end
-    of each user's history is held out, or the end of the file for baskets and text; --last and --until say which end,
-    in the place of shares.
+    A pair is two words within --window, or any two items of a basket or history. It counts both ways, or with --ordered
+    from first to later only, weighted by how often it occurs.
+
+    By pair: a held-out pair is not trained on in that direction. No pair of train.tsv is an answer, so leave them out
+    of rankings: 'eval ranking --exclude-known', 'train --valid-exclude-known'. Edges are split both ways at once,
+    unless --directed. By user: no user, basket or line is in two parts. With --rectangular, four fifths of what each
+    held-out user has go to valid-shown.tsv and test-shown.tsv, for 'eval ranking --fold-in'. By time: the end of each
+    history is held out, or of the file for baskets and text; --last and --until replace the shares.
     """
     ends = _ends({name: given.pop(name) for name in ("train", "valid", "test", "last", "until")})
     chosen = {name: given.pop(name) for name in _CONFIG}

@@ -2,15 +2,18 @@
 
 import click
 
-_TITLES = click.option(
+from .options import option
+
+_TITLES = option(
     "--titles",
     metavar="FILE|NAME",
-    help="Table of what items are called, UTF-8 or Latin-1; or a name of 'w2vneg data list'.",
+    help="Table of item titles, UTF-8 or Latin-1, or a name of 'w2vneg data list'.",
 )
-_COLUMNS = click.option(
+_COLUMNS = option(
     "--titles-cols",
     metavar="ID,NAME",
-    help="Its columns, by number from 1 on or by name in its header.  [default: 1,2]",
+    shown="1,2",
+    help="Columns of --titles, by number from 1 or by name.",
 )
 
 

@@ -9,7 +9,7 @@ import click
 
 from ..run.signals import first_signal
 from .inputs import input_of, input_options, reading_progress, refuse_overwriting, tell_of_reading
-from .options import GroupedCommand, config_options
+from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option
 from .progress import TrainingProgress, compiling_told, noter
 from .results import refuse_replacing, tell_without_locks, vectors_of, write_results
 from .run_mode import prior_of, run_mode_options, tell_of_prior
@@ -18,40 +18,73 @@ from .validation_options import check_valid, files_of, valid_options, validation
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 
 
-@click.command(cls=GroupedCommand, short_help="Train vectors on a corpus.")
+@click.command(cls=GroupedCommand, short_help="Train vectors on text, items or graphs.")
 @input_options
-@click.option(
+@option(
+    "--cbow",
+    is_flag=True,
+    section="model",
+    help="CBOW: predict a word from its context. Same as --inputs window, or window+subwords.",
+)
+@option(
+    "--subwords",
+    is_flag=True,
+    section="model",
+    kinds=("text",),
+    help="Add character n-grams, as fastText does. Same as --inputs subwords, or window+subwords.",
+)
+@vocabulary_options
+@mirror_option
+@valid_options
+@run_mode_options
+@option(
+    "--config",
+    "config_path",
+    metavar="FILE.toml",
+    help="Read options from a file. It may name the data too; the command line wins.",
+)
+@option("--dry-run", is_flag=True, help="Estimate memory, disk and time; train nothing.")
+@option(
+    "--diagnose",
+    is_flag=True,
+    common=False,
+    help="Show what the negatives are like after each epoch; see docs/diagnostics.md.",
+)
+@option(
     "--output",
     metavar="PATH",
-    help="Vectors, as word2vec text; resuming, where they went.  [default: vectors.txt; none with --save-model]",
+    section="output",
+    shown="vectors.txt; none with --save-model",
+    help="Vectors, as word2vec text. A resumed run writes them where they went before.",
 )
-@click.option("--save-model", metavar="DIR", help="Keep matrices, vocabulary, options, history; saved as it trains.")
-@click.option(
+@option(
+    "--save-model",
+    metavar="DIR",
+    section="output",
+    help="Model folder, to resume or export. Saved while training: matrices, vocabulary, options, history.",
+)
+@option(
     "--checkpoint-every",
     type=float,
     metavar="MINUTES",
-    help="Save the model so often within an epoch, at most 1 % of the time.  [with --save-model; default: 10]",
+    section="output",
+    common=False,
+    readers="with --save-model",
+    shown="10",
+    help="Save the model this often within an epoch, in at most 1 % of the time.",
 )
-@click.option("--force", is_flag=True, help="Replace vectors or a model that are there.")
-@run_mode_options
-@click.option("--cbow", is_flag=True, help="Let the words around predict: --inputs window, or window+subwords.")
-@click.option("--subwords", is_flag=True, help="Make vectors of n-grams, too: --inputs subwords, or window+subwords.")
-@vocabulary_options
-@click.option("--config", "config_path", metavar="FILE.toml", help="Options of the run, its data too, from a file.")
-@click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
-@click.option("--diagnose", is_flag=True, help="After each epoch, show what the draws are like (docs/diagnostics.md).")
-@click.option(
+@option("--force", is_flag=True, section="output", help="Overwrite existing vectors or models.")
+@option("--report", "page", metavar="FILE.html", section="output", help="Write an HTML report. See docs/looking.md.")
+@option(
     "--track",
     "trackers",
     metavar="NAME=PLACE",
     multiple=True,
-    help="Hand figures to a tracker: csv=FILE, tensorboard=DIR, wandb=DIR or mlflow=DIR; may be repeated.",
+    section="output",
+    help="Log metrics to a tracker. csv=FILE, tensorboard=DIR, wandb=DIR or mlflow=DIR; may be repeated.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what memory, disk and time the run would take, and train nothing.")
-@click.option("--report", "page", metavar="FILE.html", help="Write a page to look at, too (docs/looking.md).")
-@click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@valid_options
+@quiet_option
+@json_option
 @config_options
 def train(
     output,
@@ -72,12 +105,9 @@ def train(
 ):
     """Train vectors and write them in word2vec text format.
 
-    --loss relaxed, the default for text, is the relaxed softmax with Boltzmann negatives over popularity at
-    temperature 1; --loss ns is word2vec's negative sampling. Items are ranked by raw dot products, and so their
-    default, --loss us, has uniform negatives: noise by popularity takes popularity out of the dot products.
-    Losses of different objectives or samplers do not compare: evaluate vectors with 'w2vneg eval'.
-
-    Ctrl-C ends the round, writes what there is, and says so.
+    The default --loss is relaxed for text, a softmax over Boltzmann negatives; ns, word2vec's negative sampling, for
+    graphs; us, uniform negatives, for items. Losses of different objectives do not compare: use 'w2vneg eval'. Ctrl-C
+    ends the round and writes the vectors.
     """
     note = noter(quiet)
     given["inputs"] = _inputs(cbow, subwords, given["inputs"])

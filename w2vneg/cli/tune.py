@@ -11,62 +11,76 @@ import click
 
 from .images import images_of
 from .inputs import encode, input_of, input_options, tell_of_reading
-from .options import GroupedCommand, config_options, read_config
+from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option, read_config
 from .progress import compiling_told, noter
 from .results import tell_without_locks
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
 
-@click.command(cls=GroupedCommand, short_help="Choose options by held-out pairs.")
+@click.command(cls=GroupedCommand, short_help="Search for the best options on held-out pairs.")
 @input_options
-@click.option("--out", metavar="DIR", required=True, help="Where trials and tables go, or a search to go on with.")
-@click.option("--grid", multiple=True, metavar="NAME=V,V…", help="Values of an option, such as alpha=0.025,0.05.")
-@click.option(
+@option(
+    "--grid",
+    multiple=True,
+    metavar="NAME=V,V…",
+    section="search",
+    help="Values to try, such as alpha=0.025,0.05. May be repeated.",
+)
+@option(
     "--range",
     "ranges",
     multiple=True,
-    metavar="NAME=LOW..HIGH[:log]",
-    help="Numbers to draw an option from, with --random.",
+    metavar="NAME=A..B",
+    section="search",
+    help="Range to draw an option from, with --random. NAME=A..B:log draws its logarithm; may be repeated.",
 )
-@click.option(
+@option(
     "--random",
     "n_random",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Draw N combinations from --grid and --range.  [default: every combination of --grid]",
+    section="search",
+    shown="every combination of --grid",
+    help="Draw N combinations from --grid and --range.",
 )
-@click.option(
+@option(
     "--search",
     "way",
     type=click.Choice(["random", "tpe"]),
+    metavar="random|tpe",
     default="random",
-    help="How --random draws: at random, or as Optuna's TPE proposes, which gives up runs that do badly.",
+    section="search",
+    help="How --random draws. tpe is Optuna's, which stops runs that do badly.",
 )
-@click.option(
+@option(
     "--seeds",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
-    help="Runs of each combination, from --seed on; the table has mean and range.",
+    section="search",
+    help="Runs of each combination. Seeds count from --seed on; the table has mean and range.",
 )
 @vocabulary_options
-@click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
-@click.option("--mirror", metavar="DIR|URL", help="Where named corpora are kept; W2VNEG_MIRROR too.")
-@click.option("--quiet", is_flag=True, help="No progress, no report; warnings stay.")
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@mirror_option
 @valid_options
+@option("--config", "config_path", metavar="FILE.toml", help="Read options from a file. The command line wins.")
+@option(
+    "--out",
+    metavar="DIR",
+    required=True,
+    section="output",
+    help="Folder of trials and tables. A search that is there goes on.",
+)
+@quiet_option
+@json_option
 @config_options
 def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as_json, **given):
     """Train combinations of options and rank them by held-out pairs.
 
-    All trials run in this process on data that are encoded once; --valid chooses, or a set
-    of words by --metric, and no other file is read. A trial
-    that diverges, or whose options do not go together, is a row with the reason. Results are kept as they come: the
-    same command goes on after an interruption, and more values or seeds add to the table.
+    Trials run one after another on data encoded once; --valid, or a word set given to --metric, decides. A trial that
+    fails is a row with its reason. Run the same command again to resume, or with more values or seeds to add to it.
 
-    Writes DIR/trials.csv and DIR/trials.md, the best first, DIR/best.toml for 'w2vneg train --config', and a plot by
-    each option if matplotlib is installed.
+    Writes trials.csv and trials.md, best first, best.toml for 'train --config', and plots if matplotlib is installed.
     """
     note = noter(quiet)
     held_out, read, fixed = check_valid(given), input_of(given), fixed_of(given)

@@ -7,37 +7,43 @@ from dataclasses import dataclass
 import click
 
 from ..ground.errors import InputError
+from .options import option
 from .progress import note
 from .scores import score_option
 
 _OPTIONS = (
-    click.option(
+    option(
         "--valid",
         metavar="FILE",
-        help="Held-out pairs (item, target, weight) to evaluate the model on while it trains; the best state is kept.",
+        help="Evaluate on held-out pairs, keep the best state. The file has item, target and weight.",
     ),
-    click.option(
+    option(
         "--metric",
         metavar="NAME",
-        help="What is best: of held-out pairs mpr, prec@K, recall@K, ndcg@K, nll or likelihood; of words, without "
-        "--valid, a set such as men-dev or google-dev.  [default: mpr]",
+        shown="mpr",
+        help="Metric to choose by, such as ndcg@10. Of held-out pairs mpr, prec@K, recall@K, ndcg@K, nll, likelihood; "
+        "without --valid a word set, such as men-dev or google-dev.",
     ),
-    click.option(
+    option(
         "--patience",
         type=click.IntRange(min=1),
         metavar="N",
-        help="End a run after N evaluations in a row without a better one.  [default: go through all epochs]",
+        shown="run all epochs",
+        help="Stop after N evaluations without improvement.",
     ),
-    click.option(
+    option(
         "--eval-every",
         type=float,
         metavar="EPOCHS",
-        help="Epochs from one evaluation to the next, such as 0.5.  [default: 1]",
+        common=False,
+        shown="1",
+        help="Epochs between evaluations, such as 0.5.",
     ),
-    click.option(
+    option(
         "--valid-exclude-known",
         metavar="FILE",
-        help="Pairs to leave out of the ranking; for splits by pair those trained on.",
+        common=False,
+        help="Leave these pairs out of the ranking; in splits by pair, those trained on.",
     ),
     score_option,
 )
@@ -65,8 +71,8 @@ class HeldOutFlags:
 
 def valid_options(command):
     """Decorate `command` with the options; they reach it in its ``**given``, from which `check_valid` takes them."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
+    for decorate in reversed(_OPTIONS):
+        command = decorate(command)
     return command
 
 

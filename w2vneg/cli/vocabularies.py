@@ -3,27 +3,35 @@
 import click
 
 from ..data.sources import options_of
+from .options import option
 
 _NAMES = {"vocab": ("--vocab", "rows"), "vocab_out": ("--vocab-out", "columns")}  # name -> flag, of what
 
 _OPTIONS = (
-    click.option(
+    option(
         "--vocab",
         metavar="FILE",
-        help="Use this vocabulary (vocab.tsv of a model folder); of --rectangular data that of the rows.",
+        section="data",
+        part="vocabulary",
+        common=False,
+        help="Use this vocabulary, such as vocab.tsv of a model folder; of rectangular data for the rows.",
     ),
-    click.option(
+    option(
         "--vocab-out",
         metavar="FILE",
-        help="Use this vocabulary of the columns of --rectangular data (vocab_out.tsv of a model folder).",
+        section="data",
+        part="vocabulary",
+        common=False,
+        kinds=("items",),
+        help="Use this vocabulary for the columns of rectangular data, such as vocab_out.tsv.",
     ),
 )
 
 
 def vocabulary_options(command):
     """Decorate `command` with the options; they reach it in its ``**given``, from which `fixed_of` takes them."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
+    for decorate in reversed(_OPTIONS):
+        command = decorate(command)
     return command
 
 

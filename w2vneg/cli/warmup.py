@@ -5,29 +5,31 @@ import json
 
 import click
 
-from .options import GroupedCommand, config_options, read_config
+from .options import GroupedCommand, config_options, json_option, option, quiet_option, read_config
 
 
-@click.command(cls=GroupedCommand, short_help="Compile ahead what training needs.")
-@click.option("--all", "every", is_flag=True, help="Compile for every preset of 'w2vneg objectives'.")
-@click.option(
+@click.command(cls=GroupedCommand, short_help="Compile the kernels of a run ahead of time.")
+@option("--all", "every", is_flag=True, help="Compile for every preset of 'w2vneg objectives'.")
+@option(
     "--for",
     "sources",
-    metavar="text|baskets|pairs|graph",
+    metavar="KIND",
     multiple=True,
     default=("text",),
-    show_default=True,
-    help="What the runs will read; may be repeated. Ratings are baskets, or pairs if rectangular.",
+    shown="text",
+    section="data",
+    help="Data to train on: text, baskets, pairs or graph. Ratings are baskets, or pairs if rectangular. "
+    "May be repeated.",
 )
-@click.option("--config", "config_path", metavar="FILE.toml", help="Options from a file; the command line's win.")
-@click.option("--quiet", is_flag=True, help="No progress.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was compiled as JSON.")
+@option("--config", "config_path", metavar="FILE.toml", help="Read options from a file. The command line wins.")
+@quiet_option
+@json_option
 @config_options
 def warmup(every, sources, config_path, quiet, as_json, **given):
-    """Compile what 'w2vneg train' with the same options will need, and keep it in the cache.
+    """Compile the kernels that 'w2vneg train' with the same options needs, and keep them in the cache.
 
-    Without this the first run compiles, for some 20 seconds; later ones find the code again. What matters is the
-    objective, --dim where it is one of the usual ones, and whether one or several workers train.
+    Without this the first run compiles for about 20 seconds. What matters is the objective, --dim if it is a usual one,
+    and whether one or several workers train.
     """
     config = read_config(config_path, given)
     if every and (given["loss"] is not None or given["sampler"] is not None):

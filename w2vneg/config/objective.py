@@ -31,14 +31,18 @@ class ObjectiveOptions:
 
     loss: str | None = option(
         None,
-        "Loss or preset by name; 'w2vneg objectives' lists them.",
+        "Loss or preset; 'w2vneg objectives' lists them.",
+        metavar="NAME",
         group="objective",
+        common=True,
         shown="text: relaxed, graphs: ns, items: us",
     )
     sampler: str | None = option(
         None,
-        "Where negatives come from; 'w2vneg objectives' lists samplers.",
+        "Noise sampler; 'w2vneg objectives' lists them.",
+        metavar="NAME",
         group="objective",
+        common=True,
         shown="the preset's",
     )
     preset: str | None = option(
@@ -46,44 +50,46 @@ class ObjectiveOptions:
     )
     inputs: str = option(
         "row",
-        "What the vector of a group is made of: the centre's row, the words around (window), n-grams (subwords), or "
-        "window+subwords.",
+        "What makes the input vector: row (skip-gram), window (CBOW), subwords (fastText) or window+subwords.",
         group="objective",
         metavar="NAME",
         check=_check_inputs,
     )
     weigher: str | None = option(
         None,
-        "How much each negative counts; 'w2vneg objectives' lists weighers.",
+        "How negatives are weighted; 'w2vneg objectives' lists weighers.",
+        metavar="NAME",
         group="objective",
         shown="the preset's, mostly none",
     )
     absolute_softmax: bool | None = option(
         None,
-        "Let the logit be |x . y| (kernel paper, eq. 11).",
+        "Take |x . y| as the logit, as in eq. 11 of the kernel paper.",
         off="signed-softmax",
         group="objective",
         shown="the preset's, mostly no",
     )
     plugin: str | None = option(
         None,
-        "Module or file of your own, imported first, that registers losses, samplers or weighers.",
+        "Import a module or file first, which registers losses, samplers or weighers of your own.",
+        metavar="NAME|FILE",
         group="objective",
         shown="none",
     )
     negatives: int | None = option(
         None,
-        "Negatives for each positive (or for each centre or window, when shared).",
+        "Negative samples per positive. Shared ones: per centre or window.",
         at_least=1,
         at_most=10000,
         group="objective",
-        shown="the preset's: ns 5, relaxed 10, …",
+        common=True,
+        shown="ns: 5, relaxed: 10, …",
     )
     share_negatives: str | None = option(
         None,
-        "One set of negatives for all positives of a centre (centre, which the flag alone means): fastest, for fewer "
-        "comparisons; or for all words around a word, each compared with all of them (window): faster, for noise that "
-        "does not depend on the centre.",
+        "centre: all positives of a centre share one set of negatives; fastest, with fewer comparisons. window: all "
+        "words around a word share one and are each compared with all of it; faster, for noise that does not depend "
+        "on the centre. The flag alone means centre.",
         otherwise=_sharing,
         alone="centre",
         group="objective",
@@ -92,8 +98,8 @@ class ObjectiveOptions:
     )
     exclude: str | None = option(
         None,
-        "Which negatives do not count: none; target, the positive itself; window, any positive of the centre; known, "
-        "any word seen beside the centre in the whole corpus.",
+        "Negatives to skip: none; target, the positive itself; window, any positive of the centre; known, any word "
+        "seen near the centre anywhere in the data.",
         group="objective",
         shown="the preset's",
         choices=EXCLUSIONS,

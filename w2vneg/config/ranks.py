@@ -41,31 +41,31 @@ class RanksOptions:
 
     engine: str = option(
         "local",
-        "Where training runs: on this machine, on ranks of a Ray cluster, or on such ranks in turn here (virtual).",
+        "Where to train: local, on this machine; ray, on ranks of a Ray cluster; virtual, such ranks in turn, here.",
         choices=ENGINES,
         group="ranks",
     )
     ranks: int | None = option(
-        None, "How many ranks share the data.", at_least=1, at_most=1024, group="ranks", shown="local: 1"
+        None, "Number of ranks that share the data.", at_least=1, at_most=1024, group="ranks", shown="local: 1"
     )
     rank_shares: str | None = option(
         None,
-        "How much of the data each rank gets beside the others, slow ones less: 1,1,0.5.",
+        "Relative share of the data of each rank, less for slow ones: 1,1,0.5.",
         metavar="NUMBERS",
         check=lambda text: text is None or shares_in(text),
         group="ranks",
-        shown="all as much",
+        shown="equal shares",
     )
     ray_address: str | None = option(
         None,
-        "A running Ray cluster, HOST:PORT or auto.",
+        "Running Ray cluster: HOST:PORT or auto.",
         metavar="ADDRESS",
         group="ranks",
-        shown="one on this machine, for this run",
+        shown="a new one on this machine",
     )
     exchange_every: str | None = option(
         None,
-        "Tokens that a rank trains between two exchanges.",
+        "Tokens that a rank trains on between exchanges.",
         metavar="TOKENS|auto",
         check=lambda text: text is None or _check_every(text),
         otherwise=_from_number,
@@ -73,11 +73,11 @@ class RanksOptions:
         shown="auto",
     )
     exchange_dtype: str | None = option(
-        None, "What a number is sent as.", choices=DTYPES, group="ranks", shown="float16"
+        None, "Number format of exchanges.", choices=DTYPES, group="ranks", shown="float16"
     )
     rank_alpha: float | None = option(
         None,
-        "Times alpha, because ranks exchange seldom.",
+        "Factor on alpha, as ranks exchange seldom.",
         above=0,
         group="ranks",
         shown="by the number of ranks and exchanges",

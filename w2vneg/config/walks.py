@@ -5,7 +5,8 @@ from ..ground.registry import Registry
 
 WALKS = Registry("walk")
 """Name, as ``TrainConfig.source`` -> a class with ``Options``; `data`, the flags that name such data; `loss`, the
-objective where none is named; and `alpha_scale`, which a preset's alpha is multiplied by where none is named."""
+objective where none is named; `alpha_scale`, which a preset's alpha is multiplied by where none is named; and `kind`,
+"text", "items" or "graph", as ``--help-all`` is asked for."""
 
 PAIR_WEIGHTS = ("enumerate", "sample")
 
@@ -13,20 +14,21 @@ PAIR_WEIGHTS = ("enumerate", "sample")
 def _subsample(default):
     return option(
         default,
-        "Frequency above which words (or items of baskets) are thinned out; 0 keeps all.",
+        "Downsample words above this frequency; 0 keeps all.",
         at_least=0,
         below=1,
+        common=True,
     )
 
 
 def _window(default):
-    return option(default, "Positives reach this many tokens to each side.", at_least=1, at_most=1000)
+    return option(default, "Context size: tokens on each side.", at_least=1, at_most=1000, common=True)
 
 
 def _dynamic_window():
     return option(
         True,
-        "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
+        "Draw each centre's window from 1 to --window, as word2vec does.",
         off="fixed-window",
     )
 
@@ -38,7 +40,7 @@ def _bias(help):
 def _ordered():
     return option(
         False,
-        "Let only what comes after the centre be its positive: the next words, the items bought later.",
+        "Take positives from after the centre only: next words, later purchases.",
         off="both-sides",
     )
 
@@ -47,6 +49,7 @@ def _ordered():
 class Text:
     """Sentences: a word and the words near it."""
 
+    kind = "text"
     data = "text (--corpus)"
     loss = "relaxed"
     alpha_scale = 1.0
@@ -62,6 +65,7 @@ class Text:
 class Graph:
     """Random walks on a graph: a node and the nodes near it in a walk."""
 
+    kind = "graph"
     data = "graphs (--edges)"
     loss = "ns"
     alpha_scale = 0.5  # better by every measure on planted graphs (docs/journal/2026-11-25-graphs.md)
@@ -71,16 +75,17 @@ class Graph:
         dynamic_window: bool = _dynamic_window()
         subsample: float = _subsample(0.0)
         ordered: bool = _ordered()
-        walks_per_node: int = option(10, "Random walks from each node in an epoch.", at_least=1)
-        walk_length: int = option(80, "Nodes of a random walk.", at_least=2, at_most=10_000)
-        p: float = _bias("Steps of a random walk: above 1 it seldom goes straight back, below 1 often.")
-        q: float = _bias("Steps of a random walk: above 1 it stays near the node before, below 1 it goes on.")
+        walks_per_node: int = option(10, "Random walks per node and epoch.", at_least=1)
+        walk_length: int = option(80, "Nodes per random walk.", at_least=2, at_most=10_000)
+        p: float = _bias("node2vec's return parameter: above 1 a walk seldom turns straight back, below 1 often.")
+        q: float = _bias("node2vec's in-out parameter: above 1 a walk stays near the last node, below 1 it moves away.")
 
 
 @WALKS.register("baskets")
 class Baskets:
     """Baskets and histories: an item and the others of its basket."""
 
+    kind = "items"
     data = "--baskets and --ratings without --rectangular"
     loss = "us"
     alpha_scale = 1.0
@@ -90,7 +95,7 @@ class Baskets:
         ordered: bool = _ordered()
         pairs_per_item: int = option(
             32,
-            "Positives of an item in a basket or history: all others up to this many, else so many of them drawn.",
+            "Positives per item of a basket or history: all others, or a random sample of this many.",
             at_least=1,
             at_most=10000,
         )
@@ -100,6 +105,7 @@ class Baskets:
 class Pairs:
     """Pairs with weights: a row and its columns."""
 
+    kind = "items"
     data = "--pairs and --cooccurrence"
     loss = "us"
     alpha_scale = 1.0
@@ -107,13 +113,13 @@ class Pairs:
     class Options:
         pair_weights: str | None = option(
             None,
-            "How weights of pairs count: enumerate (each pair so often in an epoch) or sample (drawn in proportion).",
-            shown="enumerate, if they are whole numbers and few enough",
+            "enumerate: repeat each pair by its weight in an epoch. sample: draw pairs in proportion to their weights.",
+            shown="enumerate, for few whole numbers",
             choices=PAIR_WEIGHTS,
         )
         pairs_per_epoch: int | None = option(
             None,
-            "Pairs that an epoch draws when weights are sampled.",
+            "Pairs per epoch when weights are sampled.",
             at_least=1,
             at_most=2**31,
             shown="the sum of the weights, at least the number of pairs",

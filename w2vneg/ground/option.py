@@ -25,6 +25,7 @@ def option(
     check=None,
     otherwise=None,
     group=None,
+    common=False,
     files=False,
 ):
     """Declare one field of a dataclass of options; its kind is the annotation: int, float, str or bool, ``| None``.
@@ -53,7 +54,9 @@ def option(
     otherwise : callable, optional
         Turns what is no text into the value of a text, or raises ConfigError.
     group : str, optional
-        The heading of the help that an option of the run itself stands under. Those of plugs stand under the plug.
+        What an option of the run itself is about, which is its place in the help. Those of plugs stand by the plug.
+    common : bool
+        ``--help`` lists it, by the first sentence of `help`; ``--help-all`` lists all.
     files : bool
         A source's option that names one file or several: its value is a tuple of str.
     """
@@ -65,6 +68,7 @@ def option(
         "check": check,
         "otherwise": otherwise,
         "group": group,
+        "common": common,
         "files": files,
     }
     return field(default=default, metadata=about)

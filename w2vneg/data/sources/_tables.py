@@ -13,37 +13,41 @@ def _number_of_column(value):
     raise ConfigError(f"must be the name or number of a column, not {str(value)[:40]!r}")
 
 
-def column(help, shown):
+def column(help, shown, common=False):
     """Return the option of a column, by name or by number from 1 on."""
-    return option(None, help, shown=shown, metavar="COLUMN", otherwise=_number_of_column)
+    return option(None, help, shown=shown, metavar="COLUMN", otherwise=_number_of_column, common=common)
 
 
 def delimiter():
     """Return the option of the sign between cells."""
-    return option(None, "tab, comma, semicolon, pipe, blank, :: or any sign.", shown="detected", metavar="SIGN")
+    return option(
+        None, "Separator: tab, comma, semicolon, pipe, blank, :: or any other.", shown="detected", metavar="SIGN"
+    )
 
 
 def plain():
     """Return the option that takes a file as it is, whatever format it looks like."""
-    return option(False, "Read the file as it is, though it looks like another format.", off="")
+    return option(False, "Read the file as it is, even if it looks like another format.", off="")
+
+
+def item_column():
+    return column("Column of items, by name or number.", "by name, else 1, in --ratings 2", common=True)
 
 
 def target_column():
-    return column("Column of what was seen with the item, or of the node that an edge leads to.", "by name, else 2")
+    return column("Column of targets: the other item, or the node that an edge leads to.", "by name, else 2")
 
 
 def weight_column():
     return column(
-        "Column of how often a pair was seen, or of the weight of an edge; none for none.",
+        "Column of weights or counts; none ignores them.",
         "by name; without a header 3, if there is a number in it",
     )
 
 
 def rectangular():
     """Return the option that makes rows and columns two kinds of things."""
-    return option(
-        None, "Centres and targets are two kinds of things, as users and items.", shown="by the names of columns"
-    )
+    return option(None, "Rows and columns differ in kind: users and items.", shown="by column names", common=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,18 +55,18 @@ class TableOptions:
     """Of all tables."""
 
     delimiter: str | None = delimiter()
-    header: bool | None = option(None, "Whether the first line names the columns.", shown="detected")
+    header: bool | None = option(None, "The first line names the columns.", shown="detected")
     quoting: str | None = option(
         None,
-        "none: quotes are signs as others are. csv: a quoted cell may hold anything. auto refuses one that seems to "
-        "have swallowed rows.",
+        "none: quotes are ordinary characters. csv: a quoted cell may hold anything. auto: csv, but refuse a cell that "
+        "seems to swallow rows.",
         choices=("auto", "none", "csv"),
         shown="auto",
     )
     bad_rows: str | None = option(
         None,
-        "skip: leave out rows with an empty cell, a number that does not count, such as a return, or another number "
-        "of fields, and count them. error: refuse the first.",
+        "error: stop at the first bad row. skip: drop and count rows with an empty cell, too many or too few cells, or "
+        "a number that does not count, such as a return.",
         choices=("error", "skip"),
         shown="error",
     )
@@ -72,7 +76,7 @@ class TableOptions:
 class PairOptions(TableOptions):
     """Of tables of pairs."""
 
-    item_col: str | None = column("Column of the items, by name or number.", "by name, else 1, in --ratings 2")
+    item_col: str | None = item_column()
     target_col: str | None = target_column()
     weight_col: str | None = weight_column()
     rectangular: bool | None = rectangular()

@@ -6,7 +6,7 @@ from ._tables import delimiter, plain
 
 @SOURCES.register("baskets")
 class Baskets(Source):
-    help = "Baskets of items, one a line."
+    help = "Baskets of items, one per line."
 
     class Options:
         delimiter: str | None = delimiter()

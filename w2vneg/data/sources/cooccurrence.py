@@ -7,14 +7,14 @@ from ._tables import PairOptions
 
 @SOURCES.register("cooccurrence")
 class Cooccurrence(Source):
-    help = "How often items were seen together: a scipy.sparse .npz, or a table of pairs."
+    help = "Co-occurrence counts: a sparse .npz or a table. The .npz is of scipy.sparse; the table has a pair per row."
     tables = True
     repeatable = False
 
     class Options(PairOptions):
         names: str | None = option(
             None,
-            "Names of a matrix's items, one a line; give it twice if rectangular.",
+            "Names of a matrix's items, one per line; give it twice if rectangular.",
             shown="0, 1, 2, ...",
             metavar="FILE",
             files=True,

@@ -33,7 +33,7 @@ AUTO = "auto"  # in place of a file of phrases
 
 @SOURCES.register("corpus")
 class Corpus(Source):
-    help = "Text: a file, folder, glob, - for standard input, or a name of 'w2vneg data list'."
+    help = "Text: file, folder, glob, named corpus or - (stdin). 'w2vneg data list' names corpora."
     metavar = "PATH|NAME"
     catalog = "corpus"
     noun = "word"
@@ -41,26 +41,27 @@ class Corpus(Source):
     class Options:
         tokenizer: str = option(
             "whitespace",
-            "Split at white space or, for raw text, take runs of letters and digits (words).",
-            metavar="whitespace|words",
+            "Tokens: whitespace, or words (letters and digits). Use words for raw text.",
+            metavar="NAME",
+            common=True,
             check=_check_tokenizer,
         )
         strip: str | None = option(
             None,
-            "Take out HTML and XML tags and entities (markup), URLs and e-mail addresses (urls).",
+            "Remove markup (HTML and XML tags, entities), urls (also e-mail addresses), or both.",
             metavar="markup,urls",
             check=_check_strip,
         )
         numbers: str = option(
             "keep",
-            "Keep numbers, write 0 for each digit (digit), or leave out numbers that stand alone (drop).",
+            "Numbers: keep them; digit, write each digit as 0; drop those that stand alone.",
             choices=("keep", "digit", "drop"),
             metavar="keep|digit|drop",
         )
         phrases: str | None = option(
             None,
-            "Join pairs of words: those that a file of 'w2vneg phrases' names, or (auto) those that it would find in "
-            "this text by its defaults.",
+            "Join phrases: a file of 'w2vneg phrases', or auto. auto finds those of this text, by its defaults.",
+            common=True,
             metavar="FILE|auto",
             files=True,
             choices=(AUTO,),

@@ -7,17 +7,17 @@ from ._tables import TableOptions, column, target_column, weight_column
 
 @SOURCES.register("edges")
 class Edges(Source):
-    help = "Edges of a graph, two nodes and perhaps a weight a row; trained on by random walks."
+    help = "Edges of a graph: two nodes, optional weight. One per row; trained on by random walks."
     tables = True
     noun = "node"
 
     class Options(TableOptions):
         source_col: str | None = column(
-            "Column of the node that an edge begins at, by name or number.", "by name, else 1"
+            "Column of the node that an edge starts from, by name or number.", "by name, else 1"
         )
         target_col: str | None = target_column()
         weight_col: str | None = weight_column()
-        directed: bool = option(False, "Edges lead from the first node to the second only.", off="")
+        directed: bool = option(False, "Edges lead one way, from the first node to the second.", off="")
 
     @classmethod
     def walk(cls, given):

@@ -6,7 +6,7 @@ from ._tables import PairOptions
 
 @SOURCES.register("pairs")
 class Pairs(Source):
-    help = "Pairs of items, a pair a row: item, target and perhaps a weight. Delimited text or Parquet."
+    help = "Pairs, one per row: item, target, optional weight. Delimited text or Parquet."
     tables = True
     Options = PairOptions
 

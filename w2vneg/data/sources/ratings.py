@@ -2,21 +2,21 @@
 
 from ...ground.option import option
 from . import SOURCES, Source
-from ._tables import TableOptions, column, rectangular
+from ._tables import TableOptions, column, item_column, rectangular
 
 
 @SOURCES.register("ratings")
 class Ratings(Source):
-    help = "Who rated, bought or saw what, a row an event; read as histories by user."
+    help = "Ratings or events: user, item, optional rating. One per row; read as histories by user."
     tables = True
 
     class Options(TableOptions):
-        user_col: str | None = column("Column of the users, by name or number.", "by name, else 1")
-        item_col: str | None = column("Column of the items, by name or number.", "by name, else 1, in --ratings 2")
-        rating_col: str | None = column("Column of the ratings.", "by name, else 3")
-        min_rating: float | None = option(None, "Leave out rows with a lower rating.", shown="none")
-        time_col: str | None = column("Column of times, numbers or dates, that order a history.", "file order")
-        max_history: int | None = option(None, "Keep only so many of a user's latest items.", at_least=2, shown="all")
+        user_col: str | None = column("Column of users, by name or number.", "by name, else 1", common=True)
+        item_col: str | None = item_column()
+        rating_col: str | None = column("Column of ratings.", "by name, else 3")
+        min_rating: float | None = option(None, "Drop rows with a lower rating.", shown="none", common=True)
+        time_col: str | None = column("Column of times or dates, which order a history.", "file order")
+        max_history: int | None = option(None, "Keep only this many of a user's latest items.", at_least=2, shown="all")
         rectangular: bool | None = rectangular()
 
     @classmethod

@@ -21,9 +21,9 @@ _WORDS, _GRAMS = 1, 2  # first word of a random stream's name
 
 
 class _Options:
-    minn: int = option(3, "Characters of the shortest n-gram.", at_least=1, at_most=20)
-    maxn: int = option(6, "Characters of the longest n-gram.", at_least=1, at_most=20)
-    buckets: int = option(2_000_000, "Numbers that n-grams are hashed to.", at_least=1, at_most=2**31 - 1)
+    minn: int = option(3, "Shortest character n-gram.", at_least=1, at_most=20, common=True)
+    maxn: int = option(6, "Longest character n-gram.", at_least=1, at_most=20, common=True)
+    buckets: int = option(2_000_000, "Hash buckets of n-grams.", at_least=1, at_most=2**31 - 1)
 
 
 class Grams(Inputs, base=True):

@@ -52,8 +52,8 @@ class PenaltyOptions:
 
     self_normalise: str | None = option(
         None,
-        "LAMBDA or LAMBDA,FRACTION: add lambda (log Z)^2, so that Z stays near 1; on a fraction of the pairs as "
-        "lambda / fraction, the same on the whole.",
+        "Add LAMBDA (log Z)^2 to the loss, to keep Z near 1. With SHARE, add LAMBDA / SHARE on that share of the "
+        "pairs only, which is the same on average.",
         shown="off",
         check=parse_penalty,
         metavar="LAMBDA[,SHARE]",

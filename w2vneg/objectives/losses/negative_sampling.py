@@ -34,7 +34,7 @@ class NegativeSampling(Loss):
     class Options:
         mean_negatives: bool = option(
             False,
-            "Divide the negatives' part of negative sampling by their number, as CSS eq. 28 writes it.",
+            "Average the negatives' terms instead of summing them, as in CSS eq. 28.",
             off="sum-negatives",
         )
 

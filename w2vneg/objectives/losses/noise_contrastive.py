@@ -59,7 +59,7 @@ class NoiseContrastive(Loss):
     class Options:
         log_z: str = option(
             "0",
-            "log Z of noise-contrastive estimation: a number, or 'learned' for one for each centre.",
+            "log Z: a number, or learned, one per centre.",
             metavar="NUMBER|learned",
             check=lambda text: text == "learned" or _number(text),
         )

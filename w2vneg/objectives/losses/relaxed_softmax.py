@@ -39,7 +39,7 @@ class RelaxedSoftmax(Loss):
     class Options(PenaltyOptions):
         positive_in_normaliser: bool = option(
             True,
-            "Let the relaxed softmax's normaliser include the positive, or take eq. 5 to the letter (unbounded below).",
+            "Include the positive in the normaliser. Without it, as in RS eq. 5, the loss is unbounded below.",
         )
 
     about = About(

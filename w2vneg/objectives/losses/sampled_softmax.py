@@ -42,7 +42,7 @@ class SampledSoftmax(Loss):
     fraction: float = 1.0
 
     class Options(PenaltyOptions):
-        correct_positive: bool = option(False, "Let sampled softmax correct the positive's logit by its log q too.")
+        correct_positive: bool = option(False, "Correct the positive's logit by its log q, too.")
 
     needs_log_q = True
     about = About(

@@ -29,7 +29,7 @@ class Softmax(Loss):
     fraction: float = 1.0
 
     class Options(PenaltyOptions):
-        batch: int = option(256, "Centres in each matrix product of the full softmax.", at_least=1, at_most=65536)
+        batch: int = option(256, "Centres per matrix product.", at_least=1, at_most=65536)
 
     dense = True
     about = About(

@@ -16,7 +16,7 @@ from ._linear import Directions, principal
 
 def whitening(default):
     """Return the option q."""
-    return option(default, "How far the axes are brought to one length: 0 not at all, 2 wholly.", at_least=0, at_most=2)
+    return option(default, "Whitening of the principal axes: 0 none, 2 full.", at_least=0, at_most=2)
 
 
 @READOUTS.register("both")

@@ -25,7 +25,7 @@ class WithContexts(Readout):
 
     class Options:
         whitening: float = whitening(0.75)
-        weight: float = option(1.0, "How much the means of contexts count beside either matrix.", at_least=0)
+        weight: float = option(1.0, "Weight of context means beside either matrix.", at_least=0)
 
     one_kind = True
     needs_contexts = True

@@ -55,11 +55,11 @@ class Letters(Readout):
     """Refines vectors of words by their spelling."""
 
     class Options:
-        share: float = option(0.3, "Share of the spelling in the vector of a frequent word.", at_least=0, at_most=1)
-        prior: float = option(20.0, "Occurrences that the spelling is worth.", above=0)
-        ridge: float = option(0.3, "How much long coefficients of n-grams cost.", above=0)
-        minn: int = option(3, "Characters of the shortest n-gram.", at_least=1, at_most=20)
-        maxn: int = option(6, "Characters of the longest n-gram.", at_least=1, at_most=20)
+        share: float = option(0.3, "Share of spelling in the vector of a frequent word.", at_least=0, at_most=1)
+        prior: float = option(20.0, "Occurrences that spelling is worth.", above=0)
+        ridge: float = option(0.3, "Ridge penalty on the coefficients of n-grams.", above=0)
+        minn: int = option(3, "Shortest character n-gram.", at_least=1, at_most=20)
+        maxn: int = option(6, "Longest character n-gram.", at_least=1, at_most=20)
 
     refines = True
     matrices = ()

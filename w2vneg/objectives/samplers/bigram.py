@@ -48,7 +48,7 @@ class Bigram(Sampler):
     class Options(NoiseOptions):
         back_off: float = option(
             0.1,
-            "Share of bigram draws that come from the popularity distribution instead.",
+            "Share of draws from the popularity distribution instead.",
             above=0,
             at_most=1,
         )

@@ -54,7 +54,7 @@ def _weights(values):
 
 def candidates(default):
     """Return the option that says among how many a negative is chosen."""
-    return option(default, "Candidates M among which rolling, sir and dns choose.", at_least=1, at_most=65536)
+    return option(default, "Candidates M that rolling, sir and dns choose from.", at_least=1, at_most=65536)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +63,11 @@ class MethodOptions:
 
     method: str = option(
         "rolling",
-        "How Boltzmann negatives are drawn: rolling or sir (among candidates), exact (all words).",
+        "How to draw Boltzmann negatives: rolling or sir, among candidates; exact, among all words.",
         choices=METHODS,
     )
     candidates: int = candidates(64)
-    replaced: int = option(2, "Candidates that rolling replaces for each centre.", at_least=1)
+    replaced: int = option(2, "Candidates that rolling replaces per centre.", at_least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +76,15 @@ class BoltzmannOptions(NoiseOptions, MethodOptions):
 
     temp: float = option(
         1.0,
-        "Temperature T of Boltzmann sampling; inf leaves the degeneracy distribution alone.",
+        "Temperature of Boltzmann negatives. inf leaves the degeneracy distribution alone.",
         above=0,
+        common=True,
         infinite=True,
     )
     degeneracy: str = option(
         "popularity",
-        "What Boltzmann sampling multiplies e^(s/T) by: uniform, popularity (counts ^ noise-exponent), "
-        "or a file of word<TAB>weight.",
+        "Factor on e^(s/T) in Boltzmann sampling: uniform, popularity (counts ^ noise-exponent), or a file of "
+        "word<TAB>weight.",
         otherwise=_weights,
         metavar="NAME|FILE",
     )

@@ -136,14 +136,14 @@ class KernelFamily(Sampler):
     class Options:
         kernel: str = option(
             "quadratic",
-            "Kernel that q is proportional to: quadratic (kernel-alpha s^2 + 1) or quartic (s^4 + 1).",
+            "Kernel to sample by: quadratic, kernel-alpha s^2 + 1, or quartic, s^4 + 1.",
             choices=KERNELS,
         )
-        kernel_alpha: float = option(100.0, "Factor of s^2 in the quadratic kernel.", above=0)
+        kernel_alpha: float = option(100.0, "Factor on s^2 in the quadratic kernel.", above=0)
         tree: str = option(
             "bulk",
-            "How the quadratic kernel is drawn from: a tree of sums, rebuilt between launches (bulk), or none: all "
-            "classes scored by a matrix product.",
+            "How to draw by the quadratic kernel: bulk, from a tree of sums rebuilt between launches; none, by scoring "
+            "all words.",
             choices=TREES,
         )
 

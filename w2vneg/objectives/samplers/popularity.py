@@ -17,7 +17,9 @@ from . import SAMPLERS
 class NoiseOptions:
     """Options of all samplers that draw by counts to a power."""
 
-    noise_exponent: float = option(0.75, "Exponent on counts in the popularity distribution.", at_least=-5, at_most=5)
+    noise_exponent: float = option(
+        0.75, "Exponent on counts in the noise distribution.", at_least=-5, at_most=5, common=True
+    )
 
 
 def log_popularity(counts, exponent):

@@ -85,19 +85,19 @@ class Discriminator(Weigher):
     class Options:
         discriminator_alpha: float | None = option(
             None,
-            "Learning rate of the discriminator at the start; it falls as alpha does.",
+            "Initial learning rate of the discriminator; it decays as alpha does.",
             above=0,
             shown="alpha",
         )
         discriminator_steps: str = option(
             "both",
-            "Train the discriminator at every pair (both), or turn by turn with the vectors, group by group: G steps "
-            "of the vectors, then D of the discriminator; alternate is 1:1.",
+            "both: train the discriminator on every pair. G:D: in turns of G groups for the vectors, then D for the "
+            "discriminator; alternate is 1:1.",
             check=turns_of,
             metavar="both|alternate|G:D",
         )
         weigh_positive: bool = option(
-            False, "Let the discriminator weigh the positive too (CIS eq. 10) or not (eq. 8)."
+            False, "Let the discriminator weigh the positive too, as in CIS eq. 10; else as in eq. 8."
         )
 
     parameters = ("discriminator_in", "discriminator_out")

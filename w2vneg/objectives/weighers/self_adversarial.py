@@ -33,7 +33,7 @@ class SelfAdversarial(Weigher):
     class Options:
         adversarial_temp: float = option(
             1.0,
-            "Temperature of the self-adversarial weights: softmax of s / T over a positive's negatives.",
+            "Temperature T of the weights, softmax(s / T) over the negatives of a positive.",
             above=0,
         )
 
