@@ -48,8 +48,9 @@ test-all: $(VENV)/.installed-test  ## Run all tests
 test-nojit: $(VENV)/.installed-test  ## Run the tests of the kernels as plain Python
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest $(NOJIT_TESTS) $(ARGS)
 
-lint: $(VENV)/.installed-lint  ## Check style and imports
+lint: $(VENV)/.installed-lint  ## Check style, imports and types
 	$(PY) -m ruff check .
+	$(PY) -m mypy w2vneg
 
 format: $(VENV)/.installed-lint  ## Put imports and code in order
 	$(PY) -m ruff check --fix .

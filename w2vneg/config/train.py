@@ -39,8 +39,12 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         If a value is out of range, or there is no such option.
     """
 
-    absent = MappingProxyType({})
+    absent = MappingProxyType[str, Any]({})
     """Saved options of plug-ins that are not loaded, name -> value; see `from_mapping`."""
+
+    if TYPE_CHECKING:  # options of plugs
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, **values: Any) -> None:
         fields = dataclasses.fields(self)
@@ -138,6 +142,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         check_inputs(chosen)
         check_logits(chosen)
         values = settle_ranks(chosen, self)
+        assert chosen.alpha is not None  # a preset has one
         if chosen.min_alpha is None:
             values["min_alpha"] = chosen.alpha / 10000
         if chosen.min_count is None:
@@ -147,6 +152,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
             one_matrix = signless or is_of_paths(chosen)
             values["readout"] = DEFAULT if one_matrix else DEFAULTS.get(chosen.source, DEFAULT)
         config = dataclasses.replace(chosen, **values)
+        assert config.alpha is not None and config.min_alpha is not None and config.readout is not None
         if config.min_alpha > config.alpha:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
         parse(config.readout).check(config.source, config.rectangular, is_of_paths(config))

@@ -28,7 +28,7 @@ class Phrase(NamedTuple):
     first: str
     second: str
     score: float
-    count: int
+    count: int  # type: ignore[assignment]
     level: int = 1
 
 
@@ -84,7 +84,7 @@ def find_phrases(
     if passes > 1 and (isinstance(source, Iterator) or (is_paths(source) and STDIN in find_files(source))):
         raise ConfigError("several passes read the text several times; give a file or a list of sentences")
     threshold = THRESHOLDS[scoring] if threshold is None else threshold
-    found = []
+    found: list[Phrase] = []
     for level in range(1, passes + 1):
         corpus = encode_corpus(source, min_count=1, phrases=found, use_cache=False, **reading)
         counts, words = corpus.vocab.counts, corpus.vocab.words

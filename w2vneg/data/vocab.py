@@ -69,7 +69,7 @@ class Vocabulary:
         than `max_vocab` words.
         """
         known = dict(zip(self.words, self.counts.tolist(), strict=True))
-        joining = {}
+        joining: dict = {}
         for word, count in zip(more.words, more.counts.tolist(), strict=True):
             if word in known:
                 known[word] += count
@@ -95,7 +95,7 @@ class Vocabulary:
             return NotImplemented
         return self.words == other.words and np.array_equal(self.counts, other.counts)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         return f"Vocabulary({len(self):,} words, {int(self.counts.sum()):,} tokens)"

@@ -91,7 +91,7 @@ class Words(Sequence):
             return NotImplemented
         return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         shown = ", ".join(map(repr, self[:3])) + (", …" if len(self) > 3 else "")

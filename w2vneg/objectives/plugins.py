@@ -28,7 +28,7 @@ REGISTRIES = {
 _TABLES = REGISTRIES | {"reader": READERS}
 
 
-_loaded = set()  # names of modules
+_loaded: set[str] = set()  # names of modules
 
 
 def load_plugins(plugin):

@@ -26,7 +26,7 @@ from ..ground.registry import About
 __all__ = ["Inputs", "Loss", "Plug", "Sampler", "Weigher"]
 
 
-_made = Counter()  # name of a class -> how many of it there were
+_made: Counter[str] = Counter()  # name of a class -> how many of it there were
 
 
 class PlugType(type):

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..config.compatibility import about_cosines, check_diagnose, check_plugs
 from ..config.ranks import without_ranks
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .checkpoints import Checkpoints
     from .validation import Validation
 
-    Corpus = str | os.PathLike | Input | "Encoded" | Iterable[Sequence[str]]
+    Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]"
 
 Encoded = EncodedCorpus | EncodedPairs | EncodedGraph | RankedCorpus
 Progress = Callable[[int, "int | None"], None]
@@ -92,11 +92,15 @@ class Run:
         self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
         asked = as_input(data)
         self._phrases_asked = asked.phrases if isinstance(asked, Input) and asked.kind == "corpus" else ()
-        data = input_of_model(self.prior.model, self.prior.place) if asked is None else asked
+        if asked is None:
+            assert self.prior.model is not None, "without data there must be a model that has some"
+            asked = input_of_model(self.prior.model, self.prior.place)
+        data = asked
         _check_whatever_the_columns(config, data)
         if isinstance(data, Input):
             data = self.prior.settled(data, config.encoding, mirror)
-        self.data, self.given = data, reading(config, data)
+        self.data: Any = data
+        self.given = reading(config, data)
         self.prior.check_data(self.given)
         self.config = resolve(self.given)
         if diagnose:
@@ -120,8 +124,8 @@ class Run:
         if self.prior.way == "update":
             with progress() as told:
                 vocabularies = self._grown(data, told)
-        elif self.prior.way == "resume" and not self._own_vocab:
-            vocabularies = {"vocab": self.prior.model.vocab, "vocab_out": self.prior.model.vocab_out}
+        elif (model := self.prior.resumed) is not None and not self._own_vocab:
+            vocabularies = {"vocab": model.vocab, "vocab_out": model.vocab_out}
         with progress() as told:
             self.encoded = encode(self.config, data, **vocabularies, progress=told)
         return self.encoded
@@ -154,14 +158,12 @@ class Run:
         checkpoints: Checkpoints | None = None,
     ) -> Trainer:
         """Return the `Trainer` of the encoded data; its model knows what it was trained on and how it began."""
+        assert self.encoded is not None, "call encode first"
         config = self.config
         if is_file_of_weights(config.degeneracy):
             weights = read_degeneracy(config.degeneracy, self.encoded.vocab_out)
-            config = dataclasses.replace(config, degeneracy=weights)
-        begun, own_vocab = (
-            self.prior.as_dict(),
-            self._own_vocab,
-        )  # of the model that is resumed, whose origin is made anew
+            config = dataclasses.replace(config, **{"degeneracy": weights})
+        begun, own_vocab = self.prior.as_dict(), self._own_vocab  # a resumed model's origin is made anew
         prior = self.prior.resumed
         trainer = Trainer(
             self.encoded, config, listeners, prior, self.diagnose, validation, checkpoints, self.prior.rows

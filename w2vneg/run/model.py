@@ -36,7 +36,7 @@ class Model:
     history: list = field(default_factory=list)
     origin: Origin = field(default_factory=Origin)
     extra: dict = field(default_factory=dict)
-    vocab_out: Vocabulary = None
+    vocab_out: Vocabulary = None  # type: ignore[assignment]
     best: Best | None = None
     good: Good | None = None
     contexts: np.ndarray | None = None

@@ -81,7 +81,7 @@ class Prior:
 
     def check_data(self, data: Any) -> None:
         """Raise ConfigError unless a model that grows and newer data, or their configuration, are of one kind."""
-        if self.way == "update":
+        if self.way == "update" and self.model is not None:
             check_growing(self.model, data)
 
     def with_phrases(self, data: Input, given: tuple) -> Input:
@@ -95,7 +95,7 @@ class Prior:
     def as_dict(self) -> dict[str, Any]:
         """Return what a model folder keeps of how its run began; a resumed run has it already."""
         if self.resumed is not None:
-            return self.model.origin.begun
+            return self.resumed.origin.begun
         found = {self.way: os.path.abspath(self.place)} if self.place else {}
         return found | ({"freeze": True} if self.freeze else {})
 

@@ -14,12 +14,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ..vectors import Vectors
     from ..vectors.evaluation.baselines import RankingEvaluation
     from ..vectors.evaluation.recommend import Recommendations
+    from .model import Model
 
 
 class Recommender:
     """Questions of a shop to a trained model."""
+
+    if TYPE_CHECKING:  # what the answers stand on
+
+        @property
+        def vectors(self) -> Vectors: ...
+        def _trained(self) -> Model: ...
+        def read_out(self, name: str) -> Vectors: ...
 
     def evaluate_ranking(self, test: str | Path, **options: Any) -> RankingEvaluation:
         """Rank the held-out pairs of a file beside baselines; see `evaluation.baselines.evaluate_with_baselines`."""

@@ -70,9 +70,13 @@ class Word2Vec(Estimator, Recommender):
         if config is not None and options:
             raise ConfigError("give either a TrainConfig or options by name, not both")
         self.config = with_options(config, options)
-        self.model = None
-        self._folder = None  # of the model, if it was loaded and not trained since
-        self._read = None, None, None  # the model, where it stood, and its vectors, as `wv` has made them last
+        self.model: Model | None = None
+        self._folder: str | None = None  # of the model, if it was loaded and not trained since
+        self._read: tuple[Any, Any, Any] = (
+            None,
+            None,
+            None,
+        )  # the model, where it stood, and its vectors, as `wv` has made them last
 
     def fit(
         self,
@@ -218,7 +222,7 @@ class Word2Vec(Estimator, Recommender):
         self.config = run.given
         return run.trainer(listeners, validation, checkpoints)
 
-    def _trained(self):
+    def _trained(self) -> Model:
         if self.model is None:
             raise ConfigError("nothing is trained yet; call fit first")
         return self.model
@@ -246,7 +250,8 @@ class Word2Vec(Estimator, Recommender):
     @property
     def wv(self) -> Vectors:
         """gensim's name for `vectors`; made once, and anew after more training."""
-        model, position = self._trained(), dataclasses.replace(self.model.position)
+        model = self._trained()
+        position = dataclasses.replace(model.position)
         if self._read[0] is not model or self._read[1] != position:
             self._read = model, position, self.vectors
         return self._read[2]

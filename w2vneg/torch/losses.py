@@ -22,7 +22,7 @@ from ..objectives.losses.sampled_softmax import LargeVocabulary, SampledSoftmax
 _RAREST = -1e4  # as in losses._normaliser
 _LEAST_REST = 1e-6  # as in losses.complementary_sum
 
-VALUES = {}  # class of a loss -> function (loss, Scores) -> tensor (B,)
+VALUES: dict = {}  # class of a loss -> function (loss, Scores) -> tensor (B,)
 
 
 class Scores(NamedTuple):

@@ -32,7 +32,7 @@ from ..objectives.samplers.uniform import Uniform
 
 _CELLS = 2**24  # scores of a block of rows that are held at once
 
-MODULES = {}  # class of a sampler -> module made of it
+MODULES: dict = {}  # class of a sampler -> module made of it
 
 
 class View(NamedTuple):

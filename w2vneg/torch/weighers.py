@@ -9,7 +9,7 @@ from ..objectives.weighers.importance import SelfNormalisedImportance
 from ..objectives.weighers.none import Unweighted
 from ..objectives.weighers.self_adversarial import SelfAdversarial
 
-WEIGHTS = {}  # class of a weigher -> function (weigher, logits, log_q, counted) -> ω of the negatives, (B, n)
+WEIGHTS: dict = {}  # class of a weigher -> function (weigher, logits, log_q, counted) -> ω of the negatives, (B, n)
 
 
 def implement(weigher):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
     from ..data.words import Words
     from .vectors import Item, Vectors
@@ -59,6 +61,29 @@ class KeyToIndex(Mapping):
 
 class Keyed:
     """What `Vectors` answer under the names of gensim's KeyedVectors."""
+
+    if TYPE_CHECKING:  # what the answers stand on, as `Vectors` have it
+        words: Words
+        matrix: np.ndarray
+        counts: np.ndarray | None
+        spellings: Any
+
+        def __init__(self, words: Iterable[str], matrix: ArrayLike, counts: ArrayLike | None, spellings: Any): ...
+        def __getitem__(self, word: Key | Iterable[Key]) -> np.ndarray: ...
+        @property
+        def dim(self) -> int: ...
+        @cached_property
+        def unit(self) -> np.ndarray: ...
+        def id(self, word: Key) -> int: ...
+        def similarity(self, a: Key, b: Key) -> float: ...
+        def most_similar(self, *items: Any, **options: Any) -> Any: ...
+        def with_words(self, words: Iterable[str]) -> Vectors: ...
+        def _row(self, key: Any) -> int: ...
+        def _by_spelling(self, word: Any) -> np.ndarray | None: ...
+        def _resolve(self, item: Any) -> tuple[np.ndarray, int | None]: ...
+        def _items(self, positive: Any, negative: Any) -> list[tuple[np.ndarray, float, int | None]]: ...
+        def _first(self, k: int | None, restrict_vocab: int | None) -> int: ...
+        def _named(self, rows: np.ndarray, scores: np.ndarray) -> list[tuple[str, float]]: ...
 
     @property
     def vectors(self) -> np.ndarray:
@@ -189,7 +214,7 @@ class Keyed:
         first, second = normalised(np.array(means))
         return float(first @ second)
 
-    def rank_by_centrality(self, words: Sequence[Key], use_norm: bool = True) -> list[tuple[float, str]]:
+    def rank_by_centrality(self, words: Sequence[Key], use_norm: bool = True) -> list[tuple[float, Key]]:
         """Return cosines with the centre of a list of words, and the words: the most central first.
 
         use_norm : bool, the centre is the mean of vectors at length one; otherwise dot products with it are returned
@@ -205,7 +230,7 @@ class Keyed:
         scores = rows @ normalised(rows.mean(axis=0)[None])[0]
         return sorted(zip(scores.tolist(), known, strict=True), reverse=True)
 
-    def doesnt_match(self, words: Sequence[Key]) -> str:
+    def doesnt_match(self, words: Sequence[Key]) -> Key:
         """Return the word of a list that is farthest from their mean."""
         return self.rank_by_centrality(words)[-1][1]
 
@@ -239,18 +264,18 @@ class Keyed:
         for `most_similar`, but there are no weights.
         """
         n = self._first(topn, restrict_vocab)
-        positive, negative = self._items(positive, ()), self._items((), negative)
-        if not positive:
+        above, below = self._items(positive, ()), self._items((), negative)
+        if not above:
             raise ConfigError("3CosMul needs a positive word; give at least one")
-        if any(abs(weight) != 1.0 for _, weight, _ in positive + negative):
+        if any(abs(weight) != 1.0 for _, weight, _ in above + below):
             raise ConfigError("3CosMul has no weights; give words alone, or ask most_similar")
-        above, below = (
-            np.prod([self._closeness(vector, n) for vector, _, _ in items], axis=0) for items in (positive, negative)
+        over, under = (
+            np.prod([self._closeness(vector, n) for vector, _, _ in items], axis=0) for items in (above, below)
         )
-        scores = above / (below + _AWAY_FROM_ZERO)
+        scores = over / (under + _AWAY_FROM_ZERO)
         if topn is None:
             return scores
-        named = [row for _, _, row in positive + negative if row is not None and row < n]
+        named = [row for _, _, row in above + below if row is not None and row < n]
         free = np.delete(np.arange(n), named)
         rows = free[top_rows(scores[free], min(topn, len(free)))]
         return self._named(rows, scores[rows])
@@ -262,15 +287,13 @@ class Keyed:
         """Return the cosine of two words over the sum of the cosines of the `topn` words nearest to the first."""
         return self.similarity(wa, wb) / sum(cosine for _, cosine in self.most_similar([wa], k=topn))
 
-    def vectors_for_all(self, keys: Iterable[str], allow_inference: bool = True) -> Vectors:
+    def vectors_for_all(self, keys: Iterable[str], allow_inference: bool = True) -> Self:
         """Return the vectors of these words, in their order, each once; those without a vector are left out.
 
         allow_inference : bool, words that are not known get the vector of their spelling, if there is one
         """
-        source = self
         keys = list(dict.fromkeys(keys))
-        if allow_inference:
-            source = self.with_words(keys)
+        source = self.with_words(keys) if allow_inference else self
         rows = source.words.find_all(keys)
         rows = rows[rows >= 0]
         if not len(rows):

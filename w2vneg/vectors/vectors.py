@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from .search import ROWS, Coarse, compared, cosines_with, lengths_of, nearest, n
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from types import EllipsisType
 
     from numpy.typing import ArrayLike
 
     from .evaluation import AnalogyResult, SimilarityResult
 
-    Item = str | int | ArrayLike | tuple[str | int | ArrayLike, float]
+    Key = str | int | np.ndarray | list[float]  # a word, a row or a vector
+    Item = Key | tuple[Key, float]
 
 
 class Vectors(Keyed):
@@ -194,6 +196,18 @@ class Vectors(Keyed):
         b = normalised(self.matrix[np.asarray(second, dtype=np.intp)])
         return np.clip(np.einsum("ij,ij->i", a, b), -1.0, 1.0)
 
+    @overload
+    def most_similar(
+        self,
+        positive: Item | Sequence[Item] = (),
+        negative: Item | Sequence[Item] = (),
+        k: int = 10,
+        restrict_vocab: int | None = None,
+        *,
+        topn: int = ...,
+    ) -> list[tuple[str, float]]: ...
+
+    @overload
     def most_similar(
         self,
         positive: Item | Sequence[Item] = (),
@@ -202,6 +216,16 @@ class Vectors(Keyed):
         restrict_vocab: int | None = None,
         *,
         topn: int | None = ...,
+    ) -> list[tuple[str, float]] | np.ndarray: ...
+
+    def most_similar(
+        self,
+        positive: Item | Sequence[Item] = (),
+        negative: Item | Sequence[Item] = (),
+        k: int | None = 10,
+        restrict_vocab: int | None = None,
+        *,
+        topn: int | EllipsisType | None = ...,
     ) -> list[tuple[str, float]] | np.ndarray:
         """Return the `k` words with the highest cosine to the sum of the positive minus the negative ones.
 

@@ -12,7 +12,9 @@ _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
 _LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
 _LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
-_verified = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
+_verified: dict[
+    tuple, tuple[int, int]
+] = {}  # (path, Form) -> (size, mtime_ns) of the file when it was last found right
 
 
 class Unreachable(DataError):

@@ -6,7 +6,7 @@ A timeout alone holds for each piece of an answer, so that a byte a second would
 import io
 from http.client import HTTPResponse
 from time import monotonic
-from urllib.request import HTTPHandler, HTTPSHandler, build_opener
+from urllib.request import AbstractHTTPHandler, HTTPHandler, HTTPSHandler, build_opener
 
 _SLOWEST = 1000  # bytes a second
 _OVER = 60  # seconds of waiting over which that is measured
@@ -21,16 +21,16 @@ def paced_open(request, timeout):
     return build_opener(_Plain, _Secure).open(request, timeout=timeout)
 
 
-class _Paced:
+class _Paced(AbstractHTTPHandler):
     """Has connections read their answers through a `PacedStream`."""
 
-    def do_open(self, connect, request, **options):
+    def do_open(self, http_class, req, **http_conn_args):
         def paced(host, **arguments):
-            connection = connect(host, **arguments)
+            connection = http_class(host, **arguments)
             connection.response_class = _Response
             return connection
 
-        return super().do_open(paced, request, **options)
+        return super().do_open(paced, req, **http_conn_args)
 
 
 class _Plain(_Paced, HTTPHandler):

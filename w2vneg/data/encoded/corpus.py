@@ -37,7 +37,7 @@ class EncodedCorpus:
     ids: np.ndarray
     offsets: np.ndarray
     vocab: Vocabulary
-    report: CorpusReport = None
+    report: CorpusReport | None = None
     source: str = "text"
     stored: int = 0
     phrases: tuple = ()

@@ -50,7 +50,7 @@ class EncodedGraph:
 
     matrix: object
     vocab: Vocabulary
-    report: ItemsReport = None
+    report: ItemsReport | None = None
     directed: bool = False
     origins: np.ndarray | None = None
     source = "graph"  # as `TrainConfig.source`

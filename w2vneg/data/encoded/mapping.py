@@ -20,7 +20,7 @@ CUT_SHORT = (
     "and start again: the corpus will be encoded anew"
 )
 
-_guarded = weakref.WeakSet()  # mappings of files that have names, which others may write to
+_guarded: weakref.WeakSet = weakref.WeakSet()  # mappings of files that have names, which others may write to
 
 
 def mapped(file, dtype):

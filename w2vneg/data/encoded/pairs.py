@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...ground.errors import InputError
+from ..readers.report import ItemsReport
 from ..vocab import Vocabulary
 from .choice import choose_items
 from .walks import walk_pairs
@@ -36,8 +37,8 @@ class EncodedPairs:
     matrix: object
     vocab: Vocabulary
     vocab_out: Vocabulary
-    report: object = None
-    row_weights: np.ndarray = None
+    report: ItemsReport | None = None
+    row_weights: np.ndarray | None = None
     order: np.ndarray | None = None
     times: np.ndarray | None = None
     source = "pairs"  # as `TrainConfig.source`

@@ -20,7 +20,7 @@ import numpy as np
 from ...ground.errors import ConfigError
 from ..phrases import Tally
 from ..readers.counting import TokenCounter
-from ..readers.report import CorpusReport
+from ..readers.report import CorpusReport, ItemsReport
 from ..readers.sources import find_files
 from ..readers.stretches import Stretch, deal
 from ..readers.text import codec_name
@@ -169,10 +169,10 @@ class RankedCorpus:
 
     vocab: Vocabulary
     sizes: np.ndarray
-    report: object
+    report: CorpusReport | ItemsReport
     source: str = "text"
     phrases: tuple = ()
-    shares: list = None
+    shares: list | None = None
     crew: object = None
     whole = False
     stored = 0

@@ -26,7 +26,7 @@ _PLAIN = "give --plain to read it as it is"
 _TEXT, _BASKETS, _TABLES = "text", "baskets", ("edges", "pairs", "ratings")
 _ALL = (_TEXT, _BASKETS, *_TABLES)
 _BLANK = re.compile(r"\s")
-KINDS = []  # in the order in which they are asked
+KINDS: list = []  # in the order in which they are asked
 
 
 class Head(NamedTuple):

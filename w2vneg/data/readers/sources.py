@@ -30,7 +30,7 @@ _MAGIC = {  # codec -> what its files begin with
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
 }
 _HEAD = 16  # bytes that settle the codec
-_AHEAD = WeakKeyDictionary()  # stream of standard input -> what was read of it to be looked at
+_AHEAD: WeakKeyDictionary = WeakKeyDictionary()  # stream of standard input -> what was read of it to be looked at
 
 
 def is_paths(source):
@@ -348,7 +348,7 @@ class _ZstdMember:
 
 
 class _Bzip2Member:
-    errors = (OSError, ValueError)
+    errors: tuple[type[Exception], ...] = (OSError, ValueError)
 
     def __init__(self, name):
         self._inner = bz2.BZ2Decompressor()

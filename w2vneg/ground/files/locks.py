@@ -14,7 +14,7 @@ from ..errors import OutputError
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 
 _LONGEST = 255 - len("..xxxxxxxx.former")  # bytes of a name that fits into the hidden ones

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 try:
     import resource
 except ImportError:  # Windows
-    resource = None
+    resource = None  # type: ignore[assignment]
 
 _GUESS = 4 * 2**30  # where it cannot be asked
 _GROUPS = "/proc/self/cgroup"  # a line for each hierarchy: its number, its controllers, this process's group

@@ -29,7 +29,7 @@ from ..files.caches import path_of
 from .disk import keep_code
 from .syntax import digest_of_files, syntax_digest
 
-DISABLE_JIT = bool(_numba_config.DISABLE_JIT)
+DISABLE_JIT = bool(_numba_config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 __all__ = [
     "DISABLE_JIT",
@@ -66,8 +66,8 @@ _OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}  # 
 _INNER = {"no_cpython_wrapper": True}  # nor does Python call what a hot loop does; compiling goes faster without
 _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other versions is swept out
 
-_dispatchers = []
-_outside_plugs = {}  # class -> {str function bound to it: str digest of their files}
+_dispatchers: list = []
+_outside_plugs: dict[type, dict] = {}  # class -> {str function bound to it: str digest of their files}
 _folder = None
 
 

@@ -51,7 +51,7 @@ def keep_code(dispatcher, folder, known=(), plugs=None):
         config.CACHE_DIR = before
 
 
-class _Locator(CompileResultCacheImpl._locator_classes[0]):
+class _Locator(CompileResultCacheImpl._locator_classes[0]):  # type: ignore[misc, valid-type]
     """The one of Numba that takes a folder; not beside the sources, where code would outlive its helpers."""
 
     def __init__(self, function, path):
@@ -79,7 +79,7 @@ def _syntax_of(path):
 
 
 class _Place(CompileResultCacheImpl):
-    _locator_classes = (_Locator,)
+    _locator_classes = (_Locator,)  # type: ignore[assignment]
 
 
 class _Cache(FunctionCache):

@@ -142,8 +142,15 @@ def figures_of(event):
     return {}
 
 
-_DRAWS = ("total_variation", "effective_size", "true_positives", "negative_gradient", "cosine")
-_DRAWS += ("relative_error", "noise")
+_DRAWS = (
+    "total_variation",
+    "effective_size",
+    "true_positives",
+    "negative_gradient",
+    "cosine",
+    "relative_error",
+    "noise",
+)
 
 
 def _rate(event):

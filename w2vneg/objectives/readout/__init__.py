@@ -181,7 +181,7 @@ class Chain:
                 f"read-out {name} needs sums over the data, which are made when a run with --readout {name} ends; "
                 "train with it, or take --readout both"
             )
-        vectors = None
+        vectors: Any = None
         rows = {len(matrix) for matrix in (trained.vectors_in, trained.vectors_out) if matrix is not None}
         for part in self.parts:
             vectors = part.read(trained, vectors)
@@ -197,7 +197,7 @@ def parse(text: str) -> Chain:
     >>> parse("both:whitening=0.25+letters").parts[0].options.whitening
     0.25
     """
-    parts = []
+    parts: list = []
     for piece in str(text).split("+"):
         name, *given = piece.split(":")
         if name not in READOUTS:

@@ -5,7 +5,7 @@ Each returns a dataclass with ``as_dict()``; those over a file are called as ``e
 
 from ...ground.registry import Registry
 
-EVALUATORS = Registry("evaluator")
+EVALUATORS: Registry = Registry("evaluator")
 
 from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions  # noqa: E402
 from .likelihood import LikelihoodResult, evaluate_likelihood  # noqa: E402
