@@ -81,7 +81,7 @@ def _columns(stream):
     """Return how wide a terminal is, in characters (int)."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or _WIDE
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):  # no terminal, a closed stream, none at all
         return _WIDE
 
 
