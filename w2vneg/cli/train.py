@@ -45,7 +45,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     "trackers",
     metavar="NAME=PLACE",
     multiple=True,
-    help="Hand figures to a tracker: csv=FILE, tensorboard=DIR, wandb=DIR or mlflow=DIR; may be repeated.",
+    help="Log metrics to a tracker, such as csv=run.csv or tensorboard=DIR (docs/text.md); may be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what memory, disk and time the run would take, and train nothing.")
 @click.option("--report", "page", metavar="FILE.html", help="Write a page to look at, too (docs/looking.md).")

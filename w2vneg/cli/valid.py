@@ -19,7 +19,7 @@ _OPTIONS = (
     click.option(
         "--metric",
         metavar="NAME",
-        help="What is best: of held-out pairs mpr, prec@K, recall@K, ndcg@K, nll or likelihood; of words, without "
+        help="What is best: of held-out pairs mpr, ndcg@15, nll or another (docs/ranking.md); of words, without "
         "--valid, a set such as men-dev or google-dev.  [default: mpr]",
     ),
     click.option(

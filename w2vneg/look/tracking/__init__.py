@@ -18,10 +18,14 @@ _APART = 0.01  # of an epoch between two figures of rounds: a hundred points eac
 class Tracker:
     """Keeps the figures of one run at a place.
 
+    keeps : str, what, and where_to : str, whether a FILE or a DIR, for the docs; extra : str, what installs its package
+
     Parameters
     ----------
     place : str, what stands behind the name of the tracker
     """
+
+    keeps, where_to, extra = "", "DIR", ""
 
     def __init__(self, place):
         self.place = place
