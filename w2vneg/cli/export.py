@@ -17,7 +17,7 @@ class _Formats(click.Choice):
     def choices(self):
         from ..vectors.formats import FORMATS
 
-        return [name for name in FORMATS if FORMATS[name].write]
+        return sorted(name for name in FORMATS if FORMATS[name].write)
 
 
 @click.command()
