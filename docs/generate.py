@@ -1,4 +1,4 @@
-"""Write docs/options.md, docs/commands.md and docs/api.md from the code: ``python docs/generate.py``."""
+"""Write options.md, commands.md, api.md, and tables of other pages, from the code: ``python docs/generate.py``."""
 
 import dataclasses
 import inspect
@@ -192,7 +192,63 @@ def _first(function):
     return _cell((inspect.getdoc(function) or "").splitlines()[0]).replace("``", "`")
 
 
+def formats():
+    """Yield the rows of a table of what `export` writes."""
+    from w2vneg.vectors.formats import FORMATS
+
+    yield "| format | written for | holds | needs |"
+    for name, one in sorted((name, FORMATS[name]) for name in FORMATS if FORMATS[name].write):
+        names = ", ".join(f"`{suffix}`" for suffix in one.suffixes)
+        where = names or ("a folder" if one.folder else f"any name, with `--format {name}`")
+        yield f"| `{name}` | {where} | {_cell(one.holds)} | {one.extra and f'`{one.extra}`'} |"
+
+
+def trackers():
+    """Yield the rows of a table of what `--track` takes."""
+    from w2vneg.look.tracking import TRACKERS
+
+    yield "| tracker | keeps | needs |"
+    for name in TRACKERS:
+        one = TRACKERS[name]
+        needs = f'`pip install "w2vneg[{one.extra}]"`' if one.extra else "nothing"
+        yield f"| `{name}={one.where_to}` | {_cell(one.keeps)} | {needs} |"
+
+
+def metrics_of(by_pair):
+    """Return a function that yields the rows of a table of figures, of means over pairs or over centres."""
+
+    def metrics():
+        from w2vneg.vectors.evaluation import METRICS
+
+        yield "| printed | `--metric` | definition |"
+        for one in (METRICS[name] for name in METRICS if METRICS[name].by_pair == by_pair):
+            chosen = one.chosen_as and f"`{one.full(one.chosen_as, 'K')}`"
+            text = " ".join(inspect.getdoc(one.sums).split())
+            yield f"| `{one.title.format(k='k')}` | {chosen} | {_cell(text)} |"
+
+    return metrics
+
+
+_TABLES = {"formats": formats, "trackers": trackers, "pairs": metrics_of(True), "centres": metrics_of(False)}
+
+
+def _with_tables(page):
+    """Return a function that returns a page as it is, but for the tables between its marks."""
+
+    def table(found):
+        head, *rows = _TABLES[found[1]]()
+        rows = [head, "|---" * (head.count(" | ") + 1) + "|", *rows]
+        return "\n".join([f"<!-- generated: {found[1]} -->", "", *rows, "", ""])
+
+    def make():
+        text = (HERE / page).read_text(encoding="utf-8")
+        return re.sub(r"<!-- generated: (\w+) -->\n.*?(?=<!-- end -->)", table, text, flags=re.DOTALL)
+
+    return make
+
+
 PAGES = {"options.md": options_page, "commands.md": commands_page, "api.md": api_page}
+PAGES |= {page: _with_tables(page) for page in ("formats.md", "ranking.md", "text.md")}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():

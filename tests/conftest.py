@@ -133,7 +133,7 @@ def run_studies(capsys):
     return partial(_run_main, capsys, run)
 
 
-_COMPILING = re.compile(r"Compiling what this run needs|compiled \S+ in [\d.]+ s$")  # whether depends on the cache
+_COMPILING = re.compile(r"Compiling kernels|compiled \S+ in [\d.]+ s$")  # whether depends on the cache
 
 
 def _run_main(capsys, main, *arguments):

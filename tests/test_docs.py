@@ -113,7 +113,6 @@ def test_generated_pages_are_those_of_the_code():
     run = subprocess.run([sys.executable, "-c", code], cwd=HOME, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     pages = json.loads(run.stdout)
-    assert len(pages) == 3
     for page, made in pages.items():
         assert made == (DOCS / page).read_text(encoding="utf-8"), f"docs/{page} is of an earlier state: make docs"
 

@@ -11,7 +11,7 @@ from planted import as_text, two_topics
 from w2vneg import Vectors, Word2Vec
 from w2vneg.ground.errors import ConfigError, MissingExtraError, OutputError, UnknownNameError
 from w2vneg.ground.events import BestRestored, Diagnosis, EpochDone, RolledBack, RoundDone, Validated
-from w2vneg.look.tracking import TRACKERS, Tracker, Tracking, figures_of, step_of
+from w2vneg.look.tracking import TRACKERS, Tracker, Tracking, step_of
 from w2vneg.run.model import Model
 
 SMALL = ["--loss=ns", "--dim=8", "--window=3", "--subsample=0", "--min-count=1", "--workers=1", "--quiet"]
@@ -192,6 +192,6 @@ def test_what_is_no_tracker_is_said_before_anything_is_read(folder, run_cli, mon
     ],
 )
 def test_what_an_event_says_in_numbers(event, figures):
-    found = figures_of(event)
+    found = event.metrics()
     assert {name: found[name] for name in figures} == figures
     assert None not in found.values()

@@ -109,7 +109,7 @@ def test_vectors_txt_is_word2vec_text_that_gensim_reads(train, folder):
     assert np.array_equal(keyed.vectors, vectors.matrix)
     lines = [line for line in result.err.splitlines() if "%: " not in line]  # compiling may take its time
     assert "6,400 tokens" in lines[0] and "40 types" in lines[0]
-    assert re.match(r"epoch 1/2: loss \d\.\d+ \(untrained 4\.1589\), [\d,]+ pairs, [\d.]+ s$", lines[2])
+    assert re.match(r"epoch 1/2: loss \d\.\d+ \(at init 4\.1589\), [\d,]+ pairs, [\d.]+ s$", lines[2])
     assert lines[1] == "compiling or loading the kernels"
     assert lines[3].startswith("epoch 2/2: ")
     assert lines[4].startswith("Loss: ")

@@ -1,11 +1,17 @@
 """``w2vneg doctor``: one real run, and what it says when something is missing."""
 
+import ast
+import configparser
 import json
+from pathlib import Path
 
 import pytest
 
+import w2vneg
 from w2vneg.cli import doctor
 from w2vneg.data.catalog import places
+from w2vneg.look.tracking import TRACKERS
+from w2vneg.vectors.formats import FORMATS
 
 _RIGHT = {
     "right": True, "compiled": True, "hits": 1, "cache": True, "layer": "workqueue", "threads": 2,
@@ -49,6 +55,27 @@ def test_lines_for_people(run_cli, quick):
     for words in ("numpy", "cores available", "(writable)", "found again by the next process", "data here:"):
         assert words in result.out
     assert result.out.splitlines()[-1] == "All that training needs is in order."
+
+
+def test_extras_stand_in_setup_cfg_alone(run_cli, quick):
+    """What the code asks for is there; the doctor looks for all of it."""
+    parser = configparser.ConfigParser()
+    home = Path(w2vneg.__file__).parents[1]
+    parser.read(home / "setup.cfg", encoding="utf-8")
+    named = set(parser["options.extras_require"])
+    calls = [
+        node
+        for path in Path(w2vneg.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "require" and len(node.args) == 3
+    ]
+    asked = {node.args[1].value for node in calls if isinstance(node.args[1], ast.Constant)}
+    asked |= {FORMATS[name].extra for name in FORMATS} | {TRACKERS[name].extra for name in TRACKERS}
+    assert len(asked) > 10 and asked - {""} <= named
+    found = doctor._packages_of_extras()
+    assert asked - {""} <= set(found.values()) and set(found.values()) <= named
+    out = run_cli("doctor").out
+    assert all(package in out for package in found)
 
 
 def test_unwritable_cache(run_cli, quick, monkeypatch, tmp_path):

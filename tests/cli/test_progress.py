@@ -47,9 +47,9 @@ def test_off_a_terminal_epochs_rollbacks_and_interruptions_are_lines(monkeypatch
     text = play(io.StringIO(), RUN)
     assert text.splitlines() == [
         "compiling or loading the kernels",
-        "epoch 1/2: loss 2.5000 (untrained 4.1589), 2,000,000 pairs, 5.0 s",
+        "epoch 1/2: loss 2.5000 (at init 4.1589), 2,000,000 pairs, 5.0 s",
         "training diverged; went back to the last good state, alpha now x 0.5",
-        "epoch 2/2: loss 1.2500 (untrained 4.1589), 2,000,000 pairs, 10.0 s",
+        "epoch 2/2: loss 1.2500 (at init 4.1589), 2,000,000 pairs, 10.0 s",
         "interrupted after 51.6% of the run",
     ]
     assert "\r" not in text and "\x1b" not in text
@@ -70,7 +70,7 @@ def test_ranks_tell_how_often_they_exchange_and_what_it_takes():
 def test_off_a_terminal_a_line_now_and_then_tells_how_far(monkeypatch):
     monkeypatch.setattr(progress, "_LINE_EVERY", 0.0)
     lines = play(io.StringIO(), [round_at(0.25), round_at(0.5), round_at(1.0)]).splitlines()
-    figures = "100k words/s, 0.40M pairs/s, alpha 0.03750, loss 1.5000 (untrained 4.1589)"
+    figures = "100k words/s, 0.40M pairs/s, alpha 0.03750, loss 1.5000 (at init 4.1589)"
     assert lines[1] == f"25.0%: {figures}"
     assert lines[2].startswith("50.0%: ") and lines[2].endswith(", about 5 s left")
     assert lines[3].startswith("100.0%: ") and lines[3].endswith(", about 0 s left")
@@ -85,7 +85,7 @@ def test_the_time_left_of_a_resumed_run_counts_from_where_it_began(monkeypatch):
 def test_on_a_terminal_there_is_one_bar_and_never_more_than_all():
     text = play(Terminal(), RUN)
     assert "compiling or loading the kernels" in text
-    assert "loss 1.5000 (untrained 4.1589)" in text
+    assert "loss 1.5000 (at init 4.1589)" in text
     assert "epoch 1/2: loss 2.5000" in text
     shares = [float(share) for share in re.findall(r"(\d+\.\d)%\|", text)]
     assert shares and max(shares) <= 100.0

@@ -15,6 +15,8 @@ from w2vneg.cli.tables import hanging, sparkline, table
 from w2vneg.ground.events import Diagnosis, RoundDone
 from w2vneg.look.report.subjects import EvaluationSet
 
+HEADINGS = "variation (floor) effective size true positives |gradient| cosine error noise"
+
 
 def said(tell, *arguments):
     lines = []
@@ -78,7 +80,7 @@ def test_the_line_of_progress_fits_the_terminal(monkeypatch, columns):
             listener(RoundDone(1, k / 10, k * 100_000, k * 400_000, 0.02, 1.5, 4.1589, k / 2))
     lines = [line for line in re.split("[\r\n]", stream.getvalue()) if "loss" in line]
     assert lines and max(map(len, lines)) <= columns
-    assert all("loss 1.5000 (untrained 4.1589)" in line for line in lines)
+    assert all("loss 1.5000 (at init 4.1589)" in line for line in lines)
     assert all(("alpha 0.02000" in line) == (columns == 120) for line in lines)
 
 
@@ -116,7 +118,7 @@ def test_the_loss_of_several_epochs_is_drawn_the_last_word_of_each(monkeypatch):
         return {"event": "EpochDone", "epoch": epoch, "loss": loss, "untrained": 4.0}
 
     history = [{"event": "Diagnosis"}, record(1, 3.0), record(2, 9.0), record(2, 2.0), record(3, 1.0)]
-    assert said(tell_of_loss, history) == ["Loss: 3.000 █▅▁ 1.000 (untrained 4.000)"]
+    assert said(tell_of_loss, history) == ["Loss: 3.000 █▅▁ 1.000 (at init 4.000)"]
     assert said(tell_of_loss, history[:2]) == []
     monkeypatch.setattr("sys.stderr", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
     assert said(tell_of_loss, history) == []
@@ -133,6 +135,6 @@ def test_texts_hang_behind_their_heads_within_a_width():
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_a_diagnosis_fits(width):
     diagnosis = Diagnosis(1, 1000, 20, 5, 0.01, 0.002, 4.5, 0.01, 0.3, 0.9, 0.1, 0.2, 1.5)
-    lines = progress._table(diagnosis, width).splitlines()
+    lines = diagnosis.line(width).splitlines()
     assert max(map(len, lines)) <= width and len(lines) % 2 == 0
-    assert " ".join(lines[::2]).split() == " ".join(heading for heading, _ in progress._DIAGNOSIS).split()
+    assert " ".join(lines[::2]).split() == HEADINGS.split()

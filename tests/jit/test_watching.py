@@ -40,14 +40,14 @@ def test_a_function_is_told_of_once_with_what_it_calls(function):
 
 
 def test_the_command_line_says_at_once_where_code_is_kept_and_then_how_long_it_took(function, monkeypatch, tmp_path):
-    monkeypatch.setattr("w2vneg.cli.progress._WORTH_A_LINE", 0.0)
+    monkeypatch.setattr("w2vneg.ground.events._WORTH_A_LINE", 0.0)
     monkeypatch.setattr("w2vneg.ground.jit.cache_folder", lambda: tmp_path)
     told = []
     with compiling_told(told.append):
         function(3)
         function(4.0)
     assert len(told) == 3
-    assert told[0].startswith("Compiling what this run needs") and f"kept in {tmp_path}" in told[0]
+    assert told[0].startswith("Compiling kernels, 10–20 s, once; ") and f"kept in {tmp_path}" in told[0]
     assert all("test_watching.outer in " in line for line in told[1:])
     told.clear()
     with compiling_told(told.append):

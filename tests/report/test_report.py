@@ -131,7 +131,7 @@ def test_curves_are_those_of_the_history(folder):
     loss, alpha, speed = section.charts
     assert [(series.name, list(series.y)) for series in loss.series] == [
         ("model", [3, 2]),
-        ("model, untrained", [4, 4]),
+        ("model, at init", [4, 4]),
     ]
     assert list(alpha.series[0].x) == [1, 2] and loss.whole_x
     np.testing.assert_allclose(speed.series[0].y, 5e-6)

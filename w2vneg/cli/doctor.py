@@ -6,19 +6,7 @@ from .options import json_option
 from .tables import hanging
 
 _NEEDED = ("numpy", "numba", "llvmlite", "scipy", "pandas", "click", "tqdm", "platformdirs")
-_EXTRAS = {  # package -> extra that brings it
-    "gensim": "gensim",
-    "zstandard": "zstd",
-    "fsspec": "remote",
-    "pyarrow": "parquet",
-    "safetensors": "safetensors",
-    "tokenizers": "tokenizers",
-    "matplotlib": "plot",
-    "optuna": "optuna",
-    "tensorboardX": "tensorboard",
-    "wandb": "wandb",
-    "mlflow": "mlflow",
-}
+_FOR_DEVELOPERS = ("docs", "test", "browser", "bench", "lint")  # extras that no command of ours asks for
 
 # Goes into a file of its own (Numba caches only what stands in one) and through the house's decorator.
 _PROBE = """
@@ -103,7 +91,24 @@ def _versions(problems):
 
 
 def _extras():
-    return {package: _version(package) for package in _EXTRAS}
+    return {package: _version(package) for package in _packages_of_extras()}
+
+
+def _packages_of_extras():
+    """Return which extra brings a package, the first that does, by what setup.cfg says: dict of str -> str."""
+    import re
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        lines = requires("w2vneg") or []
+    except PackageNotFoundError:  # run from its folder, not installed
+        return {}
+    found = {}
+    for line in lines:
+        extra = re.search(r"extra *== *[\"']([\w-]+)", line)
+        if extra and extra[1] not in _FOR_DEVELOPERS:
+            found.setdefault(re.match(r"[\w.-]+", line)[0], extra[1])
+    return found
 
 
 def _machine():
@@ -237,15 +242,16 @@ def _show(report):
     versions, machine, cache, jit = (report[key] for key in ("versions", "machine", "cache", "jit"))
     memory = machine["memory_bytes"]
     size = f"{memory / 2**30:.1f} GiB of memory" if memory else "memory unknown"
-    extras = [
-        f"{package} {version}" if version else f'{package}: not installed (pip install "w2vneg[{_EXTRAS[package]}]")'
-        for package, version in report["extras"].items()
+    extras = [f"{package} {version}" for package, version in report["extras"].items() if version]
+    missing = [
+        f"{package} [{extra}]" for package, extra in _packages_of_extras().items() if not report["extras"][package]
     ]
     here = [name for name, status in report["data"].items() if status not in ("absent", "damaged")]
     absent = [name for name, status in report["data"].items() if status == "absent"]
     lines = [
         ("versions", ", ".join(f"{name} {version or 'MISSING'}" for name, version in versions.items())),
-        ("extras", ", ".join(extras)),
+        ("extras", ", ".join(extras) or "none"),
+        ("not here", f'{", ".join(missing)}; pip install "w2vneg[EXTRA]" brings one' if missing else "none"),
         ("machine", f"{machine['cpu']}, {machine['cores_available']} cores available, {size}"),
         ("system", machine["system"]),
         ("cache", f"{cache['folder']} ({'writable' if cache['writable'] else 'NOT writable'})"),

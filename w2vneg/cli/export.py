@@ -5,10 +5,20 @@ import click
 from .options import option
 from .readout import reads_vectors
 
-FORMATS = (
-    *("word2vec", "word2vec-binary", "npz", "safetensors", "parquet", "arrow"),
-    *("model2vec", "sentence-transformers", "projector", "faiss", "faiss-dot", "fasttext"),
-)
+
+class _Formats(click.Choice):
+    """The formats that are written; they are imported when they are asked for."""
+
+    case_sensitive = True
+
+    def __init__(self):
+        pass
+
+    @property
+    def choices(self):
+        from ..vectors.formats import FORMATS
+
+        return sorted(name for name in FORMATS if FORMATS[name].write)
 
 
 @click.command()
@@ -17,10 +27,10 @@ FORMATS = (
 @option(
     "--format",
     "format_",
-    type=click.Choice(FORMATS),
+    type=_Formats(),
     metavar="NAME",
     shown="by the suffix of OUT",
-    help=f"Format to write: {', '.join(FORMATS)}.",
+    help="Format to write, such as npz or parquet; docs/formats.md lists them.",
 )
 @reads_vectors
 @option(
@@ -49,14 +59,14 @@ def export(source, out, format_, readout, oov, precision, words):
     from ..ground.errors import ConfigError
     from ..ground.files.atomic import check_folder_writable, check_writable
     from ..vectors import Vectors
-    from ..vectors.formats import FOLDERS, format_of
+    from ..vectors.formats import FORMATS, format_of
 
     format_ = format_ or format_of(out)
-    (check_folder_writable if format_ in FOLDERS else check_writable)(out)
-    if format_ == "fasttext":
+    (check_folder_writable if FORMATS[format_].folder else check_writable)(out)
+    if FORMATS[format_].of_model:
         if any(option is not None for option in (readout, oov, precision, words)):
-            raise ConfigError("--format fasttext writes a model's own matrices; leave the other options out")
-        return _export_fasttext(source, out)
+            raise ConfigError(f"--format {format_} writes a model's own matrices; leave the other options out")
+        return _export_model(source, out, format_)
     if oov is None and words is not None:
         raise ConfigError("--words adds vectors of spellings; give --oov letters with it")
     if oov is not None and words is None and format_ != "npz":
@@ -81,19 +91,19 @@ def _with_words(vectors, path):
     return added
 
 
-def _export_fasttext(source, out):
+def _export_model(source, out, format_):
     import os
 
     from ..ground.errors import ConfigError
     from ..run.model import Model
-    from ..vectors.formats import fasttext
+    from ..vectors.formats import FORMATS
 
     if not os.path.isdir(source):
         raise ConfigError(
-            f"--format fasttext needs a model folder (w2vneg train --save-model DIR), and {source} is none"
+            f"--format {format_} needs a model folder (w2vneg train --save-model DIR), and {source} is none"
         )
     model = Model.load(source)
     if model.config.source != "text":
-        raise ConfigError(f"--format fasttext is for models of text, and {source} is one of items; take --format npz")
-    fasttext.write(out, model)
-    click.echo(f"{out}: {len(model.vocab):,} words, {model.config.dim} dimensions, fasttext", err=True)
+        raise ConfigError(f"--format {format_} is for models of text, and {source} is one of items; take --format npz")
+    FORMATS[format_].write(out, model)
+    click.echo(f"{out}: {len(model.vocab):,} words, {model.config.dim} dimensions, {format_}", err=True)

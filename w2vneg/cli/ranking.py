@@ -129,9 +129,12 @@ def _head(evaluation):
 
 def _rows(evaluation, mpr):
     results = evaluation.results
-    names = ["mpr_sampled" if mpr == "sampled" else "mpr", "auc", "mrr", "likelihood", "nll", "perplexity"]
-    by_k = ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map", "coverage", "novelty")
-    rows = [("", *results), *((_words(name), *(_cell(r, name) for r in results.values())) for name in names)]
+    from ..vectors.evaluation import METRICS
+
+    names = [name for name in METRICS if name != ("mpr" if mpr == "sampled" else "mpr_sampled")]
+    by_k = [name for name in names if METRICS[name].at_k]
+    shown = [name for name in names if name not in by_k]
+    rows = [("", *results), *((_words(name), *(_cell(r, name) for r in results.values())) for name in shown)]
     ks = evaluation.options["ks"]
     for number, name in enumerate(by_k):
         if number == 0 or len(ks) > 1:
@@ -142,38 +145,21 @@ def _rows(evaluation, mpr):
     return rows
 
 
-_WORDS = {
-    "mpr": "MPR",
-    "mpr_sampled": "MPR, sampled",
-    "likelihood": "likelihood",
-    "nll": "NLL, nats",
-    "perplexity": "perplexity",
-    "precision": "P@{k} of pairs",
-    "list_precision": "precision@{k}",
-    "recall": "recall@{k}",
-    "hit_rate": "hit rate@{k}",
-    "ndcg": "NDCG@{k}",
-    "map": "MAP@{k}",
-    "mrr": "MRR",
-    "auc": "AUC",
-    "coverage": "coverage@{k}",
-    "novelty": "novelty@{k}, bits",
-}
-
-
 def _words(name):
     """Return what people call a figure."""
+    from ..vectors.evaluation import METRICS
+
     name, _, k = name.partition("@")
-    return _WORDS[name].format(k=k)
+    return METRICS[name].title.format(k=k)
 
 
 def _cell(result, name):
-    field, _, k = name.partition("@")
-    value = getattr(result, field)
-    value = value.get(int(k)) if k else value
+    from ..vectors.evaluation import METRICS
+
+    value = result.by_name().get(name)
     if value is None:
         return "–"
-    form = {"likelihood": ".3e", "perplexity": ",.1f"}.get(field, ".4f")
+    form = METRICS[name.partition("@")[0]].form
     low, high = result.intervals.get(name, (None, None))
     return f"{value:{form}}" + (f" ({low:{form}} … {high:{form}})" if low is not None else "")
 

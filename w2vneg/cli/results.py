@@ -49,9 +49,9 @@ def _check_name(given):
         raise click.UsageError("--output needs the name of a file")
     if given == "-":
         raise click.UsageError("--output names a file, and - is none; /dev/stdout is standard output")
-    from ..vectors.formats import SUFFIXES
+    from ..vectors.formats import suffixes
 
-    named = SUFFIXES.get(os.path.splitext(given or "")[1].lower(), "word2vec")
+    named = suffixes().get(os.path.splitext(given or "")[1].lower(), "word2vec")
     if named != "word2vec":
         text = os.path.splitext(given)[0] + ".txt"
         raise click.UsageError(

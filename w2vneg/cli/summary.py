@@ -39,7 +39,7 @@ def tell_of_loss(history, note):
     loss = [record["loss"] for record in epochs.values()]
     if len(loss) > 1 and encodes(sparkline(loss)):
         curve = f"{loss[0]:.3f} {sparkline(loss)} {loss[-1]:.3f}"
-        note(f"Loss: {curve} (untrained {epochs[max(epochs)]['untrained']:.3f})")
+        note(f"Loss: {curve} (at init {epochs[max(epochs)]['untrained']:.3f})")
 
 
 def tell_of_doubts(trainer):

@@ -81,7 +81,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     metavar="NAME=PLACE",
     multiple=True,
     section="output",
-    help="Log metrics to a tracker. csv=FILE, tensorboard=DIR, wandb=DIR or mlflow=DIR; may be repeated.",
+    help="Log metrics to a tracker. NAME is csv, tensorboard, wandb or mlflow; may be repeated.",
 )
 @quiet_option
 @json_option

@@ -21,8 +21,8 @@ _OPTIONS = (
         "--metric",
         metavar="NAME",
         shown="mpr",
-        help="Metric to choose by, such as ndcg@10. Of held-out pairs mpr, prec@K, recall@K, ndcg@K, nll, likelihood; "
-        "without --valid a word set, such as men-dev or google-dev.",
+        help="Metric to choose by. Of held-out pairs mpr, ndcg@10, nll or another of docs/ranking.md; without --valid "
+        "a word set, such as men-dev or google-dev.",
     ),
     option(
         "--patience",

@@ -1,15 +1,47 @@
-"""What a training run tells whoever listens: plain records, passed to callables between rounds.
+"""What a training run tells whoever listens: records that render themselves, passed to callables between rounds.
 
 Epochs count from 1: the one that is running, or that has just ended.
 """
 
+import logging
 from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+_WORTH_A_LINE = 1.0  # seconds of compiling
 
 
 @dataclass(frozen=True)
 class Event:
+    """What all events can say of themselves.
+
+    said : str, what a terminal says, with fields in braces; logged : tuple of str, metrics, each a group and a field
+    passing : bool, the next one replaces it: it is shown in place, and the history of the model leaves it out
+    of_search : bool, it is of a search, not of the training of one run; level : int, of Python's log
+    """
+
+    said: ClassVar[str] = ""
+    logged: ClassVar[tuple[str, ...]] = ()
+    passing: ClassVar[bool] = False
+    of_search: ClassVar[bool] = False
+    level: ClassVar[int] = logging.INFO
+
     def as_dict(self):
+        """Return all it holds, as the history of a model keeps it."""
         return {"event": type(self).__name__, **asdict(self)}
+
+    def line(self, width=None, unit=None):
+        """Return what a terminal of `width` columns says of it (str), empty if nothing; a unit is such as "words"."""
+        return self.said.format_map(vars(self))
+
+    def metrics(self):
+        """Return its numbers for a tracker, by names that group: dict of str -> float."""
+        found = {name: getattr(self, name.partition("/")[2].replace(" ", "_")) for name in self.logged}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def moment(self, epochs):
+        """Return how many epochs (float) into a run of `epochs` it happened; None if at no such moment."""
+        fraction = getattr(self, "fraction", None)
+        return getattr(self, "epoch", None) if fraction is None else fraction * epochs
 
 
 @dataclass(frozen=True)
@@ -27,6 +59,27 @@ class RoundDone(Event):
     untrained: float
     seconds: float
 
+    said = "loss {loss:.4f} (at init {untrained:.4f})"
+    logged = ("train/loss", "train/alpha", "train/pairs per s")
+    passing, level = True, logging.DEBUG
+
+    @property
+    def pairs_per_s(self):
+        return self.pairs / max(self.seconds, 1e-9)
+
+    def line(self, width=None, unit=None):
+        """Return its figures; within a `width` those that fit, each of them whole, the loss first."""
+        rate, text = self.pairs_per_s, super().line()
+        others = [f"{self.tokens / max(self.seconds, 1e-9) / 1e3:,.0f}k {unit}/s"] * bool(unit)
+        others += [f"{rate / 1e6:.2f}M pairs/s" if rate >= 1e5 else f"{rate / 1e3:.1f}k pairs/s"]
+        others += [f"alpha {self.alpha:.5f}"]
+        if width is None:
+            return ", ".join([*others, text])
+        for part in others:
+            if len(text) + 2 + len(part) <= width:
+                text += f", {part}"
+        return text
+
 
 @dataclass(frozen=True)
 class EpochDone(Event):
@@ -40,6 +93,9 @@ class EpochDone(Event):
     untrained: float
     alpha: float
     seconds: float
+
+    said = "epoch {epoch}/{epochs}: loss {loss:.4f} (at init {untrained:.4f}), {pairs:,} pairs, {seconds:.1f} s"
+    logged = ("epoch/loss", "epoch/seconds")
 
 
 @dataclass(frozen=True)
@@ -69,6 +125,30 @@ class Diagnosis(Event):
     noise: float | None
     seconds: float
 
+    logged = (
+        *("draws/total_variation", "draws/effective_size", "draws/true_positives", "draws/negative_gradient"),
+        *("draws/cosine", "draws/relative_error", "draws/noise"),
+    )
+
+    def line(self, width=None, unit=None):
+        """Return headings with figures under them, as many beside each other as fit into `width` columns."""
+        cells = (
+            ("variation (floor)", f"{_number(self.total_variation, '.4f')} ({_number(self.variation_floor, '.4f')})"),
+            ("effective size", f"{_number(self.effective_size, '.2f')} of {self.negatives}"),
+            ("true positives", _number(self.true_positives, ".2%")),
+            ("|gradient|", _number(self.negative_gradient, ".4f")),
+            ("cosine", _number(self.cosine, ".4f")),
+            ("error", _number(self.relative_error, ".3f")),
+            ("noise", _number(self.noise, ".3f")),
+        )
+        lines = [["", ""]]
+        for pair in cells:
+            pair = ["  " + cell.rjust(max(map(len, pair))) for cell in pair]
+            if width and lines[-1][0] and len(lines[-1][0]) + len(pair[0]) > width:
+                lines.append(["", ""])
+            lines[-1] = [line + cell for line, cell in zip(lines[-1], pair, strict=True)]
+        return "\n".join(line for pair in lines for line in pair)
+
 
 @dataclass(frozen=True)
 class Validated(Event):
@@ -89,6 +169,16 @@ class Validated(Event):
     stale: int
     seconds: float
 
+    def line(self, width=None, unit=None):
+        """Return the metric, how it stands to the best, and the other figures."""
+        standing = "the best so far" if self.improved else f"best {self.best:.4f} at epoch {_epochs(self.best_epoch)}"
+        others = ", ".join(f"{name} {value:.4f}" for name, value in self.figures.items() if name != self.metric)
+        text = f"{self.metric} {self.value:.4f} ({standing}); {others}, {self.seconds:.1f} s"
+        return f"epoch {_epochs(self.epoch)} evaluated: {text}"
+
+    def metrics(self):
+        return {f"valid/{name}": value for name, value in self.figures.items()}
+
 
 @dataclass(frozen=True)
 class BestRestored(Event):
@@ -105,6 +195,16 @@ class BestRestored(Event):
     last: dict
     early: bool
 
+    def line(self, width=None, unit=None):
+        why = "stopped early" if self.early else "done"
+        return (
+            f"{why} after epoch {_epochs(self.epoch)} with {self.metric} {self.last[self.metric]:.4f}; "
+            f"kept the best, epoch {_epochs(self.best_epoch)} with {self.best[self.metric]:.4f}"
+        )
+
+    def metrics(self):
+        return {f"best/{name}": value for name, value in self.best.items()} | {"best/epoch": self.best_epoch}
+
 
 @dataclass(frozen=True)
 class TrialStarted(Event):
@@ -114,6 +214,8 @@ class TrialStarted(Event):
     trials: int
     options: dict
     seed: int
+
+    of_search = True
 
 
 @dataclass(frozen=True)
@@ -133,6 +235,20 @@ class TrialDone(Event):
     reason: str | None
     seconds: float
 
+    of_search = True
+
+    def line(self, width=None, unit=None):
+        """Return its options, what came out, and the best so far."""
+        options = ", ".join(
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in {**self.options, "seed": self.seed}.items()
+        )
+        found = self.reason
+        if found is None:
+            best = "the best so far" if self.value == self.best else f"best {self.best:.4f}"
+            found = f"{self.metric} {self.value:.4f} at epoch {_epochs(self.epoch)} ({best})"
+        return f"trial {self.number}/{self.trials}: {options}: {found}, {self.seconds:.1f} s"
+
 
 @dataclass(frozen=True)
 class Compiling(Event):
@@ -148,6 +264,11 @@ class Compiled(Event):
     function: str
     seconds: float
 
+    said = "compiled {function} in {seconds:.1f} s"
+
+    def line(self, width=None, unit=None):
+        return super().line() if self.seconds >= _WORTH_A_LINE else ""
+
 
 @dataclass(frozen=True)
 class CostEstimated(Event):
@@ -160,6 +281,13 @@ class CostEstimated(Event):
     bytes: int
     seconds: float
     rate: float
+
+    def line(self, width=None, unit=None):
+        time = f"{self.seconds / 3600:.1f} hours" if self.seconds > 5400 else f"{self.seconds / 60:.0f} minutes"
+        return (
+            f"{self.method} over {self.n_vocab:,} targets: {self.bytes / 2**20:,.0f} MB for a batch's scores, "
+            f"about {time} at {self.rate / 1e9:.0f} GFLOP/s"
+        )
 
 
 @dataclass(frozen=True)
@@ -184,6 +312,24 @@ class ExchangesPlanned(Event):
         """Whether so few exchanges cost quality (bool)."""
         return self.exchanges < self.fewest
 
+    @property
+    def level(self):
+        return logging.WARNING if self.too_few else logging.INFO
+
+    def line(self, width=None, unit=None):
+        """Return the plan; a warning where there are too few."""
+        text = f"{self.ranks} ranks, {self.exchanges:,} exchanges, one after {self.every:,} tokens of each"
+        if self.alpha_scale != 1:
+            text += f"; alpha x {self.alpha_scale:.3g}"
+        if self.efficiency is not None:
+            text += f"; predicted: {self.efficiency:.0%} of the time is training"
+        if self.too_few:
+            text += (
+                f"\nWarning: fewer than {self.fewest} exchanges cost quality; lower --exchange-every to "
+                f"{self.every * self.exchanges // self.fewest:,}, or take fewer --ranks"
+            )
+        return text
+
 
 @dataclass(frozen=True)
 class ExchangesDone(Event):
@@ -202,6 +348,13 @@ class ExchangesDone(Event):
     slowness: float
     lost: int = 0
 
+    def line(self, width=None, unit=None):
+        lost = f"; lost ranks: {self.lost}" if self.lost else ""
+        return (
+            f"epoch {self.epoch}: {self.exchange / self.seconds:.0%} of the time in exchanges; slowest rank "
+            f"{self.slowest}, {self.slowness:.2f} times the mean{lost}"
+        )
+
 
 @dataclass(frozen=True)
 class RolledBack(Event):
@@ -211,8 +364,22 @@ class RolledBack(Event):
     fraction: float
     alpha_factor: float
 
+    said = "training diverged; went back to the last good state, alpha now x {alpha_factor:g}"
+    logged, level = ("train/alpha factor",), logging.WARNING
+
 
 @dataclass(frozen=True)
 class Interrupted(Event):
     epoch: int
     fraction: float
+
+    said, level = "interrupted after {fraction:.1%} of the run", logging.WARNING
+
+
+def _epochs(number):
+    """Return a number of epochs with two digits after the point, fewer where they are 0."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def _number(value, layout):
+    return "unknown" if value is None else format(value, layout)

@@ -4,7 +4,6 @@ import logging
 import sys
 
 from ..ground.errors import ConfigError
-from ..ground.events import ExchangesPlanned, Interrupted, RolledBack, RoundDone
 
 LOG = logging.getLogger("w2vneg")
 LOG.addHandler(logging.NullHandler())  # silent unless the program that uses us wants to hear
@@ -17,14 +16,11 @@ def log(event):
 
     The record has it as ``record.event``; the message has its figures in words.
     """
-    level = logging.DEBUG if isinstance(event, RoundDone) else logging.INFO
-    setback = isinstance(event, RolledBack | Interrupted) or (isinstance(event, ExchangesPlanned) and event.too_few)
-    level = logging.WARNING if setback else level
-    if LOG.isEnabledFor(level):
+    if LOG.isEnabledFor(event.level):
         figures = {name: value for name, value in event.as_dict().items() if value is not None}
         name = figures.pop("event")
         text = ", ".join(f"{key} {_shown(value)}" for key, value in figures.items())
-        LOG.log(level, "%s: %s", name, text, extra={"event": event})
+        LOG.log(event.level, "%s: %s", name, text, extra={"event": event})
 
 
 def _shown(value):
@@ -65,7 +61,7 @@ class Followers:
     def __call__(self, event):
         """Take an event of the run."""
         log(event)
-        if self._bar is not None and isinstance(event, RoundDone):
+        if self._bar is not None and event.passing:
             self._bar.set_postfix_str(f"epoch {event.epoch}, loss {event.loss:.4f}", refresh=False)
             self._bar.update(event.fraction - self._bar.n)
 

@@ -352,7 +352,7 @@ class Trainer:
         )
 
     def _tell(self, event):
-        if not isinstance(event, RoundDone):
+        if not event.passing:
             self.model.history.append(event.as_dict())
         for listener in self.listeners:
             listener(event)

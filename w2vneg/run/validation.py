@@ -21,12 +21,11 @@ import scipy.sparse
 from ..data.encoded.heldout import HeldOut, read_pairs_file
 from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..ground.events import BestRestored, Validated
-from ..vectors.evaluation import evaluate_ranking, scores_of
+from ..vectors.evaluation import METRICS, evaluate_ranking, scores_of
 from ..vectors.evaluation.analogy import HALVES
 from ..vectors.evaluation.correction import RAW, share_of
 from .state import Best
 
-METRICS = ("mpr", "prec@K", "recall@K", "ndcg@K", "nll", "likelihood")
 _OTHER_K = 15  # of the figures reported beside a metric without a K
 _SAME_POINT = 1e-9  # of an epoch; rounding never moves an evaluation by a round
 
@@ -41,37 +40,36 @@ class Metric:
 
     @classmethod
     def parse(cls, text):
-        """Read ``mpr``, ``nll``, ``likelihood``, ``prec@15``, ``recall@15``, ``ndcg@15`` or one of `set_names`.
+        """Read ``mpr``, ``ndcg@15`` or another figure that has a name for this in `METRICS`, or one of `set_names`.
 
         ConfigError for anything else.
         """
         text = str(text).strip().lower()
         if text in set_names():
             return cls(text)
-        if text in ("mpr", "likelihood", "nll"):
-            return cls(text, sign=-1 if text == "nll" else 1)
-        found = re.fullmatch(r"(prec|recall|ndcg)@([1-9]\d{0,8})", text)
-        if found is None:
-            known = f"{', '.join(METRICS)} with a whole number above 0 for K"
-            names = (*METRICS, *set_names())
-            example = f"; write {text}@15." if text in ("prec", "recall", "ndcg") else did_you_mean(text, names, 0)
-            raise ConfigError(f"unknown metric {text!r}{example} Known: {known}; of words {', '.join(set_names())}")
-        return cls(text, int(found[2]))
+        name, _, k = text.partition("@")
+        by_name = {one.chosen_as: one for one in _choosable().values()}
+        one = by_name.get(name)
+        if one is not None and re.fullmatch(r"@[1-9]\d{0,8}" if one.at_k else "", text[len(name) :]):
+            return cls(text, int(k) if one.at_k else _OTHER_K, one.sign)
+        names = [by_name[each].full(each, "K") for each in by_name]
+        known = f"{', '.join(names)} with a whole number above 0 for K"
+        at_k = one is not None and one.at_k and text == name
+        example = f"; write {text}@15." if at_k else did_you_mean(text, (*names, *set_names()), 0)
+        raise ConfigError(f"unknown metric {text!r}{example} Known: {known}; of words {', '.join(set_names())}")
 
     def figures(self, result):
         """Return what is reported of a RankingResult: dict of str -> float, the metric itself among them."""
-        k = self.k
-        return {
-            "mpr": result.mpr,
-            "nll": result.nll,
-            "likelihood": result.likelihood,
-            f"prec@{k}": result.precision[k],
-            f"recall@{k}": result.recall[k],
-            f"ndcg@{k}": result.ndcg[k],
-        }
+        found = result.by_name()
+        return {one.full(one.chosen_as, self.k): found[one.full(name, self.k)] for name, one in _choosable().items()}
 
     def better(self, value, than):
         return self.sign * value > self.sign * than
+
+
+def _choosable():
+    """Return the figures of a ranking that runs are chosen by: dict of str -> RankingMetric."""
+    return {name: METRICS[name] for name in METRICS if METRICS[name].chosen_as}
 
 
 def set_names():
@@ -222,7 +220,7 @@ class Validate:
     pairs : path, table in memory or HeldOut
         Held-out pairs, ranked between rounds; the best state is what `fit` ends with.
     metric : str
-        What is best: mpr, prec@K, recall@K, ndcg@K, nll or likelihood.
+        What is best: mpr, ndcg@15, nll or another figure that docs/ranking.md has a name of ``--metric`` for.
     patience : int, at least 1, optional
         Stop after so many evaluations in a row without a better one; None goes through all epochs.
     every : float, above 0

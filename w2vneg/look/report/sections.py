@@ -61,7 +61,7 @@ def _facts(subject):
     if epochs:
         facts["pairs trained"] = f"{sum(record['pairs'] for record in epochs):,}"
         facts["seconds of training"] = f"{_spent(epochs)[1].sum():.1f}"
-        facts["last loss"] = f"{epochs[-1]['loss']:.4f} (untrained {epochs[-1]['untrained']:.4f})"
+        facts["last loss"] = f"{epochs[-1]['loss']:.4f} (at init {epochs[-1]['untrained']:.4f})"
     return facts | {name: str(value) for name, value in subject.versions.items()}
 
 
@@ -79,7 +79,7 @@ def learning(subjects):
             column = lambda name, records=records: np.array([record[name] for record in records], float)  # noqa: E731
             epoch = column("epoch")
             loss.append(Series(one.name, epoch, column("loss"), like=number))
-            loss.append(Series(f"{one.name}, untrained", epoch, column("untrained"), reference=True, like=number))
+            loss.append(Series(f"{one.name}, at init", epoch, column("untrained"), reference=True, like=number))
             alpha.append(Series(one.name, epoch, column("alpha"), like=number))
             tokens, seconds = _spent(records)
             rate.append(Series(one.name, epoch, tokens / seconds / 1e6, like=number))

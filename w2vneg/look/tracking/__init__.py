@@ -4,12 +4,10 @@ Each is told the options of the run once, figures by name as they come, and at t
 is the thousandth of an epoch, so that a resumed run goes on where it was.
 """
 
-import dataclasses
 import warnings
 from contextlib import suppress
 
 from ...ground.errors import ConfigError, OutputError, W2vnegError
-from ...ground.events import BestRestored, Diagnosis, EpochDone, RolledBack, RoundDone, Validated
 from ...ground.jit import available_threads
 from ...ground.registry import Registry, import_all
 
@@ -20,10 +18,14 @@ _APART = 0.01  # of an epoch between two figures of rounds: a hundred points eac
 class Tracker:
     """Keeps the figures of one run at a place.
 
+    keeps : str, what, and where_to : str, whether a FILE or a DIR, for the docs; extra : str, what installs its package
+
     Parameters
     ----------
     place : str, what stands behind the name of the tracker
     """
+
+    keeps, where_to, extra = "", "DIR", ""
 
     def __init__(self, place):
         self.place = place
@@ -96,18 +98,14 @@ class Tracking:
 
     def __call__(self, event):
         """Take an event of the run."""
-        if isinstance(event, RoundDone):
-            epoch = event.fraction * self._config.epochs
+        epoch, metrics = event.moment(self._config.epochs), event.metrics()
+        if not metrics or epoch is None:
+            return
+        if event.passing:
             if self._told is not None and epoch - self._told < _APART:
                 return
             self._told = epoch
-        elif isinstance(event, RolledBack):
-            epoch = event.fraction * self._config.epochs
-        else:
-            epoch = getattr(event, "epoch", None)
-        figures = figures_of(event)
-        if figures and epoch is not None:
-            self._tell_all("log", float(epoch), figures)
+        self._tell_all("log", float(epoch), metrics)
 
     def keep_vectors(self, vectors, counts):
         """Hand over the vectors. vectors : Vectors, by falling count; counts : int64 (n,), of their words"""
@@ -122,39 +120,6 @@ class Tracking:
                 with suppress(Exception):
                     tracker.end()
                 self._warn(f"Warning: cannot track to {tracker.place} ({error}); training goes on without it.")
-
-
-def figures_of(event):
-    """Return what an event says in numbers, by names that group: dict of str -> float."""
-    if isinstance(event, RoundDone):
-        return {"train/loss": event.loss, "train/alpha": event.alpha, "train/pairs per s": _rate(event)}
-    if isinstance(event, EpochDone):
-        return {"epoch/loss": event.loss, "epoch/seconds": event.seconds}
-    if isinstance(event, Validated):
-        return {f"valid/{name}": value for name, value in event.figures.items()}
-    if isinstance(event, BestRestored):
-        return {f"best/{name}": value for name, value in event.best.items()} | {"best/epoch": event.best_epoch}
-    if isinstance(event, Diagnosis):
-        values = dataclasses.asdict(event)
-        return {f"draws/{name}": values[name] for name in _DRAWS if values[name] is not None}
-    if isinstance(event, RolledBack):
-        return {"train/alpha factor": event.alpha_factor}
-    return {}
-
-
-_DRAWS = (
-    "total_variation",
-    "effective_size",
-    "true_positives",
-    "negative_gradient",
-    "cosine",
-    "relative_error",
-    "noise",
-)
-
-
-def _rate(event):
-    return event.pairs / max(event.seconds, 1e-9)
 
 
 def step_of(epoch):

@@ -15,6 +15,8 @@ _HEADING = ["run", "epoch", "figure", "value"]
 class CsvFile(Tracker):
     """``csv=FILE``; lines are added to a file of former runs, and are there as they come."""
 
+    keeps, where_to = "a line for each figure: run, epoch, figure, value; runs add to one file", "FILE"
+
     def check(self):
         check_writable(self.place)
         try:

@@ -15,8 +15,10 @@ _LONGEST = 500  # letters of a parameter's value
 class MlFlow(Tracker):
     """``mlflow=DIR``, as ``mlflow ui --backend-store-uri sqlite:///DIR/mlflow.db`` shows it."""
 
+    keeps, extra = "a run in the database `DIR/mlflow.db`, for `mlflow ui`", "mlflow"
+
     def check(self):
-        self._mlflow = require("mlflow", "mlflow", "--track mlflow")
+        self._mlflow = require("mlflow", self.extra, "--track mlflow")
         check_folder_writable(self.place)
 
     def begin(self, options):

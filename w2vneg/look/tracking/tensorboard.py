@@ -13,8 +13,10 @@ _SHOWN = 10_000  # most frequent words; the projector of a browser does not take
 class TensorBoard(Tracker):
     """``tensorboard=DIR``, the log directory; a run that is resumed adds a file to it."""
 
+    keeps, extra = "scalars, options, and the 10,000 most frequent words for the projector", "tensorboard"
+
     def check(self):
-        self._writers = require("tensorboardX", "tensorboard", "--track tensorboard")
+        self._writers = require("tensorboardX", self.extra, "--track tensorboard")
         check_folder_writable(self.place)
 
     def begin(self, options):

@@ -11,8 +11,10 @@ from . import TRACKERS, Tracker, step_of
 class WeightsAndBiases(Tracker):
     """``wandb=DIR``; nothing leaves the machine."""
 
+    keeps, extra = "a run of Weights & Biases, offline; `wandb sync` sends it when you want to", "wandb"
+
     def check(self):
-        self._wandb = require("wandb", "wandb", "--track wandb")
+        self._wandb = require("wandb", self.extra, "--track wandb")
         check_folder_writable(self.place)
 
     def begin(self, options):

@@ -9,6 +9,7 @@ EVALUATORS: Registry = Registry("evaluator")
 
 from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions  # noqa: E402
 from .likelihood import LikelihoodResult, evaluate_likelihood  # noqa: E402
+from .metrics import METRICS  # noqa: E402
 from .ranking import KS, RankingResult, evaluate_ranking  # noqa: E402
 from .scores import LogitScores, cooccurrence_scores, history_scores, popularity_scores, scores_of  # noqa: E402
 from .similarity import SimilarityResult, evaluate_similarity, read_pairs  # noqa: E402
@@ -16,6 +17,7 @@ from .similarity import SimilarityResult, evaluate_similarity, read_pairs  # noq
 __all__ = [
     "EVALUATORS",
     "KS",
+    "METRICS",
     "AnalogyResult",
     "LikelihoodResult",
     "LogitScores",

@@ -7,7 +7,7 @@
 Popularity and item-item co-occurrence are counted in the training part of the same split, and ranked like the model.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ import scipy.sparse
 from ...data.encoded import read_pairs_file
 from ...data.readers.frames import Frame
 from ...ground.files.memory import memory_size
-from . import KS, cooccurrence_scores, evaluate_ranking, history_scores, popularity_scores, scores_of
+from . import KS, METRICS, cooccurrence_scores, evaluate_ranking, history_scores, popularity_scores, scores_of
 from .folding import with_users
 from .scores import history_memory
 
@@ -64,7 +64,8 @@ class RankingEvaluation:
         return [name for name, value in own.items() if name in other and not value > other[name]]
 
     def as_dict(self):
-        return asdict(self)
+        results = {name: one.as_dict() for name, one in self.results.items()}
+        return asdict(replace(self, results={})) | {"results": results}
 
 
 def evaluate_with_baselines(
@@ -206,14 +207,6 @@ def _why_no_cooccurrence(counted, model):
 
 
 def _figures(result):
-    """Return all figures of which more is better: dict of name -> float."""
-    figures = {
-        "mpr": result.mpr,
-        "mrr": result.mrr,
-        "auc": result.auc,
-        "likelihood": result.likelihood,
-        "nll": None if result.nll is None else -result.nll,
-    }
-    for name in ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map"):
-        figures |= {f"{name}@{k}": value for k, value in getattr(result, name).items()}
-    return {name: value for name, value in figures.items() if value is not None}
+    """Return all figures of which more is better, or less, turned round: dict of name -> float."""
+    signs = {name: METRICS[name.partition("@")[0]].sign for name in result.by_name()}
+    return {name: signs[name] * value for name, value in result.by_name().items() if signs[name] and value is not None}

@@ -1,26 +1,7 @@
 """Ranking of held-out pairs (i, j): where does j stand among all targets, sorted by the raw logit s_ij?
 
-    rank_ij = #{j' : s_ij' > s_ij} + ½ #{j' ≠ j : s_ij' = s_ij}                 0 is the top; ties count half
-    MPR     = mean over pairs of 1 − rank_ij / (V − 1)                          share of the catalogue ranked below j
-    sampled MPR (RS eq. 10) = how often s_ij > s_ij' for j' drawn uniformly from the catalogue, ties lost
-    Prec@k  = share of pairs with j among the k best targets                    the papers' (RS §3.2.3, CIS §4)
-    likelihood E[g_i(j)] (RS eq. 9), mean NLL and perplexity, with g_i = softmax of s_i over all targets
-
-Recommendation people ask for lists: the k best targets for i against the set R_i of all its held-out targets.
-
-    list precision@k = |top_k ∩ R_i| / k        recall@k = |top_k ∩ R_i| / |R_i|        hit rate@k = 1 if they meet
-    NDCG@k = Σ_{j ∈ top_k ∩ R_i} 1 / log₂(place_ij + 2)  /  Σ_{r < min(k, |R_i|)} 1 / log₂(r + 2)
-
-    MAP@k = Σ_{j ∈ top_k ∩ R_i} |R_i ∩ top_place(j)| / place(j)  /  min(k, |R_i|)
-    MRR = 1 / place of the best of R_i; here places count from 1 on
-    AUC = how often one of R_i is above a target that is not, equal ones half
-
-each a mean over centres. Of the lists themselves:
-
-    coverage@k = share of all targets that stand in any list        novelty@k = mean of −log₂ (share of all counts)
-
-Equal scores have no order: every figure is its average over all orders of the equal ones (`orders`), but for
-the last two, whose lists take equal ones in the order of ids.
+What is made of the places is in `metrics`, a figure a row: means over pairs, as the papers have them, and means over
+centres of the lists that recommendation people ask for: the k best targets of i against all its held-out ones.
 Where known targets are left out, they are taken from i's catalogue before anything is ranked or normalised; V then is
 what remains. Intervals: percentile bootstrap over centres, whose pairs belong together; beyond `_GROUPS` centres, over
 that many random groups of them.
@@ -35,6 +16,7 @@ from ...ground.errors import ConfigError, InputError
 from ...kernels.evaluation.best import best_of_rows
 from ...kernels.evaluation.ranking import Question, find_places
 from . import EVALUATORS
+from .metrics import METRICS
 from .orders import TieGroups
 
 _SCORES = 16_000_000  # scores held at a time (64 MB as float32)
@@ -44,31 +26,17 @@ KS = (1, 5, 15, 50)
 
 @dataclass(frozen=True)
 class RankingResult:
-    """mpr, mpr_sampled, likelihood, nll, perplexity : float; likelihoods are None for scores that are no logits,
-    mpr_sampled without samples
-    precision : dict of k -> float, the papers'; list_precision, recall, hit_rate, ndcg, map : dict of k -> float
-    mrr, auc : float; coverage, novelty : dict of k -> float, novelty in bits and empty where nothing was counted
+    """What is found; every figure of `METRICS` is an attribute, too: ``result.mpr``, ``result.ndcg[15]``.
+
+    figures : dict of name -> float, or dict of k -> float; None where it is not known (likelihoods of scores that are
+        no logits, mpr_sampled without samples), empty for novelty where nothing was counted
     intervals : dict of name -> (low, high), 95 %, for every figure ("precision@5") but coverage, no mean; empty without
-    bootstrap, and for a single centre
+        bootstrap, and for a single centre
     pairs : float, their weights' sum; distinct_pairs, centres : int; targets : int, in the catalogue
     known_left_out : bool; known_held_out : int, pairs both known and held out, which stay in the catalogue
     """
 
-    mpr: float
-    mpr_sampled: float | None
-    precision: dict
-    list_precision: dict
-    recall: dict
-    hit_rate: dict
-    ndcg: dict
-    map: dict
-    mrr: float
-    auc: float
-    coverage: dict
-    novelty: dict
-    likelihood: float | None
-    nll: float | None
-    perplexity: float | None
+    figures: dict
     pairs: float
     distinct_pairs: int
     centres: int
@@ -77,8 +45,22 @@ class RankingResult:
     known_held_out: int
     intervals: dict
 
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["figures"][name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no {name!r}") from None
+
+    def by_name(self):
+        """Return every figure by its full name, as ``"precision@5"``: dict of str -> float or None."""
+        found = {}
+        for name, value in self.figures.items():
+            found |= {f"{name}@{k}": one for k, one in value.items()} if METRICS[name].at_k else {name: value}
+        return found
+
     def as_dict(self):
-        return asdict(self)
+        facts = asdict(self)
+        return facts.pop("figures") | facts
 
 
 @EVALUATORS.register("ranking")
@@ -133,8 +115,9 @@ def evaluate_ranking(
     lists = _Lists(ks, n_targets, counts)
     for start in range(0, len(centres), rows):
         part = slice(start, start + rows)
-        block = _Block(scores(centres[part]), centres[part], held, known_in)
-        for name, sums in (block.sums(ks, logits, samples, for_samples) | lists.sums(block.scores)).items():
+        block = Block(scores(centres[part]), centres[part], held, known_in, logits, samples, for_samples)
+        block.novelty = lists.look(block.scores)
+        for name, sums in _sums(block, ks).items():
             total = table.setdefault(name, np.zeros(groups.max() + 1))
             total += np.bincount(groups[part], sums, len(total))
     facts = {
@@ -145,21 +128,25 @@ def evaluate_ranking(
         "known_left_out": known is not None,
         "known_held_out": 0 if known_in is None else int(known_in.multiply(held.astype(bool)).nnz),
     }
-    return _result(table, ks, facts | {"coverage": lists.coverage()}, bootstrap, for_bootstrap)
+    figures = _figures(table, ks) | {"coverage": lists.coverage()}
+    return RankingResult(figures, **facts, intervals=_intervals(table, bootstrap, for_bootstrap))
 
 
-class _Block:
-    """The held-out pairs of some centres, placed.
+class Block:
+    """The held-out pairs of some centres, placed, for the figures of `metrics`.
 
     row : int64, (n,), which centre of the block; weight : float64, (n,)
     above, equal : int64, (n,), targets that score higher, and others that score the same
     size : int64, (b,), of each centre's catalogue; log_p : float64, (n,)
-    scores : (b, n_targets), −∞ for what is left out
+    scores : (b, n_targets), −∞ for what is left out; relevant : float64, (b,), held-out targets of each centre
+    ties : orders.TieGroups; novelty : callable, k -> float64 (b,) or None
+    logits, samples, rng : as `evaluate_ranking` was given them
     """
 
-    def __init__(self, scores, centres, held, known):
+    def __init__(self, scores, centres, held, known, logits, samples, rng):
         part = held[centres]
         self.n_centres = len(centres)
+        self.logits, self.samples, self.rng = logits, samples, rng
         self.row = np.repeat(np.arange(len(centres)), np.diff(part.indptr))
         self.weight = part.data
         if known is None:
@@ -175,39 +162,25 @@ class _Block:
         self.above, self.equal = found.above, found.equal
         self.size = scores.shape[1] - found.gone
         self.log_p = found.own - found.log_z[self.row]
+        self.relevant = self.total(None)
+        self.ties = TieGroups(self.row, self.above, self.equal, self.n_centres)
 
-    def _total(self, values):
+    def total(self, values):
+        """Return sums over each centre's pairs, float64 (b,), of values (n,); None counts them."""
         return np.bincount(self.row, values, self.n_centres)
 
-    def sums(self, ks, logits, samples, rng):
-        """Return what every figure is made of: dict of name -> float64 (b,), sums over each centre's pairs."""
-        size = self.size[self.row]
-        rank = self.above + 0.5 * self.equal
-        sums = {"pairs": self._total(self.weight), "centres": np.ones(self.n_centres)}
-        sums["mpr"] = self._total(self.weight * (1.0 - rank / np.maximum(size - 1, 1)))
-        if samples:
-            below = size - 1 - self.above - self.equal
-            wins = rng.binomial(samples, below / size)  # each j' is below j with this chance
-            sums["mpr_sampled"] = self._total(self.weight * wins / samples)
-        if logits:
-            sums["log_p"] = self._total(self.weight * self.log_p)
-            sums["likelihood"] = self._total(self.weight * np.exp(self.log_p))
-        relevant = self._total(None)
-        ties = TieGroups(self.row, self.above, self.equal, self.n_centres)
-        sums |= {"mrr": ties.reciprocal_rank(), "auc": ties.auc(self.size)}
-        gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(max(ks)) + 2.0))])
-        for k in ks:
-            inside = np.clip((k - self.above) / (self.equal + 1.0), 0.0, 1.0)
-            hits = self._total(inside)
-            first, last = np.minimum(self.above, k), np.minimum(self.above + self.equal + 1, k)
-            gain = self._total((gains[last] - gains[first]) / (self.equal + 1.0))
-            sums[f"precision@{k}"] = self._total(self.weight * inside)
-            sums[f"list_precision@{k}"] = hits / k
-            sums[f"recall@{k}"] = hits / relevant
-            sums[f"hit_rate@{k}"] = ties.hit_rate(k)
-            sums[f"map@{k}"] = ties.average_precision(k)
-            sums[f"ndcg@{k}"] = gain / gains[np.minimum(k, relevant).astype(np.int64)]
-        return sums
+    def inside(self, k):
+        """Return how much of each pair's target is among the k best, float64 (n,): 0 to 1, a share in a tie."""
+        return np.clip((k - self.above) / (self.equal + 1.0), 0.0, 1.0)
+
+
+def _sums(block, ks):
+    """Return what every figure is made of: dict of name -> float64 (b,), sums over each centre's pairs."""
+    sums = {"pairs": block.total(block.weight), "centres": np.ones(block.n_centres)}
+    for name in METRICS:
+        one = METRICS[name]
+        sums |= {f"{name}@{k}": one.sums(block, k) for k in ks} if one.at_k else {name: one.sums(block)}
+    return {name: values for name, values in sums.items() if values is not None}
 
 
 class _Lists:
@@ -220,18 +193,17 @@ class _Lists:
             counts = np.asarray(counts, np.float64)
             self._bits = -np.log2(np.where(counts > 0, counts, 0.5 * counts[counts > 0].min()) / counts.sum())
 
-    def sums(self, scores):
-        """Return the novelty of each centre's lists: dict of name -> float64 (b,); and remember what they hold."""
+    def look(self, scores):
+        """Remember what the lists hold; return a function of k, the novelty of each centre's list, float64 (b,)."""
         k = min(max(self._ks), scores.shape[1])
         ids = best_of_rows(scores.astype(np.float32, copy=False), k).ids
         listed = ids >= 0
         np.minimum.at(self._best_place, ids[listed], np.broadcast_to(np.arange(k), ids.shape)[listed])
         if self._bits is None:
-            return {}
+            return lambda k: None
         bits = np.cumsum(np.where(listed, self._bits[ids], 0.0), axis=1)
         lengths = np.cumsum(listed, axis=1)
-        ends = {one: min(one, k) - 1 for one in self._ks}
-        return {f"novelty@{one}": bits[:, end] / np.maximum(lengths[:, end], 1) for one, end in ends.items()}
+        return lambda one: bits[:, min(one, k) - 1] / np.maximum(lengths[:, min(one, k) - 1], 1)
 
     def coverage(self):
         return {k: float((self._best_place < k).mean()) for k in self._ks}
@@ -261,24 +233,17 @@ def _as_known(known, n_centres, n_targets):
     return scipy.sparse.csr_matrix((ones, (known.row[asked], known.col[asked])), (n_centres, n_targets))
 
 
-_BY_PAIR = ("mpr", "mpr_sampled", "likelihood", "log_p", "precision")
-_BY_K = ("precision", "list_precision", "recall", "hit_rate", "ndcg", "map")
-
-
 def _means(table, weights):
     """Return every figure for each of these weights of the groups: dict of name -> float64 (r,).
 
     weights : float64, (r, groups)
     """
     by_pair, by_centre = weights @ table["pairs"], weights @ table["centres"]
-    means = {
-        name: weights @ sums / (by_pair if name.split("@")[0] in _BY_PAIR else by_centre)
-        for name, sums in table.items()
-        if name not in ("pairs", "centres")
-    }
-    if "log_p" in means:
-        means["nll"] = -means.pop("log_p")
-        means["perplexity"] = np.exp(means["nll"])
+    means = {}
+    for name, sums in table.items():
+        if name not in ("pairs", "centres"):
+            one = METRICS[name.partition("@")[0]]
+            means[name] = one.of_mean(weights @ sums / (by_pair if one.by_pair else by_centre))
     return means
 
 
@@ -298,13 +263,9 @@ def _intervals(table, bootstrap, rng):
     return intervals
 
 
-def _result(table, ks, facts, bootstrap, rng):
+def _figures(table, ks):
     means = {name: float(value[0]) for name, value in _means(table, np.ones((1, len(table["centres"])))).items()}
-    single = ("mpr", "mpr_sampled", "mrr", "auc", "likelihood", "nll", "perplexity")
-    return RankingResult(
-        **{name: means.get(name) for name in single},
-        **{name: {k: means[f"{name}@{k}"] for k in ks} for name in _BY_K},
-        **facts,
-        novelty={k: means[f"novelty@{k}"] for k in ks if f"novelty@{k}" in means},
-        intervals=_intervals(table, bootstrap, rng),
-    )
+    return {
+        name: {k: means[f"{name}@{k}"] for k in ks if f"{name}@{k}" in means} if METRICS[name].at_k else means.get(name)
+        for name in METRICS
+    }

@@ -1,6 +1,7 @@
 """Files that hold vectors, a format a file: word2vec text and binary, npz, safetensors, fastText's, tables, folders.
 
-`load` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
+A format is an entry of `FORMATS`, made in a file of this folder; every file whose name does not begin with _ is
+imported. `load` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
 unpickled. A file is read into ``(words, matrix, counts)``: Words; ndarray, float32, (n, dim),
 C-contiguous; ndarray, int64, (n,) or None.
 """
@@ -14,46 +15,12 @@ import numpy as np
 from ...data.words import Words
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, did_you_mean
 from ...ground.files.bounded import check_regular
+from ...ground.registry import import_all
 from ...objectives.readout import parse
-from . import binary, columns, fasttext, folder, index, npz, packed, projector, static, tensors, text
-from .common import Stored, row_not_finite
+from . import folder, packed
+from .common import FORMATS, Stored, row_not_finite
 
-SUFFIXES = {
-    ".txt": "word2vec",
-    ".vec": "word2vec",
-    ".bin": "word2vec-binary",
-    ".npz": "npz",
-    ".safetensors": "safetensors",
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-}  # str -> format
-_FILES = {
-    "word2vec": text.write,
-    "word2vec-binary": binary.write,
-    "npz": npz.write,
-    "safetensors": tensors.write,
-    "parquet": columns.write_parquet,
-    "arrow": columns.write_arrow,
-}
-_FOLDERS = {
-    "model2vec": static.write_model2vec,
-    "sentence-transformers": static.write_sentence_transformers,
-    "projector": projector.write,
-    "faiss": index.write_cosine,
-    "faiss-dot": index.write_dot,
-}
-_READ = {
-    "word2vec": text.read,
-    "word2vec-binary": binary.read,
-    "npz": npz.read,
-    "safetensors": tensors.read,
-    "parquet": columns.read_parquet,
-    "arrow": columns.read_arrow,
-    "fasttext": fasttext.read,
-    "static": static.read,
-}
-FORMATS, FOLDERS = tuple(_FILES), tuple(_FOLDERS)
+import_all(__path__, __name__)
 
 _FOREIGN = {
     b"\x80": "a pickle, as gensim's .kv and .model are; opening one may run any code, so it is not read. In Python do "
@@ -72,8 +39,7 @@ def detect(path):
     Returns
     -------
     str
-        ``"folder"`` for a model folder, ``"static"`` for one of model2vec or sentence-transformers, ``"packed"`` for a
-        compressed file, ``"fasttext"``, or one of `FORMATS`.
+        One of `FORMATS`, ``"folder"`` for a model folder, or ``"packed"`` for a compressed file.
 
     Raises
     ------
@@ -83,7 +49,7 @@ def detect(path):
     """
     path = Path(path)
     if path.is_dir():
-        return "static" if static.looks_like_it(path) else "folder"
+        return _recognised(path, folder=True) or "folder"
     check_regular(path)
     try:
         with open(path, "rb") as stream:
@@ -97,17 +63,18 @@ def detect(path):
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     if not head:
         raise InputError(f"{path} is empty; it should hold vectors: write it again")
-    if tensors.looks_like_it(head):  # first, as the length at its beginning may look like anything
-        return "safetensors"
+    if found := _recognised(head):
+        return found
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             raise InputError(f"{path} is {what}")
-    known = [(b"PK\x03\x04", "npz"), (fasttext.MAGIC, "fasttext"), *columns.MAGIC.items()]
-    known += [(magic, "packed") for magic in packed.MAGIC]
-    for magic, name in known:
-        if head.startswith(magic):
-            return name
-    return "word2vec-binary" if binary.looks_binary(head) else "word2vec"
+    return "packed" if head.startswith(packed.MAGIC) else "word2vec"
+
+
+def _recognised(seen, folder=False):
+    by_sign = lambda name: isinstance(FORMATS[name].recognises, bytes)  # noqa: E731 (safetensors may begin like any)
+    names = sorted(FORMATS, key=by_sign)
+    return next((name for name in names if FORMATS[name].folder == folder and FORMATS[name].is_it(seen)), None)
 
 
 def load(path, readout=None):
@@ -167,18 +134,28 @@ def _read(path, readout, spell):
             f"{path} holds vectors that are made already; read-out {readout!r} needs a model folder "
             "(w2vneg train --save-model DIR)"
         )
-    return _READ[found](path, spell)
+    return FORMATS[found].read(path, spell)
+
+
+def saved():
+    """Return the names of the formats that `save` writes (list of str)."""
+    return [name for name in FORMATS if FORMATS[name].write and not FORMATS[name].of_model]
+
+
+def suffixes():
+    """Return which format an ending of a name stands for, dict of str -> str."""
+    return {suffix: name for name in FORMATS for suffix in FORMATS[name].suffixes}
 
 
 def format_of(path):
     """Return the format that the suffix of `path` stands for; ConfigError if it stands for none."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
+    suffix, known = Path(path).suffix.lower(), suffixes()
+    if suffix not in known:
         raise ConfigError(
-            f"cannot tell a format from the name {str(path)!r}; name the format ({', '.join(FORMATS + FOLDERS)}), "
-            f"or end the name in {', '.join(SUFFIXES)}"
+            f"cannot tell a format from the name {str(path)!r}; name the format ({', '.join(saved())}), "
+            f"or end the name in {', '.join(known)}"
         )
-    return SUFFIXES[suffix]
+    return known[suffix]
 
 
 def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None):
@@ -192,7 +169,7 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
     counts : ndarray, int64, (n,), or None
         Not kept by word2vec's formats, model2vec and sentence-transformers.
     format : str or None
-        One of `FORMATS`, or of `FOLDERS`, which write a folder. None takes it from the suffix of `path`.
+        One of `saved`; some write a folder. None takes it from the suffix of `path`.
     precision : int, in 1…9, or None
         Significant digits of word2vec text; None writes as many as read back to the same float32 values.
     spellings : readout.letters.Spellings, optional
@@ -207,14 +184,11 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
     """
     if format is None:
         format = format_of(path)
-    if format not in FORMATS + FOLDERS:
-        raise ConfigError(f"unknown format {format!r}{did_you_mean(format, FORMATS + FOLDERS)}")
+    if format not in saved():
+        raise ConfigError(f"unknown format {format!r}{did_you_mean(format, saved())}")
     if row_not_finite(matrix) is not None:
         raise OutputError(f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha")
     stored = Stored(Words.of(words), matrix, counts, spellings)
-    if format == "word2vec":
-        text.write(path, stored, precision)
-        return
-    if precision is not None:
+    if precision is not None and format != "word2vec":
         raise ConfigError(f"a precision goes with the text format word2vec only, not with {format}")
-    (_FILES | _FOLDERS)[format](path, stored)
+    FORMATS[format].write(path, stored, **({} if precision is None else {"precision": precision}))

@@ -12,7 +12,7 @@ import numpy as np
 from ...data.words import Words
 from ...ground.errors import InputError
 from ...ground.files.atomic import atomic_file
-from .common import NUMBER, Stored, TakenWords, check_finite, check_words, promised
+from .common import FORMATS, NUMBER, Format, Stored, TakenWords, check_finite, check_words, promised
 
 _HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?\n")  # no file has more than 18 digits can tell
 _NUMBERS = re.compile(rb"[-+.0-9eE \t]*\r?")
@@ -149,3 +149,14 @@ def _read_rows(path, source, n, dim):
     if source.rest().strip():
         raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
     return Stored(Words(words.places), matrix[: len(words.places)], None, notes=words.notes())
+
+
+FORMATS.register("word2vec-binary")(
+    Format(
+        "the first line of `word2vec`, then each word, a blank, and little-endian float32 numbers",
+        write=write,
+        read=read,
+        suffixes=(".bin",),
+        recognises=looks_binary,
+    )
+)

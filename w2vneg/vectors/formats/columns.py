@@ -10,9 +10,9 @@ import numpy as np
 from ...data.words import Words
 from ...ground.errors import InputError, require
 from ...ground.files.atomic import atomic_file
-from .common import Stored, check_parts, check_text
+from .common import FORMATS, Format, Stored, check_parts, check_text
 
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}  # what a file begins with -> its format
+_HOLDS = "a table: `word`, `count` if known, `vector`"
 _WORDS_A_BYTE = 8  # more different words than that no packing holds
 _REMEDY = "; expected columns word and vector: write it again"
 
@@ -100,3 +100,11 @@ def _lengths(vectors):
     import pyarrow.compute as compute
 
     return compute.list_value_length(vectors).to_numpy()
+
+
+FORMATS.register("parquet")(
+    Format(_HOLDS, "parquet", write_parquet, read_parquet, suffixes=(".parquet",), recognises=b"PAR1")
+)
+FORMATS.register("arrow")(
+    Format(_HOLDS, "parquet", write_arrow, read_arrow, suffixes=(".arrow", ".feather"), recognises=b"ARROW1")
+)

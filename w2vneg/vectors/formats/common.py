@@ -1,12 +1,15 @@
-"""What the formats share: headers that promise too much, words that cannot be written, numbers that are not finite."""
+"""What the formats share: their registry, headers that promise too much, words that cannot be written, odd numbers."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...data.words import END, Words
 from ...ground.errors import InputError, OutputError
+from ...ground.registry import Registry
 
 ARRAYS = ("matrix", "word_bytes", "word_offsets")
 """Names of the arrays that hold vectors: float32, (n, dim); the words' UTF-8 bytes, uint8; int64, (n + 1,)."""
@@ -18,6 +21,36 @@ _BLANK = re.compile(rb"[ \t\n\r\v\f]")
 _NUMBERS = 1 << 18  # looked at together
 _CUT_AT = 98  # bytes of a word that word2vec.c keeps, and the last one
 _DIGITS = 18  # of a number in a header that any file could have
+
+
+FORMATS = Registry("format")  # str -> Format
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of vectors; the file that writes or reads it enters it into `FORMATS`.
+
+    holds : str, what stands in it, for the docs; extra : str, which of w2vneg's installs what it needs
+    write : callable, (path, Stored); of a whole model (path, Model) if `of_model`; None if it is only read
+    read : callable, (path, spell) -> Stored; None if it is only written
+    suffixes : tuple of str, names of files that stand for it; folder : bool, it is a folder, not a file
+    recognises : callable, of the beginning of a file (bytes), or of a folder (Path), or the bytes that it begins with
+    """
+
+    holds: str = ""
+    extra: str = ""
+    write: Callable | None = None
+    read: Callable | None = None
+    suffixes: tuple = ()
+    folder: bool = False
+    of_model: bool = False
+    recognises: Callable | bytes | None = None
+
+    def is_it(self, seen):
+        """Tell a file by its beginning (bytes), or a folder (Path)."""
+        if isinstance(self.recognises, bytes):
+            return seen.startswith(self.recognises)
+        return self.recognises is not None and self.recognises(seen)
 
 
 class Stored(NamedTuple):

@@ -23,7 +23,7 @@ from ...ground.files.atomic import atomic_file
 from ...kernels.bags import mean_rows
 from ...kernels.text.grams import buckets_of
 from ...objectives.losses import LOSSES
-from .common import Stored, check_finite, check_text
+from .common import FORMATS, Format, Stored, check_finite, check_text
 from .spellings import GramSpellings
 
 MAGIC = struct.pack("<i", 793712314)
@@ -210,3 +210,14 @@ def _fasttexts_nodes(nodes):
 def _write_rows(stream, matrix):
     for first in range(0, len(matrix), _ROWS):
         stream.write(np.ascontiguousarray(matrix[first : first + _ROWS], "<f4").tobytes())
+
+
+FORMATS.register("fasttext")(
+    Format(
+        "words, n-grams and both matrices of a model; see [inputs](inputs.md)",
+        write=write,
+        read=read,
+        of_model=True,
+        recognises=MAGIC,
+    )
+)

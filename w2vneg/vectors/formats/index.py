@@ -10,8 +10,9 @@ import numpy as np
 from ...ground.errors import require
 from ...ground.files.atomic import atomic_folder
 from .. import normalised
-from .common import check_text
+from .common import FORMATS, Format, check_text
 
+_HOLDS = "`index.faiss`, `words.txt`: see [serving](ranking.md#serve-from-an-index)"
 _NEIGHBOURS = 32  # of a row, in the graph
 _BUILDING, _SEARCHING = 200, 128  # candidates looked at; recall@10 is above .95 in tests/formats/test_index.py
 _ROWS = 1 << 16  # brought to length one at a time
@@ -39,3 +40,7 @@ def _write(path, words, matrix):
     with atomic_folder(path) as folder:
         (folder / "index.faiss").write_bytes(faiss.serialize_index(index).tobytes())
         (folder / "words.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+
+
+FORMATS.register("faiss")(Format(_HOLDS, "faiss", write_cosine, folder=True))
+FORMATS.register("faiss-dot")(Format(_HOLDS, "faiss", write_dot, folder=True))

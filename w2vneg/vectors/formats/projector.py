@@ -5,7 +5,7 @@ TensorBoard shows it as a log directory; projector.tensorflow.org takes the two 
 
 from ...ground.errors import OutputError
 from ...ground.files.atomic import atomic_folder
-from .common import check_text
+from .common import FORMATS, Format, check_text
 from .decimals import format_rows
 
 _CONFIG = """embeddings {
@@ -36,3 +36,8 @@ def write(path, stored):
                 stream.write("word\tcount\n")
                 stream.writelines(f"{word}\t{count}\n" for word, count in zip(words, counts.tolist(), strict=True))
         (folder / "projector_config.pbtxt").write_text(_CONFIG, encoding="utf-8")
+
+
+FORMATS.register("projector")(
+    Format("`vectors.tsv`, `metadata.tsv`, `projector_config.pbtxt`", write=write, folder=True)
+)

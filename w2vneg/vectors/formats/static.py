@@ -12,9 +12,10 @@ import numpy as np
 from ...data.words import Words
 from ...ground.errors import ConfigError, InputError, OutputError, require
 from ...ground.files.atomic import atomic_folder
-from .common import Stored, check_parts, check_words
+from .common import FORMATS, Format, Stored, check_parts, check_words
 from .tensors import tensors_of
 
+_HOLDS = "`tokenizer.json` with a token a word, `model.safetensors`, `modules.json`, the program's own configuration"
 _MODULES = [{"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"}]
 _MATRIX, _TOKENIZER = "model.safetensors", "tokenizer.json"
 _TENSORS = ("embeddings", "embedding.weight")  # of model2vec, of sentence-transformers
@@ -105,3 +106,8 @@ def _rows(folder, matrix, mapping, weights, n):
     if len(matrix) != n:
         raise InputError(f"{folder}: {n:,} tokens do not go with {len(matrix):,} rows{_REMEDY}")
     return np.ascontiguousarray(matrix)
+
+
+FORMATS.register("model2vec")(Format(_HOLDS, "tokenizers", write_model2vec, folder=True))
+FORMATS.register("sentence-transformers")(Format(_HOLDS, "tokenizers", write_sentence_transformers, folder=True))
+FORMATS.register("static")(Format(read=read, folder=True, recognises=looks_like_it))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...ground.errors import InputError, require
 from ...ground.files.atomic import atomic_file
-from .common import ARRAYS, Stored, arrays_of, check_parts, check_text, words_of
+from .common import ARRAYS, FORMATS, Format, Stored, arrays_of, check_parts, check_text, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format safetensors)"
 
@@ -53,3 +53,15 @@ def tensors_of(path):
             return {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 (no mapping)
     except Exception as error:  # it has errors of its own, of NumPy's and of the system's
         raise InputError(f"{path}: cannot be read as safetensors ({error}){_REMEDY}") from None
+
+
+FORMATS.register("safetensors")(
+    Format(
+        "tensors: `matrix`, `word_bytes`, `word_offsets`, `counts` if known",
+        "safetensors",
+        write,
+        read,
+        suffixes=(".safetensors",),
+        recognises=looks_like_it,
+    )
+)

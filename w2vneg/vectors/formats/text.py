@@ -14,7 +14,7 @@ from ...data.words import Words
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.atomic import atomic_file
 from ...ground.files.bounded import lines_of
-from .common import NUMBER, Stored, TakenWords, check_words, promised
+from .common import FORMATS, NUMBER, Format, Stored, TakenWords, check_words, promised
 from .decimals import format_rows
 
 HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n?\Z")
@@ -352,3 +352,13 @@ def _parse_row(path, line, rest, dim):
                 "diverged, or the file is damaged"
             )
     return values
+
+
+FORMATS.register("word2vec")(
+    Format(
+        "a line with the number of words and of dimensions, then a word and its numbers on each line",
+        write=write,
+        read=read,
+        suffixes=(".txt", ".vec"),
+    )
+)

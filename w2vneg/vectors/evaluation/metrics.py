@@ -1,0 +1,158 @@
+"""The figures of a ranking, a row of `METRICS` each: how it is summed, what it is a mean over, what people call it.
+
+    rank_ij = #{j' : s_ij' > s_ij} + ½ #{j' ≠ j : s_ij' = s_ij}                 0 is the top; ties count half
+    R_i     = all held-out targets of i;  g_i = softmax of s_i over all targets
+
+Equal scores have no order: every figure is its average over all orders of the equal ones (`orders`), but for coverage
+and novelty, whose lists take equal ones in the order of ids. docs/ranking.md has its tables from here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...ground.registry import Registry
+
+METRICS = Registry("metric")  # str -> RankingMetric, in the order in which they are shown
+
+
+@dataclass(frozen=True)
+class RankingMetric:
+    """One figure.
+
+    sums : callable, (`ranking.Block`), or (Block, k) if `at_k` -> float64 (n_centres,), sums over each centre's pairs,
+        of which the figure is a mean; None where that is not known
+    title : str, what people call it, with {k} for a k
+    at_k : bool, there is one for each length of list; by_pair : bool, a mean over pairs by weight, not over centres
+    sign : int, 1 where more is better, −1 where less is, 0 where no model is compared by it
+    chosen_as : str, what ``--metric`` calls it; empty if runs are not chosen by it
+    of_mean : callable, makes the figure of the mean; form : str, how it is printed
+    """
+
+    sums: Callable
+    title: str
+    at_k: bool = False
+    by_pair: bool = False
+    sign: int = 1
+    chosen_as: str = ""
+    of_mean: Callable = np.positive
+    form: str = ".4f"
+
+    def full(self, name, k):
+        """Return its full name, such as ``"precision@5"``, where its own is `name`."""
+        return f"{name}@{k}" if self.at_k else name
+
+
+def metric(name, title, **traits):
+    """Return a decorator that enters a function as the `sums` of a `RankingMetric`; its docstring is the definition."""
+
+    def enter(sums):
+        METRICS.register(name)(RankingMetric(sums, title, **traits))
+        return sums
+
+    return enter
+
+
+@metric("mpr", "MPR", by_pair=True, chosen_as="mpr")
+def _mpr(block):
+    """Mean of 1 − rank_ij / (V − 1): the share of the others that j beats. 1 is perfect, ½ is chance.
+    RS §3.2.3, CIS §4; exact here."""
+    rank = block.above + 0.5 * block.equal
+    return block.total(block.weight * (1.0 - rank / np.maximum(block.size[block.row] - 1, 1)))
+
+
+@metric("mpr_sampled", "MPR, sampled", by_pair=True, sign=0)
+def _mpr_sampled(block):
+    """How often s_ij > s_ij' for `--samples` targets j' drawn uniformly from i's catalogue; equal ones lose. RS eq. 10,
+    with `--mpr sampled`. It equals the exact one but for ties and 1/V."""
+    if not block.samples:
+        return None
+    size = block.size[block.row]
+    below = size - 1 - block.above - block.equal
+    wins = block.rng.binomial(block.samples, below / size)  # each j' is below j with this chance
+    return block.total(block.weight * wins / block.samples)
+
+
+@metric("auc", "AUC")
+def _auc(block):
+    """How often a target of R_i is above one that is not held out, equal ones half."""
+    return block.ties.auc(block.size)
+
+
+@metric("mrr", "MRR")
+def _mrr(block):
+    """1 / the best place of R_i, from 1 on, in the whole catalogue."""
+    return block.ties.reciprocal_rank()
+
+
+@metric("likelihood", "likelihood", by_pair=True, chosen_as="likelihood", form=".3e")
+def _likelihood(block):
+    """Mean of g_i(j) = e^{s_ij} / Σ_j' e^{s_ij'}. RS eq. 9."""
+    return block.total(block.weight * np.exp(block.log_p)) if block.logits else None
+
+
+@metric("nll", "NLL, nats", by_pair=True, sign=-1, chosen_as="nll", of_mean=np.negative)
+def _nll(block):
+    """Mean of −log g_i(j)."""
+    return block.total(block.weight * block.log_p) if block.logits else None
+
+
+@metric("perplexity", "perplexity", by_pair=True, sign=0, of_mean=lambda mean: np.exp(-mean), form=",.1f")
+def _perplexity(block):
+    """e^NLL."""
+    return _nll(block)
+
+
+@metric("precision", "P@{k} of pairs", at_k=True, by_pair=True, chosen_as="prec")
+def _precision(block, k):
+    """How often j is among the k best. RS §3.2.3, CIS §4, there "Prec@k"."""
+    return block.total(block.weight * block.inside(k))
+
+
+@metric("list_precision", "precision@{k}", at_k=True)
+def _list_precision(block, k):
+    """|top_k ∩ R_i| / k."""
+    return block.total(block.inside(k)) / k
+
+
+@metric("recall", "recall@{k}", at_k=True, chosen_as="recall")
+def _recall(block, k):
+    """|top_k ∩ R_i| / |R_i|."""
+    return block.total(block.inside(k)) / block.relevant
+
+
+@metric("hit_rate", "hit rate@{k}", at_k=True)
+def _hit_rate(block, k):
+    """1 if top_k and R_i meet, else 0."""
+    return block.ties.hit_rate(k)
+
+
+@metric("ndcg", "NDCG@{k}", at_k=True, chosen_as="ndcg")
+def _ndcg(block, k):
+    """Σ_{j ∈ top_k ∩ R_i} 1 / log₂(place_ij + 2), divided by what the best order would have: Σ_{r < min(k, |R_i|)}
+    1 / log₂(r + 2)."""
+    gains = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(k) + 2.0))])
+    first, last = np.minimum(block.above, k), np.minimum(block.above + block.equal + 1, k)
+    gain = block.total((gains[last] - gains[first]) / (block.equal + 1.0))
+    return gain / gains[np.minimum(k, block.relevant).astype(np.int64)]
+
+
+@metric("map", "MAP@{k}", at_k=True)
+def _map(block, k):
+    """Σ_{j ∈ top_k ∩ R_i} (held-out ones among the first p_j) / p_j, divided by min(k, |R_i|); p_j is j's place from 1
+    on."""
+    return block.ties.average_precision(k)
+
+
+@metric("coverage", "coverage@{k}", at_k=True, sign=0)
+def _coverage(block, k):
+    """The share of all targets that stand in any centre's top_k. It is no mean, and has no interval."""
+    return None  # `ranking` counts it, of all lists together
+
+
+@metric("novelty", "novelty@{k}, bits", at_k=True, sign=0)
+def _novelty(block, k):
+    """Mean of −log₂(share of j in all counts) over top_k: how little known, in bits, what is listed is. By the counts
+    of the popularity baseline."""
+    return block.novelty(k)
