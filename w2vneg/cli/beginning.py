@@ -94,7 +94,7 @@ class Beginning:
         from ..run.folder import PHRASES
 
         model = self.model or self.former
-        given = () if self.named is None or self.named.kind != "corpus" else self.named.phrases
+        given = () if self.named is None else self.named.phrases
         if model is None or not model.phrases or given not in ((), (AUTO,)):
             return read
         return read.replace(phrases=os.path.join(self.resume or self.update, PHRASES))

@@ -88,7 +88,7 @@ def _export_fasttext(source, out):
             f"--format fasttext needs a model folder (w2vneg train --save-model DIR), and {source} is none"
         )
     model = Model.load(source)
-    if model.config.source != "text":
+    if not model.config.traversal.of_words:
         raise ConfigError(f"--format fasttext is for models of text, and {source} is one of items; take --format npz")
     fasttext.write(out, model)
     click.echo(f"{out}: {len(model.vocab):,} words, {model.config.dim} dimensions, fasttext", err=True)

@@ -5,6 +5,7 @@ import sys
 import time
 from contextlib import contextmanager
 
+from ..data.sources import TRAVERSALS
 from ..ground.events import (
     BestRestored,
     Compiled,
@@ -26,8 +27,6 @@ _BESIDE = 30  # columns of the line that figures leave for the share, the bar an
 _LINE_EVERY = 10.0  # seconds between plain lines
 _WORTH_A_LINE = 1.0  # seconds of compiling
 _BEFORE = "compiling or loading the kernels"
-_UNITS = {"text": "words", "baskets": "items", "graph": "nodes"}
-"""By source what training goes through; pairs are shown in any case."""
 
 
 class BestEffort:
@@ -196,7 +195,7 @@ class TrainingProgress:
     """
 
     def __init__(self, stream=None, source="text"):
-        self.unit = _UNITS.get(source)
+        self.unit = TRAVERSALS[source].unit
         self.stream = BestEffort(stream)
         self.bar = None
         self.told = time.monotonic()

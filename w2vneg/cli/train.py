@@ -265,7 +265,7 @@ def _tell_of_phrases(encoded, note):
 def _tell_of_raw_text(read, encoded, note):
     from ..data.rawtext import about_words
 
-    if read.kind == "corpus" and read.tokenizer == "whitespace" and (advice := about_words(encoded.vocab.words)):
+    if read.values().get("tokenizer") == "whitespace" and (advice := about_words(encoded.vocab.words)):
         note(f"Note: {advice}.")
 
 

@@ -5,6 +5,7 @@ import json
 
 import click
 
+from ..data.sources import TRAVERSALS
 from .options import GroupedCommand, config_options, read_config
 
 
@@ -13,7 +14,7 @@ from .options import GroupedCommand, config_options, read_config
 @click.option(
     "--for",
     "sources",
-    metavar="text|baskets|pairs|graph",
+    metavar="|".join(TRAVERSALS),
     multiple=True,
     default=("text",),
     show_default=True,

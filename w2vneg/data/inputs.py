@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..ground.errors import ConfigError
@@ -12,7 +12,8 @@ from ..ground.files.urls import scheme_of
 from ..ground.option import checked
 from .catalog import names as known_names
 from .catalog import resolve
-from .sources import MIN_COUNT, SOURCES, options_of, readers_of
+from .sources import SOURCES, TRAVERSALS, options_of, readers_of
+from .sources._options import PairOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,8 +165,13 @@ class Input:
 
     @property
     def source(self) -> str:
-        """How what is read is walked: "text", "baskets", "pairs" or "graph", as `TrainConfig.source`."""
-        return SOURCES[self.kind].walk(self)
+        """How training goes through what is read, as `TrainConfig.source`."""
+        return SOURCES[self.kind].traversal(self)
+
+    @property
+    def traversal(self) -> type:
+        """The class of the traversal, with what is to be known of it."""
+        return TRAVERSALS[self.source]
 
 
 def _files(own, name):
@@ -261,7 +267,7 @@ def settled(given, encoding="utf-8", mirror=None):
 
     Of what can be read but once, standard input and URLs, nothing is looked at: reading it asks where it matters.
     """
-    if given.kind not in ("pairs", "cooccurrence") or given.rectangular is not None:
+    if not issubclass(SOURCES[given.kind].Options or object, PairOptions) or given.rectangular is not None:
         return given
     located = given.located(mirror)
     if any(_once(file) for file in located.files):
@@ -304,7 +310,7 @@ def encode_input(
     ----------
     given : Input
     min_count : int, optional
-        5 for text and 1 for items if None.
+        That of the traversal if None: 5 for text, 1 for items.
     max_vocab : int, optional
     vocab, vocab_out : Vocabulary, optional
         Fixed ones; `vocab_out` only for rectangular data (or the same object as `vocab`).
@@ -323,14 +329,18 @@ def encode_input(
     InputError, ConfigError, OutputError
         As the functions of `w2vneg.data.encoded`.
     """
+    from .encoded import EncodedCorpus
+
     if min_count is None:
-        min_count = MIN_COUNT[given.source]
+        min_count = given.traversal.min_count
     if not given.rectangular and vocab_out is not None and vocab_out is not vocab:
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
     shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
     shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
     encoded = SOURCES[given.kind].encode(given, **shaping)
+    if isinstance(encoded, EncodedCorpus):
+        return replace(encoded, source=given.source)
     source = getattr(encoded, "source", type(encoded).__name__)
     if source != given.source:
-        raise ConfigError(f"source {given.kind} says that it is walked as {given.source}, and encodes {source}")
+        raise ConfigError(f"source {given.kind} says that its traversal is {given.source}, and encodes {source}")
     return encoded

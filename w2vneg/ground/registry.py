@@ -88,6 +88,10 @@ class Registry:
     def __contains__(self, name):
         return name in self._entries
 
+    def get(self, name, default=None):
+        """Return what is entered under `name`, or `default`."""
+        return self._entries.get(name, default)
+
     def __iter__(self):
         return iter(self._entries)
 

@@ -7,7 +7,6 @@ from .heldout import HeldOut, read_pairs_file
 from .histories import encode_baskets, encode_ratings
 from .items import encode_cooccurrence, encode_pairs
 from .pairs import EncodedPairs
-from .shares import share_of
 
 __all__ = [
     "EncodedCorpus",
@@ -21,5 +20,4 @@ __all__ = [
     "encode_pairs",
     "encode_ratings",
     "read_pairs_file",
-    "share_of",
 ]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError
-from ..sources import MIN_COUNT
+from ..sources import Traversal
 from ..vocab import Vocabulary
 from .passes import check_choice
 
@@ -16,7 +16,7 @@ _MOST = 2**62
 class Choice(NamedTuple):
     """How items are chosen: min_count, max_vocab : int or None; vocab, vocab_out : Vocabulary or None, fixed ones"""
 
-    min_count: int = MIN_COUNT["pairs"]
+    min_count: int = Traversal.min_count
     max_vocab: int | None = None
     vocab: Vocabulary | None = None
     vocab_out: Vocabulary | None = None
@@ -47,7 +47,7 @@ class Shaping(NamedTuple):
         Called with (stored bytes read, stored bytes in all or None) now and then.
     """
 
-    min_count: int = MIN_COUNT["pairs"]
+    min_count: int = Traversal.min_count
     max_vocab: int | None = None
     vocab: Vocabulary | None = None
     vocab_out: Vocabulary | None = None

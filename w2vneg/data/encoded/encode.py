@@ -23,7 +23,7 @@ from ..phrases import Tally, joined
 from ..readers.counting import TokenCounter
 from ..readers.sentences import read_sentences
 from ..readers.sources import STDIN, file_stamp, find_files, is_paths
-from ..sources import MIN_COUNT
+from ..sources.corpus import Text
 from . import passes
 from .cache import Cache
 from .corpus import EncodedCorpus
@@ -34,7 +34,7 @@ from .passes import Counted, Settings, TokenStream, writing_to
 def encode_corpus(
     source,
     *,
-    min_count=MIN_COUNT["text"],
+    min_count=Text.min_count,
     max_vocab=None,
     vocab=None,
     encoding="utf-8",

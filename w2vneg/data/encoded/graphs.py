@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...ground.errors import InputError
-from ...kernels.cooccurrence import occurring, pair_counts
+from ...ground.errors import ConfigError, InputError
 from ..readers.cells import NameColumn
 from ..readers.columns import hint_of_weights
 from ..readers.frames import Frame
@@ -21,18 +20,17 @@ from ..readers.report import ItemsReport
 from ..readers.sources import find_files
 from ..readers.tables import Tables
 from ..vocab import Vocabulary
+from .base import Encoded, going_round
 from .choice import Shaping, choose_items
 from .matrices import is_matrix_file, load_matrix
 from .pairs import single_precision
-from .walks import walk_graph, written_walks
 
 _WALKS, _LENGTH = 10, 80  # of the visits that are counted
 _SETTLED = 1e-4  # share of the visits that moves in a step, from which on the steps to come are taken to be alike
-_WRITTEN = 1 << 24  # nodes of walks that are written out at most
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedGraph:
+class EncodedGraph(Encoded):
     """A graph as a sparse matrix.
 
     Attributes
@@ -53,10 +51,7 @@ class EncodedGraph:
     report: ItemsReport = None
     directed: bool = False
     origins: np.ndarray | None = None
-    source = "graph"  # as `TrainConfig.source`
-    stored = 0  # bytes on disk
-    phrases = ()  # joined while reading
-    times = None
+    source = "graph"
 
     def __len__(self):
         return self.matrix.nnz
@@ -66,35 +61,13 @@ class EncodedGraph:
         """The arrays by which a run knows its data again (tuple of ndarray)."""
         return self.matrix.indices, self.matrix.indptr, self.matrix.data
 
-    @property
-    def vocab_out(self):
-        """Vocabulary: of the targets, which are of one kind with the centres."""
-        return self.vocab
-
-    def check(self):
-        """Do nothing: all of it is in memory, where no other program writes (see `EncodedCorpus.check`)."""
-
-    def walk(self, config):
-        """Return the `Walk` over windows of random walks."""
-        return walk_graph(self, config)
-
-    def written(self, config):
-        """Return walks as a text: int32 ids, and int64 offsets of the walks; an epoch of them, if it is no longer than
-        17 million nodes.
-        """
-        return written_walks(self, config, _WRITTEN)
-
-    def counts(self, config, window=None):
-        """Return how often each pair occurs within the window in an epoch's walks, csr_matrix (n_nodes, n_nodes);
-        see `written`.
-
-        window : int, optional, another one than the configuration's
-        """
-        return pair_counts(*self.written(config), len(self.vocab), window or config.window, ordered=config.ordered)
-
-    def beside(self, config, centres):
-        """Return which nodes occur with each of `centres`, bool (n_centres, n_nodes), in the walks of `written`."""
-        return occurring(*self.written(config), centres, config.window, len(self.vocab))
+    def _share(self, slot, borders):
+        """Deal out the nodes where walks begin; the graph is whole at every rank."""
+        all_origins = np.flatnonzero(np.diff(self.matrix.indptr)).astype(np.int32)
+        own = all_origins[going_round(len(all_origins), borders) == slot]
+        if not len(own):
+            raise ConfigError(f"{len(self.vocab):,} nodes are too few for {len(borders) - 1} ranks; lower --ranks")
+        return replace(self, origins=own)
 
 
 def encode_edges(

@@ -16,7 +16,7 @@ from ..readers.layout import Column, delimiter_of, named
 from ..readers.names import Names
 from ..readers.report import ItemsReport
 from ..readers.tables import Tables
-from ..sources import MIN_COUNT
+from ..sources.baskets import WholeBaskets
 from .choice import Shaping, choose_items
 from .corpus import EncodedCorpus
 from .encode import encode_corpus
@@ -50,9 +50,9 @@ def encode_baskets(source, *, delimiter=None, guessed=False, progress=None, **op
         As `encode_corpus`; or if no basket has two items.
     """
     reader = reader_of_baskets(delimiter)
-    corpus = encode_corpus(source, reader=reader, progress=progress, **{"min_count": MIN_COUNT["baskets"]} | options)
+    corpus = encode_corpus(source, reader=reader, progress=progress, **{"min_count": WholeBaskets.min_count} | options)
     fixed = options.get("vocab") is not None
-    report = report_of_baskets(corpus.report, len(corpus.vocab), single_baskets(corpus), fixed, delimiter)
+    report = report_of_baskets(corpus.report, len(corpus.vocab), corpus.n_single, fixed, delimiter)
     if guessed and delimiter not in (None, " "):
         report = replace(report, columns=(f"parted by {named(delimiter)}, as it looks; else give --delimiter",))
     return replace(corpus, report=report, source="baskets")
@@ -61,11 +61,6 @@ def encode_baskets(source, *, delimiter=None, guessed=False, progress=None, **op
 def reader_of_baskets(delimiter):
     """Return the name of the reader of baskets (str), which is registered then; delimiter : as of `encode_baskets`."""
     return basket_reader(delimiter_of(delimiter) or " ")
-
-
-def single_baskets(corpus):
-    """Return how many baskets of an EncodedCorpus have one item (int)."""
-    return int((np.diff(corpus.offsets) == 1).sum())
 
 
 def report_of_baskets(found, n_items, single, fixed, delimiter):

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...ground.errors import InputError
+from ...ground.errors import ConfigError, InputError
 from ..vocab import Vocabulary
+from .base import Encoded, going_round
 from .choice import choose_items
-from .walks import walk_pairs
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedPairs:
+class EncodedPairs(Encoded):
     """Weighted pairs (i, j): j was seen with i. Rows are centres, columns targets.
 
     Attributes
@@ -27,7 +27,7 @@ class EncodedPairs:
     report : object with a method ``line()``
         What was read and what became of it.
     row_weights : float64, (n_in,), or None
-        Of a rank's share, the rows of the whole, each summed; see `shares`.
+        Of a rank's share, the rows of the whole, each summed.
     order, times : ndarray, int64 and float64, (nnz,), or None
         Of each entry of the matrix, its place among the row's in the order of time, and its time; where a table has
         times.
@@ -35,14 +35,12 @@ class EncodedPairs:
 
     matrix: object
     vocab: Vocabulary
-    vocab_out: Vocabulary
+    vocab_out: Vocabulary = None
     report: object = None
     row_weights: np.ndarray = None
     order: np.ndarray | None = None
     times: np.ndarray | None = None
-    source = "pairs"  # as `TrainConfig.source`
-    stored = 0  # bytes on disk
-    phrases = ()  # joined while reading
+    source = "pairs"
 
     @property
     def arrays(self):
@@ -52,26 +50,20 @@ class EncodedPairs:
     def __len__(self):
         return self.matrix.nnz
 
-    def check(self):
-        """Do nothing: all of it is in memory, where no other program writes (see `EncodedCorpus.check`)."""
+    def _share(self, slot, borders):
+        """Deal the rows out, so that nobody else trains that centre."""
+        from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
 
-    def walk(self, config):
-        """Return the `Walk` over the rows; ConfigError if ``config.pair_weights`` does not fit the weights."""
-        if self.row_weights is None:
-            return walk_pairs(self, config)
-        drawn = config.pairs_per_epoch
-        if drawn is not None:
-            part = float(self.matrix.sum(dtype=np.float64)) / self.row_weights.sum()
-            config = replace(config, pairs_per_epoch=max(1, round(part * drawn)))
-        return replace(walk_pairs(self, config), centre_weights=self.row_weights)
-
-    def counts(self, config, window=None):
-        """Return the matrix itself; the arguments are `EncodedCorpus.counts`'s."""
-        return self.matrix
-
-    def beside(self, config, centres):
-        """Return which targets occur with each of `centres`, bool (n_centres, n_out)."""
-        return self.matrix[centres].toarray() > 0
+        matrix = self.matrix
+        mine = going_round(matrix.shape[0], borders) == slot
+        kept = np.repeat(mine, np.diff(matrix.indptr))
+        if not kept.any():
+            n_ranks = len(borders) - 1
+            raise ConfigError(f"{matrix.shape[0]:,} rows of pairs are too few for {n_ranks} ranks; lower --ranks")
+        indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
+        own = csr_matrix((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
+        weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+        return replace(self, matrix=own, row_weights=weights, order=None, times=None)
 
 
 @dataclass

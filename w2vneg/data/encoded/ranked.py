@@ -18,17 +18,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ..phrases import Tally
+from ..phrases import Tally, read_phrases
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport
 from ..readers.sources import find_files
 from ..readers.stretches import Stretch, deal
 from ..readers.text import codec_name
 from ..readers.types import Types, united
+from ..sources import SOURCES
+from ..sources.corpus import AUTO
 from ..vocab import Vocabulary, choose_vocabulary, ids_in
 from . import passes
+from .base import Encoded
 from .corpus import EncodedCorpus
-from .histories import report_of_baskets, single_baskets
 from .mapping import mapped
 from .passes import Counted, Settings, TokenStream, writing_to
 
@@ -64,9 +66,6 @@ class Reading:
     @classmethod
     def of(cls, given, borders, vocab=None, **shaping):
         """Make one of an `Input`; shaping : as of `data.inputs.encode_input`."""
-        from ..phrases import read_phrases
-        from ..sources import SOURCES
-        from ..sources.corpus import AUTO
 
         if AUTO in given.phrases:
             raise ConfigError(
@@ -79,17 +78,14 @@ class Reading:
 
     def text(self, slot, progress):
         """Read a rank's part; returns a RankText. progress : as of `RankText`"""
-        from ..sources import SOURCES
-
         SOURCES[self.given.kind].reading(self.given)  # its reader may not be known in this process yet
         stretches = files_of(self.given.files, slot, self.borders, self.settings.encoding)
         return RankText(stretches, self.settings, self.given.source, progress)
 
     def report(self, found, vocab, single):
         """Return the report of all ranks; found : CorpusReport; vocab : Vocabulary; single : int, lines of one word."""
-        if self.given.source != "baskets":
-            return found
-        return report_of_baskets(found, len(vocab), single, self.settings.vocab is not None, self.given.delimiter)
+        fixed = self.settings.vocab is not None
+        return SOURCES[self.given.kind].report(self.given, found, len(vocab), single, fixed)
 
 
 class RankText:
@@ -99,7 +95,7 @@ class RankText:
     ----------
     stretches : list of Stretch
     settings : passes.Settings
-    source : str, how it is walked: "text" or "baskets"
+    source : str, as `TrainConfig.source`
     progress : callable, called with (stored bytes read, stored bytes in all) now and then
     """
 
@@ -153,7 +149,7 @@ def vocabulary_of(run, settings):
 
 
 @dataclass(frozen=True, eq=False)
-class RankedCorpus:
+class RankedCorpus(Encoded):
     """What is known of a text that lies with the ranks.
 
     Attributes
@@ -161,7 +157,7 @@ class RankedCorpus:
     vocab : Vocabulary
     sizes : int64, (n_ranks,), kept tokens of each rank
     report : CorpusReport or ItemsReport, of all of it
-    source : str, how it is walked: "text" or "baskets"
+    source : str, as `TrainConfig.source`
     phrases : tuple of data.phrases.Phrase, those that were joined while reading
     shares : list of EncodedCorpus where they are on this machine
     crew : object, the ranks that have them, elsewhere
@@ -175,23 +171,14 @@ class RankedCorpus:
     shares: list = None
     crew: object = None
     whole = False
-    stored = 0
 
     def __len__(self):
         return int(self.sizes.sum())
 
     @property
-    def vocab_out(self):
-        """Vocabulary: of the targets, which are of one kind with the centres."""
-        return self.vocab
-
-    @property
     def arrays(self):
         """What a run knows its data again by (tuple of ndarray): counts and sizes, for the ids are elsewhere."""
         return self.vocab.counts, self.sizes
-
-    def check(self):
-        """Do nothing (see `EncodedCorpus.check`); ranks look at their own files."""
 
     def sample(self):
         """Return an EncodedCorpus of two words with the whole's vocabulary: what an engine that never trains needs."""
@@ -234,7 +221,7 @@ def encode_ranked(reading, progress=None):
         run = united([text.counts() for text in texts])
         vocab = vocabulary_of(run, reading.settings)
         shares = [text.encoded(vocab) for text in texts]
-    found = [(share.report, single_baskets(share)) for share in shares]
+    found = [(share.report, share.n_single) for share in shares]
     return ranked_corpus(reading, found, len(run.counts), vocab, shares=shares)
 
 

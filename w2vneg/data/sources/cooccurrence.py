@@ -2,14 +2,17 @@
 
 from ...ground.option import option
 from . import SOURCES, Source
-from ._tables import PairOptions
+from ._options import PairOptions
 
 
 @SOURCES.register("cooccurrence")
 class Cooccurrence(Source):
     help = "How often items were seen together: a scipy.sparse .npz, or a table of pairs."
     tables = True
+    paired = True
     repeatable = False
+    rows, unit = "entries", "rows"
+    traversal = "pairs"
 
     class Options(PairOptions):
         names: str | None = option(
@@ -19,10 +22,6 @@ class Cooccurrence(Source):
             metavar="FILE",
             files=True,
         )
-
-    @classmethod
-    def walk(cls, given):
-        return "pairs"
 
     @classmethod
     def encode(cls, given, **shaping):

@@ -1,10 +1,10 @@
-"""Text: a sentence a line."""
+"""Text: a sentence a line, gone through by windows."""
 
 import dataclasses
 
 from ...ground.option import option
-from . import SOURCES, Source
-from ._tables import plain
+from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
+from ._options import dynamic_window, ordered, plain, subsample, window
 
 _READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
 _OURS = ("whitespace", "words")  # readers of plain text; a plug-in may read what it likes
@@ -101,3 +101,37 @@ class Corpus(Source):
                 foreign.refuse(name, data, "text")
         strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
         return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip}
+
+
+@TRAVERSALS.register("text")
+class Text(Traversal):
+    """Sentences: a word and the words near it."""
+
+    data = "text (--corpus)"
+    loss = "relaxed"
+    min_count = 5
+    readout = "both"
+    noun = "word"
+    unit = "words"
+    of_words = True
+    divisible = True
+    recommends = False
+
+    class Options:
+        window: int = window(5)
+        dynamic_window: bool = dynamic_window()
+        subsample: float = subsample(1e-4)
+        ordered: bool = ordered()
+
+    @classmethod
+    def of(cls, corpus, config):
+        from ...kernels.schedule import keep_thresholds
+        from ...kernels.walk import TextWindows
+
+        check_pairs(corpus.offsets, "sentence", cls.noun)
+        keep = keep_thresholds(corpus.vocab.counts, config.subsample)
+        source = TextWindows(corpus.ids, corpus.offsets, keep, config.window, config.dynamic_window, config.ordered)
+        sides = 1 if config.ordered else 2
+        weights = corpus.vocab.counts * (keep / 2.0**32)
+        mean = config.window * sides * (0.5 if config.dynamic_window else 1.0)
+        return cls(source, len(corpus), sides * config.window, mean, 2, 2 * config.window, weights)

@@ -2,13 +2,15 @@
 
 from ...ground.option import option
 from . import SOURCES, Source
-from ._tables import TableOptions, column, rectangular
+from ._options import TableOptions, column, rectangular
 
 
 @SOURCES.register("ratings")
 class Ratings(Source):
     help = "Who rated, bought or saw what, a row an event; read as histories by user."
     tables = True
+    timed = True
+    rows, kept, unit = "rows", "items in {:,} histories", "users"
 
     class Options(TableOptions):
         user_col: str | None = column("Column of the users, by name or number.", "by name, else 1")
@@ -20,7 +22,7 @@ class Ratings(Source):
         rectangular: bool | None = rectangular()
 
     @classmethod
-    def walk(cls, given):
+    def traversal(cls, given):
         return "pairs" if given.rectangular else "baskets"
 
     @classmethod

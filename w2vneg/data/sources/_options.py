@@ -1,4 +1,4 @@
-"""Options of sources that are tables."""
+"""Options that several sources or traversals have."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -76,3 +76,33 @@ class PairOptions(TableOptions):
     target_col: str | None = target_column()
     weight_col: str | None = weight_column()
     rectangular: bool | None = rectangular()
+
+
+def subsample(default):
+    return option(
+        default,
+        "Frequency above which words (or items of baskets) are thinned out; 0 keeps all.",
+        at_least=0,
+        below=1,
+    )
+
+
+def ordered():
+    """Return the option by which only what comes after a centre is its positive."""
+    return option(
+        False,
+        "Let only what comes after the centre be its positive: the next words, the items bought later.",
+        off="both-sides",
+    )
+
+
+def window(default):
+    return option(default, "Positives reach this many tokens to each side.", at_least=1, at_most=1000)
+
+
+def dynamic_window():
+    return option(
+        True,
+        "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
+        off="fixed-window",
+    )
