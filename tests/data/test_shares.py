@@ -8,7 +8,7 @@ from w2vneg import Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.config.ranks import borders
 from w2vneg.data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
-from w2vneg.data.encoded.base import going_round
+from w2vneg.data.encoded.corpus import going_round
 from w2vneg.ground.errors import ConfigError
 
 SENTENCES = [["a", "b", "c", "d"], ["b", "a"], ["c", "a", "b", "a", "d", "b", "c"]]

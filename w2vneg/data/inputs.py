@@ -34,13 +34,13 @@ def _paths(name, value):
 
 
 def _tables(kind, data):
-    """Return a table in memory as a tuple of `readers.frames.Frame`; None if `data` is no such thing."""
+    """Return a table in memory as a tuple of `readers.frames.InMemoryTable`; None if `data` is no such thing."""
     one = data[0] if isinstance(data, list | tuple) and data else data
     if isinstance(one, str | os.PathLike):  # paths; nothing heavy is imported for them
         return None
-    from .readers.frames import Frame
+    from .readers.frames import InMemoryTable
 
-    frame = one if isinstance(one, Frame) else Frame.of(data)
+    frame = one if isinstance(one, InMemoryTable) else InMemoryTable.of(data)
     if frame is None:
         return None
     if not SOURCES[kind].tables:
@@ -239,10 +239,10 @@ def as_input(data):
     columns = hasattr(type(data), "columns") or hasattr(data, "columns")  # a plan of polars' works them out, if asked
     if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
         return data
-    from .readers.frames import Frame
+    from .readers.frames import InMemoryTable
     from .readers.layout import columns_by_name
 
-    frame = Frame.of(data)
+    frame = InMemoryTable.of(data)
     if frame is None:
         return data
     remedy = (
@@ -272,14 +272,15 @@ def settled(given, encoding="utf-8", mirror=None):
     located = given.located(mirror)
     if any(_once(file) for file in located.files):
         return given
-    from .encoded.items import is_matrix, of_two_kinds
+    from .encoded.matrices import is_matrix
     from .readers.sources import find_files
+    from .sources.pairs import are_of_two_kinds
 
     files = find_files(list(located.files))
     if any(map(is_matrix, files)):
         return given
-    layout = {name: value for name, value in located.values().items() if name not in ("rectangular", "names")}
-    return given.replace(rectangular=True) if of_two_kinds(files[:1], encoding=encoding, **layout) else given
+    first = located.replace(files=files[:1])
+    return given.replace(rectangular=True) if are_of_two_kinds(first, encoding) else given
 
 
 def of_as_many_kinds(given, config):

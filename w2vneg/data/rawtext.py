@@ -9,7 +9,7 @@ _LOOKED_AT = 20_000  # the most frequent words
 def about_words(words):
     """Return what to do about a vocabulary that looks like raw text (str), or None.
 
-    words : Words or list of str
+    words : PackedStrings or list of str
     """
     some = list(words[:_LOOKED_AT])
     ends = [word for word in some if word.endswith(_PUNCTUATION) and any(map(str.isalnum, word))]

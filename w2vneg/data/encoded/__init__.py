@@ -2,10 +2,8 @@
 
 from .corpus import EncodedCorpus
 from .encode import encode_corpus
-from .graphs import EncodedGraph, encode_edges
+from .graphs import EncodedGraph
 from .heldout import HeldOut, read_pairs_file
-from .histories import encode_baskets, encode_ratings
-from .items import encode_cooccurrence, encode_pairs
 from .pairs import EncodedPairs
 
 __all__ = [
@@ -13,11 +11,6 @@ __all__ = [
     "EncodedGraph",
     "EncodedPairs",
     "HeldOut",
-    "encode_baskets",
-    "encode_cooccurrence",
     "encode_corpus",
-    "encode_edges",
-    "encode_pairs",
-    "encode_ratings",
     "read_pairs_file",
 ]

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError
-from ..vocab import Vocabulary
-from .base import Encoded, going_round
-from .choice import choose_items
+from ..vocab import Vocabulary, choose_items
+from .corpus import Encoded, going_round
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +81,12 @@ class RawPairs:
     words_out: list
     times: np.ndarray | None = None
 
-    def encoded(self, choice, rectangular, report, started):
+    def encoded(self, shaping, rectangular, report, started):
         """Choose the items and sum the weights of equal pairs.
 
         Parameters
         ----------
-        choice : choice.Choice
+        shaping : vocab.VocabOptions
         rectangular : bool
         report : readers.report.ItemsReport
             Completed for the result.
@@ -110,8 +109,8 @@ class RawPairs:
                 "no pair is left: all have weight 0 or are of an item with itself; name other files or columns "
                 "(--weight-col), or give --rectangular if items and targets are two kinds of things"
             )
-        vocab, vocab_out, ids, ids_out, n_out = self._choose(choice, rectangular)
-        fixed = choice.vocab is not None or choice.vocab_out is not None
+        vocab, vocab_out, ids, ids_out, n_out = self._choose(shaping, rectangular)
+        fixed = shaping.vocab is not None or shaping.vocab_out is not None
         which = "unknown items" if fixed else "rare items"
         left_out[which] = n_out
         rows, columns = ids[self.rows], ids_out[self.columns]
@@ -145,16 +144,16 @@ class RawPairs:
             self.rows, self.columns, self.weights = self.rows[kept], self.columns[kept], self.weights[kept]
         return int(len(kept) - kept.sum())
 
-    def _choose(self, choice, rectangular):
+    def _choose(self, shaping, rectangular):
         """Return (vocab, vocab_out, ids of words, ids of words_out, how many items that were seen are left out)."""
         seen = np.bincount(self.rows, self.weights, len(self.words))
         seen_out = np.bincount(self.columns, self.weights, len(self.words_out))
         if not rectangular:
             seen += seen_out
-            vocab, ids = choose_items(self.words, seen, choice, choice.vocab)
+            vocab, ids = choose_items(self.words, seen, shaping, shaping.vocab)
             return vocab, vocab, ids, ids, int(((ids < 0) & (seen > 0)).sum())
-        vocab, ids = choose_items(self.words, seen, choice, choice.vocab, "centre")
-        vocab_out, ids_out = choose_items(self.words_out, seen_out, choice, choice.vocab_out, "target")
+        vocab, ids = choose_items(self.words, seen, shaping, shaping.vocab, "centre")
+        vocab_out, ids_out = choose_items(self.words_out, seen_out, shaping, shaping.vocab_out, "target")
         n_out = ((ids < 0) & (seen > 0)).sum() + ((ids_out < 0) & (seen_out > 0)).sum()
         return vocab, vocab_out, ids, ids_out, int(n_out)
 

@@ -19,20 +19,18 @@ import numpy as np
 
 from ...ground.errors import ConfigError
 from ..phrases import Tally, read_phrases
-from ..readers.counting import TokenCounter
+from ..readers.counting import TokenCounter, Types, united
 from ..readers.report import CorpusReport
 from ..readers.sources import find_files
-from ..readers.stretches import Stretch, deal
+from ..readers.spans import FileSpan, split_among
 from ..readers.text import codec_name
-from ..readers.types import Types, united
 from ..sources import SOURCES
 from ..sources.corpus import AUTO
 from ..vocab import Vocabulary, choose_vocabulary, ids_in
-from . import passes
-from .base import Encoded
-from .corpus import EncodedCorpus
-from .mapping import mapped
-from .passes import Counted, Settings, TokenStream, writing_to
+from . import count
+from .corpus import Encoded, EncodedCorpus
+from .count import Counted, Settings, TokenStream, writing_to
+from .stored import mapped
 
 RANK = "{rank}"
 """What stands in a path for the number of a rank, from 0."""
@@ -41,14 +39,14 @@ _AT_ONCE = 400_000  # types that are looked at together
 
 
 def files_of(names, slot, borders, encoding):
-    """Return what a rank is to read, a list of Stretch.
+    """Return what a rank is to read, a list of FileSpan.
 
     names : list of str, paths, folders and patterns; if one holds `RANK`, each rank has files of its own
-    borders : list of float, as of `readers.stretches.deal`
+    borders : list of float, as of `readers.spans.split_among`
     """
     if any(RANK in name for name in names):
-        return [Stretch(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
-    return deal(find_files(names), borders, codec_name(encoding))[slot]
+        return [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
+    return split_among(find_files(names), borders, codec_name(encoding))[slot]
 
 
 @dataclass(frozen=True)
@@ -79,8 +77,8 @@ class Reading:
     def text(self, slot, progress):
         """Read a rank's part; returns a RankText. progress : as of `RankText`"""
         SOURCES[self.given.kind].reading(self.given)  # its reader may not be known in this process yet
-        stretches = files_of(self.given.files, slot, self.borders, self.settings.encoding)
-        return RankText(stretches, self.settings, self.given.source, progress)
+        spans = files_of(self.given.files, slot, self.borders, self.settings.encoding)
+        return RankText(spans, self.settings, self.given.source, progress)
 
     def report(self, found, vocab, single):
         """Return the report of all ranks; found : CorpusReport; vocab : Vocabulary; single : int, lines of one word."""
@@ -93,37 +91,37 @@ class RankText:
 
     Parameters
     ----------
-    stretches : list of Stretch
+    spans : list of FileSpan
     settings : passes.Settings
     source : str, as `TrainConfig.source`
     progress : callable, called with (stored bytes read, stored bytes in all) now and then
     """
 
-    def __init__(self, stretches, settings, source, progress):
+    def __init__(self, spans, settings, source, progress):
         self._stream, self._source = TokenStream(None), source
         try:
-            self._counted = self._count(stretches, settings, progress)
+            self._counted = self._count(spans, settings, progress)
         except BaseException:
             self.close()
             raise
 
-    def _count(self, stretches, settings, progress):
+    def _count(self, spans, settings, progress):
         counter, started, done, unpacked = TokenCounter(self._stream), time.perf_counter(), 0, 0
-        sizes, tally = [stretch.size() for stretch in stretches], Tally()
-        for stretch, size in zip(stretches, sizes, strict=True):
-            with stretch.open() as source:
+        sizes, tally = [span.size() for span in spans], Tally()
+        for span, size in zip(spans, sizes, strict=True):
+            with span.open() as source:
                 for _ in counter.count(settings.read(source, tally), source.name):
                     progress(done + min(source.position, size), sum(sizes))  # it reads somewhat beyond its end
                 done += size
                 unpacked += source.unpacked
-        return Counted(counter, started, unpacked, len(stretches), [], tally.joins)
+        return Counted(counter, started, unpacked, len(spans), [], tally.joins)
 
     def close(self):
         """Let go of what was read."""
         self._stream.__exit__()
 
     def counts(self):
-        """Return the types with their counts (readers.types.Run)."""
+        """Return the types with their counts (readers.counting.Run)."""
         return self._counted.counter.run()
 
     def encoded(self, vocab):
@@ -131,7 +129,7 @@ class RankText:
         counted = self._counted
         with self._stream, writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
             ids_by_type = ids_in(vocab, counted.counter)
-            passes.write_ids(self._stream, ids_by_type, ids, offsets)
+            count.write_ids(self._stream, ids_by_type, ids, offsets)
             ids.flush()
             offsets.flush()
             ids, offsets = mapped(ids, np.int32), mapped(offsets, np.int64)

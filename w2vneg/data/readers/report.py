@@ -71,6 +71,16 @@ class ItemsReport:
     hints: tuple = ()
     damage: str = ""
 
+    @classmethod
+    def of(cls, kind, tables, rectangular=False):
+        """Return the report of `readers.tables.Tables` that were read, with what comes later still empty."""
+        return cls(
+            *(kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, tables.left_out),
+            rectangular=rectangular,
+            columns=tables.labels.said,
+            hints=tables.hints,
+        )
+
     def line(self):
         """Return the report as one line for people (str)."""
         columns = f" ({'; '.join(self.columns)})" if self.columns else ""

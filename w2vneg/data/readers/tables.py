@@ -18,9 +18,9 @@ from ...kernels.text.rows import scan_rows
 from .cells import NameColumn, Times, as_names, as_numbers
 from .columns import Labels
 from .foreign import form_of_records, refuse
-from .frames import Frame
+from .frames import InMemoryTable
 from .layout import STAND_IN, find_layout, named, without_foreword
-from .sources import STDIN, Source, file_stamp, find_files
+from .sources import STDIN, ByteStream, file_stamp, find_files
 from .text import read_text
 
 _BLOCK = 1 << 23  # bytes of text parsed at a time
@@ -55,7 +55,7 @@ class Tables:
 
     Parameters
     ----------
-    source : path, frames.Frame, or list of them
+    source : path, frames.InMemoryTable, or list of them
         As for `readers.sources.find_files`; each file may be packed, and has a delimiter and a header of its own.
     columns : list of layout.Column
     delimiter : str, optional
@@ -136,7 +136,7 @@ class Tables:
         done = 0
         for path in self.files:
             rows_before = self.n_rows
-            with path if isinstance(path, Frame) else Source(path) as source:
+            with path if isinstance(path, InMemoryTable) else ByteStream(path) as source:
                 for batch in self._batches(source):
                     self.labels = self.labels or batch.labels
                     self.n_rows += batch.n_rows
@@ -150,7 +150,7 @@ class Tables:
                 raise InputError(f"{source.name}: there is no row below the header; give a table with rows")
 
     def _batches(self, source):
-        if isinstance(source, Frame):
+        if isinstance(source, InMemoryTable):
             for batch in source.batches(self._columns, self._times):
                 yield Batch(*batch)
             return
@@ -249,7 +249,7 @@ class Tables:
 
 def _stamp(path):
     """Return what begins with the stored bytes of a file or a table in memory; None for standard input and pipes."""
-    if isinstance(path, Frame):
+    if isinstance(path, InMemoryTable):
         return [path.bytes]
     return None if path == STDIN else file_stamp(path)
 

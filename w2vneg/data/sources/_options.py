@@ -87,10 +87,10 @@ def subsample(default):
     )
 
 
-def ordered():
+def ordered(default=False):
     """Return the option by which only what comes after a centre is its positive."""
     return option(
-        False,
+        default,
         "Let only what comes after the centre be its positive: the next words, the items bought later.",
         off="both-sides",
     )
@@ -106,3 +106,17 @@ def dynamic_window():
         "Draw each centre's window from 1 … window, as word2vec does, or keep it fixed.",
         off="fixed-window",
     )
+
+
+def tables_of(given, columns, shaping, **more):
+    """Return the `readers.tables.Tables` of an `Input`.
+
+    columns : list of readers.layout.Column; shaping : vocab.VocabOptions; more : of Tables
+    """
+    from ..readers.layout import delimiter_of
+    from ..readers.tables import Tables
+
+    layout = {name: getattr(given, name) for name in ("header", "quoting", "bad_rows")}
+    how = {"encoding": shaping.encoding, "progress": shaping.progress}
+    more.setdefault("files", list(given.files))
+    return Tables(more.pop("files"), columns, delimiter=delimiter_of(given.delimiter), **layout, **how, **more)

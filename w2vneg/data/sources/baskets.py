@@ -1,5 +1,7 @@
 """Baskets of items, one a line."""
 
+from dataclasses import replace
+
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
 from ._options import delimiter, ordered, plain, subsample
@@ -18,23 +20,60 @@ class Baskets(Source):
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        from ..encoded import encode_baskets
+        """Read baskets as text is, into the cache: they may be larger than memory. The report is an `ItemsReport`.
 
-        return encode_baskets(
-            list(given.files), delimiter=cls._delimiter(given), guessed=not given.delimiter, **shaping
-        )
+        Blanks part the items, or another sign; then blanks inside names become _, and those beside the sign vanish.
+        """
+        from ..encoded import encode_corpus
+        from ..readers.layout import named
+
+        delimiter = cls._delimiter(given)
+        corpus = encode_corpus(list(given.files), **cls._reading(delimiter), **shaping)
+        fixed = shaping.get("vocab") is not None
+        report = cls.report(given, corpus.report, len(corpus.vocab), corpus.n_single, fixed)
+        if not given.delimiter and delimiter not in (None, " "):
+            report = replace(report, columns=(f"parted by {named(delimiter)}, as it looks; else give --delimiter",))
+        return replace(corpus, report=report)
 
     @classmethod
     def reading(cls, given):
-        from ..encoded.histories import reader_of_baskets
+        return cls._reading(cls._delimiter(given))
 
-        return {"reader": reader_of_baskets(cls._delimiter(given)), "strip": ()}
+    @staticmethod
+    def _reading(delimiter):
+        from ..readers.baskets import basket_reader
+
+        return {"reader": basket_reader(delimiter or " "), "strip": ()}
 
     @classmethod
     def report(cls, given, found, n_items, single, fixed):
-        from ..encoded.histories import report_of_baskets
+        from ...ground.errors import InputError
+        from ..readers.report import ItemsReport
 
-        return report_of_baskets(found, n_items, single, fixed, given.delimiter)
+        if single == found.sentences:
+            guess = "; name the sign between items with --delimiter if it is not a blank"
+            hint = guess if given.delimiter in (None, " ") else ""
+            raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
+        which = "unknown items" if fixed else "rare items"
+        return ItemsReport(
+            kind="baskets",
+            files=found.files,
+            bytes=found.bytes,
+            rows=found.lines,
+            items=n_items,
+            targets=n_items,
+            kept=found.kept_tokens,
+            groups=found.sentences,
+            seconds=found.seconds,
+            cached=found.cached,
+            damage=found.damage,
+            left_out={
+                which: found.discarded_types,
+                f"times that {which} were seen": found.discarded_tokens,
+                "empty baskets": found.lines - found.sentences,
+                "baskets of one item (kept, but nothing to learn from)": single,
+            },
+        )
 
     @classmethod
     def _delimiter(cls, given):

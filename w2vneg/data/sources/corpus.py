@@ -80,7 +80,7 @@ class Corpus(Source):
     @classmethod
     def _phrases(cls, given, shaping):
         from ...ground.errors import ConfigError
-        from ..encoded.found import phrases_in
+        from ..encoded.phrase_cache import phrases_in
         from ..phrases import read_phrases
 
         if AUTO not in given.phrases:

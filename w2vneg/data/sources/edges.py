@@ -1,8 +1,21 @@
 """Graphs: an edge a row, walked at random."""
 
+import time
+from dataclasses import replace
+
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal
-from ._options import TableOptions, column, dynamic_window, ordered, subsample, target_column, weight_column, window
+from ._options import (
+    TableOptions,
+    column,
+    dynamic_window,
+    ordered,
+    subsample,
+    tables_of,
+    target_column,
+    weight_column,
+    window,
+)
 
 _WRITTEN = 1 << 24  # nodes of walks that are written out at most
 _STREAM = 12  # first word of the name of the random numbers that they are written with
@@ -27,9 +40,74 @@ class Edges(Source):
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        from ..encoded import encode_edges
+        """Read edges, two nodes and perhaps a weight a row; the weights of equal edges are summed.
 
-        return encode_edges(list(given.files), **given.values(), **shaping)
+        Files are tables or sparse matrices. Edges of a node with itself are left out.
+        """
+        import numpy as np
+
+        from ..encoded.graphs import RawEdges
+        from ..readers.cells import NameColumn
+        from ..readers.columns import hint_of_weights
+        from ..readers.frames import InMemoryTable
+        from ..readers.layout import Column
+        from ..readers.names import NameIndex
+        from ..readers.report import ItemsReport
+        from ..readers.sources import find_files
+        from ..vocab import VocabOptions
+
+        started = time.perf_counter()
+        shaping = VocabOptions(**shaping).checked()
+        columns = [
+            Column("source", "--source-col", "name", given.source_col, 1, ("source", "user", "item"), "sources"),
+            Column("target", "--target-col", "name", given.target_col, 2, ("target", "item", "target"), "targets"),
+            Column(
+                *("weight", "--weight-col", "weight", given.weight_col, 3, ("weight",), "weight"),
+                if_number=True,
+                above_zero=True,
+            ),
+        ]
+        files = [_as_table(file) for file in find_files(list(given.files))]
+        tables = tables_of(given, columns, shaping, files=files, comments=True)
+        names = NameIndex(shaping.lowercase)
+        parts = []
+        for batch in tables:
+            ends = [names.number(batch.columns[key], batch.where) for key in ("source", "target")]
+            weight = batch.columns["weight"]
+            parts.append((*ends, np.ones(batch.n_rows, np.float32) if weight is None else weight))
+        for matrix in [file.matrix for file in files if isinstance(file, InMemoryTable) and file.matrix is not None]:
+            numbers = np.arange(max(matrix.shape))  # nodes without an edge are nodes, too
+            names.number(NameColumn(numbers, list(map(str, numbers))), str)
+        heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+        parts.clear()
+        left_out = tables.left_out
+        hints = tables.hints + hint_of_weights(tables.labels, weights)
+        if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
+            both = " and ".join(tables.labels[key] for key in ("source", "target"))
+            hints += (
+                f"{n_both:,} names stand in {both} alike, and each is one node; rename them if they are two things",
+            )
+        edges = RawEdges(heads, tails, weights, names.words, given.directed, left_out)
+        graph = edges.encoded(shaping)
+        report = ItemsReport(
+            *("edges", tables.n_files, tables.bytes, tables.n_rows, len(graph.vocab), len(graph.vocab)),
+            *(edges.count(graph.matrix), 0, time.perf_counter() - started, left_out),
+            columns=tables.labels.said,
+            hints=hints,
+        )
+        return replace(graph, report=report)
+
+
+def _as_table(file):
+    """Return the sparse matrix that a file holds as an InMemoryTable; any other file as it is."""
+    from ..encoded.matrices import is_matrix_file, load_matrix
+    from ..readers.frames import InMemoryTable
+
+    if isinstance(file, InMemoryTable) or not is_matrix_file(file):
+        return file
+    matrix = load_matrix(file, rectangular=False, named=False)
+    cells = [matrix.row, matrix.col, matrix.data.astype("float64")]
+    return InMemoryTable(file, cells, ["row", "column", "value"], matrix)
 
 
 def _bias(help):

@@ -1,11 +1,12 @@
 """Tables of pairs: item, target and perhaps a weight; each row is visited with its columns."""
 
+import time
 from dataclasses import replace
 
-from ...ground.errors import ConfigError
+from ...ground.errors import ConfigError, DoubtError
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal
-from ._options import PairOptions
+from ._options import PairOptions, tables_of
 
 _VISIT = 8  # pairs of one visit of a row: they share a copy of the centre's vector
 _DENSE_VISIT = 64  # where a centre costs as much as all targets, however many pairs it has
@@ -25,9 +26,77 @@ class Pairs(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        from ..encoded import encode_pairs
+        """Read tables of pairs; the weights of equal pairs are summed. The report is an `ItemsReport`.
 
-        return encode_pairs(list(given.files), **given.values(), **shaping)
+        Without ``given.rectangular`` items and targets are of one kind, and pairs of an item with itself are left out;
+        what is called as users and as items are is refused then, as it is not clear.
+
+        Ten million rows of user and item (164 MB of CSV, 100 000 users, 50 000 items) take 7 to 14 s and 0.96 GB at the
+        most, of which 0.13 GB are the program's own: 16 bytes a row while they are read, as much again while they are
+        sorted.
+        """
+        import numpy as np
+
+        from ..encoded.pairs import RawPairs
+        from ..readers.columns import hint_of_weights
+        from ..readers.names import NameIndex
+        from ..readers.report import ItemsReport
+        from ..vocab import VocabOptions
+
+        started = time.perf_counter()
+        shaping, rectangular = VocabOptions(**shaping).checked(), bool(given.rectangular)
+        tables = tables_of(given, pair_columns(given), shaping)
+        names = NameIndex(shaping.lowercase)
+        names_out = NameIndex(shaping.lowercase) if rectangular else names
+        parts = []
+        for batch in tables:
+            if given.rectangular is None and tables.labels.two_kinds:
+                raise DoubtError(
+                    f"{batch.where(0)}: {batch.labels['item']} and {batch.labels['target']} sound like two kinds of "
+                    "things, and may be one; give --rectangular, or --no-rectangular if the same name is the same "
+                    "thing in both"
+                )
+            row = names.number(batch.columns["item"], batch.where)
+            column = names_out.number(batch.columns["target"], batch.where)
+            weight = batch.columns["weight"]
+            parts.append((row, column, np.ones(batch.n_rows) if weight is None else weight))
+        gathered = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        parts.clear()
+        pairs = RawPairs(*gathered, names.words, names_out.words)
+        report = ItemsReport.of(given.kind, tables, rectangular)
+        if rectangular and tables.labels.two_kinds:
+            report = replace(report, columns=(*report.columns, "two kinds of things, else give --no-rectangular"))
+        report = replace(report, hints=report.hints + hint_of_weights(tables.labels, pairs.weights))
+        return pairs.encoded(shaping, rectangular, report, started)
+
+
+def pair_columns(given=None):
+    """Return the columns of a table of pairs, as `readers.tables.Tables` wants them; given : Input, which may name them
+
+    Without an Input no option names them.
+    """
+    from ..readers.layout import Column
+
+    chosen = [getattr(given, name, None) for name in ("item_col", "target_col", "weight_col")]
+    flags = (
+        ["the items", "the targets", "the weights"] if given is None else ["--item-col", "--target-col", "--weight-col"]
+    )
+    return [
+        Column("item", flags[0], "name", chosen[0], 1, ("user", "item", "source"), "items"),
+        Column("target", flags[1], "name", chosen[1], 2, ("item", "target", "target"), "targets"),
+        Column("weight", flags[2], "weight", chosen[2], 3, ("weight",), "weight", if_number=True),
+    ]
+
+
+def are_of_two_kinds(given, encoding="utf-8"):
+    """Return whether the columns of an Input of pairs are called as users and items are; it is begun to be read."""
+    from ..vocab import VocabOptions
+
+    tables = tables_of(given, pair_columns(given), VocabOptions(encoding=encoding))
+    batches = iter(tables)
+    next(batches, None)
+    batches.close()
+    return tables.labels.two_kinds
 
 
 @TRAVERSALS.register("pairs")

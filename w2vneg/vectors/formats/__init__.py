@@ -1,7 +1,7 @@
 """Files that hold vectors, a format a file: word2vec text and binary, npz, safetensors, fastText's, tables, folders.
 
 `load` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
-unpickled. A file is read into ``(words, matrix, counts)``: Words; ndarray, float32, (n, dim),
+unpickled. A file is read into ``(words, matrix, counts)``: PackedStrings; ndarray, float32, (n, dim),
 C-contiguous; ndarray, int64, (n,) or None.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.words import Words
+from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, did_you_mean
 from ...ground.files.bounded import check_regular
 from ...objectives.readout import parse
@@ -211,7 +211,7 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
         raise ConfigError(f"unknown format {format!r}{did_you_mean(format, FORMATS + FOLDERS)}")
     if row_not_finite(matrix) is not None:
         raise OutputError(f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha")
-    stored = Stored(Words.of(words), matrix, counts, spellings)
+    stored = Stored(PackedStrings.of(words), matrix, counts, spellings)
     if format == "word2vec":
         text.write(path, stored, precision)
         return
