@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg.data.readers import tables as module
+from w2vneg.data.readers import rows as module
 from w2vneg.data.readers.layout import Column, delimiter_of
 from w2vneg.data.readers.names import NameIndex, as_word
 from w2vneg.data.readers.tables import Tables

@@ -339,7 +339,7 @@ def encode_input(
     shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
     shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
     encoded = SOURCES[given.kind].encode(given, **shaping)
-    if isinstance(encoded, EncodedCorpus):
+    if isinstance(encoded, EncodedCorpus) and not given.traversal.paired:
         return replace(encoded, source=given.source)
     source = getattr(encoded, "source", type(encoded).__name__)
     if source != given.source:

@@ -54,7 +54,7 @@ class Reading:
     """What all ranks are to read, and how.
 
     given : data.inputs.Input, of a source that has a `reading`
-    borders : list of float, as of `files_of`; settings : passes.Settings
+    borders : list of float, as of `files_of`; settings : count.Settings
     """
 
     given: object
@@ -92,7 +92,7 @@ class RankText:
     Parameters
     ----------
     spans : list of FileSpan
-    settings : passes.Settings
+    settings : count.Settings
     source : str, as `TrainConfig.source`
     progress : callable, called with (stored bytes read, stored bytes in all) now and then
     """

@@ -79,7 +79,7 @@ class Baskets(Source):
     def _delimiter(cls, given):
         """Return what parts the items, as asked or as the first file looks; refuse what are no baskets."""
         from ...ground.errors import DoubtError
-        from ..readers import foreign
+        from ..readers import baskets, foreign
         from ..readers.layout import delimiter_of, named
 
         chosen = delimiter_of(given.delimiter)
@@ -87,14 +87,14 @@ class Baskets(Source):
             return chosen
         for name, data in foreign.beginnings(given.files):
             foreign.refuse(name, data, "baskets")
-            chosen = chosen or foreign.guess_delimiter(name, data)
-            rows = [foreign.split_items(line, chosen) for line in foreign.Head.of(data).lines]
-            if quoted := foreign.quoted_item(rows):
+            chosen = chosen or baskets.guess_delimiter(name, data)
+            rows = [baskets.split_items(line, chosen) for line in foreign.Head.of(data).lines]
+            if quoted := baskets.quoted_item(rows):
                 raise DoubtError(
                     f"{name}: items stand in quotes, as {quoted[:60]}, which would be part of their names; take them "
                     f"off, tr -d '\"' < FILE > baskets.txt, or give --plain --delimiter {named(chosen)} to keep them"
                 )
-            why = foreign.looks_like_log(rows)
+            why = baskets.looks_like_log(rows)
             if why:
                 raise DoubtError(
                     f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a "
