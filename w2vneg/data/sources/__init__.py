@@ -231,6 +231,13 @@ class Source:
         raise NotImplementedError
 
     @classmethod
+    def advice(cls, given, words):
+        """Return what to do about words that look as if they were read wrongly (str), or None.
+
+        given : data.inputs.Input; words : PackedStrings, the vocabulary
+        """
+
+    @classmethod
     def report(cls, given, found, n_items, single, fixed):
         """Return the report of sentences that ranks have read, of which none has all (`reading`).
 
