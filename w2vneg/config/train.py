@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..data.sources import TRAVERSALS
+from ..data.sources import TRAVERSALS, traversal_of
 from ..ground.errors import ConfigError, did_you_mean
 from ..ground.option import checked
 from ..objectives.inputs import INPUTS
@@ -50,7 +50,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         for item in fields:
             value = checked(item, values.get(item.name, item.default))
             object.__setattr__(self, item.name, value)
-        if self.source not in TRAVERSALS:
+        if self.source not in TRAVERSALS and self.plugin is None:
             raise ConfigError(f"unknown source {self.source!r}{did_you_mean(self.source, TRAVERSALS)}")
 
     def _values(self):
@@ -111,7 +111,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
     @property
     def traversal(self) -> type:
         """How training goes through what is read: a class of `data.sources.TRAVERSALS`."""
-        return TRAVERSALS[self.source]
+        return traversal_of(self.source)
 
     @property
     def shaping(self) -> dict[str, Any]:
