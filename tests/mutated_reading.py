@@ -13,7 +13,6 @@ from reading import encode_baskets, encode_cooccurrence, encode_pairs, encode_ra
 
 from w2vneg import Vectors, Vocabulary, Word2Vec
 from w2vneg.cli import main
-from w2vneg.cli.beginning import _input_of
 from w2vneg.cli.options import read_config
 from w2vneg.config import TrainConfig
 from w2vneg.data.catalog import download
@@ -24,7 +23,9 @@ from w2vneg.data.readers.names import read_names, read_titles
 from w2vneg.data.splitfiles import known_beside
 from w2vneg.ground.errors import W2vnegError
 from w2vneg.objectives.samplers.degeneracy import read_degeneracy
+from w2vneg.run.conductor import Run
 from w2vneg.run.model import Model
+from w2vneg.run.prior import Prior, input_of_model
 from w2vneg.run.search.trials import TrialFolder, best_of, rows_of
 from w2vneg.run.validation import Metric
 from w2vneg.vectors import formats
@@ -208,7 +209,7 @@ def read_model(path):
     check_vocabulary(model.vocab)
     assert 0 < model.position.alpha_factor <= 1
     json.dumps([model.history, vars(model.position), model.config.as_dict()], allow_nan=False)
-    assert isinstance(_input_of(model, str(folder)), Input)
+    assert isinstance(input_of_model(model, str(folder)), Input)
 
 
 def read_vectors_of_model(path):
@@ -220,10 +221,8 @@ def read_to_resume(path):
     """Go as far as a run that is resumed goes before it trains."""
     folder = Path(path).parent
     model = Model.load(folder)
-    read = _input_of(model, str(folder))
+    Run(model.config, None, Prior.resume(model, str(folder)))
     word2vec = Word2Vec(model.config)
-    word2vec.reads(read)
-    word2vec.check()
     trainer = word2vec.trainer(PAIRS, model=model)
     assert trainer.model.position.round <= trainer.engine.n_rounds and trainer.engine.block >= 100
 

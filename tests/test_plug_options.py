@@ -190,7 +190,7 @@ def _a_model_folder_is_read_without_the_plug(run_cli, plug):
     path.write_text(PLUGS[kind][0].replace(option, "renamed"))
     sys.modules.pop(f"w2vneg_plugin_{path.stem}", None)
     with pytest.raises(ConfigError, match="no plug-in has the option"):
-        model.config_to_run("m")
+        model.config_to_run("m", plugin=str(path))
 
 
 def test_a_value_out_of_range_is_refused_with_the_range(run_cli, plug):

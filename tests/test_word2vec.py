@@ -11,7 +11,7 @@ from w2vneg import TrainConfig, Vectors, Vocabulary, Word2Vec
 from w2vneg.data.inputs import locate
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.objectives.samplers.degeneracy import read_degeneracy
-from w2vneg.run import word2vec
+from w2vneg.run import conductor
 
 SMALL = {"loss": "ns", "dim": 8, "window": 3, "subsample": 0, "min_count": 1, "epochs": 3, "workers": 1}
 
@@ -100,7 +100,7 @@ def test_mistakes_are_told_before_the_corpus_is_read(monkeypatch, options, error
     def refuse(*arguments, **options):
         raise AssertionError("the corpus was read")
 
-    monkeypatch.setattr(word2vec, "encode_corpus", refuse)
+    monkeypatch.setattr(conductor, "encode_corpus", refuse)
     with pytest.raises(error, match=message):
         Word2Vec(**options).fit([["a", "b"]])
 

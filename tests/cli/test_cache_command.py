@@ -1,4 +1,4 @@
-"""``w2vneg cache``: what it lists is there, and what it clears is gone, but never the secret of signatures."""
+"""``w2vneg cache``: what it lists is there, and what it clears is gone; what is no cache stays."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path))
     monkeypatch.delenv("W2VNEG_JIT_CACHE", raising=False)
-    for name, size in (("corpora/one/ids", 5), ("corpora/two", 7), ("jit/code", 11), ("data/text8", 13), ("secret", 1)):
+    for name, size in (("corpora/one/ids", 5), ("corpora/two", 7), ("jit/code", 11), ("data/text8", 13), ("mine", 1)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"x" * size)
     return tmp_path
@@ -27,9 +27,9 @@ def test_list_counts_files_and_bytes_of_each_kind(folder, run_cli):
 def test_clear_leaves_downloads_unless_they_are_named(folder, run_cli):
     result = run_cli("cache", "clear")
     assert result.code == 0 and "Removed 0.0 MB." in result.out
-    assert sorted(entry.name for entry in folder.iterdir()) == ["data", "secret"]
+    assert sorted(entry.name for entry in folder.iterdir()) == ["data", "mine"]
     assert json.loads(run_cli("cache", "clear", "data", "--json").out)[0]["bytes"] == 13
-    assert [entry.name for entry in folder.iterdir()] == ["secret"]
+    assert [entry.name for entry in folder.iterdir()] == ["mine"]
     assert run_cli("cache", "clear", "corpora").code == 0  # nothing there is no mistake
 
 

@@ -170,7 +170,7 @@ def test_the_model_folder(train, folder):
     assert result.code == 0
     assert result.err.splitlines()[-2] == "Model kept in deep/model."
     plain = {"config.json", "corpus.json", "extra.json", "history.jsonl", "position.json", "versions.json", "vocab.tsv"}
-    plain |= {"validation.json", "good.json", "signature.json", "run.toml", "law.json", "log_noise.npy"}
+    plain |= {"validation.json", "good.json", "run.toml", "law.json", "log_noise.npy"}
     assert set(os.listdir("deep/model")) == plain | {"vectors_in.npy", "vectors_out.npy"}
     config = json.loads(Path("deep/model/config.json").read_text("utf-8"))
     expected = {"loss": "ns", "sampler": "popularity", "negatives": 5, "private_rows": 3}
@@ -512,12 +512,12 @@ def test_vectors_are_kept_where_no_place_takes_the_model(folder, run_cli, monkey
 
 
 def test_what_is_told_at_the_end_needs_memory_and_loses_nothing(folder, train, monkeypatch):
-    from w2vneg.cli import closing
+    from w2vneg.cli import summary
 
     def fail(*arguments):
         raise MemoryError
 
-    monkeypatch.setattr(closing, "tell_what_next", fail)
+    monkeypatch.setattr(summary, "tell_what_next", fail)
     result = train()
     assert result.code == 0
     assert result.err.endswith("How good the vectors are is not told: not enough memory.\n")

@@ -266,11 +266,11 @@ def test_returns_and_repeats_of_a_log_are_refused_or_counted(tmp_path):
 DOUBTFUL = ["a b 1", "b c 2", "c d 1", "d a 500"]
 
 
-def test_warnings_of_reading_are_printed_though_quiet(tmp_path):
+def test_warnings_of_reading_are_printed_though_quiet(tmp_path, run_cli):
     path = written(tmp_path, DOUBTFUL)
-    said = CliRunner().invoke(cli, ["train", "--edges", str(path), "--dry-run", "--quiet"])
-    assert said.exit_code == 0, said.output
-    assert said.stderr.startswith("Warning: the largest weight, 500") and "4 rows" not in said.stderr
+    said = run_cli("train", "--edges", str(path), "--dry-run", "--quiet")
+    assert said.code == 0, said.err
+    assert said.err.startswith("Warning: the largest weight, 500") and "4 rows" not in said.err
 
 
 def test_fit_warns_of_what_reading_found_and_logs_what_it_read(tmp_path, caplog):

@@ -9,7 +9,7 @@ from planted import two_topics
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import ConfigError, FileNote, InputError, UnknownNameError
-from w2vneg.run.start import Start
+from w2vneg.run.warm_start import WarmStart
 from w2vneg.vectors.evaluation import scores_of
 from w2vneg.vectors.formats import detect, fasttext
 
@@ -119,7 +119,7 @@ def test_labels_of_vectors_are_left_out(models, written, tmp_path):
     assert vectors.words == whole.words and vectors.matrix.tobytes() == whole.matrix.tobytes()
     np.testing.assert_array_equal(vectors["a1b"], whole["a1b"])
     with pytest.warns(FileNote, match="labels of fastText's"):
-        Start.of(path)
+        WarmStart.of(path)
     for wrong in ({"kind": 0}, {"last": False}):
         path.write_bytes(with_label(data, models["subwords"].model, **wrong))
         with pytest.raises(InputError, match="has no count, or is none"):

@@ -17,11 +17,11 @@ from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.jit import njit
 from w2vneg.ground.registry import RunContext
 from w2vneg.kernels import tree
-from w2vneg.kernels.contracts import draw, log_prob, on_update, open_sampler
+from w2vneg.kernels.contracts import draw, log_prob, open_sampler
 from w2vneg.kernels.dense import draws
 from w2vneg.kernels.linalg import Rows
 from w2vneg.objectives.samplers import SAMPLERS
-from w2vneg.objectives.samplers.kernel import FollowingTree, KernelTree
+from w2vneg.objectives.samplers.kernel import KernelTree
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 V, DIM = 203, 7
@@ -53,13 +53,6 @@ def _draw_often(sampler, centre, out, rng, ids, log_q, everyone, noise):
         for i in range(centre.shape[0]):
             logits[j] += out.matrix[j, i] * centre[i]
     log_prob(sampler, state, ids.shape[0] - 1, 0, everyone.shape[0], everyone, logits, noise)
-
-
-@njit
-def _on_update(sampler, positives, negatives, out):
-    state = open_sampler(sampler, 1)
-    steps = np.zeros(negatives.shape[0], np.float32)  # of no interest to it
-    on_update(sampler, state, positives.shape[0], positives, negatives.shape[0], negatives, steps, out)
 
 
 def make(n_vocab=V, dim=DIM, workers=1, max_draws=20, **options):
@@ -107,20 +100,6 @@ def p_value(ids, q):
     return stats.chisquare(count, expected * count.sum() / expected.sum()).pvalue
 
 
-def updated(sampler, matrix, seed=4, steps=30):
-    """Let an up-to-date tree follow some changes of rows; returns the matrix after them."""
-    rng = np.random.default_rng(seed)
-    matrix = matrix.copy()
-    for _ in range(steps):
-        positives = rng.integers(0, len(matrix), 3).astype(np.int32)
-        negatives = rng.integers(0, len(matrix), 5).astype(np.int32)
-        negatives[0] = negatives[1]  # drawn twice
-        for i in {*positives, *negatives}:
-            matrix[i] += rng.normal(0, 0.3, matrix.shape[1])
-        _on_update(sampler, positives, negatives, rows(matrix))
-    return matrix
-
-
 @pytest.mark.parametrize(("n_vocab", "dim"), [(V, DIM), (1, 3), (2, 1), (5, 1), (3, 50), (64, 3), (65, 3), (1000, 12)])
 def test_every_id_lies_in_one_leaf_and_the_nodes_count_their_classes(n_vocab, dim):
     n_leaves = tree.count_leaves(n_vocab, dim)
@@ -165,46 +144,17 @@ def test_rebuilt_sums_are_those_of_the_squares(n_vocab, dim):
         np.testing.assert_allclose(sampler.sums[node], (part.T @ part)[upper], rtol=1e-4, atol=1e-4)
 
 
-def test_sums_that_followed_changes_equal_rebuilt_ones():
-    _, matrix = matrices()
-    sampler = make(tree="update")
-    sampler.refresh(None, matrix, None, 0)
-    changed = updated(sampler, matrix)
-    assert not np.allclose(changed, matrix)
-    followed = sampler.sums.copy()
-    assert np.array_equal(sampler.rows, changed)
-    sampler.refresh(None, changed, None, 0)
-    np.testing.assert_allclose(followed[1:], sampler.sums[1:], rtol=1e-4, atol=1e-4)
-
-
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("how", ["bulk", "update"])
-def test_draws_follow_the_enumerated_kernel_and_log_q_is_its_own(how, alpha):
+def test_draws_follow_the_enumerated_kernel_and_log_q_is_its_own(alpha):
     centre, matrix = matrices()
-    sampler = make(tree=how, kernel_alpha=alpha)
+    sampler = make(kernel_alpha=alpha)
     sampler.refresh(None, matrix, None, 0)
-    if how == "update":
-        matrix = updated(sampler, matrix)
     q = enumerated(centre, matrix, alpha=alpha)
     got = drawn(sampler, centre, matrix)
     assert p_value(got.ids, q) > 1e-6
     np.testing.assert_allclose(got.log_q, np.log(q)[got.ids], atol=1e-3)
     np.testing.assert_allclose(got.noise, np.log(q), atol=1e-3)
     assert np.exp(got.noise.astype(float)).sum() == pytest.approx(1, abs=1e-3)
-
-
-def test_both_trees_draw_alike():
-    centre, matrix = matrices(scale=0.2)
-    following = make(tree="update")
-    following.refresh(None, matrix, None, 0)
-    matrix = updated(following, matrix)
-    bulk = make()
-    bulk.refresh(None, matrix, None, 0)
-    one, other = drawn(bulk, centre, matrix, seed=1), drawn(following, centre, matrix, seed=2)
-    table = np.stack([seen(one.ids, V), seen(other.ids, V)])
-    table = table[:, table.sum(axis=0) >= 10]
-    assert stats.chi2_contingency(table).pvalue > 1e-6
-    np.testing.assert_allclose(one.noise, other.noise, atol=1e-3)
 
 
 def test_bulk_draws_come_from_the_rows_of_the_rebuild_until_the_next():
@@ -229,9 +179,8 @@ def test_more_draws_for_a_group_change_no_probability():
     assert p_value(got.ids, enumerated(centre, matrix)) > 1e-6
 
 
-@pytest.mark.parametrize("how", ["bulk", "update"])
 @pytest.mark.parametrize("case", ["zero centre", "zero rows", "orthogonal", "huge", "cancelled", "nan", "infinite"])
-def test_draws_stay_valid_whatever_the_numbers(case, how):
+def test_draws_stay_valid_whatever_the_numbers(case):
     centre, matrix = matrices()
     if case == "zero centre":
         centre[:] = 0
@@ -242,7 +191,7 @@ def test_draws_stay_valid_whatever_the_numbers(case, how):
         matrix, centre = 1e3 * matrix, 10 * centre
     elif case == "huge":
         matrix, centre = 1e4 * matrix, 1e4 * centre
-    sampler = make(tree=how)
+    sampler = make()
     sampler.refresh(None, matrix, None, 0)
     if case == "cancelled":
         sampler.sums[:] *= -1
@@ -318,7 +267,6 @@ def test_the_size_of_chunks_changes_no_quartic_draw(scores, monkeypatch):
 
 def test_kernel_and_tree_choose_the_class():
     assert type(make()) is KernelTree
-    assert type(make(tree="update")) is FollowingTree
     assert make(tree="none")[:2] == (2, 100)
     assert make(kernel="quartic")[:2] == (4, 1)
     assert make().alpha == 100
@@ -327,8 +275,6 @@ def test_kernel_and_tree_choose_the_class():
 
 
 def test_what_cannot_be_is_refused_in_words():
-    with pytest.raises(ConfigError, match=r"--tree update keeps one tree.*3 workers cannot.*--workers 1"):
-        make(tree="update", workers=3)
     with pytest.raises(ConfigError, match="--kernel-alpha has no effect with --kernel quartic"):
         make(kernel="quartic", kernel_alpha=3)
     with pytest.raises(ConfigError, match="--tree has no effect with --kernel quartic"):
@@ -348,7 +294,6 @@ def trained(corpus, **options):
 @pytest.mark.parametrize(
     "options",
     [
-        {"tree": "update"},
         {},
         {"tree": "none"},
         {"kernel": "quartic"},
@@ -360,19 +305,3 @@ def test_planted_topics_are_recovered_and_a_seed_repeats_to_the_bit(options):
     one, again = (trained(corpus, epochs=4, **options) for _ in range(2))
     assert one.vectors.matrix.tobytes() == again.vectors.matrix.tobytes()
     assert same_topic(one.vectors) >= 0.95
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(SLOW, reason="too many groups for plain Python")
-def test_the_tree_is_in_step_when_training_ends():
-    corpus = encode_corpus(two_topics(), min_count=1)
-    word2vec = Word2Vec(
-        loss="relaxed", sampler="kernel", tree="update", dim=8, window=3, subsample=0, min_count=1, workers=1, epochs=1
-    )
-    trainer = word2vec.trainer(corpus)
-    model = trainer.train()
-    sampler = trainer.engine.plugs.sampler
-    assert np.array_equal(sampler.rows, model.vectors_out)
-    followed = sampler.sums.copy()
-    sampler.refresh(model.vectors_in, model.vectors_out, None, 0)
-    np.testing.assert_allclose(followed[1:], sampler.sums[1:], rtol=1e-3, atol=1e-4)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from planted import as_text, two_topics
 
-from w2vneg.cli.valid import warn_of_raw
+from w2vneg.cli.validation_options import warn_of_raw
 from w2vneg.config import TrainConfig
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.ground.errors import MissingExtraError

@@ -49,7 +49,7 @@ before = peak()
 large = corpus(150_000)
 run(large)
 taken = peak() - before
-print(json.dumps([taken, estimate(word2vec, large, seconds=0.0).peak - PROGRAM]))
+print(json.dumps([taken, estimate(word2vec.config, large, seconds=0.0).peak - PROGRAM]))
 """
 
 
@@ -77,7 +77,7 @@ def test_memory_is_within_a_quarter_of_the_measured_peak(workers, tmp_path):
 
 def test_parts_by_hand(planted):
     n, dim = len(planted.vocab), 8
-    found = estimate(Word2Vec(**SMALL | {"workers": 3, "private_rows": 4}), planted, seconds=0.0)
+    found = estimate(Word2Vec(**SMALL | {"workers": 3, "private_rows": 4}).config, planted, seconds=0.0)
     assert (found.tokens, found.n_vocab, found.n_out, found.dim, found.workers) == (len(planted), n, n, dim, 3)
     assert found.alpha == 0.05
     assert found.memory["matrices"] == found.memory["snapshot to go back to"] == 2 * n * dim * 4
@@ -94,19 +94,19 @@ def test_parts_by_hand(planted):
 
 def test_the_vectors_file_is_about_as_large_as_told(planted, tmp_path):
     word2vec = Word2Vec(**SMALL)
-    told = estimate(word2vec, planted, seconds=0.0).disk["vectors as text"]
+    told = estimate(word2vec.config, planted, seconds=0.0).disk["vectors as text"]
     word2vec.fit(planted).save(tmp_path / "vectors.txt", format="word2vec")
     assert told == pytest.approx((tmp_path / "vectors.txt").stat().st_size, rel=0.15)
 
 
-def test_pairs_of_a_whole_run_are_those_it_trains(planted):
+def test_pairs_of_a_whole_train_are_those_it_trains(planted):
     word2vec = Word2Vec(**SMALL | {"dynamic_window": False})
-    found = estimate(word2vec, planted, seconds=60.0)
+    found = estimate(word2vec.config, planted, seconds=60.0)
     word2vec.fit(planted)
     trained = sum(record.get("pairs", 0) for record in word2vec.model.history if record["event"] == "EpochDone")
     assert found.measured == 1.0  # so short a run is measured to its end
     assert found.pairs == trained
-    assert estimate(word2vec, planted, done=0.5, seconds=60.0).pairs == round(trained / 2)
+    assert estimate(word2vec.config, planted, done=0.5, seconds=60.0).pairs == round(trained / 2)
 
 
 def test_nothing_of_the_callers_changes(planted):
@@ -114,7 +114,7 @@ def test_nothing_of_the_callers_changes(planted):
     word2vec.fit(planted)
     before, config, history = word2vec.vectors.matrix.copy(), word2vec.config, list(word2vec.model.history)
     model = word2vec.model
-    estimate(word2vec, planted, seconds=0.0)
+    estimate(word2vec.config, planted, seconds=0.0)
     assert word2vec.model is model
     assert (word2vec.config, model.history) == (config, history)
     np.testing.assert_array_equal(word2vec.vectors.matrix, before)
@@ -127,8 +127,7 @@ def test_a_dense_loss_and_pairs_in_memory(planted):
     matrix = csr_matrix(np.ones((len(planted.vocab),) * 2, np.float32))
     pairs = EncodedPairs(matrix, planted.vocab, planted.vocab)
     word2vec = Word2Vec(loss="softmax", dim=8, epochs=1, workers=1)
-    word2vec.reads(pairs)
-    found = estimate(word2vec, pairs, seconds=0.0)
+    found = estimate(word2vec.config, pairs, seconds=0.0)
     assert found.mapped == found.disk["encoded data"] == 0
     assert found.memory["data in memory"] == matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     assert found.memory["scratch of rounds"] > 4 * len(planted.vocab) ** 2
@@ -138,14 +137,14 @@ def test_held_out_pairs_keep_a_best_state(planted, tmp_path):
     a, b = planted.vocab.words[:2]
     (tmp_path / "valid.tsv").write_text(f"{a}\t{b}\t1\n")
     validation = Validation(read_pairs_file(tmp_path / "valid.tsv", planted.vocab, planted.vocab))
-    found = estimate(Word2Vec(**SMALL), planted, validation=validation, seconds=0.0)
+    found = estimate(Word2Vec(**SMALL).config, planted, validation=validation, seconds=0.0)
     assert found.memory["best state"] == found.memory["matrices"]
 
 
-def test_what_a_run_refuses_an_estimate_refuses(planted):
+def test_what_a_train_refuses_an_estimate_refuses(planted):
     word2vec = Word2Vec(**SMALL | {"loss": "relaxed", "method": "exact", "workers": 2, "private_rows": 5})
     with pytest.raises(ConfigError, match="draws made ahead"):
-        estimate(word2vec, planted)
+        estimate(word2vec.config, planted)
 
 
 @pytest.fixture
@@ -167,7 +166,7 @@ def test_the_command_says_it_all_and_writes_nothing(folder, run_cli):
     assert [entry.name for entry in folder.iterdir()] == ["corpus.txt"]
 
 
-def test_the_command_as_json_and_for_a_run_to_resume(folder, run_cli):
+def test_the_command_as_json_and_for_a_train_to_resume(folder, run_cli):
     assert run_cli(*ARGUMENTS, "--save-model", "model").code == 0
     before = {path.name: path.read_bytes() for path in (folder / "model").iterdir()}
     whole = json.loads(run_cli(*ARGUMENTS, "--dry-run", "--json", "--quiet").out)
@@ -210,7 +209,7 @@ def estimate_type():
     return Estimate
 
 
-def test_mistakes_are_told_as_by_a_run(folder, run_cli):
+def test_mistakes_are_told_as_by_a_train(folder, run_cli):
     result = run_cli("train", "--corpus", "missing.txt", "--dry-run")
     assert (result.code, result.out) == (1, "")
     assert "missing.txt" in result.err
@@ -219,7 +218,7 @@ def test_mistakes_are_told_as_by_a_run(folder, run_cli):
 def test_an_interruption_before_the_first_round_is_one():
     from types import SimpleNamespace
 
-    from w2vneg.run.estimate import _run
+    from w2vneg.run.estimate import _train
 
     with pytest.raises(KeyboardInterrupt):
-        _run(SimpleNamespace(listeners=[], train=lambda: None), 0.0)
+        _train(SimpleNamespace(listeners=[], train=lambda: None), 0.0)

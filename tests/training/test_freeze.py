@@ -7,7 +7,7 @@ from planted import two_topics
 from w2vneg import Word2Vec
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.model import Model
-from w2vneg.run.start import Start
+from w2vneg.run.prior import Prior
 
 OPTIONS = {"dim": 6, "epochs": 1, "min_count": 1, "workers": 1, "subsample": 0, "loss": "ns", "readout": "in"}
 FIRST = [["a", "b", "c"], ["b", "c", "d"]] * 20
@@ -90,7 +90,7 @@ def test_a_model_folder_keeps_what_is_frozen(run_cli, tmp_path, monkeypatch, fir
 
 
 def test_damaged_masks_are_refused(first, tmp_path):
-    model = Word2Vec(**OPTIONS).trainer(Word2Vec(**OPTIONS).encode(SECOND), start=Start.of(first.model, True)).model
+    model = Word2Vec(**OPTIONS).trainer(Word2Vec(**OPTIONS).encode(SECOND), prior=Prior.init(first.model, True)).model
     model.save(tmp_path / "m")
     path = tmp_path / "m" / "frozen_vectors_in.npy"
     whole = path.read_bytes()
@@ -159,5 +159,5 @@ def test_inner_nodes_of_a_tree_are_nobodys_rows(first):
     assert still(first.model, word2vec.model, "vectors_in", "cd") == [True, True]
     assert list(word2vec.model.frozen) == ["vectors_in"]
     again = Word2Vec(**options)
-    trainer = again.trainer(again.encode(FIRST), start=Start.of(word2vec.model))
+    trainer = again.trainer(again.encode(FIRST), prior=Prior.init(word2vec.model))
     assert trainer.started == 2 and not trainer.model.vectors_out.any()

@@ -11,6 +11,7 @@ from w2vneg.engines.inmemory import _KEPT
 from w2vneg.kernels.round import fill_block
 from w2vneg.kernels.schedule import stream_key
 from w2vneg.objectives.presets import PRESETS
+from w2vneg.run.conductor import reading, resolve
 from w2vneg.run.model import Model
 
 SMALL = {"loss": "ns", "dim": 8, "window": 4, "walk_length": 20, "walks_per_node": 5, "epochs": 3, "workers": 1}
@@ -27,7 +28,6 @@ def trained(data=None, **options):
 
 
 def encoded_for(word2vec):
-    word2vec.reads(graph())
     return word2vec.encode(graph())
 
 
@@ -55,7 +55,8 @@ def test_an_epoch_is_one_over_the_same_walks_as_a_text():
 
 def test_epochs_make_new_walks():
     word2vec = Word2Vec(**SMALL)
-    walk = encoded_for(word2vec).walk(word2vec.config.resolved())
+    encoded = encoded_for(word2vec)
+    walk = encoded.walk(resolve(reading(word2vec.config, encoded)))
     tokens = np.empty((2, walk.room(walk.n_positions)), np.int32)
     for epoch in range(2):
         fill_block(walk.source, 0, walk.n_positions, stream_key(_KEPT, 1, epoch), tokens[epoch])

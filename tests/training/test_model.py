@@ -25,7 +25,6 @@ FILES = [
     "log_noise.npy",
     "position.json",
     "run.toml",
-    "signature.json",
     "validation.json",
     "vectors_in.npy",
     "vectors_out.npy",
@@ -40,7 +39,6 @@ _MAY_BE_MISSING = {
     "law.json",
     "log_noise.npy",
     "run.toml",
-    "signature.json",
     "validation.json",
     "versions.json",
 }

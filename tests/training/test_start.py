@@ -8,8 +8,9 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.model import Model
-from w2vneg.run.start import Start
+from w2vneg.run.prior import Prior
 from w2vneg.run.trainer import Trainer
+from w2vneg.run.warm_start import WarmStart
 
 OPTIONS = {"dim": 6, "epochs": 2, "min_count": 1, "workers": 1, "subsample": 0, "loss": "ns", "readout": "in"}
 FIRST = [["a", "b", "c"], ["b", "c", "d"]] * 20
@@ -25,7 +26,7 @@ def first():
 
 def begun(source, workers=1):
     config = Word2Vec(**OPTIONS | {"workers": workers}).config
-    return Trainer(encode_corpus(SECOND, min_count=1), config, start=Start.of(source))
+    return Trainer(encode_corpus(SECOND, min_count=1), config, start=WarmStart.of(source))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -91,7 +92,7 @@ def test_users_and_items_begin_each_on_its_side(tmp_path):
     word2vec = Word2Vec(**options)
     word2vec.fit(data)
     again = Word2Vec(**options)
-    trainer = again.trainer(again.encode(data) if again.reads(data) is None else None, start=Start.of(word2vec.model))
+    trainer = again.trainer(again.encode(data), prior=Prior.init(word2vec.model))
     assert (trainer.model.vectors_in == word2vec.model.vectors_in).all()
     assert (trainer.model.vectors_out == word2vec.model.vectors_out).all()
 
@@ -221,7 +222,7 @@ def with_grams(tmp_path):
 def test_n_grams_begin_by_their_bucket(with_grams, name):
     old, folder = with_grams
     plain = trainer_of(NEWER, GRAMS).model
-    trainer = trainer_of(NEWER, GRAMS, Start.of(folder / name, freeze=True))
+    trainer = trainer_of(NEWER, GRAMS, WarmStart.of(folder / name, freeze=True))
     model = trainer.model
     assert trainer.started == 2
     before = dict(zip(old.buckets().tolist(), old.extra["grams_in"], strict=True))
@@ -243,7 +244,7 @@ def test_n_grams_begin_by_their_bucket(with_grams, name):
 @pytest.mark.parametrize("name", ["model", "model.bin"])
 def test_a_run_without_n_grams_begins_with_the_means(with_grams, name):
     old, folder = with_grams
-    model = trainer_of(NEWER, OPTIONS, Start.of(folder / name)).model
+    model = trainer_of(NEWER, OPTIONS, WarmStart.of(folder / name)).model
     found = model.vectors_in[model.vocab.id("going")]
     np.testing.assert_allclose(found, old.vectors_in[old.vocab.id("going")], rtol=1e-6)
 
@@ -251,9 +252,9 @@ def test_a_run_without_n_grams_begins_with_the_means(with_grams, name):
 def test_other_n_grams_are_refused(with_grams, first):
     _, folder = with_grams
     with pytest.raises(ConfigError, match="take --minn 3 --maxn 6 --buckets 300"):
-        trainer_of(NEWER, GRAMS | {"maxn": 4}, Start.of(folder / "model"))
+        trainer_of(NEWER, GRAMS | {"maxn": 4}, WarmStart.of(folder / "model"))
     with pytest.raises(ConfigError, match="makes vectors of n-grams, for which the model has no rows"):
-        trainer_of(SECOND, GRAMS, Start.of(first.model))
+        trainer_of(SECOND, GRAMS, WarmStart.of(first.model))
 
 
 def test_what_plugs_have_learnt_goes_along():
@@ -265,7 +266,7 @@ def test_what_plugs_have_learnt_goes_along():
         rows = np.arange(1.0, 1 + len(model.vocab), dtype=np.float32)[:, None]
         model.extra = {"log_z": sign * rows, "seen_out": sign * 10 * rows, "wide": sign * np.tile(rows, 2 + sign)}
     old, new = models
-    Start.of(old).begin(new)
+    WarmStart.of(old).begin(new)
     for row, word in enumerate(new.vocab.words):
         known = old.vocab.id(word) + 1 if word in old.vocab else -row - 1
         assert new.extra["log_z"][row, 0] == known and new.extra["seen_out"][row, 0] == 10 * known

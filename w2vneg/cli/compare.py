@@ -9,14 +9,13 @@ from pathlib import Path
 
 import click
 
-from ..data.inputs import settled
 from ..ground.errors import ConfigError
 from .images import images_of
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import GroupedCommand, config_options, options_in, read_config
 from .progress import SearchProgress, compiling_told, noter
 from .runfile import file_of_run
-from .valid import check_valid, valid_options, validation_of, warn_of_raw
+from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, vocabularies, vocabulary_options
 
 _AT_THE_END = 1e9  # epochs from one evaluation to the next: nothing is chosen within a run
@@ -59,8 +58,11 @@ def compare(runs, out, grid, seeds, mirror, quiet, as_json, **given):
     if not chooses:
         held_out.chosen["every"] = _AT_THE_END
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
+    from ..data.inputs import settled
+    from ..run.conductor import reading
+
     read = settled(read, base.encoding, mirror)
-    config = dataclasses.replace(base, source=read.source, rectangular=bool(read.rectangular))
+    config = reading(base, read)
     from ..run.search.comparing import compared
     from ..run.search.trials import check_folder
     from ..run.search.tuning import check_combinations, tune
@@ -70,7 +72,7 @@ def compare(runs, out, grid, seeds, mirror, quiet, as_json, **given):
     check_fixed(fixed, read)
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
-    encoded = encode(read.located(mirror), config, quiet, **vocabularies(fixed))
+    encoded = encode(config, read.located(mirror), quiet, **vocabularies(fixed))
     tell_of_reading(encoded.report, quiet)
     validation = validation_of(held_out, encoded, config, None, note, mirror, chooses)
     warn_of_raw(validation, config, combinations, encoded, note)

@@ -53,26 +53,19 @@ def input_of(values, needed=True):
     return Input(kind, sources[kind], **{name: options[name] for name in options_of(kind) if options[name] is not None})
 
 
-def encode(source, config, quiet, **vocabularies):
-    """Read a located `Input` with the options of `config`, with progress unless `quiet`.
-
-    Parameters
-    ----------
-    source : Input
-    config : TrainConfig
-    quiet : bool
-    **vocabularies
-        vocab, vocab_out: see `data.inputs.encode_input`.
-
-    Returns
-    -------
-    EncodedCorpus or EncodedPairs
-    """
-    from ..data.inputs import encode_input
+def reading_progress(quiet):
+    """Return what opens a bar of the bytes that are read, as `Run.encode` takes it; of nothing if `quiet`."""
     from .progress import byte_progress
 
-    with nullcontext() if quiet else byte_progress("reading") as progress:
-        return encode_input(source, **config.shaping, **vocabularies, progress=progress)
+    return nullcontext if quiet else lambda: byte_progress("reading")
+
+
+def encode(config, data, quiet, **vocabularies):
+    """Read a located `Input` with the options of `config`, for what is no run of its own; see `conductor.encode`."""
+    from ..run import conductor
+
+    with reading_progress(quiet)() as progress:
+        return conductor.encode(config, data, **vocabularies, progress=progress)
 
 
 def tell_of_reading(report, quiet):

@@ -7,7 +7,7 @@ import click
 
 from .scores import fold_in_option, score_option
 from .tables import table
-from .valid import refuse_new_users, warn_of_known
+from .validation_options import refuse_new_users, warn_of_known
 
 
 class _Ks(click.ParamType):

@@ -18,21 +18,29 @@ def vectors_of(given, checkpoints, model, note):
     """Return where a run writes its vectors, or None: a run that keeps a model writes none unless it is asked to.
 
     A run that is resumed writes them where it was to write them, by a short name if that is below the current folder.
-    If somebody else wrote its folder, it writes none: that must not choose what is overwritten.
+    A folder must not choose what is overwritten, though: what is there must be vectors of this shape, or nothing, below
+    the current folder.
 
     given : str or None, what ``--output`` says; checkpoints : Checkpoints or None; model : Model or None, to be resumed
     """
     _check_name(given)
     output = model.origin.output if model is not None and not given else None
-    if output and not model.signed:
-        note(
-            f"No vectors are written to {output}: the model folder, which names it, was not written by you on this "
-            "machine. Name a file with --output."
-        )
+    below = bool(output) and output.startswith(os.getcwd() + os.sep)
+    if output and not (_holds_vectors(output, model) if os.path.lexists(output) else below):
+        note(f"No vectors are written to {output}, which the model folder names. Name a file with --output.")
         output = None
-    if output and output.startswith(os.getcwd() + os.sep):
+    elif below:
         output = os.path.relpath(output)
     return given or output or (None if checkpoints is not None else "vectors.txt")
+
+
+def _holds_vectors(path, model):
+    """Tell whether a file begins as the text of this model's vectors does."""
+    if not os.path.isfile(path):
+        return False
+    with suppress(OSError), open(path, "rb") as stream:
+        return stream.read(64).startswith(f"{len(model.vocab)} {model.config.dim}\n".encode())
+    return False
 
 
 def _check_name(given):

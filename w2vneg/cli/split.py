@@ -68,7 +68,7 @@ def split(out, by, mirror, quiet, as_json, **given):
     files = find_files([*source.files, *source.names])
     refuse_overwriting("--out", out, files)
     note = progress.noter(quiet)
-    data = encode(source, config, quiet)
+    data = encode(config, source, quiet)
     tell_of_reading(data.report, quiet)
     if not source.traversal.paired:
         _tell_of_many(data, config.window, note)

@@ -8,13 +8,13 @@ from contextlib import nullcontext
 import click
 
 from ..run.signals import first_signal
-from .beginning import beginning_of, beginning_options
-from .closing import check_page, tell_of_doubts, tell_of_loss, tell_of_results, write_page
-from .inputs import encode, input_of, input_options, refuse_overwriting, tell_of_reading
+from .inputs import input_of, input_options, reading_progress, refuse_overwriting, tell_of_reading
 from .options import GroupedCommand, config_options
 from .progress import TrainingProgress, compiling_told, noter
 from .results import refuse_replacing, tell_without_locks, vectors_of, write_results
-from .valid import check_valid, files_of, valid_options, validation_of
+from .run_mode import prior_of, run_mode_options, tell_of_prior
+from .summary import check_page, tell_of_doubts, tell_of_loss, tell_of_results, write_page
+from .validation_options import check_valid, files_of, valid_options, validation_of
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabulary_options
 
 
@@ -33,7 +33,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     help="Save the model so often within an epoch, at most 1 % of the time.  [with --save-model; default: 10]",
 )
 @click.option("--force", is_flag=True, help="Replace vectors or a model that are there.")
-@beginning_options
+@run_mode_options
 @click.option("--cbow", is_flag=True, help="Let the words around predict: --inputs window, or window+subwords.")
 @click.option("--subwords", is_flag=True, help="Make vectors of n-grams, too: --inputs subwords, or window+subwords.")
 @vocabulary_options
@@ -84,55 +84,45 @@ def train(
     named, resume = input_of(given, needed=False), given["resume"]
     held_out, fixed = check_valid(given, resume), fixed_of(given)
     checkpoints = _checkpoints(save_model or resume, checkpoint_every, dry_run, note)
-    beginning = beginning_of(given, config_path, named)
-    config, model, start = beginning.config, beginning.model, beginning.start()
-    output = vectors_of(output, checkpoints, model, note)
-    from ..data.encoded.ranked import RANK
-    from ..data.readers.sources import find_files
+    config, prior, data = prior_of(given, config_path, named)
     from ..look.tracking import Tracking
+    from ..run.conductor import Run
     from ..run.word2vec import Word2Vec
 
-    read = beginning.data(note, mirror)
-    word2vec = Word2Vec(config)
-    word2vec.reads(read)
-    word2vec.check(diagnose, start)
-    tracking = Tracking(trackers, word2vec.config, note)
-    check_fixed(fixed, read, beginning.way)
+    run = Run(config, data, prior, diagnose=diagnose, mirror=mirror, **fixed)
+    prior, model = run.prior, run.prior.resumed
+    output = vectors_of(output, checkpoints, model, note)
+    tracking = Tracking(trackers, run.given, note)
+    check_fixed(fixed, run.data, f"--{prior.way}" if prior.model else None)
     _check_places(output, checkpoints)
-    located = beginning.with_phrases(read).located(mirror)
-    names = [name for name in (*located.files, *located.names) if RANK not in name]
-    files = [*(find_files(names) if names else ()), *fixed.values(), *filter(None, [config_path])]
-    files += files_of(held_out, model)
+    files = [*_files_of(run.located), *fixed.values(), *filter(None, [config_path]), *files_of(held_out, model)]
     refuse_overwriting("--output", output, files)
     if not (force or dry_run):
         refuse_replacing(output, checkpoints, model, resume)
-    if not quiet:
-        click.get_current_context().with_resource(compiling_told(note))
     if page:
         check_page(page, output, files, replace=force or dry_run or bool(resume))
-    known, own_vocab = beginning.vocabularies(fixed, word2vec, located, quiet)
-    encoded = _encode(word2vec, located, quiet, known)
+    if named is None and not prior.model:
+        note("No --corpus given: training on the built-in corpus, the documentation of Python's standard library.")
+    if not quiet:
+        click.get_current_context().with_resource(compiling_told(note))
+    encoded = run.encode(reading_progress(quiet))
     tell_of_reading(encoded.report, quiet)
     _tell_of_phrases(encoded, note)
-    _tell_of_raw_text(read, encoded, note)
-    tell_what_was_chosen(fixed, given, config, read.rectangular, note)
+    _tell_of_raw_text(run.data, encoded, note)
+    tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note, mirror)
     if dry_run:
-        return _tell_estimate(word2vec, encoded, model, validation, as_json, note)
-    begun = beginning.kept()
-    trainer = word2vec.trainer(
-        encoded, model=model, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
-    )
-    beginning.tell(trainer, note)
+        return _tell_estimate(run, validation, as_json, note)
+    trainer = run.trainer(validation=validation, checkpoints=checkpoints)
+    trainer.model.origin.output = os.path.abspath(output) if output else ""
+    tell_of_prior(prior, trainer, note)
     if trainer.complete:
         done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
         remedy = f"; for more give --epochs {trainer.config.epochs + 1} or above" if validation is None else ""
         note(f"The run in {resume} is complete ({done}); nothing is left to train{remedy}.")
-    trainer.model.origin.input = read.absolute().as_dict()
-    trainer.model.origin.output = os.path.abspath(output) if output else ""
-    trainer.model.origin.own_vocab, trainer.model.origin.begun = own_vocab, begun
     if model is not None and given["epochs"] and not trainer.complete:
         note(f"Alpha goes on at {trainer.alpha:.3g}, as in a run of {trainer.config.epochs} epochs.")
+    word2vec = Word2Vec(run.given)
     word2vec.model = trainer.model
     with tracking:
         _train(trainer, tracking, quiet)
@@ -163,15 +153,13 @@ def _train(trainer, tracking, quiet):
         trainer.train()
 
 
-def _encode(word2vec, located, quiet, known):
-    """Read what is trained on, here or by ranks; known : dict, fixed vocabularies."""
-    from ..run.ranked import reads_by_rank
-    from .progress import byte_progress
+def _files_of(located):
+    """Return the files that are read (list), but for those that each rank finds where it runs."""
+    from ..data.encoded.ranked import RANK
+    from ..data.readers.sources import find_files
 
-    if reads_by_rank(located, word2vec.config):
-        with nullcontext() if quiet else byte_progress("reading") as progress:
-            return word2vec.encode(located, **known, progress=progress)
-    return encode(located, word2vec.config, quiet, **known)
+    names = [name for name in (*located.files, *located.names) if RANK not in name]
+    return find_files(names) if names else []
 
 
 def _checkpoints(folder, minutes, dry_run, note):
@@ -189,14 +177,15 @@ def _checkpoints(folder, minutes, dry_run, note):
     return checkpoints
 
 
-def _tell_estimate(word2vec, encoded, model, validation, as_json, note):
+def _tell_estimate(run, validation, as_json, note):
     """Print what the run would take."""
     from ..run.estimate import estimate
     from .tables import table
 
     note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
+    model = run.prior.resumed
     done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
-    found = estimate(word2vec, encoded, validation=validation, done=done)
+    found = estimate(run.given, run.encoded, validation=validation, done=done)
     size = lambda n: f"{n / 2**20:,.1f} MB"  # noqa: E731
     if found.peak > found.room:
         note(

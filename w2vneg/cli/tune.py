@@ -9,13 +9,12 @@ from contextlib import nullcontext
 
 import click
 
-from ..data.inputs import settled
 from .images import images_of
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import GroupedCommand, config_options, read_config
 from .progress import compiling_told, noter
 from .results import tell_without_locks
-from .valid import check_valid, valid_options, validation_of, warn_of_raw
+from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
 
@@ -76,8 +75,11 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
             "a search evaluates its trials on held-out pairs; name them with --valid, or a set of words with --metric"
         )
     config = read_config(config_path, given)
+    from ..data.inputs import settled
+    from ..run.conductor import reading
+
     read = settled(read, config.encoding, mirror)
-    config = dataclasses.replace(config, source=read.source, rectangular=bool(read.rectangular))
+    config = reading(config, read)
     combinations = _combinations(grid, ranges, n_random, way, config.seed, given)
     from ..ground.files.locks import owned
     from ..run.search.trials import check_folder
@@ -92,7 +94,7 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     check_fixed(fixed, read)
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
-    encoded = encode(read.located(mirror), config, quiet, **vocabularies(fixed))
+    encoded = encode(config, read.located(mirror), quiet, **vocabularies(fixed))
     tell_of_reading(encoded.report, quiet)
     tell_what_was_chosen(fixed, given, config, read.rectangular, note)
     validation = validation_of(held_out, encoded, config, None, note, mirror)

@@ -70,6 +70,11 @@ def load_plugins(plugin):
             )
 
 
+def are_loaded(plugin):
+    """Tell whether importing what ``--plugin`` names would run nothing more in this process; True if it names none."""
+    return all(_module_of(name) in sys.modules for name in _names(plugin))
+
+
 def _require_bodies(name, kind, entry):
     plug = REGISTRIES[kind][entry]
     if "from_options" in vars(plug):

@@ -213,9 +213,9 @@ PRESETS = {
         _KERNEL | {"kernel": "quadratic", "kernel_alpha": 100.0},
         "sampled softmax of |s| with negatives in proportion to 100 s² + 1",
         "kernel eqs. 8–11, §4.1.2",
-        "The paper learns with 10, 20, 40, … negatives; 20 is our choice. Sums are rebuilt between launches; --tree "
-        "update follows every step as the paper does, --tree none scores all classes by a matrix product, "
-        f"which is sooner done at 15,000 words. {_NO_SIGN}",
+        "The paper learns with 10, 20, 40, … negatives; 20 is our choice. Sums are rebuilt between launches, where "
+        "the paper's follow every step; --tree none scores all classes by a matrix product, which is sooner done at "
+        f"15,000 words. {_NO_SIGN}",
     ),
     "kernel-quartic": Preset(
         "sampled-softmax",

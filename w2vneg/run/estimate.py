@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..config.ranks import without_ranks
 from ..data.encoded.ranked import check_whole
 from ..engines.snapshot import goes_to_disk
 from ..ground.errors import ConfigError
 from ..ground.events import RoundDone
 from ..ground.files.memory import memory_size
 from ..objectives.readout import DEFAULT, parse
+from .conductor import Run
 
 PROGRAM = 170 * 2**20
 """Bytes of Python, NumPy, SciPy, Numba and LLVM, compiled code among them; 95 MB are files that processes share."""
@@ -76,13 +78,12 @@ class Estimate:
         return {**dataclasses.asdict(self), "peak": self.peak}
 
 
-def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
+def estimate(config, encoded, *, validation=None, done=0.0, seconds=3.0):
     """Find out what a run would take.
 
     Parameters
     ----------
-    word2vec : Word2Vec
-        With the options of the run; its `model` is neither read nor changed.
+    config : TrainConfig
     encoded : EncodedCorpus or EncodedPairs
     validation : Validation, optional
         Held-out pairs to evaluate the run on; they are ranked once, to see how long that takes.
@@ -103,11 +104,11 @@ def estimate(word2vec, encoded, *, validation=None, done=0.0, seconds=3.0):
         Whatever the run itself would refuse (see `Trainer`).
     """
     check_whole(encoded, "an estimate")
-    word2vec = word2vec.alone()
-    _check_room(4 * word2vec.config.dim * (len(encoded.vocab) + len(encoded.vocab_out)))
-    _run(_trainer(word2vec, encoded), 0.0)  # the first round compiles or loads the kernels
-    trainer = _trainer(word2vec, encoded)
-    last, taken = _run(trainer, seconds)
+    run = Run(without_ranks(config), encoded)
+    _check_room(4 * config.dim * (len(encoded.vocab) + len(encoded.vocab_out)))
+    _train(_trainer(run), 0.0)  # the first round compiles or loads the kernels
+    trainer = _trainer(run)
+    last, taken = _train(trainer, seconds)
     share, remaining = last.fraction, 1 - done
     left = taken * remaining / share
     if validation is not None:
@@ -142,14 +143,14 @@ def _check_room(matrices):
         )
 
 
-def _trainer(word2vec, encoded):
+def _trainer(run):
     """Return a `Trainer` that does not go through the data for its read-out when it ends."""
-    trainer = word2vec.trainer(encoded)
+    trainer = run.trainer()
     trainer.model.config = dataclasses.replace(trainer.model.config, readout=DEFAULT)
     return trainer
 
 
-def _run(trainer, seconds):
+def _train(trainer, seconds):
     """Train until the first round that ends after so many seconds; return (RoundDone of the last one, seconds)."""
     told = []
 

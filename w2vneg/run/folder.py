@@ -15,7 +15,6 @@ from ..ground.errors import InputError, OutputError, W2vnegError
 from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
 from ..ground.files.bounded import parse_json, read_json, read_text
 from ..ground.files.npy import read_mask, read_matrix
-from ..ground.files.signature import is_signed, write_signature
 from ..objectives.inputs import INPUTS
 from ..objectives.law import settled
 from .runfile import RUN_FILE, run_as_toml
@@ -35,7 +34,6 @@ _FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs 
     "versions.json",
     "validation.json",
     "good.json",
-    "signature.json",
     "law.json",
     "log_noise.npy",
     RUN_FILE,
@@ -50,7 +48,7 @@ def write_model(folder, model):
     vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
     contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
     vocab_out.tsv where targets are another kind of thing than centres,
-    config.json, position.json, corpus.json, history.jsonl, versions.json, signature.json, run.toml (see `runfile`),
+    config.json, position.json, corpus.json, history.jsonl, versions.json, run.toml (see `runfile`),
     law.json and log_noise.npy where it is known how raw scores settle (see `evaluation.correction`), for other readers;
     validation.json and, until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and
     good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
@@ -93,7 +91,6 @@ def write_model(folder, model):
         _write_json(target / "versions.json", _versions())
         lines = "".join(json.dumps(record) + "\n" for record in model.history)
         (target / "history.jsonl").write_text(lines, encoding="utf-8")
-        write_signature(target, _to_sign(model.config, model.origin))
 
 
 def read_model(folder):
@@ -157,7 +154,7 @@ def _read_model(folder):
         found["phrases"] = tuple(read_phrases(folder / PHRASES))
     if (folder / "contexts.npy").is_file():
         found["contexts"] = _read_matrix(folder / "contexts.npy", (len(vocab),), config.dim)
-    return found | {"signed": is_signed(folder, _to_sign(config, origin))}
+    return found
 
 
 def _write_law(folder, model):
@@ -169,14 +166,6 @@ def _write_law(folder, model):
     _write_json(folder / "law.json", {"factor": factor, "log_noise": None if log_noise is None else "log_noise.npy"})
     if log_noise is not None:
         np.save(folder / "log_noise.npy", log_noise.astype(np.float32), allow_pickle=False)
-
-
-def _to_sign(config, origin):
-    """Return what only this user may have written (dict): resuming runs the plug-in, writes the output, and connects
-    to the cluster.
-    """
-    cluster = {} if config.ray_address is None else {"ray_address": config.ray_address}
-    return {"plugin": config.plugin, "output": origin.output} | cluster
 
 
 def _state_of(folder):

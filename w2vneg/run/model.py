@@ -9,7 +9,7 @@ from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError
 from ..ground.files.memory import memory_size
 from ..objectives.inputs.subwords import rows_of_grams
-from ..objectives.plugins import load_plugins
+from ..objectives.plugins import are_loaded, load_plugins
 from .folder import read_model, write_model
 from .state import Best, Good, Origin, Position
 
@@ -26,7 +26,6 @@ class Model:
         state that the vectors are of, once the run is over
     phrases : sequence of data.phrases.Phrase, those that were joined in its text
     frozen : dict of str -> bool array (rows,), which rows of a matrix never move; without a matrix that has none
-    signed : bool, not from a folder that somebody else wrote (see `signature`)
     """
 
     vocab: Vocabulary
@@ -40,7 +39,6 @@ class Model:
     vocab_out: Vocabulary = None
     best: Best | None = None
     good: Good | None = None
-    signed: bool = True
     contexts: np.ndarray | None = None
     frozen: dict = field(default_factory=dict)
     phrases: tuple = ()
@@ -104,19 +102,18 @@ class Model:
         ------
         ConfigError
             If the run has gone beyond `epochs`, or is evaluated as it trains and so ends with an earlier state.
-            If the model names plug-ins, none are given, and somebody else wrote the folder: resuming would run them.
+            If the model names plug-ins that are not loaded, and none are given: resuming would run what a folder says.
             The same of a cluster, whose machines would run what they like in this process. Or if the plug-ins have not
             the options that the run had.
         """
-        if plugin is None and self.config.plugin is not None and not self.signed:
+        if plugin is None and not are_loaded(self.config.plugin):
             raise ConfigError(
-                f"{folder} was not written by you on this machine, and going on with it runs {self.config.plugin}; "
-                "look at that code, then name it with --plugin"
+                f"going on with {folder} runs {self.config.plugin}; if you trust that code, name it with --plugin"
             )
-        if ray_address is None and self.config.ray_address is not None and not self.signed:
+        if ray_address is None and self.config.ray_address is not None:
             raise ConfigError(
-                f"{folder} was not written by you on this machine, and going on with it connects to the cluster at "
-                f"{self.config.ray_address}; if you trust that, name it with --ray-address"
+                f"going on with {folder} connects to the cluster at {self.config.ray_address}; if you trust that, name "
+                "it with --ray-address"
             )
         plugin = self.config.plugin if plugin is None else plugin
         load_plugins(plugin)

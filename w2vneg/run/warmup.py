@@ -16,6 +16,7 @@ from ..config import DEGENERACIES
 from ..ground.errors import ConfigError
 from ..ground.jit import cache_folder, compilations
 from ..ground.option import options_of
+from .conductor import Run, resolve
 from .word2vec import Word2Vec
 
 _ITEMS = 60
@@ -56,11 +57,11 @@ def warm_up(config, source="text"):
         config = dataclasses.replace(config, subsample=0.0)
     if config.degeneracy not in (None, *DEGENERACIES):  # weights of words that are not made up
         config = dataclasses.replace(config, degeneracy=None)
-    word2vec = Word2Vec(config)
-    word2vec.check()
+    resolve(config)
     with tempfile.TemporaryDirectory() as folder:
-        trainer = word2vec.trainer(_encoded(Path(folder) / "made-up.txt", config.traversal))
-        word2vec.model = trainer.train()
+        word2vec = Word2Vec(config)
+        encoded = _encoded(Path(folder) / "made-up.txt", config.traversal)
+        word2vec.model = Run(config, encoded).trainer().train()
         word2vec.vectors.save(Path(folder) / "vectors.txt")
     new, found = [], []
     for name, counts in compilations().items():

@@ -9,54 +9,35 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..config import TrainConfig
-from ..config.compatibility import about_cosines, check_diagnose, check_plugs
-from ..config.ranks import without_ranks
 from ..config.synonyms import GENSIM_METHODS
-from ..data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
-from ..data.encoded.ranked import RankedCorpus
-from ..data.inputs import Input, as_input, encode_input, of_as_many_kinds, settled
-from ..data.readers.sentences import check_sentences
-from ..data.readers.sources import STDIN
+from ..data.inputs import Input, as_input
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError
-from ..ground.jit import available_threads
 from ..ground.jit.watching import watched
-from ..objectives.inputs import INPUTS
-from ..objectives.losses import LOSSES
-from ..objectives.plugins import find_objective, load_plugins, names_with_log_q
 from ..objectives.readout import DEFAULT, parse
-from ..objectives.samplers import SAMPLERS
-from ..objectives.samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
-from ..objectives.weighers import WEIGHERS
 from ..vectors import Vectors, spells, with_spellings
 from .checkpoints import Checkpoints
-from .doubts import doubts_of
+from .conductor import Encoded, Run, doubts, encode, reading, resolve
 from .estimator import Estimator, with_options
 from .follow import LOG, Followers
-from .growing import check_growing, config_to_grow
 from .model import Model
-from .ranked import read_by_rank, reads_by_rank
+from .prior import Prior, config_to_grow
 from .readout import read_out
 from .recommender import Recommender
-from .start import Start
-from .trainer import Trainer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from ..data.encoded import HeldOut
     from ..data.vocab import Vocabulary
+    from .conductor import Corpus
+    from .trainer import Trainer
     from .validation import Validate, Validation
-
-Encoded = EncodedCorpus | EncodedPairs | EncodedGraph | RankedCorpus
-if TYPE_CHECKING:
-    Corpus = str | Path | Input | Encoded | Iterable[Sequence[str]]
 
 
 class Word2Vec(Estimator, Recommender):
@@ -90,17 +71,16 @@ class Word2Vec(Estimator, Recommender):
             raise ConfigError("give either a TrainConfig or options by name, not both")
         self.config = with_options(config, options)
         self.model = None
-        self._loaded = False  # from a model folder, and not trained since
+        self._folder = None  # of the model, if it was loaded and not trained since
         self._read = None, None, None  # the model, where it stood, and its vectors, as `wv` has made them last
-        self._checked = None, None  # the configuration that was checked last, and the same resolved
 
     def fit(
         self,
         corpus: Corpus,
         y: Any = None,
         *,
-        vocab: Vocabulary | None = None,
-        vocab_out: Vocabulary | None = None,
+        vocab: Vocabulary | str | Path | None = None,
+        vocab_out: Vocabulary | str | Path | None = None,
         listeners: Sequence[Callable[[Any], None]] = (),
         progress: bool | Callable[[int, int | None], None] | None = None,
         diagnose: bool = False,
@@ -120,9 +100,9 @@ class Word2Vec(Estimator, Recommender):
             and target, and a sparse matrix that is not square, are pairs. What is encoded already is used as it is.
         y : None
             Not looked at; scikit-learn's pipelines and searches pass it.
-        vocab : Vocabulary, optional
+        vocab : Vocabulary or path, optional
             Use this one rather than the corpus's own; of rectangular data that of the rows.
-        vocab_out : Vocabulary, optional
+        vocab_out : Vocabulary or path, optional
             Of the columns of rectangular data; ConfigError with any other.
         listeners : sequence of callables
             Called with the trainer's events. The logger ``w2vneg`` gets them, too, and its child ``reading`` what was
@@ -154,32 +134,23 @@ class Word2Vec(Estimator, Recommender):
             The trained input vectors; `model` has the rest. After Ctrl-C: what was trained until then (the best of it,
             with `valid`), and a warning; another if the options give vectors of text whose cosines mean nothing.
         """
-        if self._loaded and init is None and not update:
+        if self._folder is not None and init is None and not update:
             warnings.warn(
                 "fit starts over and leaves what was loaded behind; to begin with its words and vectors give "
                 "update=True, to go on with its run use trainer(encoded, model=word2vec.model)",
                 stacklevel=2,
             )
-        self._loaded = False
         if valid is not None:
             from .validation import Validate
 
             valid = valid if isinstance(valid, Validate) else Validate(valid)
         followers = Followers(progress)
-        given = as_input(corpus)
-        if isinstance(given, Input):
-            given = of_as_many_kinds(given, self.config) if update else settled(given, self.config.encoding)
-        self.reads(given)
-        if update:
-            if init is not None or vocab is not None or vocab_out is not None:
-                raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
-            init = self._trained()
-            check_growing(init, self.config)
-        start = _start_of(init, freeze)
-        self.check(diagnose, start)
-        if update:
-            vocab, vocab_out = self.grown(given, followers.reading)
-        encoded = self.encode(given, vocab=vocab, vocab_out=vocab_out, progress=followers.reading)
+        if update and (init is not None or vocab is not None or vocab_out is not None):
+            raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
+        prior = self._prior(init, update, freeze)
+        run = Run(self.config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
+        self.config, self._folder = run.given, None
+        encoded = run.encode(lambda: nullcontext(followers.reading))
         if encoded.report is not None:
             LOG.getChild("reading").info("%s", encoded.report.line())
             for hint in encoded.report.hints:
@@ -189,67 +160,28 @@ class Word2Vec(Estimator, Recommender):
             checkpoints = Checkpoints(checkpoints)
         listeners = [*_checked(listeners), followers]
         with followers, watched(followers), nullcontext() if checkpoints is None else checkpoints.owning():
-            trainer = self.trainer(
-                encoded, listeners, diagnose=diagnose, validation=validation, checkpoints=checkpoints, start=start
-            )
+            trainer = run.trainer(listeners, validation, checkpoints)
             self.model = trainer.model
-            if isinstance(given, Input) and not given.in_memory:
-                self.model.origin.input = given.absolute().as_dict()
             trainer.train()
             if checkpoints is not None:
                 self.save(checkpoints.folder)
         if not trainer.complete:
             warnings.warn("training was interrupted; the vectors are those trained so far", stacklevel=2)
-        caution = about_cosines(trainer.config)
-        for doubt in (*filter(None, [caution]), *(doubts_of(trainer) if trainer.complete else ())):
+        for doubt in doubts(trainer):
             warnings.warn(doubt, stacklevel=2)
         return self.vectors
 
-    def reads(self, data: Input | Encoded | Any) -> None:
-        """Let the configuration know what is read: an `Input` or encoded data; sentences leave it as it is."""
-        if isinstance(data, Input):
-            rectangular = bool(data.rectangular)
-        elif isinstance(data, Encoded):
-            rectangular = data.vocab_out is not data.vocab
-        else:
-            return
-        self.config = dataclasses.replace(self.config, source=data.source, rectangular=rectangular)
+    def _prior(self, init, update, freeze):
+        """Return what `fit` begins with, a `Prior`."""
+        if update:
+            return Prior.update(self._trained(), self._folder or "", freeze)
+        if freeze and init is None:
+            raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
+        return Prior() if init is None else Prior.init(init, freeze)
 
-    def alone(self) -> Word2Vec:
-        """Return one with the same options but those of ranks: for a run on this machine."""
-        return Word2Vec(without_ranks(self.config))
-
-    def check(self, diagnose: bool = False, start: Start | None = None) -> None:
+    def check(self) -> None:
         """Raise now, before a corpus is read, if the options do not go together or name what is not there."""
-        config = self._resolved()
-        if diagnose:
-            check_diagnose(config)
-        if start is not None:
-            start.check(config)
-
-    def _resolved(self):
-        """Return the options of the run, checked once for each configuration."""
-        checked, config = self._checked
-        if checked is not self.config:
-            config = self._check()
-            self._checked = self.config, config
-        return config
-
-    def _check(self):
-        load_plugins(self.config.plugin)
-        if self.config.loss is not None:
-            find_objective(self.config.loss)
-        named = (SAMPLERS, self.config.sampler), (WEIGHERS, self.config.weigher), (INPUTS, self.config.inputs)
-        for table, name in named:
-            if name is not None:
-                table[name]
-        config = self.config.resolved(cores=available_threads())
-        if config.sampler is not None:
-            loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
-            check_plugs(config, loss, weigher, sampler, names_with_log_q())
-        if is_file_of_weights(config.degeneracy):
-            weights_by_word(config.degeneracy)
-        return config
+        resolve(self.config)
 
     def encode(
         self,
@@ -264,43 +196,9 @@ class Word2Vec(Estimator, Recommender):
 
         A RankedCorpus where each rank reads files of its own (docs/scaling.md).
         """
-        config = self._resolved()
-        if isinstance(corpus, Encoded):
-            if vocab is not None or vocab_out is not None:
-                raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
-            return corpus
-        shaping = config.shaping | {"vocab": vocab, "progress": progress}
-        corpus = as_input(corpus)
-        if isinstance(corpus, Input) and reads_by_rank(corpus, config):
-            return read_by_rank(corpus.located(mirror), config, vocab, progress)
-        if isinstance(corpus, Input):
-            return encode_input(corpus.located(mirror), vocab_out=vocab_out, **shaping)
-        if vocab_out is not None:
-            raise ConfigError("sentences have one vocabulary; leave vocab_out out")
-        check_sentences(corpus)
-        return encode_corpus(corpus, **shaping)
-
-    def grown(
-        self, corpus: Corpus, progress: Callable[[int, int | None], None] | None = None
-    ) -> tuple[Vocabulary, Vocabulary | None]:
-        """Return the vocabularies of the model, grown by those of a corpus; the second is None unless rectangular.
-
-        Raises
-        ------
-        ConfigError
-            If the corpus can be read only once.
-        """
-        once = isinstance(corpus, Encoded | Iterator)
-        if once or (isinstance(corpus, Input) and not corpus.in_memory and STDIN in corpus.files):
-            raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
-        model, config = self._trained(), self._resolved()
-        whole = dataclasses.replace(self.config, min_count=1, max_vocab=None)
-        found = Word2Vec(whole).alone().encode(corpus, progress=progress)
-        pairs = [(model.vocab, found.vocab)]
-        if found.vocab_out is not found.vocab:
-            pairs.append((model.vocab_out, found.vocab_out))
-        grown = [old.grown(new, config.min_count, config.max_vocab) for old, new in pairs]
-        return grown[0], grown[1] if len(grown) > 1 else None
+        data = as_input(corpus)
+        data = data.located(mirror) if isinstance(data, Input) else data
+        return encode(resolve(reading(self.config, data)), data, vocab=vocab, vocab_out=vocab_out, progress=progress)
 
     def trainer(
         self,
@@ -310,15 +208,15 @@ class Word2Vec(Estimator, Recommender):
         diagnose: bool = False,
         validation: Validation | None = None,
         checkpoints: Checkpoints | None = None,
-        start: Start | None = None,
+        prior: Prior | None = None,
     ) -> Trainer:
-        """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves."""
-        self.reads(encoded)
-        config = self._resolved()
-        if is_file_of_weights(config.degeneracy):
-            weights = read_degeneracy(config.degeneracy, encoded.vocab_out)
-            config = dataclasses.replace(config, degeneracy=weights)
-        return Trainer(encoded, config, listeners, model, diagnose, validation, checkpoints, start)
+        """Return a `Trainer` for an EncodedCorpus or EncodedPairs, for those who steer it themselves.
+
+        model : Model, whose run goes on; prior : what a new model begins with
+        """
+        run = Run(self.config, encoded, prior if model is None else Prior.resume(model), diagnose=diagnose)
+        self.config = run.given
+        return run.trainer(listeners, validation, checkpoints)
 
     def _trained(self):
         if self.model is None:
@@ -410,15 +308,8 @@ class Word2Vec(Estimator, Recommender):
         """
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
-        word2vec.model, word2vec._loaded = model, True
+        word2vec.model, word2vec._folder = model, str(folder)
         return word2vec
-
-
-def _start_of(init, freeze):
-    """Return where a run begins, a `Start`, or None for random numbers."""
-    if freeze and init is None:
-        raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
-    return None if init is None else Start.of(init, freeze)
 
 
 def _checked(listeners):

@@ -1,4 +1,4 @@
-"""What the cache folder holds, by kind: how much, where, and how to be rid of it. The secret of signatures stays."""
+"""What the cache folder holds, by kind: how much, where, and how to be rid of it."""
 
 import os
 import shutil

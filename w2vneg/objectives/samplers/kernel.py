@@ -16,10 +16,7 @@ have moved on since: log q is exactly what was drawn from.
 
 `bulk`
     Tree and copy are made anew between launches, in O(V D), every V / 16 groups: a row changes a few times meanwhile.
-`update`
-    The paper's way (figure 1b): after each group Δ(w wᵀ) of every changed row goes up its path, O(D log V) a row. One
-    tree follows one worker. Made anew at the start of a launch, so that rounding does not add up and a resumed run goes
-    on as if nothing had happened.
+    The paper's tree follows every change of a row; the draws of this one are as good (docs/reproductions/kernel.md).
 
 `none`
     No tree: all α s² + 1 come from a matrix product, for a batch of up to 128 centres ahead of their training. V
@@ -35,15 +32,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.errors import ConfigError
 from ...ground.jit import LEAF, njit
 from ...ground.option import option, refuse_idle
 from ...ground.registry import About
 from ...kernels.ahead import Origin, hand_out, score_then
-from ...kernels.contracts import implement_draw, implement_log_prob, implement_on_update, implement_open_sampler
+from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
 from ...kernels.dense import Drawn, KernelLaw, exact_draws, scratch_size
 from ...kernels.functions import fast_log
-from ...kernels.linalg import row_of
 from ...kernels.rng import next_unit
 from ...kernels.tree import (
     count_leaves,
@@ -52,7 +47,6 @@ from ...kernels.tree import (
     node_counts,
     node_sum,
     packed_size,
-    propagate,
     rebuild,
     two_sums,
 )
@@ -63,7 +57,7 @@ _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 
 KERNELS = ("quadratic", "quartic")
-TREES = ("bulk", "update", "none")
+TREES = ("bulk", "none")
 
 
 class KernelTree(Sampler):
@@ -89,20 +83,6 @@ class KernelTree(Sampler):
         """Make the tree anew from the rows as they are."""
         np.copyto(self.rows, vectors_out)
         rebuild(self.sums, self.rows)
-
-
-class FollowingTree(Sampler):
-    """Quadratic kernel, sums that follow each change of a row; fields as in `KernelTree`."""
-
-    sums: np.ndarray
-    counts: np.ndarray
-    rows: np.ndarray
-    alpha: float
-    groups: int
-
-    gives_log_q = True
-    batch_groups = KernelTree.batch_groups
-    refresh = KernelTree.refresh
 
 
 class KernelAhead(Sampler):
@@ -162,8 +142,8 @@ class KernelFamily(Sampler):
         kernel_alpha: float = option(100.0, "Factor of s^2 in the quadratic kernel.", above=0)
         tree: str = option(
             "bulk",
-            "How the quadratic kernel is drawn from: a tree of sums, rebuilt between launches (bulk) or at every step "
-            "(update), or none: all classes scored by a matrix product.",
+            "How the quadratic kernel is drawn from: a tree of sums, rebuilt between launches (bulk), or none: all "
+            "classes scored by a matrix product.",
             choices=TREES,
         )
 
@@ -194,8 +174,6 @@ class KernelFamily(Sampler):
             node_counts(n_vocab, n_leaves),
             np.zeros((n_vocab, dim), np.float32),
         )
-        if options.tree == "update":
-            return FollowingTree(*arrays, options.kernel_alpha, max(1024, n_vocab))
         return KernelTree(*arrays, options.kernel_alpha, max(64, n_vocab // 16))
 
     @classmethod
@@ -204,14 +182,9 @@ class KernelFamily(Sampler):
 
     @classmethod
     def settle(cls, options, given):
-        """Empty what the quartic kernel does not read; refuse a tree that several workers would have to share."""
+        """Empty what the quartic kernel does not read."""
         if options.kernel == "quartic":
             return refuse_idle(("kernel_alpha", "tree"), "--kernel quartic", given)
-        if options.tree == "update" and options.workers > 1:
-            raise ConfigError(
-                f"--tree update keeps one tree in step with every change of a row, which {options.workers} workers "
-                "cannot share; add --workers 1 or use --tree bulk"
-            )
         return {}
 
     @classmethod
@@ -232,7 +205,7 @@ class Visited(NamedTuple):
     split : int64, (2 L,), the group for which a node's children were last weighed up
     reach : float64, (2 L,), probability of coming by a node, valid if its parent is split
     scored : int64, (L,), the group for which a leaf's classes were last scored; totals : float32, (L,), their Σ K
-    logits, weights : float32, (n_vocab,), s and K of the classes in scored leaves; change : float32, (D,)
+    logits, weights : float32, (n_vocab,), s and K of the classes in scored leaves
     """
 
     centre: np.ndarray
@@ -244,11 +217,9 @@ class Visited(NamedTuple):
     totals: np.ndarray
     logits: np.ndarray
     weights: np.ndarray
-    change: np.ndarray
 
 
 @implement_open_sampler(KernelTree)
-@implement_open_sampler(FollowingTree)
 def open_visited(sampler, n_draws):
     nodes, size = sampler.sums.shape
     n_vocab, dim = sampler.rows.shape
@@ -262,7 +233,6 @@ def open_visited(sampler, n_draws):
         np.empty(nodes // 2, np.float32),
         np.empty(n_vocab, np.float32),
         np.empty(n_vocab, np.float32),
-        np.empty(size, np.float32),
     )
 
 
@@ -323,7 +293,6 @@ def _descend(sampler, state, n_leaves, rng):
 
 
 @implement_draw(KernelTree)
-@implement_draw(FollowingTree)
 def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
     n_leaves, n_vocab = sampler.sums.shape[0] // 2, sampler.rows.shape[0]
     weights = state.weights
@@ -348,7 +317,6 @@ def draw(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logi
 
 
 @implement_log_prob(KernelTree)
-@implement_log_prob(FollowingTree)
 def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
     alpha = np.float32(sampler.alpha)
     log_z = fast_log(_mass(node_sum(sampler.sums, 1, state.features), sampler.counts[1]))
@@ -356,14 +324,6 @@ def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
         j = np.int64(ids[k])
         mass = _score(sampler.rows, j, j + 1, state.centre, alpha, state.logits, state.weights)
         log_q[k] = fast_log(np.float64(mass)) - log_z
-
-
-@implement_on_update(FollowingTree)
-def on_update(sampler, state, m, positives, n, negatives, steps, out):
-    for k in range(m):
-        propagate(sampler.sums, sampler.rows, positives[k], out.matrix, row_of(out, positives[k]), state.change)
-    for k in range(n):
-        propagate(sampler.sums, sampler.rows, negatives[k], out.matrix, row_of(out, negatives[k]), state.change)
 
 
 @implement_draw(KernelAhead)

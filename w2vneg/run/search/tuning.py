@@ -13,8 +13,8 @@ from functools import partial
 from ...ground.errors import ConfigError, W2vnegError
 from ...ground.events import TrialDone, TrialStarted
 from ...ground.files.locks import owned
+from ..conductor import Run, reading, resolve
 from ..state import Origin
-from ..word2vec import Word2Vec
 from .trials import GIVEN_UP, Trial, TrialFolder, best_of, key_of, rows_of
 
 
@@ -71,9 +71,7 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
 
 
 def _search(encoded, config, combinations, validation, seeds, folder, listeners):
-    metric, word2vec = validation.metric, Word2Vec(config)
-    word2vec.reads(encoded)
-    config = word2vec.config
+    metric, config = validation.metric, reading(config, encoded)
     common = _common(encoded, config, validation)
     kept = TrialFolder(folder, common, config, metric) if folder is not None else None
     trials = kept.trials if kept is not None else []
@@ -141,7 +139,7 @@ def check_combinations(config, combinations):
     refusals = []
     for options in combinations:
         try:
-            Word2Vec(dataclasses.replace(config, **options)).check()
+            resolve(dataclasses.replace(config, **options))
             return
         except W2vnegError as error:
             refusals.append(error)
@@ -163,9 +161,7 @@ def _run(encoded, config, options, validation, listeners, gives_up):
 
     took = lambda: time.perf_counter() - begun  # noqa: E731
     try:
-        word2vec = Word2Vec(dataclasses.replace(config, **options))
-        word2vec.check()
-        trainer = word2vec.trainer(encoded, [*listeners, look], validation=validation)
+        trainer = Run(dataclasses.replace(config, **options), encoded).trainer([*listeners, look], validation)
         trainer.train()
     except (W2vnegError, MemoryError) as error:
         return Trial(options, config.seed, {}, None, took(), str(error) or "not enough memory"), False

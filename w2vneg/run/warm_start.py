@@ -32,7 +32,7 @@ class Buckets(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Start:
+class WarmStart:
     """Rows by name.
 
     Attributes

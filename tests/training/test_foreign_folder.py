@@ -1,0 +1,88 @@
+"""A model folder, which may be somebody else's, neither runs code nor chooses what is overwritten."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from w2vneg import Word2Vec
+from w2vneg.ground.errors import ConfigError
+from w2vneg.objectives.presets import PRESETS
+
+PLUGIN = """
+from pathlib import Path
+
+from w2vneg.objectives.presets import Preset, register_preset
+
+register_preset("mine", Preset("ns", {"sampler": "popularity", "exclude": "target"}, "ns by another name", "ours"))
+Path("ran").touch()
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def foreign(tmp_path, run_cli):
+    """A model folder of another user's, whose output and plug-in exist: (folder, output)."""
+    (tmp_path / "corpus.txt").write_text("a b c a b c\n" * 50)
+    (tmp_path / "plug.py").write_text(PLUGIN)
+    options = ["--plugin", "plug.py", "--loss", "mine", "--dim=4", "--min-count=1", "--epochs=1", "--workers=1"]
+    options += ["--subsample=0", "--output", "theirs.txt", "--save-model", "model"]
+    done = run_cli("train", "--corpus", "corpus.txt", *options)
+    assert done.code == 0, done.err
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config | {"epochs": 2}))
+    (tmp_path / "theirs.txt").write_text("precious")
+    (tmp_path / "ran").unlink(missing_ok=True)
+    forget_plugin()  # as a fresh process would
+    yield tmp_path / "model"
+    forget_plugin()
+
+
+def forget_plugin():
+    sys.modules.pop("w2vneg_plugin_plug", None)
+    PRESETS.pop("mine", None)
+
+
+def test_a_plugin_that_a_folder_names_runs_only_if_it_is_named_again(foreign, run_cli):
+    result = run_cli("train", "--resume", foreign, "--output", "mine.txt")
+    assert result.code == 1
+    assert "going on with" in result.err and "plug.py; if you trust that code, name it with --plugin" in result.err
+    assert not Path("ran").exists()
+    with pytest.raises(ConfigError, match="name it with --plugin"):
+        Word2Vec.load(foreign)
+    assert not Path("ran").exists()
+    assert Word2Vec.load(foreign, plugin="plug.py").config.plugin.endswith("plug.py")
+    assert Path("ran").exists()
+    assert Word2Vec.load(foreign).config.plugin.endswith("plug.py")  # it has run in this process already
+
+
+def test_a_folder_does_not_choose_what_is_overwritten(foreign, run_cli):
+    config = json.loads((foreign / "config.json").read_text())
+    (foreign / "config.json").write_text(json.dumps(config | {"plugin": None, "loss": "ns"}))
+    Path("vectors.txt").write_text("mine")
+    result = run_cli("train", "--resume", foreign)
+    assert result.code == 0, result.err
+    assert "No vectors are written to" in result.err and "Name a file with --output" in result.err
+    assert Path("theirs.txt").read_text() == "precious" and Path("vectors.txt").read_text() == "mine"
+    result = run_cli("train", "--resume", foreign, "--epochs=3", "--output", "new.txt")
+    assert result.code == 0 and Path("new.txt").read_text().startswith("3 4\n")
+    before = Path("new.txt").read_bytes()
+    result = run_cli("train", "--resume", foreign, "--epochs=4")  # there are vectors of this shape
+    assert result.code == 0 and Path("new.txt").read_bytes() != before
+
+
+def test_a_folder_does_not_choose_a_place_elsewhere(foreign, run_cli, tmp_path, monkeypatch):
+    config = json.loads((foreign / "config.json").read_text())
+    (foreign / "config.json").write_text(json.dumps(config | {"plugin": None, "loss": "ns"}))
+    Path("theirs.txt").unlink()
+    Path("below").mkdir()
+    monkeypatch.chdir("below")
+    result = run_cli("train", "--resume", foreign)
+    assert result.code == 0 and "No vectors are written to" in result.err
+    assert not (tmp_path / "theirs.txt").exists()

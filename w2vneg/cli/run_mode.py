@@ -1,0 +1,119 @@
+"""What a run begins with: --init, --update, --resume, or nothing."""
+
+import click
+
+from .options import read_config
+
+_OPTIONS = (
+    click.option(
+        "--init",
+        metavar="MODEL|VECTORS",
+        help="Begin with the rows of another model or of vectors, where words are the same.",
+    ),
+    click.option(
+        "--update",
+        metavar="MODEL",
+        help="Go on with newer data: all words and options of the model stay, new words join, counts add up. --epochs, "
+        "--alpha and others of the run may change.",
+    ),
+    click.option(
+        "--freeze",
+        is_flag=True,
+        help="With --init or --update: rows that begin so do not move; the others are trained, also against them.",
+    ),
+    click.option("--resume", metavar="DIR", help="Go on with a model folder; beyond its end with more --epochs."),
+)
+
+
+def run_mode_options(command):
+    """Decorate `command` with the options; they reach it in its ``**given``, from which `prior_of` takes them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def prior_of(given, config_path, named):
+    """Take the options of `run_mode_options` out of `given`, a command's options.
+
+    named : Input or None, the data that the command line names
+
+    Returns
+    -------
+    (TrainConfig, Prior or None, Input or None), the data None where they are those of the model
+
+    Raises
+    ------
+    click.UsageError
+        If they exclude each other or what else was given.
+    ConfigError, InputError
+        If a model cannot be read or does not go on with these options.
+    """
+    ways = {name: given.pop(name) for name in ("resume", "init", "update", "freeze")}
+    _check_ways(ways)
+    chosen = {name: value for name, value in given.items() if value is not None}
+    resume, init, update, freeze = ways.values()
+    if not (resume or init or update):
+        return read_config(config_path, given), None, named or _built_in()
+    from ..run.model import Model
+    from ..run.prior import Prior, config_to_grow
+
+    if resume:
+        free = ("plugin", "epochs", "ray_address")
+        _refuse_options(chosen, free, config_path, "--resume takes its options from the model folder")
+        model = Model.load(resume)
+        config = model.config_to_run(resume, *(given[name] for name in free))
+        if named is None:
+            _check_data_of(model, resume)
+        return config, Prior.resume(model, resume), named
+    if update:
+        if named is None or "-" in named.files:
+            why = "reads the data twice, and standard input can be read once" if named else "goes on with newer data"
+            raise click.UsageError(f"--update {why}; name a file, as with --corpus")
+        _refuse_options({}, (), config_path, "--update takes its options from the model folder")
+        model = Model.load(update)
+        prior = Prior.update(model, update, freeze)
+        prior.check_data(prior.settled(named, model.config.encoding, None))
+        return config_to_grow(model, update, chosen), prior, named
+    return read_config(config_path, given), Prior.init(init, freeze), named or _built_in()
+
+
+def tell_of_prior(prior, trainer, note):
+    """Tell what a run begins with."""
+    place = " and stay there" if prior.freeze else ""
+    n_words = len(trainer.model.vocab)
+    if prior.way == "init":
+        note(f"{trainer.started:,} of {n_words:,} words begin with their vectors of {prior.place}{place}.")
+    if prior.way == "update":
+        before = len(prior.model.vocab)
+        note(f"The {before:,} words of {prior.place} begin with their vectors{place}; {n_words - before:,} joined.")
+
+
+def _check_ways(ways):
+    named = [f"--{name}" for name in ("resume", "init", "update") if ways[name]]
+    if ways["resume"] and len(named) > 1:
+        raise click.UsageError(f"--resume goes on with the model folder's own vectors; leave {named[1]} out")
+    if len(named) > 1:
+        raise click.UsageError("--update begins with the model's rows, and --init with others; give one of the two")
+    if ways["freeze"] and named in ([], ["--resume"]):
+        what = "a resumed run keeps what it has frozen; leave it out" if named else "give --init or --update with it"
+        raise click.UsageError(f"--freeze is for rows that a run begins with: {what}")
+
+
+def _refuse_options(chosen, allowed, config_path, why):
+    others = [name for name in chosen if name not in allowed]
+    if others or config_path:
+        what = "--" + others[0].replace("_", "-") if others else "--config"
+        raise click.UsageError(f"{why}; leave {what} out")
+
+
+def _built_in():
+    from ..data.inputs import Input
+
+    return Input("corpus", "builtin")
+
+
+def _check_data_of(model, folder):
+    from ..run.prior import input_of_model
+
+    if not model.origin.input or "-" in input_of_model(model, folder).files:
+        raise click.UsageError(f"{folder} was not trained on files; name the same data again, as with --corpus")

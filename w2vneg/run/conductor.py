@@ -1,0 +1,253 @@
+"""One run, from options and data to a trainer. `Word2Vec.fit` and every command that trains go this way.
+
+>>> run = Run(config, data)     # refuses what does not go together, before data are read
+>>> run.encode()
+>>> trainer = run.trainer(listeners)
+>>> model = trainer.train()
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..config.compatibility import about_cosines, check_diagnose, check_plugs
+from ..config.ranks import without_ranks
+from ..data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
+from ..data.encoded.ranked import RankedCorpus
+from ..data.inputs import Input, as_input, encode_input
+from ..data.readers.sentences import check_sentences
+from ..data.readers.sources import STDIN
+from ..data.vocab import Vocabulary
+from ..ground.errors import ConfigError, W2vnegError
+from ..ground.jit import available_threads
+from ..objectives.inputs import INPUTS
+from ..objectives.losses import LOSSES
+from ..objectives.plugins import find_objective, load_plugins, names_with_log_q
+from ..objectives.samplers import SAMPLERS
+from ..objectives.samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
+from ..objectives.weighers import WEIGHERS
+from .doubts import doubts_of
+from .prior import Prior, input_of_model
+from .ranked import read_by_rank, reads_by_rank
+from .trainer import Trainer
+
+if TYPE_CHECKING:
+    import os
+
+    from ..config import TrainConfig
+    from .checkpoints import Checkpoints
+    from .validation import Validation
+
+    Corpus = str | os.PathLike | Input | "Encoded" | Iterable[Sequence[str]]
+
+Encoded = EncodedCorpus | EncodedPairs | EncodedGraph | RankedCorpus
+Progress = Callable[[int, "int | None"], None]
+
+
+class Run:
+    """What is trained, on what, from where.
+
+    Parameters
+    ----------
+    config : TrainConfig
+    data : str, Path, Input, iterable of token lists, DataFrame, or encoded data; None
+        As for `Word2Vec.fit`. None for the data of the model that is resumed.
+    prior : Prior, optional
+        What the run begins with; nothing if left out.
+    vocab, vocab_out : Vocabulary or path, optional
+        Fixed ones, in place of those that are chosen from the data.
+    diagnose : bool
+    mirror : str, optional
+        Where named data are kept.
+
+    Attributes
+    ----------
+    given : TrainConfig, as given, with what the data say of themselves
+    config : TrainConfig, the same with nothing left open
+    data : what is read; an `Input` says whether its things are of one kind
+    encoded : EncodedCorpus, EncodedPairs, EncodedGraph or RankedCorpus, once there
+
+    Raises
+    ------
+    W2vnegError
+        If options, data and prior do not go together, or name what is not there.
+    """
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        data: Corpus | None,
+        prior: Prior | None = None,
+        *,
+        vocab: Vocabulary | str | os.PathLike | None = None,
+        vocab_out: Vocabulary | str | os.PathLike | None = None,
+        diagnose: bool = False,
+        mirror: str | None = None,
+    ) -> None:
+        self.prior, self.diagnose, self.mirror = prior or Prior(), diagnose, mirror
+        self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
+        asked = as_input(data)
+        self._phrases_asked = asked.phrases if isinstance(asked, Input) else ()
+        data = input_of_model(self.prior.model, self.prior.place) if asked is None else asked
+        _check_whatever_the_columns(config, data)
+        if isinstance(data, Input):
+            data = self.prior.settled(data, config.encoding, mirror)
+        self.data, self.given = data, reading(config, data)
+        self.prior.check_data(self.given)
+        self.config = resolve(self.given)
+        if diagnose:
+            check_diagnose(self.config)
+        if self.prior.rows is not None:
+            self.prior.rows.check(self.config)
+        self.encoded = data if isinstance(data, Encoded) else None
+
+    @cached_property
+    def located(self) -> Input:
+        """The data as files that are read: names turned into paths, the model's phrases among them."""
+        return self.prior.with_phrases(self.data, self._phrases_asked).located(self.mirror)
+
+    def encode(self, progress: Callable[[], Any] = nullcontext) -> Encoded:
+        """Read the data, with the vocabulary of the model where one grows or goes on.
+
+        progress : callable that returns a context of a callable (bytes read, bytes in all or None), or of None
+        """
+        data = self.located if isinstance(self.data, Input) else self.data
+        vocabularies = {name: _vocabulary(fixed) for name, fixed in self._vocabularies.items()}
+        if self.prior.way == "update":
+            with progress() as told:
+                vocabularies = self._grown(data, told)
+        elif self.prior.way == "resume" and not self._own_vocab:
+            vocabularies = {"vocab": self.prior.model.vocab, "vocab_out": self.prior.model.vocab_out}
+        with progress() as told:
+            self.encoded = encode(self.config, data, **vocabularies, progress=told)
+        return self.encoded
+
+    @property
+    def _own_vocab(self):
+        """Whether the vocabulary is chosen from these very data; then a resumed run chooses it again."""
+        if self.prior.resumed is not None:
+            return self.prior.model.origin.own_vocab
+        fixed = any(vocab is not None for vocab in self._vocabularies.values())
+        return self.prior.way != "update" and not fixed
+
+    def _grown(self, data, progress):
+        """Return the vocabularies of the model, grown by those of the data (dict)."""
+        once = isinstance(data, Encoded | Iterator)
+        if once or (isinstance(data, Input) and not data.in_memory and STDIN in data.files):
+            raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
+        model, config = self.prior.model, self.config
+        whole = dataclasses.replace(self.given, min_count=1, max_vocab=None)
+        found = encode(resolve(without_ranks(whole)), data, progress=progress)
+        pairs = {"vocab": (model.vocab, found.vocab)}
+        if found.vocab_out is not found.vocab:
+            pairs["vocab_out"] = model.vocab_out, found.vocab_out
+        return {name: old.grown(new, config.min_count, config.max_vocab) for name, (old, new) in pairs.items()}
+
+    def trainer(
+        self,
+        listeners: Sequence[Callable[[Any], None]] = (),
+        validation: Validation | None = None,
+        checkpoints: Checkpoints | None = None,
+    ) -> Trainer:
+        """Return the `Trainer` of the encoded data; its model knows what it was trained on and how it began."""
+        config = self.config
+        if is_file_of_weights(config.degeneracy):
+            weights = read_degeneracy(config.degeneracy, self.encoded.vocab_out)
+            config = dataclasses.replace(config, degeneracy=weights)
+        begun = self.prior.as_dict()
+        prior = self.prior.resumed
+        trainer = Trainer(
+            self.encoded, config, listeners, prior, self.diagnose, validation, checkpoints, self.prior.rows
+        )
+        origin = trainer.model.origin
+        if isinstance(self.data, Input) and not self.data.in_memory:
+            origin.input, origin.own_vocab = self.data.absolute().as_dict(), self._own_vocab
+        origin.begun = begun
+        return trainer
+
+
+def _vocabulary(fixed):
+    return fixed if fixed is None or isinstance(fixed, Vocabulary) else Vocabulary.load(fixed)
+
+
+def doubts(trainer: Trainer) -> list[str]:
+    """Return what whoever uses the vectors of a run that is over must know, as sentences."""
+    caution = about_cosines(trainer.config)
+    return [*filter(None, [caution]), *(doubts_of(trainer) if trainer.complete else ())]
+
+
+def reading(config: TrainConfig, data: Any) -> TrainConfig:
+    """Return a configuration that knows what is read, an `Input` or encoded data; of sentences it stays as it is."""
+    if isinstance(data, Input):
+        rectangular = bool(data.rectangular)
+    elif isinstance(data, Encoded):
+        rectangular = data.vocab_out is not data.vocab
+    else:
+        return config
+    if (config.source, config.rectangular) == (data.source, rectangular):
+        return config
+    return dataclasses.replace(config, source=data.source, rectangular=rectangular)
+
+
+def resolve(config: TrainConfig) -> TrainConfig:
+    """Return a configuration with nothing left open.
+
+    Raises
+    ------
+    W2vnegError
+        If options do not go together, or name what is not there.
+    """
+    load_plugins(config.plugin)
+    if config.loss is not None:
+        find_objective(config.loss)
+    for table, name in ((SAMPLERS, config.sampler), (WEIGHERS, config.weigher), (INPUTS, config.inputs)):
+        if name is not None:
+            table[name]
+    config = config.resolved(cores=available_threads())
+    if config.sampler is not None:
+        loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
+        check_plugs(config, loss, weigher, sampler, names_with_log_q())
+    if is_file_of_weights(config.degeneracy):
+        weights_by_word(config.degeneracy)
+    return config
+
+
+def _check_whatever_the_columns(config, data):
+    """Refuse options before the head of a table is read, where they are wrong for one kind of things and for two."""
+    if not isinstance(data, Input) or data.rectangular is not None or "rectangular" not in data.values():
+        return
+    try:
+        resolve(reading(config, data))
+    except W2vnegError:
+        resolve(reading(config, data.replace(rectangular=True)))
+
+
+def encode(
+    config: TrainConfig,
+    data: Corpus,
+    *,
+    vocab: Vocabulary | None = None,
+    vocab_out: Vocabulary | None = None,
+    progress: Progress | None = None,
+) -> Encoded:
+    """Read data with the options of a run.
+
+    config : TrainConfig, resolved; data : located `Input`, encoded data, or sentences as lists of str
+    """
+    if isinstance(data, Encoded):
+        if vocab is not None or vocab_out is not None:
+            raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
+        return data
+    if isinstance(data, Input) and reads_by_rank(data, config):
+        return read_by_rank(data, config, vocab, progress)
+    shaping = config.shaping | {"vocab": vocab, "progress": progress}
+    if isinstance(data, Input):
+        return encode_input(data, vocab_out=vocab_out, **shaping)
+    if vocab_out is not None:
+        raise ConfigError("sentences have one vocabulary; leave vocab_out out")
+    check_sentences(data)
+    return encode_corpus(data, **shaping)
