@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..config.compatibility import about_cosines, check_diagnose, check_plugs
 from ..config.ranks import without_ranks
-from ..data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
-from ..data.encoded.ranked import RankedCorpus
+from ..data.encoded import Encoded, encode_corpus
 from ..data.inputs import Input, as_input, encode_input
 from ..data.readers.sentences import check_sentences
 from ..data.readers.sources import STDIN
@@ -42,9 +41,8 @@ if TYPE_CHECKING:
     from .checkpoints import Checkpoints
     from .validation import Validation
 
-    Corpus = str | os.PathLike | Input | "Encoded" | Iterable[Sequence[str]]
+    Corpus = str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]
 
-Encoded = EncodedCorpus | EncodedPairs | EncodedGraph | RankedCorpus
 Progress = Callable[[int, "int | None"], None]
 
 
@@ -69,7 +67,7 @@ class Run:
     given : TrainConfig, as given, with what the data say of themselves
     config : TrainConfig, the same with nothing left open
     data : what is read; an `Input` says whether its things are of one kind
-    encoded : EncodedCorpus, EncodedPairs, EncodedGraph or RankedCorpus, once there
+    encoded : Encoded, once there
 
     Raises
     ------

@@ -1,12 +1,13 @@
 """Encoded data, ready for training: a text or baskets as int32 ids on disk, pairs and graphs as a sparse matrix."""
 
-from .corpus import EncodedCorpus
+from .corpus import Encoded, EncodedCorpus
 from .encode import encode_corpus
 from .graphs import EncodedGraph
 from .heldout import HeldOut, read_pairs_file
 from .pairs import EncodedPairs
 
 __all__ = [
+    "Encoded",
     "EncodedCorpus",
     "EncodedGraph",
     "EncodedPairs",
