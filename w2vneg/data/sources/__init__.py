@@ -119,7 +119,9 @@ class Traversal:
 
     @classmethod
     def cooccurs(cls, data, config, centres):
-        """Return which targets occur with each of `centres`, bool (n_centres, n_out); a large text is sampled."""
+        """Return which targets occur with each of `centres`, to either side: bool (n_centres, n_out). A large text is
+        sampled.
+        """
         from ...kernels.cooccurrence import occurring
 
         return occurring(*cls.written(data, config), centres, config.window, len(data.vocab))
