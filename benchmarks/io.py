@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from w2vneg.data.encoded import encode_corpus
-from w2vneg.data.readers.sources import Source
+from w2vneg.data.readers.sources import ByteStream
 from w2vneg.ground.errors import InputError, require
 from w2vneg.ground.files.bounded import read_text
 from w2vneg.ground.jit import available_threads
@@ -111,7 +111,7 @@ def ingestion(corpus, folder, sizes):
 
 def _head(corpus, size):
     data = bytearray()
-    with Source(str(corpus)) as source:
+    with ByteStream(str(corpus)) as source:
         for piece in source.pieces():
             data += piece
             if len(data) >= size:
@@ -133,7 +133,7 @@ def _encoding(path):
 
 def _unpacking(path):
     def run():
-        with Source(str(path)) as source:
+        with ByteStream(str(path)) as source:
             for _ in source.pieces():
                 pass
 

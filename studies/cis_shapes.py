@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from w2vneg.config import TrainConfig
-from w2vneg.data.encoded.walks import Walk
+from w2vneg.data.sources import Traversal
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.engines.engine import Round
 from w2vneg.engines.local import LocalEngine
@@ -114,7 +114,7 @@ def train_on(centres, targets, config, full_softmax=False, size=GRID):
     ones = np.ones(len(centres), np.int32)
     source = ListedPairs(centres.copy(), np.arange(len(centres)), ones, targets.copy())
     exclusion = ExcludeTarget() if config.exclude == "target" else ExcludeNone()
-    walk = Walk(source, len(centres), 1, 1.0, 1, 0, vocab.counts.astype(float))
+    walk = Traversal(source, len(centres), 1, 1.0, 1, 0, vocab.counts.astype(float))
     plugs = Plugs(source, sampler, weigher, loss, exclusion)
     engine = LocalEngine(model, walk, plugs, Shape(1, n, int(Sharing.NO), False, True), len(centres), 1, 0, config.seed)
     block = np.array([[0, len(centres)]])

@@ -12,8 +12,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from w2vneg import TrainConfig, Word2Vec
-from w2vneg.config import WALKS
 from w2vneg.config.synonyms import GENSIM, GENSIM_METHODS
+from w2vneg.data.sources import TRAVERSALS, Traversal
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.option import option
 from w2vneg.objectives.presets import PRESETS
@@ -31,15 +31,15 @@ def test_the_signature_lists_all_options_with_their_defaults():
 
 
 def test_the_signature_has_options_of_plugs_that_are_registered_later():
-    class Late:
+    class Late(Traversal):
         class Options:
             lateness: float = option(0.5, "How late.")
 
-    WALKS.register("late")(Late)
+    TRAVERSALS.register("late")(Late)
     try:
         assert "lateness" in inspect.signature(Word2Vec).parameters
     finally:
-        WALKS.unregister("late")
+        TRAVERSALS.unregister("late")
     assert "lateness" not in inspect.signature(Word2Vec).parameters
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from w2vneg import Vectors
 from w2vneg.data.readers import READERS
-from w2vneg.data.sources import SOURCES
+from w2vneg.data.sources import SOURCES, TRAVERSALS
 from w2vneg.objectives.inputs import INPUTS
 from w2vneg.objectives.losses import LOSSES
 from w2vneg.objectives.plugins import load_plugins
@@ -51,6 +51,7 @@ def example(request, tmp_path, monkeypatch):
         (WEIGHERS, "rarity"),
         (INPUTS, "nearest"),
         (SOURCES, "clicks"),
+        (TRAVERSALS, "visits"),
         (READOUTS, "mixed"),
     ):
         table.unregister(name)

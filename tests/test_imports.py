@@ -202,3 +202,17 @@ def test_training_on_text_imports_no_sparse_matrices(tmp_path):
     fit = f"Word2Vec(loss='ns', dim=8, epochs=1, subsample=0, workers=1).fit({str(tmp_path / 'text')!r})"
     if "scipy.sparse" not in loaded_after("import scipy.linalg")[-1]:
         assert "scipy.sparse" not in loaded_after(f"from w2vneg import Word2Vec\n{fit}")[-1]
+
+
+def test_what_is_read_is_compared_with_no_name_but_by_data():
+    """Others ask the traversal or the source (`data.sources`), so that a new one needs no change elsewhere."""
+    from w2vneg.data.sources import SOURCES as sources
+    from w2vneg.data.sources import TRAVERSALS
+
+    for path in SOURCES:
+        if room(path) in ("data", "kernels"):
+            continue
+        for node in ast.walk(syntax(path)):
+            if isinstance(node, ast.Compare) and re.search(r"\b(source|kind|walk)\b", ast.unparse(node.left)):
+                named = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+                assert not named & {*sources, *TRAVERSALS}, f"{shown(path)}:{node.lineno}: {ast.unparse(node)}"

@@ -370,15 +370,16 @@ def test_a_misspelt_name_in_a_source(run_cli, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("walk", "said"),
+    ("traversal", "said"),
     [
         ("text", None),
-        ("baskets", "source echoes says that it is walked as baskets, and encodes text"),
-        ("words", "walk must be one of text, baskets, pairs"),
+        ("baskets", None),
+        ("pairs", "source echoes says that its traversal is pairs, and encodes text"),
+        ("words", "unknown source 'words'"),
     ],
 )
-def test_a_source_may_say_in_one_word_how_it_is_walked(run_cli, source, walk, said):
-    source.write_text(SOURCE.replace("    class Options", f'    walk = "{walk}"\n\n    class Options'))
+def test_a_source_may_say_in_one_word_how_training_goes_through_it(run_cli, source, traversal, said):
+    source.write_text(SOURCE.replace("    class Options", f'    traversal = "{traversal}"\n\n    class Options'))
     flags = ("--plugin", source, "--echoes", "text", "--dim", 8, "--epochs", 1, "--loss", "ns", "--quiet")
     result = run_cli("train", *flags)
     assert result.code == (0 if said is None else 1)

@@ -12,6 +12,7 @@ from w2vneg.cli import progress
 from w2vneg.cli.progress import TrainingProgress
 from w2vneg.cli.summary import tell_how_good, tell_of_loss, tell_what_next
 from w2vneg.cli.tables import hanging, sparkline, table
+from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.events import Diagnosis, RoundDone
 from w2vneg.look.report.subjects import EvaluationSet
 
@@ -53,12 +54,12 @@ def test_how_good_vectors_are_is_told_where_a_set_knows_their_words(pairs):
 )
 def test_what_to_type_next(words, output, folder, source, command, looked_at):
     vectors = Vectors(words, np.eye(len(words)))
-    found = said(tell_what_next, vectors, output, folder, source)
+    found = said(tell_what_next, vectors, output, folder, TRAVERSALS[source].recommends)
     assert found == [f"Next: w2vneg {command}, or in a browser w2vneg explore {looked_at}"]
 
 
 def test_words_that_a_shell_would_not_take_are_not_shown():
-    assert said(tell_what_next, Vectors(["`rm`", "-x"], np.eye(2)), "v", None, "text") == []
+    assert said(tell_what_next, Vectors(["`rm`", "-x"], np.eye(2)), "v", None, False) == []
 
 
 def test_a_table_that_is_too_wide_is_a_list():

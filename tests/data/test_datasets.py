@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from w2vneg.data import catalog as datasets
-from w2vneg.data.catalog import Dataset, arrival, manifests, pace, places
+from w2vneg.data.catalog import Dataset, download, manifests, places, throttle
 from w2vneg.ground.errors import DataError, InputError, OutputError, UnknownNameError
 from w2vneg.ground.files.cachedir import cache_dir
 
@@ -291,7 +291,7 @@ class TestRefusals:
     def test_server_that_drips(self, known, server, monkeypatch, fast, message):
         """Each reading of the answer after the first ones takes a thousand seconds by the clock."""
         ticks = itertools.chain([0] * fast, itertools.count(0, 1000))
-        monkeypatch.setattr(pace, "monotonic", lambda: next(ticks))
+        monkeypatch.setattr(throttle, "monotonic", lambda: next(ticks))
         content = bytes(1 << 20)
         server.pages["/toy.txt"] = content
         known(toy(url=f"{server.address}/toy.txt", size=len(content), sha256=sha256(content)))
@@ -431,10 +431,10 @@ class TestArchives:
     def test_sizes_are_bounded(self, known, server, monkeypatch):
         data = tarred({"inside/big": bytes(100_000), "inside/toy.txt": CONTENT})
         self.archive(server, known, data, "toy.tgz")
-        monkeypatch.setattr(arrival, "_LARGEST_UNPACKED", 50_000)
+        monkeypatch.setattr(download, "_LARGEST_UNPACKED", 50_000)
         with pytest.raises(DataError, match="more than 50000 bytes inside"):
             datasets.resolve("toy")
-        monkeypatch.setattr(arrival, "_LARGEST_ARCHIVE", 100)
+        monkeypatch.setattr(download, "_LARGEST_ARCHIVE", 100)
         with pytest.raises(DataError, match="gave more than 100 bytes"):
             datasets.resolve("toy")
         assert kept() == []
@@ -536,7 +536,7 @@ def test_copies_in_the_installed_gensim(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", [name for name in datasets.names() if name not in ("builtin", "text8")])
 def test_mirror_holds_what_the_manifest_says(mirror, name):
     dataset = datasets.info(name)
-    assert arrival.mismatch(mirror / dataset.mirror, dataset.mirrored) is None
+    assert download.mismatch(mirror / dataset.mirror, dataset.mirrored) is None
 
 
 @pytest.mark.realdata
@@ -581,7 +581,7 @@ class Dripping(io.RawIOBase):
 @pytest.mark.parametrize(("each", "given_up"), [(1, True), (999, True), (1000, False), (5000, False)])
 def test_pace_of_an_answer(each, given_up):
     raw = Dripping(each)
-    stream = pace.PacedStream(raw, clock=itertools.count().__next__)
+    stream = throttle.PacedStream(raw, clock=itertools.count().__next__)
     if not given_up:
         for _ in range(1000):
             assert stream.readinto(bytearray(8192)) == each
@@ -597,7 +597,7 @@ def test_pace_of_an_answer(each, given_up):
 def test_a_pace_is_of_the_latest_minute():
     """A server that begins well and then drips is given up, too."""
     raw = Dripping(8192)
-    stream = pace.PacedStream(raw, clock=itertools.count().__next__)
+    stream = throttle.PacedStream(raw, clock=itertools.count().__next__)
     for _ in range(100):
         stream.readinto(bytearray(8192))
     raw.each = 1

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg.data.encoded import encode_corpus, passes
+from w2vneg.data.encoded import count, encode_corpus
 from w2vneg.data.readers import READERS, counting, sources
-from w2vneg.data.readers.sources import Source
+from w2vneg.data.readers.sources import ByteStream
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError, OutputError, UnknownNameError
 from w2vneg.ground.files.cachedir import cache_dir
@@ -45,14 +45,14 @@ def write(path, content):
 def bytes_read(monkeypatch):
     """A list that grows by the size of each piece of stored bytes that is read."""
     sizes = []
-    stored = Source._stored
+    stored = ByteStream._stored
 
     def watched(self):
         for piece in stored(self):
             sizes.append(len(piece))
             yield piece
 
-    monkeypatch.setattr(Source, "_stored", watched)
+    monkeypatch.setattr(ByteStream, "_stored", watched)
     return sizes
 
 
@@ -86,8 +86,8 @@ def test_equal_to_the_naive_way(tmp_path_factory, sentences, min_count, max_voca
     path.write_text("\n".join(" ".join(sentence) for sentence in sentences) + "\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "PIECE", piece)
-        patch.setattr(passes, "_IN_MEMORY", 40)
-        patch.setattr(passes, "_IDS_IN_MEMORY", 3)
+        patch.setattr(count, "_IN_MEMORY", 40)
+        patch.setattr(count, "_IDS_IN_MEMORY", 3)
         patch.setattr(counting, "_MOST_TYPES", most_types)
         for source in (path, iter(sentences)):
             if len(kept) < 2:
@@ -252,11 +252,11 @@ def test_without_cache_nothing_is_written(corpus_file):
 
 
 def test_another_process_may_be_faster(corpus_file, monkeypatch):
-    count_files = passes.count_files
-    monkeypatch.setattr(passes, "count_files", lambda *args: (other(), count_files(*args))[1])
+    count_files = count.count_files
+    monkeypatch.setattr(count, "count_files", lambda *args: (other(), count_files(*args))[1])
 
     def other():
-        monkeypatch.setattr(passes, "count_files", count_files)
+        monkeypatch.setattr(count, "count_files", count_files)
         encode_corpus(corpus_file, min_count=1)
 
     corpus = encode_corpus(corpus_file, min_count=1)
@@ -266,14 +266,14 @@ def test_another_process_may_be_faster(corpus_file, monkeypatch):
 
 def test_another_process_may_rename_first(corpus_file, monkeypatch):
     expected = encode_corpus(corpus_file, min_count=1, use_cache=False)
-    write_ids = passes.write_ids
+    write_ids = count.write_ids
 
     def other_then_fail(*args):
-        monkeypatch.setattr(passes, "write_ids", write_ids)
+        monkeypatch.setattr(count, "write_ids", write_ids)
         encode_corpus(corpus_file, min_count=1)
         raise OSError(39, "Directory not empty")
 
-    monkeypatch.setattr(passes, "write_ids", other_then_fail)
+    monkeypatch.setattr(count, "write_ids", other_then_fail)
     assert encode_corpus(corpus_file, min_count=1).ids.tolist() == expected.ids.tolist()
 
 
@@ -304,7 +304,7 @@ def test_a_full_disk(tmp_path, corpus_file, monkeypatch, use_cache):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(passes, "write_ids", full)
+    monkeypatch.setattr(count, "write_ids", full)
     remedy = "W2VNEG_CACHE" if use_cache else "TMPDIR"
     with pytest.raises(OutputError, match=f"No space left on device.*{remedy}"):
         encode_corpus(corpus_file, min_count=1, use_cache=use_cache)

@@ -10,9 +10,10 @@ import zlib
 
 import numpy as np
 import pytest
+from reading import encode_baskets
 
-from w2vneg.data.encoded import checked, encode_baskets, encode_corpus, passes
-from w2vneg.data.readers.sources import Source
+from w2vneg.data.encoded import count, encode_corpus, stored
+from w2vneg.data.readers.sources import ByteStream
 from w2vneg.ground.errors import InputError, OutputError
 from w2vneg.ground.files.cachedir import cache_dir
 
@@ -38,14 +39,14 @@ def corpus_file(tmp_path):
 def bytes_read(monkeypatch):
     """A list that grows by the size of each piece of stored bytes that is read."""
     sizes = []
-    stored = Source._stored
+    stored = ByteStream._stored
 
     def watched(self):
         for piece in stored(self):
             sizes.append(len(piece))
             yield piece
 
-    monkeypatch.setattr(Source, "_stored", watched)
+    monkeypatch.setattr(ByteStream, "_stored", watched)
     return sizes
 
 
@@ -163,8 +164,8 @@ def test_numbers_out_of_range_are_found_even_where_checksums_are_right(corpus_fi
 @pytest.mark.parametrize("in_memory", [0, 1 << 28])
 def test_many_pieces(corpus_file, monkeypatch, in_memory):
     expected = encode_corpus(corpus_file, min_count=1, use_cache=False)
-    monkeypatch.setattr(checked, "_PIECE", 2)
-    monkeypatch.setattr(checked, "_IN_MEMORY", in_memory)
+    monkeypatch.setattr(stored, "_PIECE", 2)
+    monkeypatch.setattr(stored, "_IN_MEMORY", in_memory)
     for _ in range(2):
         corpus = encode_corpus(corpus_file, min_count=1)
         assert same(expected, corpus)
@@ -187,7 +188,7 @@ def test_entries_of_the_first_format_are_replaced_without_a_word(corpus_file):
 
 def test_other_formats_are_replaced_without_a_word(corpus_file, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("w2vneg.data.encoded.cache.FORMAT", passes.FORMAT + 1)
+        patch.setattr("w2vneg.data.encoded.cache.FORMAT", count.FORMAT + 1)
         encode_corpus(corpus_file, min_count=1)
     second = encode_corpus(corpus_file, min_count=1)
     assert not second.report.cached and second.report.damage == "" and the_entry()
@@ -201,14 +202,14 @@ def test_baskets_tell_of_damage(corpus_file):
 
 
 def test_what_the_disk_gives_back_at_once_must_be_what_was_written(corpus_file, monkeypatch):
-    write_ids = passes.write_ids
+    write_ids = count.write_ids
 
     def forgetful(stream, ids_by_type, ids, offsets):
         write_ids(stream, ids_by_type, ids, offsets)
         ids._file.seek(0)
         ids._file.write(b"\1")
 
-    monkeypatch.setattr(passes, "write_ids", forgetful)
+    monkeypatch.setattr(count, "write_ids", forgetful)
     with pytest.raises(OutputError, match=r"ids.i32 differs from its checksum; set W2VNEG_CACHE"):
         encode_corpus(corpus_file, min_count=1)
 
@@ -285,7 +286,7 @@ def test_what_is_small_outlives_its_file(corpus_file):
 @pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut short there")
 @pytest.mark.parametrize("name", ["ids.i32", "offsets.i64"])
 def test_a_mapped_file_that_was_cut_short_is_told_between_rounds(corpus_file, monkeypatch, name):
-    monkeypatch.setattr(checked, "_IN_MEMORY", 0)
+    monkeypatch.setattr(stored, "_IN_MEMORY", 0)
     corpus = encode_corpus(corpus_file, min_count=1)
     corpus.check()
     change(the_entry() / name, lambda data: data[:4])
@@ -296,8 +297,8 @@ def test_a_mapped_file_that_was_cut_short_is_told_between_rounds(corpus_file, mo
 CUT_SHORT = """
 import os, sys, threading
 from w2vneg.ground.files.cachedir import cache_dir
-from w2vneg.data.encoded import checked, encode_corpus
-checked._IN_MEMORY = 0
+from w2vneg.data.encoded import encode_corpus, stored
+stored._IN_MEMORY = 0
 corpus = encode_corpus(sys.argv[1], min_count=1)
 (ids,) = cache_dir("corpora").glob("*/ids.i32")
 ids.chmod(0o644)
@@ -320,10 +321,10 @@ def test_a_mapped_file_cut_short_within_a_round_ends_the_process_with_a_sentence
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no disk that is always full")
 def test_many_types_on_a_full_disk(monkeypatch):
-    monkeypatch.setattr(passes, "_IDS_IN_MEMORY", 3)
+    monkeypatch.setattr(count, "_IDS_IN_MEMORY", 3)
     full = open("/dev/full", "wb")  # noqa: SIM115 (closed where it is used)
-    with passes.TokenStream(None) as stream:
+    with count.TokenStream(None) as stream:
         assert stream.blank(8).tolist() == [-1] * 8
-        monkeypatch.setattr(passes.tempfile, "TemporaryFile", lambda dir: full)
+        monkeypatch.setattr(count.tempfile, "TemporaryFile", lambda dir: full)
         with pytest.raises(OutputError, match=r"No space left on device\); set TMPDIR"):
             stream.blank(8)

@@ -11,7 +11,7 @@ import scipy.sparse
 from w2vneg import Input, Validate, Word2Vec
 from w2vneg.data.encoded import read_pairs_file
 from w2vneg.data.inputs import as_input, encode_input
-from w2vneg.data.readers.frames import Frame
+from w2vneg.data.readers.frames import InMemoryTable
 from w2vneg.ground.errors import ConfigError, InputError, W2vnegError
 
 USERS = ["ann", "bob", "ann", "carl", "bob", "ann", "dora dot", "bob"]
@@ -183,6 +183,8 @@ def test_an_input_in_memory_stays_itself():
     assert given.located() is given and given.absolute() is given
     assert given.replace(rectangular=True).files == given.files
     assert given.as_dict() == {"kind": "pairs", "files": ["DataFrame"], "weight_col": "weight"}
-    assert Frame.of("path") is None and Frame.of(["path"]) is None and Frame.of(iter("a")) is None
+    assert (
+        InMemoryTable.of("path") is None and InMemoryTable.of(["path"]) is None and InMemoryTable.of(iter("a")) is None
+    )
     with pytest.raises(ConfigError, match="must be a path"):
         Input("pairs", {"a": 1})

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from w2vneg import Input, Vocabulary
 from w2vneg.config import TrainConfig
-from w2vneg.data.encoded import EncodedGraph, share_of
+from w2vneg.data.encoded import EncodedGraph
 from w2vneg.data.inputs import encode_input
 from w2vneg.ground.errors import ConfigError, InputError
 
@@ -148,10 +148,10 @@ class TestNodes:
 
     def test_are_shared_by_ranks(self, file):
         graph = read(file("a b\nb c\nc a\n"))
-        shares = [share_of(graph, slot, [0, 0.5, 1]) for slot in range(2)]
+        shares = [graph.share(slot, [0, 0.5, 1]) for slot in range(2)]
         assert sorted(np.concatenate([share.origins for share in shares]).tolist()) == [0, 1, 2]
         with pytest.raises(ConfigError, match="3 nodes are too few for 4 ranks"):
-            share_of(graph, 3, [0, 0.25, 0.5, 0.75, 1])
+            graph.share(3, [0, 0.25, 0.5, 0.75, 1])
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,9 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reading import encode_baskets, encode_cooccurrence, encode_pairs, encode_ratings
 
-from w2vneg.data.encoded import (
-    EncodedPairs,
-    encode_baskets,
-    encode_cooccurrence,
-    encode_pairs,
-    encode_ratings,
-    read_pairs_file,
-)
+from w2vneg.data.encoded import EncodedPairs, read_pairs_file
 from w2vneg.data.readers.layout import Column
 from w2vneg.data.readers.tables import Tables
 from w2vneg.data.vocab import Vocabulary
@@ -114,7 +108,7 @@ class TestPairs:
         assert as_dict(pairs) == {("u", "a"): 1}
         with pytest.raises(InputError, match="no item of the data is in the given vocabulary"):
             encode_pairs(file("y,z"), vocab=vocab)
-        with pytest.raises(ConfigError, match="one vocabulary"):
+        with pytest.raises(ConfigError, match="a second vocabulary"):
             encode_pairs(file("a,c"), vocab=vocab, vocab_out=users)
 
     def test_names_keep_zeros_and_lose_white_space(self, file):
@@ -265,7 +259,7 @@ class TestRatings:
             encode_ratings(file("u,a", "u,b"), min_rating=1)
         with pytest.raises(InputError, match=r":3: in 'rating' \(--rating-col\) 'five' is no number"):
             encode_ratings(file("user,item,rating", "u,a,4", "u,b,five"), min_rating=1)
-        with pytest.raises(ConfigError, match="min_rating must be a finite number, not nan"):
+        with pytest.raises(ConfigError, match="min_rating of an input must be a number, not nan"):
             encode_ratings(file(*self.ROWS), min_rating=float("nan"))
         with pytest.raises(ConfigError, match="give --min-rating too"):
             encode_ratings(file(*self.ROWS), rating_col=3)
@@ -282,7 +276,7 @@ class TestRatings:
         corpus = encode_ratings(rows, max_history=2)
         assert histories(corpus) == [["c", "a"], ["x", "y"]]
         assert left_out(corpus)["items before a user's latest 2"] == 1
-        with pytest.raises(ConfigError, match="max_history must be at least 2"):
+        with pytest.raises(ConfigError, match="max_history of an input must be at least 2"):
             encode_ratings(rows, max_history=1)
 
     def test_equal_times_keep_the_order_of_the_file(self, file):

@@ -9,8 +9,9 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse
+from reading import encode_cooccurrence
 
-from w2vneg.data.encoded import encode_cooccurrence, matrices
+from w2vneg.data.encoded import matrices
 from w2vneg.ground.errors import InputError, W2vnegError
 
 DENSE = np.array([[0, 2, 0, 1], [2, 0, 3, 0], [0, 3, 0, 4], [1, 0, 4, 0]])

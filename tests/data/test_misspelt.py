@@ -7,7 +7,7 @@ import pytest
 
 from w2vneg.data import misspelt
 from w2vneg.data.misspelt import near_spellings
-from w2vneg.data.words import Words
+from w2vneg.data.words import PackedStrings
 
 
 def edits_of(word, letters):
@@ -35,7 +35,7 @@ def test_what_is_near_is_what_trying_all_edits_finds(monkeypatch, letters):
     rng = np.random.default_rng(1)
     known = ["".join(rng.choice(list(letters), length)) for length in rng.integers(0, 9, 250)]
     known = list(dict.fromkeys([*known, letters * 50]))
-    words = Words(known)
+    words = PackedStrings(known)
     for length in (1, 2, 3, 4, 5, 6):
         word = "".join(rng.choice(list(letters), length))
         for shown in (3, 1000):
@@ -43,12 +43,17 @@ def test_what_is_near_is_what_trying_all_edits_finds(monkeypatch, letters):
 
 
 def test_case_comes_first_then_fewer_edits_then_frequency():
-    words = Words(["stone", "paris", "store", "Paris", "shore"])
+    words = PackedStrings(["stone", "paris", "store", "Paris", "shore"])
     assert near_spellings("PARIS", words)[:2] == ["paris", "Paris"]
     assert near_spellings("stoe", words) == ["stone", "store", "shore"]
-    assert near_spellings("", words) == near_spellings("x" * 1000, words) == near_spellings("x", Words([])) == []
+    assert (
+        near_spellings("", words) == near_spellings("x" * 1000, words) == near_spellings("x", PackedStrings([])) == []
+    )
     long = "internationalisations"
-    assert near_spellings(long[1:], Words([long, "a"])) == [long] and near_spellings(long[2:], Words([long])) == []
+    assert (
+        near_spellings(long[1:], PackedStrings([long, "a"])) == [long]
+        and near_spellings(long[2:], PackedStrings([long])) == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +62,7 @@ def test_case_comes_first_then_fewer_edits_then_frequency():
 def test_a_misspelt_word_is_told_at_once(n, seconds):
     rng = np.random.default_rng(2)
     letters = rng.choice(list("abcdefghijklmnopqrstuvwxyz"), (n, 12), p=(p := 1 / np.arange(3, 29)) / p.sum())
-    words = Words("".join(row[:length]) for row, length in zip(letters, rng.integers(3, 12, n), strict=True))
+    words = PackedStrings("".join(row[:length]) for row, length in zip(letters, rng.integers(3, 12, n), strict=True))
     words.find("")  # makes the table
     for word in ("abcd", "qzxjv", words[n // 2] + "x", "encyclopedai"):
         took = []

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from click.testing import CliRunner
+from reading import encode_cooccurrence, encode_edges, encode_pairs, encode_ratings
 
 from w2vneg import Input, Word2Vec
 from w2vneg.cli import cli
-from w2vneg.data.encoded import encode_cooccurrence, encode_edges, encode_pairs, encode_ratings, read_pairs_file
+from w2vneg.data.encoded import read_pairs_file
 from w2vneg.data.inputs import encode_input, settled
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import DoubtError, InputError

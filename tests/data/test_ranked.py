@@ -5,12 +5,13 @@ import gzip
 
 import numpy as np
 import pytest
+from reading import encode_baskets
 
 from w2vneg import Input, Vocabulary
-from w2vneg.data.encoded import encode_baskets, encode_corpus
+from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.encoded.ranked import Reading, encode_ranked, files_of
-from w2vneg.data.readers import stretches as stretches_module
-from w2vneg.data.readers.stretches import Stretch, deal
+from w2vneg.data.readers import spans
+from w2vneg.data.readers.spans import FileSpan, split_among
 from w2vneg.ground.errors import ConfigError, InputError
 
 
@@ -35,7 +36,7 @@ def test_stretches_of_a_file_are_its_lines_each_once(tmp_path, monkeypatch, text
     monkeypatch.setattr("w2vneg.data.readers.sources.PIECE", piece)
     path = tmp_path / "text"
     path.write_bytes(text)
-    parts = [b"".join(map(lines_of, own)) for own in deal([str(path)], even(n))]
+    parts = [b"".join(map(lines_of, own)) for own in split_among([str(path)], even(n))]
     assert b"".join(parts) == text
     assert all(part.endswith(b"\n") for part in parts[:-1] if part and part != text[-len(part) :])
 
@@ -46,12 +47,15 @@ def test_files_are_dealt_out_by_bytes_and_packed_ones_whole(tmp_path):
     packed = tmp_path / "c.gz"
     packed.write_bytes(gzip.compress(b"y\n" * 100))
     files = [str(tmp_path / "a"), str(tmp_path / "b"), str(packed)]
-    parts = deal(files, even(2))
+    parts = split_among(files, even(2))
     border = (400 + packed.stat().st_size) // 2 - 100
-    assert parts[0] == [Stretch(files[0]), Stretch(files[1], 0, border)]
-    assert parts[1] == [Stretch(files[1], border), Stretch(files[2])]
-    assert deal(files, even(2), "utf-16")[0] == [Stretch(files[0]), Stretch(files[1])]  # a byte 10 is no line end there
-    assert stretches_module.deal(files, even(1)) == [[Stretch(path) for path in files]]
+    assert parts[0] == [FileSpan(files[0]), FileSpan(files[1], 0, border)]
+    assert parts[1] == [FileSpan(files[1], border), FileSpan(files[2])]
+    assert split_among(files, even(2), "utf-16")[0] == [
+        FileSpan(files[0]),
+        FileSpan(files[1]),
+    ]  # a byte 10 is no line end there
+    assert spans.split_among(files, even(1)) == [[FileSpan(path) for path in files]]
 
 
 @pytest.fixture
@@ -90,7 +94,7 @@ def test_baskets_are_read_as_on_one_machine(folder, delimiter):
     if delimiter:
         for path in folder.iterdir():
             path.write_text(path.read_text(encoding="utf-8").replace(" ", ",").replace("w1", "w 1"), encoding="utf-8")
-    one = encode_baskets(files, delimiter=delimiter, min_count=2, use_cache=False)
+    one = encode_baskets(files, delimiter=delimiter, min_count=2)
     given = Input("baskets", files, **({"delimiter": delimiter} if delimiter else {}))
     told = []
     many = encode_ranked(Reading.of(given, even(3), **SHAPING), lambda *read: told.append(read))
@@ -106,7 +110,7 @@ def test_each_rank_reads_files_of_its_own_where_the_path_says_so(folder):
     many = ranked([folder / "part{rank}"], 3)
     assert many.vocab == one.vocab
     assert [len(share.ids) for share in many.shares] == many.sizes.tolist()
-    assert files_of([str(folder / "part{rank}")], 1, even(3), "utf-8") == [Stretch(str(folder / "part1"))]
+    assert files_of([str(folder / "part{rank}")], 1, even(3), "utf-8") == [FileSpan(str(folder / "part1"))]
     with pytest.raises(InputError, match="part3: no such file"):
         ranked([folder / "part{rank}"], 4)
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg.data.encoded.passes import TokenStream
-from w2vneg.data.readers import READERS, counting, sources, types
+from w2vneg.data.encoded.count import TokenStream
+from w2vneg.data.readers import READERS, counting, sources
 from w2vneg.data.readers.counting import TokenCounter
 from w2vneg.data.readers.sentences import read_sentences
-from w2vneg.data.readers.sources import STDIN, Source, find_files, is_paths
+from w2vneg.data.readers.sources import STDIN, ByteStream, find_files, is_paths
 from w2vneg.data.readers.text import codec_name
 from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError, UnknownNameError
 
@@ -33,12 +33,12 @@ PACKERS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "z
 
 
 def read(path, **options):
-    with Source(str(path)) as source:
+    with ByteStream(str(path)) as source:
         return b"".join(READERS["text"](source, **options)).decode()
 
 
 def unpack(path):
-    with Source(str(path)) as source:
+    with ByteStream(str(path)) as source:
         return b"".join(source.pieces())
 
 
@@ -113,8 +113,8 @@ def test_any_encoding_in_any_pieces(text, size, encoding):
 
 
 def test_tables_grow_and_long_tokens_are_told_apart(monkeypatch):
-    monkeypatch.setattr(types, "_FIRST_SLOTS", 4)
-    monkeypatch.setattr(types, "_FIRST_ARENA", 4)
+    monkeypatch.setattr(counting, "_FIRST_SLOTS", 4)
+    monkeypatch.setattr(counting, "_FIRST_ARENA", 4)
     tokens = [f"{i}{'x' * length}{i % 3}" for i in range(100) for length in (0, 6, 7, 8, 14, 15, 16, 40)]
     tokens += [t[::-1] for t in tokens] + ["a" * length for length in range(1, 60)] + tokens[::3]
     text = " ".join(tokens).encode()
@@ -147,7 +147,7 @@ def test_equal_hashes_are_told_apart_by_their_bytes(monkeypatch):
 
     monkeypatch.setattr(tokens, "_hash", lambda *args: np.uint64(5))
     monkeypatch.setattr(tokens, "_mix", lambda key: np.uint64(0))
-    for module in (counting, tokens, types):  # in plain Python, where what was replaced is looked up
+    for module in (counting, tokens):  # in plain Python, where what was replaced is looked up
         for name, value in list(vars(module).items()):
             monkeypatch.setattr(module, name, getattr(value, "py_func", value))
     monkeypatch.setattr(tokens, "octet", lambda block, p: np.uint64(int.from_bytes(block[int(p) :][:8], "big")))
@@ -195,7 +195,7 @@ def test_highly_packed_files_come_in_bounded_pieces(tmp_path, monkeypatch, name)
     monkeypatch.setattr(sources, "PIECE", 1 << 12)
     path = tmp_path / "zeros"
     path.write_bytes(PACKERS[name](b"a " * 500_000))
-    with Source(str(path)) as source:
+    with ByteStream(str(path)) as source:
         sizes = [len(piece) for piece in source.pieces()]
     assert sum(sizes) == source.unpacked == 1_000_000
     assert max(sizes) <= 1 << 12
@@ -380,12 +380,12 @@ def test_a_folder_that_cannot_be_listed(tmp_path, monkeypatch):
 def test_standard_input_that_is_closed(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="standard input is closed"):
-        Source("-")
+        ByteStream("-")
 
 
 def test_unreadable_files(tmp_path):
     with pytest.raises(InputError, match="cannot be opened"):
-        Source(str(tmp_path))
+        ByteStream(str(tmp_path))
     with pytest.raises(InputError, match="cannot be found"):
         sources.file_stamp(str(tmp_path / "none"))
 
@@ -394,7 +394,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "PIECE", 20)
     path = tmp_path / "log"
     path.write_text(TEXT)
-    with Source(str(path)) as source, pytest.raises(InputError, match="log: the file changed while"):
+    with ByteStream(str(path)) as source, pytest.raises(InputError, match="log: the file changed while"):
         for _ in source.pieces():
             with open(path, "a") as log:
                 log.write("x" if source.position < 100 else "")

@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from reading import encode_cooccurrence, encode_edges, encode_pairs, encode_ratings
 
-from w2vneg.data.encoded import encode_cooccurrence, encode_edges, encode_pairs, encode_ratings
 from w2vneg.ground.errors import DoubtError, InputError
 
 

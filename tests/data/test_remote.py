@@ -13,8 +13,8 @@ from w2vneg import Input, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.encoded.ranked import Reading, encode_ranked
 from w2vneg.data.inputs import encode_input
-from w2vneg.data.readers.sources import Source, find_files
-from w2vneg.data.readers.stretches import Stretch, deal
+from w2vneg.data.readers.sources import ByteStream, find_files
+from w2vneg.data.readers.spans import FileSpan, split_among
 from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
 
 fsspec = pytest.importorskip("fsspec")
@@ -76,7 +76,7 @@ def web():
 
 
 def read(path):
-    with Source(path) as source:
+    with ByteStream(path) as source:
         return b"".join(source.pieces())
 
 
@@ -91,11 +91,11 @@ def test_files_folders_and_patterns_are_found(memory):
 def test_ranks_share_remote_files_out(memory, request, kind):
     base = "memory://texts" if kind == "memory" else request.getfixturevalue("web") + "/cut" * (kind != "web without")
     files = [f"{base}/{name}{'.txt' if kind == 'memory' else ''}" for name in TEXT]
-    parts = deal(files, [0, 0.5, 1])
+    parts = split_among(files, [0, 0.5, 1])
     assert (
         b"".join(text for own in parts for stretch in own for text in pieces_of(stretch)) == TEXT["one"] + TEXT["two"]
     )
-    whole = [Stretch(files[0]), Stretch(files[1])]
+    whole = [FileSpan(files[0]), FileSpan(files[1])]
     assert (parts == [whole[:1], whole[1:]]) == (kind == "web without")
 
 
@@ -152,7 +152,7 @@ def test_a_file_that_fails_while_it_is_read_is_told(memory, monkeypatch):
     def fail(self, size):
         raise RuntimeError("the store went away")
 
-    with Source("memory://texts/one.txt") as source:
+    with ByteStream("memory://texts/one.txt") as source:
         monkeypatch.setattr(type(source._file), "read", fail)
         with pytest.raises(InputError, match=r"one.txt: cannot be read \(the store went away\)"):
             list(source.pieces())

@@ -7,8 +7,8 @@ import scipy.sparse as sparse
 from w2vneg import Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.config.ranks import borders
-from w2vneg.data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus, share_of
-from w2vneg.data.encoded.shares import going_round
+from w2vneg.data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
+from w2vneg.data.encoded.corpus import going_round
 from w2vneg.ground.errors import ConfigError
 
 SENTENCES = [["a", "b", "c", "d"], ["b", "a"], ["c", "a", "b", "a", "d", "b", "c"]]
@@ -29,7 +29,7 @@ def corpus():
 
 @pytest.mark.parametrize("n_ranks", [1, 2, 3, 4, 6])
 def test_a_text_is_cut_into_stretches(corpus, n_ranks):
-    shares = [share_of(corpus, slot, even(n_ranks)) for slot in range(n_ranks)]
+    shares = [corpus.share(slot, even(n_ranks)) for slot in range(n_ranks)]
     assert np.concatenate([share.ids for share in shares]).tolist() == corpus.ids.tolist()
     assert max(len(share) for share in shares) - min(len(share) for share in shares) <= 1
     for share in shares:
@@ -42,12 +42,12 @@ def test_a_text_is_cut_into_stretches(corpus, n_ranks):
 
 def test_a_text_of_one_line_is_cut_within_it():
     corpus = encode_corpus([["a", "b", "c", "d", "e", "f", "g", "h"]], min_count=1)
-    assert [sentences_of(share_of(corpus, slot, even(2))) for slot in (0, 1)] == [[[0, 1, 2, 3]], [[4, 5, 6, 7]]]
+    assert [sentences_of(corpus.share(slot, even(2))) for slot in (0, 1)] == [[[0, 1, 2, 3]], [[4, 5, 6, 7]]]
 
 
 def test_baskets_stay_whole(corpus):
     baskets = EncodedCorpus(corpus.ids, corpus.offsets, corpus.vocab, source="baskets")
-    found = [sentences_of(share_of(baskets, slot, even(2))) for slot in (0, 1)]
+    found = [sentences_of(baskets.share(slot, even(2))) for slot in (0, 1)]
     assert found[0] + found[1] == sentences_of(baskets)
 
 
@@ -57,7 +57,7 @@ def test_rows_of_pairs_go_round():
     matrix.data = np.ceil(matrix.data * 5).astype(np.float32)
     vocab, vocab_out = (Vocabulary([f"{k:02}" for k in range(n)], [1] * n) for n in matrix.shape)
     pairs = EncodedPairs(matrix, vocab, vocab_out)
-    shares = [share_of(pairs, slot, even(3)) for slot in range(3)]
+    shares = [pairs.share(slot, even(3)) for slot in range(3)]
     assert (sum(share.matrix for share in shares) != matrix).nnz == 0
     for slot, share in enumerate(shares):
         assert set(np.flatnonzero(np.diff(share.matrix.indptr)) % 3) <= {slot}
@@ -77,18 +77,18 @@ def test_rows_and_nodes_go_round_by_shares():
         assert (np.abs(done - (k + 1) * np.array([0.4, 0.2, 0.4])) <= 0.61).all()
     ring = sparse.csr_matrix(np.roll(np.eye(5, dtype=np.float32), 1, axis=1))
     graph = EncodedGraph(ring, Vocabulary(list("abcde"), [1] * 5), directed=True)
-    origins = [share_of(graph, slot, borders(config)).origins.tolist() for slot in range(3)]
+    origins = [graph.share(slot, borders(config)).origins.tolist() for slot in range(3)]
     assert origins == [[0, 3], [2], [1, 4]]
 
 
 def test_too_few_data_are_refused(corpus):
     with pytest.raises(ConfigError, match="too few for 9 ranks"):
-        share_of(corpus, 0, even(9))
+        corpus.share(0, even(9))
 
 
 def test_a_slow_rank_gets_less(corpus):
     config = TrainConfig(engine="virtual", ranks=3, rank_shares="2,2,1").resolved()
-    parts = [share_of(corpus, slot, borders(config)) for slot in range(3)]
+    parts = [corpus.share(slot, borders(config)) for slot in range(3)]
     assert [len(part) for part in parts] == [5, 5, 3] and np.concatenate([p.ids for p in parts]).tolist() == list(
         corpus.ids
     )

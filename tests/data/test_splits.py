@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from w2vneg.data import splits
 from w2vneg.data.cuts import PARTS, Last, Shares, Until, moment
 from w2vneg.data.encoded import EncodedCorpus, EncodedPairs
 from w2vneg.data.inputs import Input, encode_input
+from w2vneg.data.sources import SOURCES
 from w2vneg.data.splitfiles import check_place, part_facts, source_facts, write_split
 from w2vneg.data.splits import check_way, split_data
 from w2vneg.ground.errors import ConfigError, InputError, OutputError
@@ -337,7 +339,7 @@ def test_moments():
 @given(baskets, st.booleans(), shares_of_any_kind, seeds)
 @slow
 def test_by_time_of_baskets_cuts_the_file_in_three(sentences, ordered, shares, seed):
-    data = corpus(sentences)
+    data = replace(corpus(sentences), source="baskets")
     try:
         split = split_data(data, "time", shares, seed, kind="baskets", ordered=ordered)
     except InputError:
@@ -457,7 +459,7 @@ def test_ways_that_do_not_fit_the_data(way, options, message):
 def test_ways_that_fit():
     check_way("time", "ratings", rectangular=True)
     check_way("time", "ratings")
-    for kind in splits.UNITS:
+    for kind in SOURCES:
         check_way("pair", kind)
 
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg.data.readers import tables as module
+from w2vneg.data.readers import rows as module
 from w2vneg.data.readers.layout import Column, delimiter_of
-from w2vneg.data.readers.names import Names, as_word
+from w2vneg.data.readers.names import NameIndex, as_word
 from w2vneg.data.readers.tables import Tables
 from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
 from w2vneg.kernels.text.rows import scan_rows
@@ -343,11 +343,11 @@ class _Cells:
 
 
 def test_names_that_become_one_word_are_refused():
-    names = Names()
+    names = NameIndex()
     assert names.number(_Cells("a b", " a b", "c"), "f:{}".format).tolist() == [0, 0, 1]
     with pytest.raises(InputError, match=r"f:3: the names 'a b' and 'a_b' would both become 'a_b'"):
         names.number(_Cells("c", "d", "e", "a_b"), "f:{}".format)
-    lower = Names(lowercase=True)
+    lower = NameIndex(lowercase=True)
     assert lower.number(_Cells("A b", "a B", "C"), "f:{}".format).tolist() == [0, 0, 1]
     assert lower.words == ["a_b", "c"]
 

@@ -1,8 +1,8 @@
 """Small tables as they come in the field, each with the outcome worked out by hand: which columns are read as what."""
 
 import pytest
+from reading import encode_edges, encode_pairs, encode_ratings
 
-from w2vneg.data.encoded import encode_edges, encode_pairs, encode_ratings
 from w2vneg.ground.errors import ConfigError, DoubtError, InputError
 
 READ = {"pairs": encode_pairs, "edges": encode_edges, "ratings": encode_ratings}

@@ -5,15 +5,15 @@ import threading
 from contextlib import suppress
 
 import pytest
+from reading import encode_cooccurrence, encode_pairs
 
 from w2vneg.cli.options import read_config
 from w2vneg.data import vocab
 from w2vneg.data.catalog.manifests import read_manifest
-from w2vneg.data.encoded import encode_cooccurrence, encode_corpus, encode_pairs, read_pairs_file
+from w2vneg.data.encoded import encode_corpus, read_pairs_file
 from w2vneg.data.readers import names, parquet
-from w2vneg.data.readers.names import read_names
+from w2vneg.data.readers.names import read_names, read_titles
 from w2vneg.data.readers.sources import find_files
-from w2vneg.data.readers.titles import read_titles
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import DataError, InputError
 from w2vneg.ground.files import bounded

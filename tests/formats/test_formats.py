@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from w2vneg.data.words import Words
+from w2vneg.data.words import PackedStrings
 from w2vneg.ground.errors import ConfigError, FileNote, InputError, OutputError
 from w2vneg.ground.files import bounded
 from w2vneg.vectors import Vectors, formats
@@ -514,7 +514,7 @@ def test_words_that_word2vec_files_cannot_hold(tmp_path, format, word):
 
 @pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.npz"])
 def test_writing_takes_little_memory_whatever_the_size(tmp_path, name):
-    words = Words((f"word{i:06}" for i in range(60_000)), distinct=True)
+    words = PackedStrings((f"word{i:06}" for i in range(60_000)), distinct=True)
     matrix = np.random.default_rng(1).normal(0, 0.3, (60_000, 50)).astype(np.float32)
     formats.save(tmp_path / name, words[:2], matrix[:2])  # the first one compiles or loads the kernel
     tracemalloc.start()

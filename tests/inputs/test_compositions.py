@@ -10,7 +10,7 @@ from w2vneg import Vectors, Word2Vec
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedCorpus, encode_corpus
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.data.words import Words
+from w2vneg.data.words import PackedStrings
 from w2vneg.ground.errors import ConfigError, UnknownNameError
 from w2vneg.ground.events import RoundDone
 from w2vneg.kernels.text.grams import buckets_of
@@ -38,7 +38,7 @@ WORDS = ["a", "ab", "king", "naïve", "日本語", "x" * 40, "œuvre", "\udc80od
 @pytest.mark.parametrize(("shortest", "longest"), [(3, 6), (1, 2), (2, 2), (5, 20), (4, 3)])
 @pytest.mark.parametrize("buckets", [2_000_000, 7])
 def test_n_grams_have_fasttexts_numbers(shortest, longest, buckets):
-    starts, found = buckets_of(Words(WORDS), shortest, longest, buckets)
+    starts, found = buckets_of(PackedStrings(WORDS), shortest, longest, buckets)
     for place, word in enumerate(WORDS):
         expected = [naive.fnv1a(gram) % buckets for gram in naive.character_grams(word, shortest, longest)]
         assert found[starts[place] : starts[place + 1]].tolist() == expected
@@ -51,13 +51,13 @@ def test_the_oracles_hash_is_fnv1a():
 
 def test_n_grams_are_gensims():
     hashes = pytest.importorskip("gensim.models.fasttext").ft_ngram_hashes
-    starts, found = buckets_of(Words(WORDS[:5]), 3, 6, 2_000_000)
+    starts, found = buckets_of(PackedStrings(WORDS[:5]), 3, 6, 2_000_000)
     for place, word in enumerate(WORDS[:5]):
         assert found[starts[place] : starts[place + 1]].tolist() == list(hashes(word, 3, 6, 2_000_000))
 
 
 def test_rows_of_n_grams_are_those_in_use_frequent_ones_first():
-    words = Words(["that", "what", "zoo"])
+    words = PackedStrings(["that", "what", "zoo"])
     starts, grams, used = rows_of_grams(words, np.array([5, 4, 1]), 3, 3, 1000)
     of = {gram: naive.fnv1a(gram) % 1000 for gram in ("<th", "tha", "hat", "at>", "<wh", "wha", "<zo", "zoo", "oo>")}
     assert len(set(of.values())) == len(used) == 9
@@ -182,7 +182,7 @@ def test_vectors_of_n_grams_are_in_the_folder_for_everybody(planted, tmp_path):
     model = word2vec.model
     assert model.extra.keys() == {"words_in", "grams_in"} and len(model.extra["grams_in"]) < 50
     for place, word in enumerate(planted.vocab.words):
-        _, found = buckets_of(Words([word]), 2, 3, 50)
+        _, found = buckets_of(PackedStrings([word]), 2, 3, 50)
         _, _, used = rows_of_grams(planted.vocab.words, planted.vocab.counts, 2, 3, 50)
         rows = [model.extra["grams_in"][np.flatnonzero(used == bucket)[0]] for bucket in found]
         mean = np.mean([model.extra["words_in"][place], *rows], axis=0)

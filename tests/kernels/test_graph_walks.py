@@ -5,13 +5,13 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+from reading import encode_edges
 from scipy import stats
 from walking import groups, wrapping_integers  # noqa: F401, a fixture of every test here
 
 from w2vneg.config import TrainConfig
-from w2vneg.data.encoded import encode_edges
 from w2vneg.data.encoded.graphs import expected_visits
-from w2vneg.data.readers.frames import Frame
+from w2vneg.data.readers.frames import InMemoryTable
 from w2vneg.kernels.walk import TextWindows
 
 # by hand: a triangle 0 1 2, a square 2 3 4 5, a leaf 6 at 0
@@ -20,7 +20,7 @@ EDGES = {(0, 1): 1, (0, 2): 2, (1, 2): 3, (2, 3): 1, (3, 4): 5, (4, 5): 1, (5, 2
 
 def graph_of(edges, directed=False, weighted=True):
     rows = [(head, tail, weight if weighted else 1) for (head, tail), weight in edges.items()]
-    return encode_edges(Frame.of(rows), directed=directed)
+    return encode_edges(InMemoryTable.of(rows), directed=directed)
 
 
 def config_of(**options):

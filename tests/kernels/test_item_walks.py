@@ -41,7 +41,7 @@ def baskets(lists, n_vocab=None):
     order = np.argsort(-np.bincount(ids, minlength=n_vocab), kind="stable")
     ids = np.argsort(order)[ids].astype(np.int32)
     ids.flags.writeable = offsets.flags.writeable = False  # as data on disk are, so that nothing is compiled for it
-    return EncodedCorpus(ids, offsets, vocabulary(n_vocab, np.bincount(ids, minlength=n_vocab)))
+    return EncodedCorpus(ids, offsets, vocabulary(n_vocab, np.bincount(ids, minlength=n_vocab)), source="baskets")
 
 
 def config(source="baskets", **options):

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from reading import encode_pairs
 
 from w2vneg import Vectors, Vocabulary, Word2Vec
 from w2vneg.config import TrainConfig
-from w2vneg.data.encoded import encode_corpus, encode_pairs
+from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.phrases import Phrase
 from w2vneg.ground.registry import RunContext
 from w2vneg.objectives.inputs.subwords import Subwords

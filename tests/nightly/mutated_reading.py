@@ -9,24 +9,17 @@ from pathlib import Path
 
 import numpy as np
 from mutated_examples import COMMON, MATRIX, SIMILARITY, VECTORS, VOCAB, encoded_pairs, with_cache
+from reading import encode_baskets, encode_cooccurrence, encode_pairs, encode_ratings
 
 from w2vneg import Vectors, Vocabulary, Word2Vec
 from w2vneg.cli import main
 from w2vneg.cli.options import read_config
 from w2vneg.config import TrainConfig
-from w2vneg.data.catalog import arrival
+from w2vneg.data.catalog import download
 from w2vneg.data.catalog.manifests import Dataset, Form, read_manifest
-from w2vneg.data.encoded import (
-    encode_baskets,
-    encode_cooccurrence,
-    encode_corpus,
-    encode_pairs,
-    encode_ratings,
-    read_pairs_file,
-)
+from w2vneg.data.encoded import encode_corpus, read_pairs_file
 from w2vneg.data.inputs import Input
-from w2vneg.data.readers.names import read_names
-from w2vneg.data.readers.titles import read_titles
+from w2vneg.data.readers.names import read_names, read_titles
 from w2vneg.data.splitfiles import known_beside
 from w2vneg.ground.errors import W2vnegError
 from w2vneg.objectives.samplers.degeneracy import read_degeneracy
@@ -97,7 +90,7 @@ def read_text_lowercase(path):
 
 
 def read_baskets(path):
-    check_corpus(encode_baskets(path, delimiter="comma", use_cache=False))
+    check_corpus(encode_baskets(path, delimiter="comma"))
 
 
 def read_ratings(path):
@@ -185,7 +178,7 @@ def read_data_manifest(path):
 def read_archive(path):
     """Take out the one file that is known, as after a download; nothing else ever arrives."""
     content, place = SIMILARITY.encode(), Path(path).with_name("s.csv")
-    unpack = arrival._from_zip if path.endswith("zip") else arrival._from_tar
+    unpack = download._from_zip if path.endswith("zip") else download._from_tar
     with open(path, "rb") as archive:
         try:
             unpack(archive, "sets/s.csv", Form("s.csv", len(content), hashlib.sha256(content).hexdigest()), place, path)

@@ -7,7 +7,7 @@ import pytest
 from planted import as_text, two_topics
 from scipy.sparse import csr_matrix
 
-from w2vneg import Input, Vocabulary, Word2Vec
+from w2vneg import Input, TrainConfig, Vocabulary, Word2Vec
 from w2vneg.run.doubts import doubts_of
 
 
@@ -18,7 +18,7 @@ def trainer(losses=(1.0,), at_init=2.0, pairs=10_000, counts=(2,) * 100, source=
     ]
     vocab = Vocabulary([f"w{n:04}" for n in range(len(counts))], sorted(counts, reverse=True))
     model = SimpleNamespace(history=history, vocab=vocab, vocab_out=more.get("vocab_out", vocab))
-    config = SimpleNamespace(source=source, min_count=min_count)
+    config = TrainConfig(source=source, min_count=min_count)
     corpus = SimpleNamespace(matrix=csr_matrix(np.array([[more.get("weight", 1.0)]])))
     return SimpleNamespace(model=model, config=config, corpus=corpus)
 

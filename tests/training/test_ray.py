@@ -12,7 +12,7 @@ import pytest
 from planted import as_text, two_topics
 
 from w2vneg import Input, Word2Vec
-from w2vneg.data.encoded import encode_corpus, share_of
+from w2vneg.data.encoded import encode_corpus
 from w2vneg.engines import cluster
 from w2vneg.engines.ray import Crew
 from w2vneg.ground.errors import ConfigError, InputError, RankError
@@ -164,7 +164,7 @@ def test_all_ranks_lost_is_the_end(ray, planted):
 
 def test_a_rank_that_is_lost_while_reading_ends_the_run(ray, planted):
     crew = Crew(1, 1, None)
-    crew.open([Handed(share_of(planted, 0, [0, 1]), 0)])
+    crew.open([Handed(planted.share(0, [0, 1]), 0)])
     ray.kill(crew.ranks[0])
     with pytest.raises(RankError, match="lost before training began"), crew.beginning():
         crew.gather("counts", "unite")

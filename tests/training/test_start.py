@@ -304,7 +304,7 @@ def test_the_command_line_grows_a_model(first, tmp_path, monkeypatch, run_cli):
         ("--corpus newer --config c.toml", "leave --config out"),
         ("--corpus -", "standard input can be read once"),
         ("--resume m", "leave --update out"),
-        ("--pairs newer", "trained on text, so its vocabulary grows by such data only"),
+        ("--pairs newer", "trained on text (--corpus), so its vocabulary grows by such data only"),
         ("", "goes on with newer data; name a file, as with --corpus"),
     ],
 )

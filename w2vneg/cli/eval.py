@@ -150,7 +150,7 @@ def likelihood(model, corpus, window, mirror, as_json):
     from ..vectors.evaluation import evaluate_likelihood, scores_of
 
     loaded = Model.load(model)
-    if loaded.config.source != "text":
+    if not loaded.config.traversal.of_words:
         raise ConfigError(f"{model} was trained on items, not on text; evaluate it with w2vneg eval ranking")
     if INPUTS[loaded.config.inputs].around:
         raise ConfigError(

@@ -103,7 +103,7 @@ def _export_model(source, out, format_):
             f"--format {format_} needs a model folder (w2vneg train --save-model DIR), and {source} is none"
         )
     model = Model.load(source)
-    if model.config.source != "text":
+    if not model.config.traversal.of_words:
         raise ConfigError(f"--format {format_} is for models of text, and {source} is one of items; take --format npz")
     FORMATS[format_].write(out, model)
     click.echo(f"{out}: {len(model.vocab):,} words, {model.config.dim} dimensions, {format_}", err=True)

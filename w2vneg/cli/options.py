@@ -221,11 +221,10 @@ def config_options(command, takes=lambda item: True):
 
 def _data_of(kind):
     """Return which of `DATA` a source reads (str), its options at their defaults."""
-    from ..config import WALKS
-    from ..data.sources import SOURCES, options_of
+    from ..data.sources import SOURCES, TRAVERSALS, options_of
 
     given = SimpleNamespace(files=(), **{name: item.default for name, item in options_of(kind).items()})
-    return WALKS[SOURCES[kind].walk(given)].kind
+    return TRAVERSALS[SOURCES[kind].traversal(given)].kind
 
 
 def _source_option(kind, source):
@@ -308,12 +307,12 @@ def place_of(item):
 
 def _kinds_of(item):
     """Return for which of `DATA` an option of `TrainConfig` means something."""
-    from ..config import WALKS
+    from ..data.sources import TRAVERSALS
     from ..objectives.inputs import INPUTS
 
     readers = item.metadata["readers"]
     if "source" in readers:
-        return {WALKS[name].kind for name in readers["source"]}
+        return {TRAVERSALS[name].kind for name in readers["source"]}
     if "inputs" in readers and all(INPUTS[name].of_text for name in readers["inputs"]):
         return {"text"}
     return DATA

@@ -5,12 +5,12 @@ import sys
 import time
 from contextlib import contextmanager
 
+from ..data.sources import TRAVERSALS
+
 _WIDE = 200  # columns of a terminal that does not say
 _BESIDE = 30  # columns of the line that figures leave for the share, the bar and the times
 _LINE_EVERY = 10.0  # seconds between plain lines
 _BEFORE = "compiling or loading the kernels"
-_UNITS = {"text": "words", "baskets": "items", "graph": "nodes"}
-"""By source what training goes through; pairs are shown in any case."""
 
 
 class BestEffort:
@@ -97,7 +97,7 @@ class TrainingProgress:
     """
 
     def __init__(self, stream=None, source="text"):
-        self.unit = _UNITS.get(source)
+        self.unit = TRAVERSALS[source].unit
         self.stream = BestEffort(stream)
         self.bar = None
         self.told = time.monotonic()

@@ -12,7 +12,6 @@ from .options import GroupedCommand, config_options, json_option, mirror_option,
 from .tables import table
 
 _CONFIG = ("window", "ordered", "min_count", "max_vocab", "encoding", "lowercase", "seed")
-_PAIRED = ("pairs", "graph")  # sources that are pairs already
 _MANY = 2 * 10**9  # pairs, about a minute
 
 
@@ -85,7 +84,7 @@ def split(out, by, mirror, quiet, as_json, **given):
     note = progress.noter(quiet)
     data = encode(config, source, quiet)
     tell_of_reading(data.report, quiet)
-    if source.source not in _PAIRED:
+    if not source.traversal.paired:
         _tell_of_many(data, config.window, note)
     ordered = bool(config.ordered)
     parts = split_data(data, by, ends, config.seed, kind=source.kind, window=config.window, ordered=ordered)
@@ -145,7 +144,7 @@ def _about(data, source, config, by, ends):
     options = {"by": by, **ends.as_dict()}
     options |= {name: getattr(config, name) for name in ("seed", *_CONFIG[:-1])}
     facts = {"items": len(data.vocab)}
-    if source.source in _PAIRED:
+    if source.traversal.paired:
         facts |= {} if data.vocab_out is data.vocab else {"targets": len(data.vocab_out)}
     else:
         facts |= {"users": data.n_sentences, "occurrences": len(data)}
@@ -167,10 +166,12 @@ def _warn_of_new(manifest):
 
 
 def _show(manifest):
+    from ..data.sources import SOURCES
+
     columns = ["pairs", "weight", "items", "targets", "users", "pairs_with_new", "pairs_with_new_centre"]
     parts = manifest["parts"]
     columns = [column for column in columns if any(column in part for part in parts.values())]
-    headings = {"users": "baskets"} if manifest["input"]["kind"] == "baskets" else {}
+    headings = {"users": SOURCES[manifest["input"]["kind"]].unit}
     if "targets" in columns:
         of_users = "users" in columns  # of whom each is a centre
         headings = {"items": "users", "targets": "items"} if of_users else {"items": "centres"}

@@ -26,9 +26,9 @@ def tell_of_results(word2vec, complete, output, folder, mirror, note):
         return
     try:
         vectors = word2vec.wv
-        if config.source == "text":
+        if config.traversal.of_words:
             tell_how_good(vectors, mirror, note)
-        tell_what_next(vectors, output, folder, config.source, note)
+        tell_what_next(vectors, output, folder, config.traversal.recommends, note)
     except MemoryError:  # what was trained is kept
         note("How good the vectors are is not told: not enough memory.")
 
@@ -70,7 +70,7 @@ def tell_how_good(vectors, mirror, note):
         )
 
 
-def tell_what_next(vectors, output, folder, source, note):
+def tell_what_next(vectors, output, folder, recommends, note):
     """Say what to type next, a command that works here.
 
     Parameters
@@ -78,13 +78,13 @@ def tell_what_next(vectors, output, folder, source, note):
     vectors : Vectors
     output : str or None, file of the vectors
     folder : str or None, of the model
-    source : str, what it was trained on: items are recommended, words and nodes have neighbours
+    recommends : bool, it is of things to recommend; others have neighbours
     note : callable
     """
     word = _telling(vectors)
     if word is None:
         return
-    if source not in ("text", "graph") and folder:
+    if recommends and folder:
         command = f"w2vneg recommend {shlex.quote(folder)} {word}"
     else:
         of = "" if output == "vectors.txt" else f" --vectors {shlex.quote(output or folder)}"

@@ -282,9 +282,9 @@ def _tell_of_phrases(encoded, note):
 
 
 def _tell_of_raw_text(read, encoded, note):
-    from ..data.rawtext import about_words
+    from ..data.sources import SOURCES
 
-    if read.kind == "corpus" and read.tokenizer == "whitespace" and (advice := about_words(encoded.vocab.words)):
+    if advice := SOURCES[read.kind].advice(read, encoded.vocab.words):
         note(f"Note: {advice}.")
 
 

@@ -167,7 +167,7 @@ def _on_a_set(encoded, mirror, chosen, note=None):
     from ..ground.errors import ConfigError
     from ..run.on_sets import SetValidation
 
-    if encoded.source != "text":
+    if not encoded.traversal.of_words:
         raise ConfigError(
             f"{chosen['metric']} is a set of words, and these are items; choose by held-out pairs, --valid"
         )

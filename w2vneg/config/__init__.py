@@ -7,6 +7,5 @@ A field left at None is filled in by `TrainConfig.resolved` from the preset that
 from ..objectives.samplers.boltzmann import DEGENERACIES
 from .objective import EXCLUSIONS
 from .train import TrainConfig
-from .walks import WALKS
 
-__all__ = ["DEGENERACIES", "EXCLUSIONS", "WALKS", "TrainConfig"]
+__all__ = ["DEGENERACIES", "EXCLUSIONS", "TrainConfig"]

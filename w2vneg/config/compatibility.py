@@ -121,7 +121,7 @@ def own_negatives(config, given):
         return {}
     if INPUTS[config.inputs].composes:
         return {"share_negatives": "no"}
-    fits = config.source != "pairs" and not config.ordered and config.exclude != "window"
+    fits = config.traversal.windows and not config.ordered and config.exclude != "window"
     if fits and config.sampler in SAMPLERS and config.weigher in WEIGHERS:
         sampler, weigher = SAMPLERS[config.sampler], WEIGHERS[config.weigher]
         if sampler.context_free and not prepares_groups(weigher) and not weigher.parameters:
@@ -166,7 +166,7 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
 def _check_window(config, weigher, sampler):
     """Refuse what cannot share negatives by a window: its pairs have several centres, and go both ways."""
     flag, instead = "--share-negatives window", "take --share-negatives centre or leave it out"
-    if config.source == "pairs":
+    if not config.traversal.windows:
         raise ConfigError(f"{flag} is for text and baskets: a row of pairs is no window; {instead}")
     if config.ordered:
         raise ConfigError(f"{flag} takes every pair from its other side, which --ordered forbids; {instead}")
@@ -198,10 +198,10 @@ def check_inputs(config):
     inputs, flag = INPUTS[config.inputs], f"--inputs {config.inputs}"
     if not inputs.composes:
         return
-    if inputs.of_text and config.source != "text":
-        what = "names of nodes" if config.source == "graph" else "names of items"
-        raise ConfigError(f"{flag} looks at how words are spelt, and {what} are no words; leave it out")
-    if inputs.around and config.source == "pairs":
+    if inputs.of_text and not config.traversal.of_words:
+        noun = config.traversal.noun
+        raise ConfigError(f"{flag} looks at how words are spelt, and names of {noun}s are no words; leave it out")
+    if inputs.around and not config.traversal.windows:
         raise ConfigError(f"{flag} makes a vector of the words around, and pairs have none; leave it out")
     if is_dense(config):
         raise ConfigError(
@@ -263,7 +263,7 @@ def about_cosines(config):
 
     config : TrainConfig, resolved
     """
-    if not config.absolute_softmax or config.source != "text":
+    if not config.absolute_softmax or not config.traversal.of_words:
         return None
     cost = ""
     if config.sampler == "kernel":

@@ -2,15 +2,15 @@
 
 import dataclasses
 
+from ..data.sources import TRAVERSALS
 from ..ground.errors import ConfigError
 from ..ground.option import kind_of, options_of
 from ..objectives.inputs import INPUTS
 from ..objectives.losses import LOSSES
 from ..objectives.samplers import SAMPLERS
 from ..objectives.weighers import WEIGHERS
-from .walks import WALKS
 
-KINDS = {"source": WALKS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
+KINDS = {"source": TRAVERSALS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
 """Option that names a plug -> where plugs of that kind are registered."""
 
 _FACTS = ("help", "limits", "infinite", "choices", "off", "alone", "metavar")  # what plugs must agree about

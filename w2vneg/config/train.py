@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..data.sources import MIN_COUNT
+from ..data.sources import TRAVERSALS, Traversal, traversal_of
 from ..ground.errors import ConfigError, did_you_mean
 from ..ground.option import checked
 from ..objectives.inputs import INPUTS
 from ..objectives.presets import PRESETS, preset_of
-from ..objectives.readout import DEFAULT, DEFAULTS, parse
+from ..objectives.readout import DEFAULT, parse
 from .compatibility import check_inputs, check_logits, for_plugs, is_of_paths, own_negatives, settled, without_negatives
 from .objective import ObjectiveOptions
 from .ranks import RanksOptions, settle_ranks, workers_of
 from .run import RunOptions
 from .synonyms import hint_for
 from .table import KINDS, gather
-from .walks import WALKS
 
 if TYPE_CHECKING:
     import os
@@ -55,8 +54,8 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         for item in fields:
             value = checked(item, values.get(item.name, item.default))
             object.__setattr__(self, item.name, value)
-        if self.source not in KINDS["source"]:
-            raise ConfigError(f"unknown source {self.source!r}{did_you_mean(self.source, KINDS['source'])}")
+        if self.source not in TRAVERSALS and self.plugin is None:
+            raise ConfigError(f"unknown source {self.source!r}{did_you_mean(self.source, TRAVERSALS)}")
 
     def _values(self):
         return {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
@@ -114,6 +113,11 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         return values
 
     @property
+    def traversal(self) -> type[Traversal]:
+        """How training goes through what is read: a class of `data.sources.TRAVERSALS`."""
+        return traversal_of(self.source)
+
+    @property
     def shaping(self) -> dict[str, Any]:
         """The options that shape encoded data, by name: what `data.inputs.encode_input` takes (dict)."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["group"] == "corpus"}
@@ -128,12 +132,12 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         if self._is_resolved:
             return self
         name = self._called()
-        preset = preset_of(name, self.source)
+        preset = preset_of(name, self.traversal.of_words)
         values = {key: value for key, value in preset.values.items() if getattr(self, key) is None}
         values |= {"loss": preset.loss, "preset": name}
         values |= {} if self.workers is not None else {"workers": workers_of(self, cores)}
         if self.alpha is None:
-            values["alpha"] *= INPUTS[self.inputs].alpha_scale * WALKS[self.source].alpha_scale
+            values["alpha"] *= INPUTS[self.inputs].alpha_scale * self.traversal.alpha_scale
         chosen = dataclasses.replace(self, **values)
         chosen = dataclasses.replace(chosen, **without_negatives(chosen, self))
         chosen = dataclasses.replace(chosen, **for_plugs(chosen, self))
@@ -146,16 +150,16 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         if chosen.min_alpha is None:
             values["min_alpha"] = chosen.alpha / 10000
         if chosen.min_count is None:
-            values["min_count"] = MIN_COUNT[chosen.source]
+            values["min_count"] = chosen.traversal.min_count
         if chosen.readout is None:
             signless = chosen.absolute_softmax  # rows that belong together may point either way
             one_matrix = signless or is_of_paths(chosen)
-            values["readout"] = DEFAULT if one_matrix else DEFAULTS.get(chosen.source, DEFAULT)
+            values["readout"] = DEFAULT if one_matrix else chosen.traversal.readout
         config = dataclasses.replace(chosen, **values)
         assert config.alpha is not None and config.min_alpha is not None and config.readout is not None
         if config.min_alpha > config.alpha:
             raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
-        parse(config.readout).check(config.source, config.rectangular, is_of_paths(config))
+        parse(config.readout).check(config.traversal, config.rectangular, is_of_paths(config))
         object.__setattr__(config, "_is_resolved", True)
         return config
 
@@ -166,7 +170,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         known = PRESETS.get(self.preset)
         if known is not None and self.loss in (None, known.loss):
             return self.preset
-        return self.loss or WALKS[self.source].loss
+        return self.loss or self.traversal.loss
 
 
 _OWN = dict(TrainConfig.__dataclass_fields__)  # the options of every run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..ground.errors import ConfigError
@@ -12,7 +12,8 @@ from ..ground.files.urls import scheme_of
 from ..ground.option import checked
 from .catalog import names as known_names
 from .catalog import resolve
-from .sources import MIN_COUNT, SOURCES, options_of, readers_of
+from .sources import SOURCES, TRAVERSALS, Traversal, options_of, readers_of
+from .sources._options import PairOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,13 +34,13 @@ def _paths(name, value):
 
 
 def _tables(kind, data):
-    """Return a table in memory as a tuple of `readers.frames.Frame`; None if `data` is no such thing."""
+    """Return a table in memory as a tuple of `readers.frames.InMemoryTable`; None if `data` is no such thing."""
     one = data[0] if isinstance(data, list | tuple) and data else data
     if isinstance(one, str | os.PathLike):  # paths; nothing heavy is imported for them
         return None
-    from .readers.frames import Frame
+    from .readers.frames import InMemoryTable
 
-    frame = one if isinstance(one, Frame) else Frame.of(data)
+    frame = one if isinstance(one, InMemoryTable) else InMemoryTable.of(data)
     if frame is None:
         return None
     if not SOURCES[kind].tables:
@@ -164,8 +165,13 @@ class Input:
 
     @property
     def source(self) -> str:
-        """How what is read is walked: "text", "baskets", "pairs" or "graph", as `TrainConfig.source`."""
-        return SOURCES[self.kind].walk(self)
+        """How training goes through what is read, as `TrainConfig.source`."""
+        return SOURCES[self.kind].traversal(self)
+
+    @property
+    def traversal(self) -> type[Traversal]:
+        """The class of the traversal, with what is to be known of it."""
+        return TRAVERSALS[self.source]
 
 
 def _files(own, name):
@@ -233,10 +239,10 @@ def as_input(data):
     columns = hasattr(type(data), "columns") or hasattr(data, "columns")  # a plan of polars' works them out, if asked
     if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
         return data
-    from .readers.frames import Frame
+    from .readers.frames import InMemoryTable
     from .readers.layout import columns_by_name
 
-    frame = Frame.of(data)
+    frame = InMemoryTable.of(data)
     if frame is None:
         return data
     remedy = (
@@ -261,19 +267,20 @@ def settled(given, encoding="utf-8", mirror=None):
 
     Of what can be read but once, standard input and URLs, nothing is looked at: reading it asks where it matters.
     """
-    if given.kind not in ("pairs", "cooccurrence") or given.rectangular is not None:
+    if not issubclass(SOURCES[given.kind].Options or object, PairOptions) or given.rectangular is not None:
         return given
     located = given.located(mirror)
     if any(_once(file) for file in located.files):
         return given
-    from .encoded.items import is_matrix, of_two_kinds
+    from .encoded.matrices import is_matrix
     from .readers.sources import find_files
+    from .sources.pairs import are_of_two_kinds
 
     files = find_files(list(located.files))
     if any(map(is_matrix, files)):
         return given
-    layout = {name: value for name, value in located.values().items() if name not in ("rectangular", "names")}
-    return given.replace(rectangular=True) if of_two_kinds(files[:1], encoding=encoding, **layout) else given
+    first = located.replace(files=files[:1])
+    return given.replace(rectangular=True) if are_of_two_kinds(first, encoding) else given
 
 
 def of_as_many_kinds(given, config):
@@ -304,7 +311,7 @@ def encode_input(
     ----------
     given : Input
     min_count : int, optional
-        5 for text and 1 for items if None.
+        That of the traversal if None: 5 for text, 1 for items.
     max_vocab : int, optional
     vocab, vocab_out : Vocabulary, optional
         Fixed ones; `vocab_out` only for rectangular data (or the same object as `vocab`).
@@ -323,14 +330,18 @@ def encode_input(
     InputError, ConfigError, OutputError
         As the functions of `w2vneg.data.encoded`.
     """
+    from .encoded import EncodedCorpus
+
     if min_count is None:
-        min_count = MIN_COUNT[given.source]
+        min_count = given.traversal.min_count
     if not given.rectangular and vocab_out is not None and vocab_out is not vocab:
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
     shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
     shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
     encoded = SOURCES[given.kind].encode(given, **shaping)
+    if isinstance(encoded, EncodedCorpus) and not given.traversal.paired:
+        return replace(encoded, source=given.source)
     source = getattr(encoded, "source", type(encoded).__name__)
     if source != given.source:
-        raise ConfigError(f"source {given.kind} says that it is walked as {given.source}, and encodes {source}")
+        raise ConfigError(f"source {given.kind} says that its traversal is {given.source}, and encodes {source}")
     return encoded

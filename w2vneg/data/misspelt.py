@@ -19,7 +19,7 @@ def near_spellings(word, words, shown=3):
     Parameters
     ----------
     word : str
-    words : Words
+    words : PackedStrings
         The known ones; those in lower rows are taken to be more frequent.
 
     Returns
@@ -51,7 +51,7 @@ def _likely(word, words, first, most):
     Parameters
     ----------
     word : ndarray, uint32, (m,)
-    words : Words
+    words : PackedStrings
     first, most : int
         The block begins with row `first`.
 

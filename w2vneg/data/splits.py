@@ -25,17 +25,9 @@ from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..kernels.cooccurrence import count_pairs, pair_counts
 from .cuts import PARTS, Shares, Until
 from .encoded import EncodedGraph, EncodedPairs
+from .sources import SOURCES
 
 WAYS = ("pair", "user", "time")
-UNITS = {
-    "corpus": "lines",
-    "baskets": "baskets",
-    "ratings": "users",
-    "pairs": "rows",
-    "cooccurrence": "rows",
-    "edges": "edges",
-}
-_PAIRED = ("pairs", "cooccurrence", "edges")
 _BLOCK = 1 << 22  # pairs dealt at a time
 _SHOWN = 0.8  # as with users held out of MovieLens and Netflix (Liang et al. 2018)
 _MOST = 10**12  # pairs to go through: half a day
@@ -68,7 +60,7 @@ def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
     Parameters
     ----------
     by : str, one of `WAYS`
-    kind : str, a key of `UNITS`
+    kind : str, a source
     rectangular : bool
         Rows are users, columns items.
     timed : bool
@@ -76,22 +68,23 @@ def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
     ends : cuts.Shares, Last or Until
         Which end of each history is held out.
     """
-    for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, UNITS)):
+    for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, SOURCES)):
         if given not in known:
             raise ConfigError(f"unknown {what} {given!r}{did_you_mean(given, known)}")
-    if by == "user" and kind in _PAIRED and not rectangular:
+    source = SOURCES[kind]
+    if by == "user" and source.paired and not rectangular:
         raise ConfigError(
             "pairs of items do not tell whose they are, so they cannot be split by user; take --by pair, or give "
             "--ratings or --baskets, or --rectangular if the rows are users"
         )
-    if by == "time" and kind in _PAIRED:
+    if by == "time" and source.paired:
         raise ConfigError(
             "pairs do not tell when they were made, so they cannot be split by time; take --by pair, or give "
             "--ratings with --time-col, or --baskets in the order of time"
         )
-    if by == "time" and kind == "ratings" and not timed:
+    if by == "time" and source.timed and not timed:
         raise ConfigError("--by time needs the column with the time of each rating; name it with --time-col")
-    if not isinstance(ends, Shares) and (by != "time" or kind != "ratings"):
+    if not isinstance(ends, Shares) and (by != "time" or not source.timed):
         raise ConfigError("--last and --until hold out the end of each user's history; give --by time and --ratings")
 
 
@@ -104,7 +97,7 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
     by : str, one of `WAYS`
     shares : tuple of float, (train, valid, test), or cuts.Last or Until
     seed : int
-    kind : str, a key of `UNITS`
+    kind : str, a source
         What the data were read from; histories ("ratings") are in the order of time.
     window : int, at least 1
         For text: pairs stand at most so far apart.
@@ -144,16 +137,16 @@ def split_data(data, by, shares, seed, *, kind, window=None, ordered=False, memo
             matrices, users = _of_pairs(count(data.ids, data.offsets), ends, rng), {}
         elif by == "user":
             matrices, users = _by_user(data, count, ends, rng)
-        elif kind == "ratings":
+        elif SOURCES[kind].timed:
             matrices, users = _by_time_of_each(data, count, ends, rng)
         else:
-            matrices, users = _by_time(data, count, ends, rng, kind)
+            matrices, users = _by_time(data, count, ends, rng)
     wanted = ends.asks()
+    unit = "pairs" if by == "pair" else SOURCES[kind].unit
     for name, asked in wanted.items():
         if not matrices[name].nnz:
             raise InputError(
-                f"no pair falls to {name}, which asks for {asked} the {'pairs' if by == 'pair' else UNITS[kind]}; "
-                "give more data or cut them elsewhere"
+                f"no pair falls to {name}, which asks for {asked} the {unit}; give more data or cut them elsewhere"
             )
     return Split(*({name: part[name] for name in wanted if name in part} for part in (matrices, users, shown)))
 
@@ -271,11 +264,12 @@ def _by_time_of_each(corpus, count, ends, rng):
     return matrices, users
 
 
-def _by_time(corpus, count, ends, rng, kind):
+def _by_time(corpus, count, ends, rng):
     """Cut the whole in the order of the file: text anywhere, else between two baskets. No pair reaches over a cut."""
-    total = len(corpus.ids) if kind == "corpus" else corpus.n_sentences
+    anywhere = corpus.traversal.divisible
+    total = len(corpus.ids) if anywhere else corpus.n_sentences
     cuts = ends.cut(np.array([total]), None, rng)[0]
-    if kind != "corpus":
+    if not anywhere:
         cuts = corpus.offsets[cuts]
     matrices, users = {}, {}
     for name, start, stop in zip(PARTS, cuts[:-1], cuts[1:], strict=True):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from operator import index as as_index
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,14 +13,15 @@ from ..ground.errors import ConfigError, InputError, UnknownNameError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import LONGEST_LINE, refuse_line
 from .misspelt import near_spellings
-from .words import END, Words
+from .words import END, PackedStrings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import ArrayLike
 
 _BOM = "\ufeff".encode()
+_MOST_SEEN = 2**62
 _BLOCK = 1 << 14  # words that are looked at together
 _READ = 1 << 16  # bytes of a file at a time: what is made of them takes ten times as much
 _NO_SEPARATORS = bytes(set(range(256)) - set(b"\t\n"))
@@ -40,7 +42,7 @@ class Vocabulary:
 
     Attributes
     ----------
-    words : Words
+    words : PackedStrings
     counts : ndarray, int64, (n_words,)
 
     Raises
@@ -50,7 +52,7 @@ class Vocabulary:
     """
 
     def __init__(self, words: Iterable[str], counts: ArrayLike) -> None:
-        self.words = Words.of(words)
+        self.words = PackedStrings.of(words)
         self.counts = np.array(counts, dtype=np.int64)
         problem = self._problem()
         if problem:
@@ -79,7 +81,7 @@ class Vocabulary:
 
     @classmethod
     def _of(cls, words, counts):
-        """Make a vocabulary of `Words` and an int64 array that are known to be in order."""
+        """Make a vocabulary of `PackedStrings` and an int64 array that are known to be in order."""
         vocab = cls.__new__(cls)
         vocab.words, vocab.counts = words, counts
         return vocab
@@ -171,7 +173,7 @@ class Vocabulary:
 
 
 def _read(path, stream):
-    """Read lines of word, tab, count, in whatever order; return `Words` and counts (ndarray, int64, (n,))."""
+    """Read lines of word, tab, count, in whatever order; return `PackedStrings` and counts (ndarray, int64, (n,))."""
     data, counts = [], [np.empty(0, np.int64)]
     number = 0  # of lines before this block
     while block := stream.read(_READ):
@@ -198,7 +200,7 @@ def _read(path, stream):
         number += n_lines
         data += END.join(words), END
         counts.append(np.array(list(map(int, seen)), np.int64))
-    return Words.of_data(b"".join(data)), np.concatenate(counts)
+    return PackedStrings.of_data(b"".join(data)), np.concatenate(counts)
 
 
 def _is_count(text):
@@ -260,7 +262,7 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
     ids[places[order]] = np.arange(order.size)
     for table in ids_by_type:
         table[:] = ids[table]
-    chosen = Words((words[i] for i in order.tolist()), distinct=True)
+    chosen = PackedStrings((words[i] for i in order.tolist()), distinct=True)
     return Vocabulary._of(chosen, counts[order]), ids_by_type
 
 
@@ -283,3 +285,105 @@ def ids_in(vocab, counter):
     if not known:
         raise InputError("no token of the corpus is in the given vocabulary; do they belong together (language, case)?")
     return ids_by_type
+
+
+def check_choice(min_count, max_vocab, vocab):
+    """Raise ConfigError if what a vocabulary is chosen by is out of range."""
+    if not _is_int(min_count) or min_count < 1:
+        raise ConfigError(f"min_count must be a whole number of at least 1, not {min_count!r}")
+    if max_vocab is not None and (not _is_int(max_vocab) or max_vocab < 2):
+        raise ConfigError(f"max_vocab must be a whole number of at least 2, not {max_vocab!r}")
+    if vocab is not None and not isinstance(vocab, Vocabulary):
+        raise ConfigError(f"vocab must be a Vocabulary, not {type(vocab).__name__}; see Vocabulary.load")
+    if vocab is not None and len(vocab) < 2:
+        raise ConfigError(f"the given vocabulary has {len(vocab)} words; training needs at least two")
+
+
+def _is_int(value):
+    try:
+        as_index(value)
+    except TypeError:
+        return False
+    return not isinstance(value, bool)
+
+
+class VocabOptions(NamedTuple):
+    """What every table of items takes by keywords: how names become a vocabulary and ids.
+
+    min_count : int
+        Leave out items seen less often; an item's count is the sum of its weights, in both columns if of one kind, and
+        in histories how many of them hold it.
+    max_vocab : int, optional
+        Keep only so many of the most frequent items.
+    vocab, vocab_out : Vocabulary, optional
+        Keep to these; rows with other names are left out. The second is that of the columns, if rectangular.
+    encoding : str
+    lowercase : bool
+        Names that differ only in case become one.
+    progress : callable, optional
+        Called with (stored bytes read, stored bytes in all or None) now and then.
+    """
+
+    min_count: int = 1
+    max_vocab: int | None = None
+    vocab: Vocabulary | None = None
+    vocab_out: Vocabulary | None = None
+    encoding: str = "utf-8"
+    lowercase: bool = False
+    progress: Callable | None = None
+
+    def checked(self):
+        """Return itself; ConfigError if a number is out of range, or a vocabulary is none."""
+        for vocab in (self.vocab, self.vocab_out):
+            check_choice(self.min_count, self.max_vocab, vocab)
+        return self
+
+
+def choose_items(words, seen, shaping, vocab, what="item"):
+    """Choose the items that training is to know.
+
+    Parameters
+    ----------
+    words : list of str
+    seen : ndarray, float64, (n,)
+        How often each was seen; parts count as whole.
+    shaping : VocabOptions
+    vocab : Vocabulary or None
+        The one to keep to, if it is fixed.
+    what : str
+        What an item is called in messages.
+
+    Returns
+    -------
+    vocab : Vocabulary
+    ids : ndarray, int32, (n,)
+        Id of each of `words`, -1 if it is left out.
+
+    Raises
+    ------
+    InputError
+        If fewer than two are left, or none of them is in the fixed vocabulary.
+    """
+    if vocab is not None:
+        ids = vocab.words.find_all(words)
+        if not (ids >= 0).any():
+            raise InputError(f"no {what} of the data is in the given vocabulary; do they belong together?")
+        return vocab, ids
+    if seen.sum() > _MOST_SEEN:
+        raise InputError(f"the weights sum to {seen.sum():g}, which is more than can be counted; scale them down")
+    counts = np.ceil(seen).astype(np.int64)
+    kept = np.flatnonzero((counts >= shaping.min_count) & (counts > 0))
+    if kept.size == 0:
+        raise InputError(
+            f"no {what} reaches min_count={shaping.min_count} "
+            f"(largest count is {counts.max(initial=0)}); lower --min-count."
+        )
+    if kept.size == 1:
+        raise InputError(
+            f"only one {what} ({words[kept[0]][:60]!r}) is left with min_count={shaping.min_count}; "
+            "training needs at least two: lower --min-count or give more data."
+        )
+    order = sorted(kept.tolist(), key=lambda i: (-counts[i], words[i]))[: shaping.max_vocab]
+    ids = np.full(len(words), -1, np.int32)
+    ids[order] = np.arange(len(order))
+    return Vocabulary([words[i] for i in order], counts[order]), ids

@@ -15,7 +15,7 @@ END = b"\xff"
 _BLOCK = 1 << 14  # words that are looked at together
 
 
-class Words(Sequence):
+class PackedStrings(Sequence):
     """A sequence of str, equal to others of the same words; it cannot be changed.
 
     A word takes its bytes and 9 more, in a list of str about 65. Looking words up takes a table of 12 bytes a word
@@ -46,12 +46,12 @@ class Words(Sequence):
 
     @classmethod
     def of(cls, words):
-        """Return `words` (iterable of str) themselves if they are `Words`, else as such."""
+        """Return `words` (iterable of str) themselves if they are `PackedStrings`, else as such."""
         return words if isinstance(words, cls) else cls(words)
 
     @classmethod
     def of_data(cls, data, distinct=False):
-        """Make `Words` of their `data` (bytes): valid UTF-8 but for `END` behind each word, which is not checked."""
+        """Make `PackedStrings` of their `data`, bytes: valid UTF-8 but for `END` behind each, which is not checked."""
         words = cls.__new__(cls)
         words._hold(data, distinct)
         return words
@@ -85,7 +85,7 @@ class Words(Sequence):
             yield from self[start : start + _BLOCK]
 
     def __eq__(self, other):
-        if isinstance(other, Words):
+        if isinstance(other, PackedStrings):
             return self.data == other.data
         if not isinstance(other, Sequence) or isinstance(other, str | bytes):
             return NotImplemented
@@ -95,7 +95,7 @@ class Words(Sequence):
 
     def __repr__(self):
         shown = ", ".join(map(repr, self[:3])) + (", …" if len(self) > 3 else "")
-        return f"Words([{shown}], {len(self):,} in all)"
+        return f"PackedStrings([{shown}], {len(self):,} in all)"
 
     def __contains__(self, word):
         return self.find(word) >= 0
@@ -153,7 +153,7 @@ class Words(Sequence):
         self.__dict__.pop("_table", None)
 
     def __reduce__(self):  # Python's hashes differ from process to process, so the table stays here
-        return Words.of_data, (self.data, self._distinct)
+        return PackedStrings.of_data, (self.data, self._distinct)
 
     def _bytes(self, row):
         return self.data[self._places[row] : self._places[row + 1] - 1]

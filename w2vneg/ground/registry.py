@@ -88,6 +88,10 @@ class Registry:
     def __contains__(self, name):
         return name in self._entries
 
+    def get(self, name, default=None):
+        """Return what is entered under `name`, or `default`."""
+        return self._entries.get(name, default)
+
     def __iter__(self):
         return iter(self._entries)
 
@@ -111,7 +115,7 @@ class RunContext:
     mean_draws : float, negatives of a group on average (for what draws cost); `max_draws` if left out
     neighbours : function without arguments, counts which targets stand next to each centre: csr_matrix (n_in, n_vocab)
     n_centres : int, rows of the input matrix; the number of targets if left out
-    words : Words of the centres, for inputs; None for others
+    words : PackedStrings of the centres, for inputs; None for others
     sampler : the sampler of the run, for weighers and losses; a sampler itself finds None here
     """
 

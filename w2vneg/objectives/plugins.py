@@ -11,7 +11,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from ..data.readers import READERS
-from ..data.sources import SOURCES
+from ..data.sources import SOURCES, TRAVERSALS
 from ..ground.errors import ConfigError, InputError, UnknownNameError, W2vnegError, did_you_mean
 from ..kernels.contracts import require_bodies
 from .inputs import INPUTS
@@ -25,7 +25,7 @@ REGISTRIES = {
     **{"loss": LOSSES, "sampler": SAMPLERS, "weigher": WEIGHERS, "inputs": INPUTS},
     **{"source": SOURCES, "readout": READOUTS},
 }
-_TABLES = REGISTRIES | {"reader": READERS}
+_TABLES = REGISTRIES | {"reader": READERS, "traversal": TRAVERSALS}
 
 
 _loaded: set[str] = set()  # names of modules

@@ -250,9 +250,9 @@ def register_preset(name, preset):
     PRESETS[name] = preset
 
 
-def preset_of(name, source="text"):
-    """Return the preset `name`, complete for what is read; for a name that is none, its loss with plain noise."""
+def preset_of(name, of_words=True):
+    """Return the preset `name`, complete for words or others; for a name that is none, its loss with plain noise."""
     preset = PRESETS.get(name, Preset(name, {"sampler": "popularity"}))
-    tuned = {"alpha": preset.text_alpha} if source == "text" and preset.text_alpha is not None else {}
-    tuned |= preset.of_text if source == "text" else {}
+    tuned = {"alpha": preset.text_alpha} if of_words and preset.text_alpha is not None else {}
+    tuned |= preset.of_text if of_words else {}
     return replace(preset, values=_COMMON | tuned | preset.values)

@@ -54,7 +54,7 @@ def assemble_local(data, config, model, start=None, walk=None, periods=None):
         Its matrices become the engine's; gains what the plugs train for themselves, if it has none yet.
     start : Start, optional
         Rows that a fresh model begins with.
-    walk : Walk, optional
+    walk : Traversal, optional
         Of these data, if it is made already.
     periods : int, optional
         The data are one rank's share: rounds are cut so that an epoch is so many periods of equal length.
@@ -141,7 +141,7 @@ def _assemble_paths(data, config, model, start, walk, periods):
     context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
     inputs = INPUTS[config.inputs].from_options(config, context)
     loss = LOSSES[config.loss].from_options(config, context)
-    both_ways = config.source != "pairs" and not config.ordered and not INPUTS[config.inputs].composes
+    both_ways = config.traversal.windows and not config.ordered and not INPUTS[config.inputs].composes
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
     shape = Shape(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
     started = _begin(model, [inputs], start)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from ..config import TrainConfig
-from ..data.words import Words
+from ..data.words import PackedStrings
 from ..ground.errors import ConfigError
 from ..ground.jit import njit
 from ..ground.registry import RunContext
@@ -336,7 +336,7 @@ def _gather(inputs, tokens, position, m, positives, words, grams):
 
 def _check_inputs(name, options):
     config = TrainConfig(loss="ns", inputs=name, workers=1, dim=_DIM, **options).resolved()
-    spellings = Words.of([f"{k:b}" for k in range(_V)])
+    spellings = PackedStrings.of([f"{k:b}" for k in range(_V)])
     inputs = INPUTS[name].from_options(config, RunContext(_COUNTS, _DIM, words=spellings))
     require_bodies("inputs", type(inputs))
     limits = [len(getattr(inputs, matrix, spellings)) for matrix in inputs.rows]  # rows of words, and of n-grams

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..config.compatibility import about_cosines, check_diagnose, check_plugs
 from ..config.ranks import without_ranks
-from ..data.encoded import EncodedCorpus, EncodedGraph, EncodedPairs, encode_corpus
-from ..data.encoded.ranked import RankedCorpus
+from ..data.encoded import Encoded, encode_corpus
 from ..data.inputs import Input, as_input, encode_input
 from ..data.readers.sentences import check_sentences
 from ..data.readers.sources import STDIN
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
     Corpus: TypeAlias = "str | os.PathLike | Input | Encoded | Iterable[Sequence[str]]"
 
-Encoded = EncodedCorpus | EncodedPairs | EncodedGraph | RankedCorpus
 Progress = Callable[[int, "int | None"], None]
 
 
@@ -69,7 +67,7 @@ class Run:
     given : TrainConfig, as given, with what the data say of themselves
     config : TrainConfig, the same with nothing left open
     data : what is read; an `Input` says whether its things are of one kind
-    encoded : EncodedCorpus, EncodedPairs, EncodedGraph or RankedCorpus, once there
+    encoded : Encoded, once there
 
     Raises
     ------
@@ -91,7 +89,7 @@ class Run:
         self.prior, self.diagnose, self.mirror = prior or Prior(), diagnose, mirror
         self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
         asked = as_input(data)
-        self._phrases_asked = asked.phrases if isinstance(asked, Input) and asked.kind == "corpus" else ()
+        self._phrases_asked = asked.phrases if isinstance(asked, Input) else ()
         if asked is None:
             assert self.prior.model is not None, "without data there must be a model that has some"
             asked = input_of_model(self.prior.model, self.prior.place)

@@ -5,7 +5,6 @@ import numpy as np
 _FALL = 0.01  # of the loss at init
 _FEWEST_PAIRS = 10_000  # trained: with fewer a run has hardly begun
 _FEWEST = 100  # things: of fewer no shares are told
-_NOUNS = {"text": "words", "baskets": "items", "pairs": "items"}
 
 
 def doubts_of(trainer):
@@ -37,17 +36,16 @@ def _of_counts(trainer):
     matters where they are kept.
     """
     corpus, config = trainer.corpus, trainer.config
-    if config.source not in _NOUNS or (config.source == "text" and config.min_count > 1):
-        return
-    if config.source == "pairs" and not np.array_equal(corpus.matrix.data, np.round(corpus.matrix.data)):
+    traversal = config.traversal
+    if config.min_count > 1 or not traversal.counts_occurrences(corpus):
         return
     model = trainer.model
     two = model.vocab_out is not model.vocab
-    sides = {"centres": model.vocab, "targets": model.vocab_out} if two else {_NOUNS[config.source]: model.vocab}
+    sides = {"centres": model.vocab, "targets": model.vocab_out} if two else {f"{traversal.noun}s": model.vocab}
     for noun, vocab in sides.items():
         n_once = int(np.count_nonzero(np.asarray(vocab.counts) == 1))
         if len(vocab) >= _FEWEST and 2 * n_once > len(vocab):
-            why = "" if noun == "words" else " another column or delimiter may be meant; check what was read, or"
+            why = "" if traversal.of_words else " another column or delimiter may be meant; check what was read, or"
             yield (
                 f"{n_once:,} of {len(vocab):,} {noun} occur once, and little can be learnt of these:{why} leave them "
                 "out with --min-count 2"

@@ -140,8 +140,7 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
 def check_growing(model: Model, data: Any) -> None:
     """Raise ConfigError unless a model and newer data are of one kind; data : Input or TrainConfig, of the newer."""
     if (data.source, bool(data.rectangular)) != (model.config.source, model.config.rectangular):
-        kinds = {"text": "text", "baskets": "baskets or histories", "pairs": "pairs", "graph": "a graph"}
         raise ConfigError(
-            f"the model was trained on {kinds.get(model.config.source, model.config.source)}, so its vocabulary grows "
-            "by such data only; give some, with the same --rectangular"
+            f"the model was trained on {model.config.traversal.data}, so its vocabulary grows by such data only; give "
+            "some, with the same --rectangular"
         )

@@ -4,8 +4,6 @@ import dataclasses
 import functools
 
 from ..config.ranks import borders
-from ..data.encoded import share_of
-from ..data.encoded.histories import single_baskets
 from ..data.encoded.ranked import RANK, RankedCorpus, Reading, encode_ranked, ranked_corpus, united, vocabulary_of
 from ..data.sources import SOURCES
 from ..engines.rank import Rank
@@ -28,7 +26,7 @@ def make_rank(share, walk, config, model, slot, plan, start=None):
 
     Parameters
     ----------
-    share : EncodedCorpus or EncodedPairs, its data; walk : Walk, of them
+    share : EncodedCorpus or EncodedPairs, its data; walk : Traversal, of them
     config : TrainConfig, resolved
     model : Model, its matrices become the rank's
     slot : int
@@ -45,7 +43,7 @@ def make_rank(share, walk, config, model, slot, plan, start=None):
 
 def _virtual(data, config, model, start):
     dealt = isinstance(data, RankedCorpus)
-    shares = data.shares if dealt else [share_of(data, slot, borders(config)) for slot in range(config.ranks)]
+    shares = data.shares if dealt else [data.share(slot, borders(config)) for slot in range(config.ranks)]
     walks = [share.walk(config) for share in shares]
     n_positions = sum(walk.n_positions for walk in walks)
     plan = plan_exchanges(config, n_positions)
@@ -105,7 +103,7 @@ class ShareOfRank:
     def encode(self, vocab):
         """Encode what was read; return its report, and how many of its lines have one word."""
         self.share = self.share.encoded(vocab)
-        return self.share.report, single_baskets(self.share)
+        return self.share.report, self.share.n_single
 
     def ready(self, config):
         """Prepare for a run with `config`, resolved; return how many positions an epoch has (int)."""
@@ -129,7 +127,7 @@ def _ray(data, config, model, start):
         crew = Crew(n_ranks, config.workers, config.ray_address)
     with crew.beginning():
         if not lies_there:
-            shares = [share_of(data, slot, borders(config)) for slot in range(n_ranks)]
+            shares = [data.share(slot, borders(config)) for slot in range(n_ranks)]
             crew.open(map(Handed, shares, range(n_ranks)))
             sample = shares[0]
         n_positions = crew.ready(config)

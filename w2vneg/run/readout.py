@@ -34,7 +34,7 @@ def read_out(model, readout=None, spell=False, progress=None):
     """
     config = model.config
     chain = parse(readout or config.readout or DEFAULT)
-    chain.check(config.source, config.rectangular, is_of_paths(config))
+    chain.check(config.traversal, config.rectangular, is_of_paths(config))
     matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
     trained = Trained(*matrices, model.vocab.words, model.vocab.counts, model.contexts, spell, progress)
     vectors = chain.read(trained)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..config.compatibility import check_freeze, is_of_paths
-from ..data.words import Words
+from ..data.words import PackedStrings
 from ..ground.errors import ConfigError
 from ..objectives.inputs import INPUTS
 from ..vectors import Vectors
@@ -40,8 +40,8 @@ class WarmStart:
     name : str, what they are called in messages
     dim : int
     matrix : callable, str -> float32 (n, dim) or None, the rows of a matrix that `Model.matrices` has
-    words : Words, of centres
-    words_out : Words, of targets; None: these start as usual, as inner nodes of a tree do
+    words : PackedStrings, of centres
+    words_out : PackedStrings, of targets; None: these start as usual, as inner nodes of a tree do
     buckets : Buckets or None, where there are n-grams
     freeze : bool, the rows of the two matrices that begin here do not move
     """
@@ -49,8 +49,8 @@ class WarmStart:
     name: str
     dim: int
     matrix: Callable[[str], Any]
-    words: Words
-    words_out: Words | None = None
+    words: PackedStrings
+    words_out: PackedStrings | None = None
     buckets: Buckets | None = None
     freeze: bool = False
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..config import DEGENERACIES
-from ..data.encoded import encode_baskets, encode_corpus, encode_edges, encode_pairs
 from ..ground.errors import ConfigError
 from ..ground.jit import cache_folder, compilations
+from ..ground.option import options_of
 from .conductor import Run, resolve
 from .word2vec import Word2Vec
 
-_ITEMS, _LINES, _LENGTH = 60, 40, 12
+_ITEMS = 60
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def warm_up(config, source="text"):
     config : TrainConfig
         As for `Word2Vec`; dim and the plugs matter, the number of workers beyond two and of epochs does not.
     source : str
-        "text", "baskets", "pairs" or "graph", what the run will read.
+        What the run will read, as `TrainConfig.source`.
 
     Returns
     -------
@@ -53,14 +53,15 @@ def warm_up(config, source="text"):
     check_cache()
     before, begun = compilations(), time.perf_counter()
     config = dataclasses.replace(config, epochs=1, min_count=1, max_vocab=None, source=source, rectangular=False)
-    if config.subsample is None and source != "pairs":
+    if config.subsample is None and "subsample" in options_of(config.traversal):
         config = dataclasses.replace(config, subsample=0.0)
     if config.degeneracy not in (None, *DEGENERACIES):  # weights of words that are not made up
         config = dataclasses.replace(config, degeneracy=None)
     resolve(config)
     with tempfile.TemporaryDirectory() as folder:
         word2vec = Word2Vec(config)
-        word2vec.model = Run(config, _encoded(Path(folder) / "made-up.txt", source)).trainer().train()
+        encoded = _encoded(Path(folder) / "made-up.txt", config.traversal)
+        word2vec.model = Run(config, encoded).trainer().train()
         word2vec.vectors.save(Path(folder) / "vectors.txt")
     new, found = [], []
     for name, counts in compilations().items():
@@ -81,14 +82,5 @@ def check_cache():
         )
 
 
-def _encoded(path, source):
-    rng = random.Random(1)
-    names = [f"item{number}" for number in range(_ITEMS)]
-    if source in ("pairs", "graph"):
-        rows = (f"{a}\t{b}\t{rng.randint(1, 3)}" for a in names for b in rng.sample(names, 5))
-        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-        return (encode_pairs if source == "pairs" else encode_edges)([str(path)])
-    lines = (" ".join(rng.sample(names, _LENGTH)) for _ in range(_LINES))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    encode = encode_corpus if source == "text" else encode_baskets
-    return encode([str(path)], min_count=1, use_cache=False)
+def _encoded(path, traversal):
+    return traversal.made_up(path, [f"item{number}" for number in range(_ITEMS)], random.Random(1))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from ..data.words import Words
+    from ..data.words import PackedStrings
     from .vectors import Item, Vectors
 
     Key = str | int
@@ -37,7 +37,7 @@ _AWAY_FROM_ZERO = 1e-6  # what Levy and Goldberg add to the denominator of 3CosM
 class KeyToIndex(Mapping):
     """Word -> row, read-only; looks at the words themselves, so it takes no memory of its own.
 
-    words : Words; row_of : callable, the row of a word, -1 if there is none; a whole number may be a row itself
+    words : PackedStrings; row_of : callable, the row of a word, -1 if there is none; a whole number may be a row itself
     """
 
     def __init__(self, words, row_of):
@@ -63,7 +63,7 @@ class Keyed:
     """What `Vectors` answer under the names of gensim's KeyedVectors."""
 
     if TYPE_CHECKING:  # what the answers stand on, as `Vectors` have it
-        words: Words
+        words: PackedStrings
         matrix: np.ndarray
         counts: np.ndarray | None
         spellings: Any
@@ -96,7 +96,7 @@ class Keyed:
         return self.dim
 
     @property
-    def index_to_key(self) -> Words:
+    def index_to_key(self) -> PackedStrings:
         """The words in the order of the rows."""
         return self.words
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..data.misspelt import near_spellings
-from ..data.words import Words, are_numbers
+from ..data.words import PackedStrings, are_numbers
 from ..ground.errors import ConfigError, UnknownNameError, require
 from .keyed import KEYS, Keyed
 from .search import ROWS, Coarse, compared, cosines_with, lengths_of, nearest, normalised
@@ -46,7 +46,7 @@ class Vectors(Keyed):
 
     Attributes
     ----------
-    words : Words
+    words : PackedStrings
     matrix : ndarray, float32, (n, dim), C-contiguous
     counts : ndarray, int64, (n,), or None
 
@@ -64,7 +64,7 @@ class Vectors(Keyed):
         spellings: Any = None,
         noun: str = "word",
     ) -> None:
-        self.words, self.spellings, self.noun = Words.of(words), spellings, noun
+        self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
         self._coarse = None
         try:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)

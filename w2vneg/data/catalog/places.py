@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean
 from ...ground.files.cachedir import at_home, cache_dir
-from .arrival import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
+from .download import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
 from .manifests import checkout, info, names
 
 

@@ -1,25 +1,17 @@
 """Encoded data, ready for training: a text or baskets as int32 ids on disk, pairs and graphs as a sparse matrix."""
 
-from .corpus import EncodedCorpus
+from .corpus import Encoded, EncodedCorpus
 from .encode import encode_corpus
-from .graphs import EncodedGraph, encode_edges
+from .graphs import EncodedGraph
 from .heldout import HeldOut, read_pairs_file
-from .histories import encode_baskets, encode_ratings
-from .items import encode_cooccurrence, encode_pairs
 from .pairs import EncodedPairs
-from .shares import share_of
 
 __all__ = [
+    "Encoded",
     "EncodedCorpus",
     "EncodedGraph",
     "EncodedPairs",
     "HeldOut",
-    "encode_baskets",
-    "encode_cooccurrence",
     "encode_corpus",
-    "encode_edges",
-    "encode_pairs",
-    "encode_ratings",
     "read_pairs_file",
-    "share_of",
 ]

@@ -14,12 +14,12 @@ from ...ground.errors import OutputError, W2vnegError
 from ...ground.files.atomic import atomic_file, atomic_folder
 from ...ground.files.cachedir import cache_dir
 from ..readers.report import CorpusReport
-from ..readers.sources import Source
+from ..readers.sources import ByteStream
 from ..vocab import Vocabulary
-from . import passes
-from .checked import Damaged, SummedWriter, check_file, known_by, read_ids, read_offsets
+from . import count
 from .corpus import EncodedCorpus
-from .passes import FORMAT, TokenStream, writing_to
+from .count import FORMAT, TokenStream, writing_to
+from .stored import Damaged, SummedWriter, check_file, known_by, read_ids, read_offsets
 
 _SETTLED = 2_000_000_000  # nanoseconds; a file changed later than that before it was read is not remembered
 
@@ -59,7 +59,7 @@ class Cache:
             self.root.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=self.root).close()  # reported now rather than after a long pass
         with TokenStream(self.root) as stream:
-            counted = passes.count_files(self.files, self.stamps, self.settings, stream, progress)
+            counted = count.count_files(self.files, self.stamps, self.settings, stream, progress)
             return self._store(counted, stream)
 
     def key(self, progress=None):
@@ -91,7 +91,7 @@ class Cache:
         """Write an entry's files into an empty folder."""
         with open(folder / "ids.i32", "wb") as ids_file, open(folder / "offsets.i64", "wb") as offsets_file:
             ids, offsets = SummedWriter(ids_file), SummedWriter(offsets_file)
-            passes.write_ids(stream, ids_by_type, ids, offsets)
+            count.write_ids(stream, ids_by_type, ids, offsets)
         vocab.save(folder / "vocab.tsv")
         known = {"ids.i32": ids.known_by(), "offsets.i64": offsets.known_by()}
         known["vocab.tsv"] = known_by(folder / "vocab.tsv")
@@ -143,7 +143,7 @@ class Cache:
         for path, absolute, stamp in zip(self.files, _absolute(self.files), self.stamps, strict=True):
             remembered, digest = known.get(absolute, (None, None))
             if remembered != stamp or not _is_digest(digest):
-                with Source(path) as source:
+                with ByteStream(path) as source:
                     for _ in source.skim():
                         progress(done + source.position, total)
                     digest = source.digest()

@@ -2,7 +2,7 @@
 
 While the text is read, tokens get provisional numbers (`data.readers.counting`), which go to a temporary file;
 then the vocabulary is chosen and the numbers become ids. Tokens are not held in memory, nor are more than about
-400,000 types (`data.readers.types`), so that a corpus may be larger than memory and may come from standard input.
+400,000 types (`data.readers.counting`), so that a corpus may be larger than memory and may come from standard input.
 
 A cache entry is found by settings and content. Content is known by SHA-256; a memo of sizes and times spares
 reading an unchanged file again. An entry is read once when it is opened, against its checksums, which takes a third to
@@ -23,18 +23,18 @@ from ..phrases import Tally, joined
 from ..readers.counting import TokenCounter
 from ..readers.sentences import read_sentences
 from ..readers.sources import STDIN, file_stamp, find_files, is_paths
-from ..sources import MIN_COUNT
-from . import passes
+from ..sources.corpus import Text
+from . import count
 from .cache import Cache
 from .corpus import EncodedCorpus
-from .mapping import mapped
-from .passes import Counted, Settings, TokenStream, writing_to
+from .count import Counted, Settings, TokenStream, writing_to
+from .stored import mapped
 
 
 def encode_corpus(
     source,
     *,
-    min_count=MIN_COUNT["text"],
+    min_count=Text.min_count,
     max_vocab=None,
     vocab=None,
     encoding="utf-8",
@@ -94,7 +94,7 @@ def encode_corpus(
     if use_cache and None not in stamps:
         return Cache(files, stamps, settings).fetch(progress)
     with TokenStream(None) as stream:
-        counted = passes.count_files(files, stamps, settings, stream, progress)
+        counted = count.count_files(files, stamps, settings, stream, progress)
         return _encode_in_temporary_files(counted, settings, stream)
 
 
@@ -117,7 +117,7 @@ def _encode_sentences(sentences, settings):
 def _encode_in_temporary_files(counted, settings, stream):
     vocab, ids_by_type = settings.choose(counted.counter)
     with writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
-        passes.write_ids(stream, ids_by_type, ids, offsets)
+        count.write_ids(stream, ids_by_type, ids, offsets)
         ids.flush()
         offsets.flush()
         ids, offsets = mapped(ids, np.int32), mapped(offsets, np.int64)

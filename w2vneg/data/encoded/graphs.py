@@ -5,34 +5,22 @@ step by the weights alone. It is worked out, not drawn, and does not change with
 popularity follows visits, as it does where walks are written out and counted as a text.
 """
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...ground.errors import InputError
-from ...kernels.cooccurrence import occurring, pair_counts
-from ..readers.cells import NameColumn
-from ..readers.columns import hint_of_weights
-from ..readers.frames import Frame
-from ..readers.layout import Column, delimiter_of
-from ..readers.names import Names
+from ...ground.errors import ConfigError, InputError
 from ..readers.report import ItemsReport
-from ..readers.sources import find_files
-from ..readers.tables import Tables
-from ..vocab import Vocabulary
-from .choice import Shaping, choose_items
-from .matrices import is_matrix_file, load_matrix
+from ..vocab import Vocabulary, choose_items
+from .corpus import Encoded, going_round
 from .pairs import single_precision
-from .walks import walk_graph, written_walks
 
 _WALKS, _LENGTH = 10, 80  # of the visits that are counted
 _SETTLED = 1e-4  # share of the visits that moves in a step, from which on the steps to come are taken to be alike
-_WRITTEN = 1 << 24  # nodes of walks that are written out at most
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedGraph:
+class EncodedGraph(Encoded):
     """A graph as a sparse matrix.
 
     Attributes
@@ -53,10 +41,7 @@ class EncodedGraph:
     report: ItemsReport | None = None
     directed: bool = False
     origins: np.ndarray | None = None
-    source = "graph"  # as `TrainConfig.source`
-    stored = 0  # bytes on disk
-    phrases = ()  # joined while reading
-    times = None
+    source = "graph"
 
     def __len__(self):
         return self.matrix.nnz
@@ -66,146 +51,17 @@ class EncodedGraph:
         """The arrays by which a run knows its data again (tuple of ndarray)."""
         return self.matrix.indices, self.matrix.indptr, self.matrix.data
 
-    @property
-    def vocab_out(self):
-        """Vocabulary: of the targets, which are of one kind with the centres."""
-        return self.vocab
-
-    def check(self):
-        """Do nothing: all of it is in memory, where no other program writes (see `EncodedCorpus.check`)."""
-
-    def walk(self, config):
-        """Return the `Walk` over windows of random walks."""
-        return walk_graph(self, config)
-
-    def written(self, config):
-        """Return walks as a text: int32 ids, and int64 offsets of the walks; an epoch of them, if it is no longer than
-        17 million nodes.
-        """
-        return written_walks(self, config, _WRITTEN)
-
-    def counts(self, config, window=None):
-        """Return how often each pair occurs within the window in an epoch's walks, csr_matrix (n_nodes, n_nodes);
-        see `written`.
-
-        window : int, optional, another one than the configuration's
-        """
-        return pair_counts(*self.written(config), len(self.vocab), window or config.window, ordered=config.ordered)
-
-    def beside(self, config, centres):
-        """Return which nodes occur with each of `centres`, bool (n_centres, n_nodes), in the walks of `written`."""
-        return occurring(*self.written(config), centres, config.window, len(self.vocab))
-
-
-def encode_edges(
-    source,
-    *,
-    source_col=None,
-    target_col=None,
-    weight_col=None,
-    delimiter=None,
-    header=None,
-    quoting=None,
-    bad_rows=None,
-    directed=False,
-    **shaping,
-):
-    """Read the edges of a graph: two nodes and perhaps a weight a row. The weights of equal edges are summed.
-
-    Parameters
-    ----------
-    source : path, frames.Frame, or list of them
-        As for `data.readers.sources.find_files`; delimited text, packed or not, where lines that begin with # or % are
-        comments; Parquet; a file of `scipy.sparse.save_npz`; or a table in memory.
-    source_col, target_col, weight_col : str or int, optional
-        Names of columns, or numbers from 1 on. By default those that the header calls so, else 1 and 2; the weight is
-        a column that is called so, or the third of a table without a header, if numbers stand there. Without one, and
-        with a weight_col of "none", each row counts 1.
-    delimiter : str, optional
-        A sign, or one of the words of `data.readers.layout.DELIMITERS`; detected from the first lines if None.
-    header : bool, optional
-        Whether the first line names the columns; detected if None.
-    quoting, bad_rows : str, optional
-        As for `data.readers.tables.Tables`.
-    directed : bool
-        Edges lead from the first node to the second only.
-    shaping
-        Fields of `Shaping`: how names become a vocabulary and ids.
-
-    Returns
-    -------
-    EncodedGraph
-        Edges of a node with itself are left out.
-
-    Raises
-    ------
-    InputError
-        As `data.readers.tables.Tables`; if a weight is not above 0; or if two names become one word, or too few nodes
-        or no edge are left.
-    ConfigError
-        If an option is out of range.
-    """
-    started = time.perf_counter()
-    shaping = Shaping(**shaping)
-    choice = shaping.choice(rectangular=False)
-    columns = [
-        Column("source", "--source-col", "name", source_col, 1, ("source", "user", "item"), "sources"),
-        Column("target", "--target-col", "name", target_col, 2, ("target", "item", "target"), "targets"),
-        Column(
-            *("weight", "--weight-col", "weight", weight_col, 3, ("weight",), "weight"),
-            if_number=True,
-            above_zero=True,
-        ),
-    ]
-    files = [_as_table(file) for file in find_files(source)]
-    tables = Tables(
-        files,
-        columns,
-        delimiter=delimiter_of(delimiter),
-        header=header,
-        quoting=quoting,
-        bad_rows=bad_rows,
-        encoding=shaping.encoding,
-        progress=shaping.progress,
-        comments=True,
-    )
-    names = Names(shaping.lowercase)
-    parts = []
-    for batch in tables:
-        ends = [names.number(batch.columns[key], batch.where) for key in ("source", "target")]
-        weight = batch.columns["weight"]
-        parts.append((*ends, np.ones(batch.n_rows, np.float32) if weight is None else weight))
-    for matrix in [file.matrix for file in files if isinstance(file, Frame) and file.matrix is not None]:
-        numbers = np.arange(max(matrix.shape))  # nodes without an edge are nodes, too
-        names.number(NameColumn(numbers, list(map(str, numbers))), str)
-    heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
-    parts.clear()
-    left_out = tables.left_out
-    hints = tables.hints + hint_of_weights(tables.labels, weights)
-    if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
-        both = " and ".join(tables.labels[key] for key in ("source", "target"))
-        hints += (f"{n_both:,} names stand in {both} alike, and each is one node; rename them if they are two things",)
-    edges = _Edges(heads, tails, weights, names.words, directed, left_out)
-    graph = edges.encoded(choice)
-    report = ItemsReport(
-        *("edges", tables.n_files, tables.bytes, tables.n_rows, len(graph.vocab), len(graph.vocab)),
-        *(edges.count(graph.matrix), 0, time.perf_counter() - started, left_out),
-        columns=tables.labels.said,
-        hints=hints,
-    )
-    return replace(graph, report=report)
-
-
-def _as_table(file):
-    """Return the sparse matrix that a file holds as a Frame; any other file as it is."""
-    if isinstance(file, Frame) or not is_matrix_file(file):
-        return file
-    matrix = load_matrix(file, rectangular=False, named=False)
-    return Frame(file, [matrix.row, matrix.col, matrix.data.astype(np.float64)], ["row", "column", "value"], matrix)
+    def _share(self, slot, borders):
+        """Deal out the nodes where walks begin; the graph is whole at every rank."""
+        all_origins = np.flatnonzero(np.diff(self.matrix.indptr)).astype(np.int32)
+        own = all_origins[going_round(len(all_origins), borders) == slot]
+        if not len(own):
+            raise ConfigError(f"{len(self.vocab):,} nodes are too few for {len(borders) - 1} ranks; lower --ranks")
+        return replace(self, origins=own)
 
 
 @dataclass
-class _Edges:
+class RawEdges:
     """Edges as they were read, with their names numbered.
 
     heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0
@@ -220,7 +76,7 @@ class _Edges:
     directed: bool
     left_out: dict
 
-    def encoded(self, choice):
+    def encoded(self, shaping):
         """Sum equal edges, choose the nodes, and number them by visits; return an EncodedGraph without a report."""
         if not 2 * self.weights.sum(dtype=np.longdouble) <= np.finfo(np.float32).max:
             raise InputError("the weights sum to more than can be counted; scale them down")
@@ -234,11 +90,11 @@ class _Edges:
         self.left_out["rows of an edge that was there, whose weight was added"] = int(proper.sum()) - self.count(matrix)
         del self.heads, self.tails, self.weights
         visits = expected_visits(matrix)
-        vocab, ids = choose_items(self.words, visits, choice, choice.vocab, "node")
+        vocab, ids = choose_items(self.words, visits, shaping, shaping.vocab, "node")
         matrix = matrix.tocoo()
         rows, columns = ids[matrix.row], ids[matrix.col]
         known = (rows >= 0) & (columns >= 0)
-        which = "rare nodes" if choice.vocab is None else "unknown nodes"
+        which = "rare nodes" if shaping.vocab is None else "unknown nodes"
         self.left_out[which] = int(((ids < 0) & (visits > 0)).sum())
         self.left_out[f"edges of {which}"] = self.count(matrix) - int(known.sum()) // (1 if self.directed else 2)
         if not known.any():

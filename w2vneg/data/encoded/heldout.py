@@ -2,19 +2,17 @@
 
 import os
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...ground.errors import InputError
-from ..readers.frames import Frame
+from ..readers.frames import InMemoryTable
 from ..readers.names import as_word
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
+from ..sources.pairs import pair_columns
 from ..vocab import Vocabulary
-from .items import pair_columns
-
-_COLUMNS = [replace(column, option=f"the {column.key}s") for column in pair_columns()]  # no option names them here
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +52,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
     Parameters
     ----------
     path : path, or a table in memory
-        As `encode_pairs` reads it without being told more: the columns that are called so, else 1 and 2. A column of
+        As `--pairs` is read without being told more: the columns that are called so, else 1 and 2. A column of
         ratings or times is no weight. UTF-8, or else Latin-1.
     vocab, vocab_out : Vocabulary
         Names of centres and of targets.
@@ -112,8 +110,8 @@ def count_centres(path, *, lowercase=False):
 
 
 def _tables(path):
-    path = path if isinstance(path, str | os.PathLike) else Frame.of(path)
-    return Tables(path, _COLUMNS, encoding=utf8_or_latin_1(path))
+    path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of(path)
+    return Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))
 
 
 def _ids(column, vocab, lowercase):

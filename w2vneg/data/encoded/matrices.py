@@ -18,6 +18,7 @@ import numpy as np
 from ...ground.errors import InputError
 from ...ground.files.memory import memory_size
 from ...ground.files.npy import npy_header
+from ..readers.frames import InMemoryTable
 
 _BLOCKS = {"data": (3, "biuf"), "indices": (1, "iu"), "indptr": (1, "iu")}
 _COMPRESSED = _BLOCKS | {"data": (1, "biuf")}
@@ -55,6 +56,11 @@ class _Array(NamedTuple):
     dtype: np.dtype
     shape: tuple
     size: int
+
+
+def is_matrix(file):
+    """Tell whether a file, or a table in memory, is a sparse matrix."""
+    return file.matrix is not None if isinstance(file, InMemoryTable) else is_matrix_file(file)
 
 
 def is_matrix_file(path):
@@ -111,7 +117,7 @@ def load_matrix(path, rectangular, named):
 
 
 def matrix_of(frame, rectangular):
-    """Return the scipy.sparse matrix that a `readers.frames.Frame` was made of as `load_matrix` would."""
+    """Return the scipy.sparse matrix that a `readers.frames.InMemoryTable` was made of as `load_matrix` would."""
     from scipy.sparse import coo_matrix
 
     matrix = coo_matrix(frame.matrix)

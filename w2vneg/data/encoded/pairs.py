@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...ground.errors import InputError
+from ...ground.errors import ConfigError, InputError
 from ..readers.report import ItemsReport
-from ..vocab import Vocabulary
-from .choice import choose_items
-from .walks import walk_pairs
+from ..vocab import Vocabulary, choose_items
+from .corpus import Encoded, going_round
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedPairs:
+class EncodedPairs(Encoded):
     """Weighted pairs (i, j): j was seen with i. Rows are centres, columns targets.
 
     Attributes
@@ -28,7 +27,7 @@ class EncodedPairs:
     report : object with a method ``line()``
         What was read and what became of it.
     row_weights : float64, (n_in,), or None
-        Of a rank's share, the rows of the whole, each summed; see `shares`.
+        Of a rank's share, the rows of the whole, each summed.
     order, times : ndarray, int64 and float64, (nnz,), or None
         Of each entry of the matrix, its place among the row's in the order of time, and its time; where a table has
         times.
@@ -36,14 +35,12 @@ class EncodedPairs:
 
     matrix: object
     vocab: Vocabulary
-    vocab_out: Vocabulary
+    vocab_out: Vocabulary = None  # type: ignore[assignment]  # always given; a value of its own hides the property
     report: ItemsReport | None = None
     row_weights: np.ndarray | None = None
     order: np.ndarray | None = None
     times: np.ndarray | None = None
-    source = "pairs"  # as `TrainConfig.source`
-    stored = 0  # bytes on disk
-    phrases = ()  # joined while reading
+    source = "pairs"
 
     @property
     def arrays(self):
@@ -53,26 +50,20 @@ class EncodedPairs:
     def __len__(self):
         return self.matrix.nnz
 
-    def check(self):
-        """Do nothing: all of it is in memory, where no other program writes (see `EncodedCorpus.check`)."""
+    def _share(self, slot, borders):
+        """Deal the rows out, so that nobody else trains that centre."""
+        from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
 
-    def walk(self, config):
-        """Return the `Walk` over the rows; ConfigError if ``config.pair_weights`` does not fit the weights."""
-        if self.row_weights is None:
-            return walk_pairs(self, config)
-        drawn = config.pairs_per_epoch
-        if drawn is not None:
-            part = float(self.matrix.sum(dtype=np.float64)) / self.row_weights.sum()
-            config = replace(config, pairs_per_epoch=max(1, round(part * drawn)))
-        return replace(walk_pairs(self, config), centre_weights=self.row_weights)
-
-    def counts(self, config, window=None):
-        """Return the matrix itself; the arguments are `EncodedCorpus.counts`'s."""
-        return self.matrix
-
-    def beside(self, config, centres):
-        """Return which targets occur with each of `centres`, bool (n_centres, n_out)."""
-        return self.matrix[centres].toarray() > 0
+        matrix = self.matrix
+        mine = going_round(matrix.shape[0], borders) == slot
+        kept = np.repeat(mine, np.diff(matrix.indptr))
+        if not kept.any():
+            n_ranks = len(borders) - 1
+            raise ConfigError(f"{matrix.shape[0]:,} rows of pairs are too few for {n_ranks} ranks; lower --ranks")
+        indptr = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr) * mine)])
+        own = csr_matrix((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
+        weights = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+        return replace(self, matrix=own, row_weights=weights, order=None, times=None)
 
 
 @dataclass
@@ -91,12 +82,12 @@ class RawPairs:
     words_out: list
     times: np.ndarray | None = None
 
-    def encoded(self, choice, rectangular, report, started):
+    def encoded(self, shaping, rectangular, report, started):
         """Choose the items and sum the weights of equal pairs.
 
         Parameters
         ----------
-        choice : choice.Choice
+        shaping : vocab.VocabOptions
         rectangular : bool
         report : readers.report.ItemsReport
             Completed for the result.
@@ -119,8 +110,8 @@ class RawPairs:
                 "no pair is left: all have weight 0 or are of an item with itself; name other files or columns "
                 "(--weight-col), or give --rectangular if items and targets are two kinds of things"
             )
-        vocab, vocab_out, ids, ids_out, n_out = self._choose(choice, rectangular)
-        fixed = choice.vocab is not None or choice.vocab_out is not None
+        vocab, vocab_out, ids, ids_out, n_out = self._choose(shaping, rectangular)
+        fixed = shaping.vocab is not None or shaping.vocab_out is not None
         which = "unknown items" if fixed else "rare items"
         left_out[which] = n_out
         rows, columns = ids[self.rows], ids_out[self.columns]
@@ -154,16 +145,16 @@ class RawPairs:
             self.rows, self.columns, self.weights = self.rows[kept], self.columns[kept], self.weights[kept]
         return int(len(kept) - kept.sum())
 
-    def _choose(self, choice, rectangular):
+    def _choose(self, shaping, rectangular):
         """Return (vocab, vocab_out, ids of words, ids of words_out, how many items that were seen are left out)."""
         seen = np.bincount(self.rows, self.weights, len(self.words))
         seen_out = np.bincount(self.columns, self.weights, len(self.words_out))
         if not rectangular:
             seen += seen_out
-            vocab, ids = choose_items(self.words, seen, choice, choice.vocab)
+            vocab, ids = choose_items(self.words, seen, shaping, shaping.vocab)
             return vocab, vocab, ids, ids, int(((ids < 0) & (seen > 0)).sum())
-        vocab, ids = choose_items(self.words, seen, choice, choice.vocab, "centre")
-        vocab_out, ids_out = choose_items(self.words_out, seen_out, choice, choice.vocab_out, "target")
+        vocab, ids = choose_items(self.words, seen, shaping, shaping.vocab, "centre")
+        vocab_out, ids_out = choose_items(self.words_out, seen_out, shaping, shaping.vocab_out, "target")
         n_out = ((ids < 0) & (seen > 0)).sum() + ((ids_out < 0) & (seen_out > 0)).sum()
         return vocab, vocab_out, ids, ids_out, int(n_out)
 

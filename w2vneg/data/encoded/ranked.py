@@ -18,19 +18,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ..phrases import Tally
-from ..readers.counting import TokenCounter
+from ..phrases import Tally, read_phrases
+from ..readers.counting import TokenCounter, Types, united
 from ..readers.report import CorpusReport, ItemsReport
 from ..readers.sources import find_files
-from ..readers.stretches import Stretch, deal
+from ..readers.spans import FileSpan, split_among
 from ..readers.text import codec_name
-from ..readers.types import Types, united
+from ..sources import SOURCES
+from ..sources.corpus import AUTO
 from ..vocab import Vocabulary, choose_vocabulary, ids_in
-from . import passes
-from .corpus import EncodedCorpus
-from .histories import report_of_baskets, single_baskets
-from .mapping import mapped
-from .passes import Counted, Settings, TokenStream, writing_to
+from . import count
+from .corpus import Encoded, EncodedCorpus
+from .count import Counted, Settings, TokenStream, writing_to
+from .stored import mapped
 
 RANK = "{rank}"
 """What stands in a path for the number of a rank, from 0."""
@@ -39,14 +39,14 @@ _AT_ONCE = 400_000  # types that are looked at together
 
 
 def files_of(names, slot, borders, encoding):
-    """Return what a rank is to read, a list of Stretch.
+    """Return what a rank is to read, a list of FileSpan.
 
     names : list of str, paths, folders and patterns; if one holds `RANK`, each rank has files of its own
-    borders : list of float, as of `readers.stretches.deal`
+    borders : list of float, as of `readers.spans.split_among`
     """
     if any(RANK in name for name in names):
-        return [Stretch(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
-    return deal(find_files(names), borders, codec_name(encoding))[slot]
+        return [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
+    return split_among(find_files(names), borders, codec_name(encoding))[slot]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Reading:
     """What all ranks are to read, and how.
 
     given : data.inputs.Input, of a source that has a `reading`
-    borders : list of float, as of `files_of`; settings : passes.Settings
+    borders : list of float, as of `files_of`; settings : count.Settings
     """
 
     given: object
@@ -64,9 +64,6 @@ class Reading:
     @classmethod
     def of(cls, given, borders, vocab=None, **shaping):
         """Make one of an `Input`; shaping : as of `data.inputs.encode_input`."""
-        from ..phrases import read_phrases
-        from ..sources import SOURCES
-        from ..sources.corpus import AUTO
 
         if AUTO in given.phrases:
             raise ConfigError(
@@ -79,17 +76,14 @@ class Reading:
 
     def text(self, slot, progress):
         """Read a rank's part; returns a RankText. progress : as of `RankText`"""
-        from ..sources import SOURCES
-
         SOURCES[self.given.kind].reading(self.given)  # its reader may not be known in this process yet
-        stretches = files_of(self.given.files, slot, self.borders, self.settings.encoding)
-        return RankText(stretches, self.settings, self.given.source, progress)
+        spans = files_of(self.given.files, slot, self.borders, self.settings.encoding)
+        return RankText(spans, self.settings, self.given.source, progress)
 
     def report(self, found, vocab, single):
         """Return the report of all ranks; found : CorpusReport; vocab : Vocabulary; single : int, lines of one word."""
-        if self.given.source != "baskets":
-            return found
-        return report_of_baskets(found, len(vocab), single, self.settings.vocab is not None, self.given.delimiter)
+        fixed = self.settings.vocab is not None
+        return SOURCES[self.given.kind].report(self.given, found, len(vocab), single, fixed)
 
 
 class RankText:
@@ -97,37 +91,37 @@ class RankText:
 
     Parameters
     ----------
-    stretches : list of Stretch
-    settings : passes.Settings
-    source : str, how it is walked: "text" or "baskets"
+    spans : list of FileSpan
+    settings : count.Settings
+    source : str, as `TrainConfig.source`
     progress : callable, called with (stored bytes read, stored bytes in all) now and then
     """
 
-    def __init__(self, stretches, settings, source, progress):
+    def __init__(self, spans, settings, source, progress):
         self._stream, self._source = TokenStream(None), source
         try:
-            self._counted = self._count(stretches, settings, progress)
+            self._counted = self._count(spans, settings, progress)
         except BaseException:
             self.close()
             raise
 
-    def _count(self, stretches, settings, progress):
+    def _count(self, spans, settings, progress):
         counter, started, done, unpacked = TokenCounter(self._stream), time.perf_counter(), 0, 0
-        sizes, tally = [stretch.size() for stretch in stretches], Tally()
-        for stretch, size in zip(stretches, sizes, strict=True):
-            with stretch.open() as source:
+        sizes, tally = [span.size() for span in spans], Tally()
+        for span, size in zip(spans, sizes, strict=True):
+            with span.open() as source:
                 for _ in counter.count(settings.read(source, tally), source.name):
                     progress(done + min(source.position, size), sum(sizes))  # it reads somewhat beyond its end
                 done += size
                 unpacked += source.unpacked
-        return Counted(counter, started, unpacked, len(stretches), [], tally.joins)
+        return Counted(counter, started, unpacked, len(spans), [], tally.joins)
 
     def close(self):
         """Let go of what was read."""
         self._stream.__exit__()
 
     def counts(self):
-        """Return the types with their counts (readers.types.Run)."""
+        """Return the types with their counts (readers.counting.Run)."""
         return self._counted.counter.run()
 
     def encoded(self, vocab):
@@ -135,7 +129,7 @@ class RankText:
         counted = self._counted
         with self._stream, writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
             ids_by_type = ids_in(vocab, counted.counter)
-            passes.write_ids(self._stream, ids_by_type, ids, offsets)
+            count.write_ids(self._stream, ids_by_type, ids, offsets)
             ids.flush()
             offsets.flush()
             ids, offsets = mapped(ids, np.int32), mapped(offsets, np.int64)
@@ -153,7 +147,7 @@ def vocabulary_of(run, settings):
 
 
 @dataclass(frozen=True, eq=False)
-class RankedCorpus:
+class RankedCorpus(Encoded):
     """What is known of a text that lies with the ranks.
 
     Attributes
@@ -161,7 +155,7 @@ class RankedCorpus:
     vocab : Vocabulary
     sizes : int64, (n_ranks,), kept tokens of each rank
     report : CorpusReport or ItemsReport, of all of it
-    source : str, how it is walked: "text" or "baskets"
+    source : str, as `TrainConfig.source`
     phrases : tuple of data.phrases.Phrase, those that were joined while reading
     shares : list of EncodedCorpus where they are on this machine
     crew : object, the ranks that have them, elsewhere
@@ -175,23 +169,14 @@ class RankedCorpus:
     shares: list | None = None
     crew: object = None
     whole = False
-    stored = 0
 
     def __len__(self):
         return int(self.sizes.sum())
 
     @property
-    def vocab_out(self):
-        """Vocabulary: of the targets, which are of one kind with the centres."""
-        return self.vocab
-
-    @property
     def arrays(self):
         """What a run knows its data again by (tuple of ndarray): counts and sizes, for the ids are elsewhere."""
         return self.vocab.counts, self.sizes
-
-    def check(self):
-        """Do nothing (see `EncodedCorpus.check`); ranks look at their own files."""
 
     def sample(self):
         """Return an EncodedCorpus of two words with the whole's vocabulary: what an engine that never trains needs."""
@@ -234,7 +219,7 @@ def encode_ranked(reading, progress=None):
         run = united([text.counts() for text in texts])
         vocab = vocabulary_of(run, reading.settings)
         shares = [text.encoded(vocab) for text in texts]
-    found = [(share.report, single_baskets(share)) for share in shares]
+    found = [(share.report, share.n_single) for share in shares]
     return ranked_corpus(reading, found, len(run.counts), vocab, shares=shares)
 
 

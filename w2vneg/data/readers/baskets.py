@@ -2,12 +2,17 @@
 
 import functools
 import re
+from collections import Counter
+from itertools import pairwise
 
-from ...ground.errors import ConfigError, InputError
+from ...ground.errors import ConfigError, DoubtError, InputError
 from . import READERS
 from .counting import LONGEST_TOKEN
+from .foreign_kinds import Head
+from .layout import named
 from .text import read_text
 
+_FEW = 20  # lines, below which baskets of two are no sign of a log
 _WHITE = bytes([9, 11, 12, 13, 28, 29, 30, 31, 32])  # ASCII white space but the line feed
 _UNICODE_WHITE = re.compile(r"[^\S\x00-\x7f]")
 _OPENED = re.compile(rb'(?:^|[ \n])("(?:[^ \n]*[^ \n"])?)(?=[ \n]|$)')
@@ -108,3 +113,64 @@ class _Names:
                 f"{self._file}: the names {one!r} and {other!r} would both become {word.decode()!r}, as white space "
                 "inside a name becomes '_'; rename one of them"
             )
+
+
+def looks_like_log(rows):
+    """Return why rows of items (list of list of str) look like a log of one event a line (str), or None."""
+    if len(rows) < _FEW:
+        return None
+    if all(len(row) == 2 for row in rows):
+        seen = Counter(item for row in rows for item in row)
+        if sum(n == 1 for n in seen.values()) >= 0.9 * len(seen):
+            return "every line has two things, and nine of ten occur once"
+        firsts = [row[0] for row in rows]
+        runs = 1 + sum(a != b for a, b in pairwise(firsts))
+        if runs == len(set(firsts)) <= len(rows) / 2 and not set(firsts) & {row[1] for row in rows}:
+            return "every line has two things, of which the first goes on for several lines, as in a log by basket"
+    firsts = [row[0] for row in rows]
+    if all(re.fullmatch(r"\d{1,15}", first) for first in firsts):
+        numbers = [int(first) for first in firsts]
+        if all(b - a == 1 for a, b in pairwise(numbers)):
+            return "the first things count the lines, as numbers of baskets do"
+    return None
+
+
+def quoted_item(rows):
+    """Return the first item that stands in quotes (str), None without one; rows : list of list of str"""
+    return next((item for row in rows for item in row if len(item) > 2 and item[0] == item[-1] == '"'), None)
+
+
+def split_items(line, delimiter):
+    return line.split() if delimiter == " " else [item for part in line.split(delimiter) if (item := part.strip())]
+
+
+def guess_delimiter(name, data):
+    """Return what parts the items of baskets (str, one sign): what leaves the fewest distinct ones.
+
+    Raises
+    ------
+    DoubtError
+        If two signs fit nearly as well; with the number of items of both.
+    """
+    lines = Head.of(data).lines
+    signs = [sign for sign in ",;|\t" if sum(sign in line for line in lines) >= 0.3 * len(lines)]
+    if not signs:
+        return " "
+    found = sorted((len({item for line in lines for item in split_items(line, sign)}), sign) for sign in signs)
+    n_items, sign = found[0]
+    inner = any(re.search(r"\s", item) for line in lines for item in split_items(line, sign))
+    if not inner:
+        return " " if sign == "\t" else sign
+    n_words = len({item for line in lines for item in split_items(line, " ")})
+    glued = sum(sign in word.strip(sign) for line in lines for word in line.split())
+    words = sum(len(line.split()) for line in lines)
+    if n_items < n_words and (sign == "\t" or glued * 5 >= words):
+        return sign
+    if n_items * 2 <= n_words:
+        return sign
+    if n_words * 2 <= n_items:
+        return " "
+    raise DoubtError(
+        f"{name}: items may be parted by {named(sign)} ({n_items:,} items in the first {len(lines):,} lines) or by "
+        f"blanks ({n_words:,} items); say which: --delimiter {named(sign)} or --delimiter blank"
+    )

@@ -13,7 +13,7 @@ _ROWS = 1 << 19  # read at a time
 _SAMPLE = 100  # cells that tell whether a column of mixed objects holds numbers
 
 
-class Frame:
+class InMemoryTable:
     """A table in memory; stands in an `Input` where the paths of files would.
 
     Attributes
@@ -56,8 +56,8 @@ class Frame:
 
         Returns
         -------
-        Frame or None
-            None if it is none of these; what is a Frame already comes back as it is.
+        InMemoryTable or None
+            None if it is none of these; what is a InMemoryTable already comes back as it is.
 
         Raises
         ------

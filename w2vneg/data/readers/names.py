@@ -1,4 +1,4 @@
-"""Names of items as words of a vocabulary: text as it is written, but in one piece."""
+"""Names of items as words of a vocabulary, text as it is written, but in one piece; and titles to know them by."""
 
 import re
 
@@ -6,8 +6,10 @@ import numpy as np
 
 from ...ground.errors import InputError
 from ...ground.files.bounded import LONGEST_LINE, refuse_line
-from .sources import Source
-from .text import read_text
+from .layout import Column
+from .sources import ByteStream
+from .tables import Tables
+from .text import read_text, utf8_or_latin_1
 
 _WHITE = re.compile(r"\s")
 
@@ -17,7 +19,7 @@ def as_word(name, lowercase=False):
     return _WHITE.sub("_", (name.lower() if lowercase else name).strip())
 
 
-class Names:
+class NameIndex:
     """Names numbered in order of first appearance.
 
     Parameters
@@ -99,8 +101,8 @@ def read_names(path, *, encoding="utf-8", lowercase=False):
     InputError
         If a line is empty, or two lines have the same name.
     """
-    names = Names(lowercase)
-    with Source(path) as source:
+    names = NameIndex(lowercase)
+    with ByteStream(path) as source:
         for i, line in enumerate(_lines(source.name, read_text(source, encoding=encoding))):
             place = f"{source.name}:{i + 1}"
             number = names.enter(line, lambda place=place: place)
@@ -126,3 +128,40 @@ def _lines(name, pieces):
         yield from (line.decode() for line in lines)
     if rest:
         yield rest.decode()
+
+
+def read_titles(path, columns=(1, 2), lowercase=False):
+    """Read what items are called.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table as `Tables` reads them; UTF-8, or else Latin-1.
+    columns : (int or str, int or str)
+        Numbers from 1 on, or names, of the columns with ids and with titles.
+    lowercase : bool
+        Whether the vocabulary is of ids that were lower-cased.
+
+    Returns
+    -------
+    dict, str -> str
+        Id, as a vocabulary has it, to the first title that is not empty.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a column is not there.
+    """
+    option = "--titles-cols"
+    wanted = [
+        Column("id", option, "name", columns[0], may_be_empty=True),
+        Column("title", option, "name", columns[1], may_be_empty=True),
+    ]
+    titles = {}
+    for batch in Tables(str(path), wanted, encoding=utf8_or_latin_1(path)):
+        ids, texts = batch.columns["id"], batch.columns["title"]
+        words, shown = [as_word(name, lowercase) for name in ids.names], [text.strip() for text in texts.names]
+        for word, title in sorted(set(zip(ids.codes.tolist(), texts.codes.tolist(), strict=True))):
+            if word >= 0 and title >= 0:
+                titles.setdefault(words[word], shown[title])
+    return titles

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from ..sources import SOURCES
+
 
 @dataclass(frozen=True)
 class CorpusReport:
@@ -45,7 +47,7 @@ class CorpusReport:
 class ItemsReport:
     """What was found in files of items and what became of it.
 
-    `kind` is "pairs", "cooccurrence", "baskets", "ratings" or "edges". `rows` are those of the files (entries of a
+    `kind` is the source. `rows` are those of the files (entries of a
     matrix, lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one
     kind of things). `kept` counts distinct pairs or edges, or items in histories and baskets; `groups` are these, 0 for
     pairs. `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
@@ -69,18 +71,27 @@ class ItemsReport:
     hints: tuple = ()
     damage: str = ""
 
+    @classmethod
+    def of(cls, kind, tables, rectangular=False):
+        """Return the report of `readers.tables.Tables` that were read, with what comes later still empty."""
+        return cls(
+            *(kind, tables.n_files, tables.bytes, tables.n_rows, 0, 0, 0, 0, 0.0, tables.left_out),
+            rectangular=rectangular,
+            columns=tables.labels.said,
+            hints=tables.hints,
+        )
+
     def line(self):
         """Return the report as one line for people (str)."""
         columns = f" ({'; '.join(self.columns)})" if self.columns else ""
-        things = f"{self.items:,} {'nodes' if self.kind == 'edges' else 'items'}"
+        source = SOURCES[self.kind]
+        things = f"{self.items:,} {source.noun}s"
         if self.rectangular:
             things = f"{self.items:,} centres and {self.targets:,} targets"
-        what = _KEPT.get(self.kind, "pairs")
-        if self.kind == "ratings" and self.rectangular:
-            what = "pairs"
+        what = "pairs" if self.rectangular else source.kept.format(self.groups)
         out = "; ".join(f"{number:,} {why}" for why, number in self.left_out.items() if number)
         return (
-            f"{self.rows:,} {_ROWS[self.kind]}{columns}: {self.kept:,} {what.format(self.groups)} of {things}; "
+            f"{self.rows:,} {source.rows}{columns}: {self.kept:,} {what} of {things}; "
             f"left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {_how(self)}"
         )
 
@@ -91,7 +102,3 @@ def _how(report):
         return "from the cache"
     again = f"; the copy in the cache was damaged ({report.damage}) and was made again" if report.damage else ""
     return f"in {report.seconds:.1f} s{again}"
-
-
-_KEPT = {"baskets": "items in {:,} baskets", "ratings": "items in {:,} histories", "edges": "edges"}
-_ROWS = {"pairs": "rows", "cooccurrence": "entries", "baskets": "lines", "ratings": "rows", "edges": "rows"}

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from ...ground.errors import InputError, did_you_mean, require
 from ...ground.files.urls import scheme_of
 from . import remote
-from .frames import Frame
+from .frames import InMemoryTable
 
 STDIN = "-"
 PIECE = 1 << 20  # bytes read, or unpacked, at a time
@@ -45,13 +45,13 @@ def find_files(source):
 
     Parameters
     ----------
-    source : path, Frame, or list of them
+    source : path, InMemoryTable, or list of them
         Files, glob patterns (``**`` goes into folders), folders (all files in them and below, hidden ones
         left out), or ``"-"`` for standard input; URLs of all of these.
 
     Returns
     -------
-    paths : list of str, or of Frame
+    paths : list of str, or of InMemoryTable
         Globs and folders sorted by path; the order of a list is kept. A table in memory stays what it is.
 
     Raises
@@ -62,10 +62,12 @@ def find_files(source):
     MissingExtraError, ConfigError
         As `remote.find`.
     """
-    names = [source] if isinstance(source, (str, os.PathLike, Frame)) else list(source)
+    names = [source] if isinstance(source, (str, os.PathLike, InMemoryTable)) else list(source)
     if not names:
         raise InputError("no corpus was given: the list is empty; name at least one file")
-    files = [path for name in names for path in ([name] if isinstance(name, Frame) else _expand(os.fsdecode(name)))]
+    files = [
+        path for name in names for path in ([name] if isinstance(name, InMemoryTable) else _expand(os.fsdecode(name)))
+    ]
     if files.count(STDIN) > 1:
         raise InputError('standard input can be read only once; name "-" once')
     return files
@@ -151,7 +153,7 @@ def file_stamp(path):
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
 
 
-class Source:
+class ByteStream:
     """One opened file or standard input; a context manager.
 
     path : str, a path, a URL or ``"-"``
@@ -295,7 +297,7 @@ class Source:
 def first_bytes(path, size):
     """Return the first bytes of a file, unpacked, at least `size` if it has them; standard input can be read after."""
     data = b""
-    with Source(path) as source:
+    with ByteStream(path) as source:
         if path == STDIN:
             stream, ahead = source._file, next(source._stored(), b"")
             _AHEAD[stream] = source._ahead = ahead

@@ -8,7 +8,7 @@ import numpy as np
 from ...ground.errors import ConfigError, InputError, did_you_mean
 from . import READERS
 from .counting import LONGEST_TOKEN
-from .sources import STDIN, Source
+from .sources import STDIN, ByteStream
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -36,7 +36,7 @@ def utf8_or_latin_1(path):
     ):
         return "utf-8"
     decoder = codecs.getincrementaldecoder("utf-8")()
-    with Source(path) as source:
+    with ByteStream(path) as source:
         try:
             for piece in source.pieces():
                 decoder.decode(piece)
@@ -52,7 +52,7 @@ def read_text(source, *, encoding="utf-8", lowercase=False):
 
     Parameters
     ----------
-    source : sources.Source
+    source : sources.ByteStream
     encoding : str
         Any text codec of Python's.
     lowercase : bool
@@ -190,3 +190,34 @@ def _whole_words(text):
     if len(last) > LONGEST_TOKEN:  # refused further on
         return text, ""
     return text[: len(text) - len(last)], last
+
+
+@READERS.register("words")
+def read_words(source, *, encoding="utf-8", lowercase=False):
+    """Yield a text file as UTF-8 in which blanks stand for punctuation; `kernels.text.words` says what a word is.
+
+    Parameters
+    ----------
+    source : sources.Source
+    encoding : str
+    lowercase : bool
+
+    Raises
+    ------
+    InputError
+        As `text.read_text`.
+    """
+    from ...kernels.text.words import SPACE, blank_others, kinds_of_characters
+
+    kinds, before = kinds_of_characters(), SPACE
+    text = bytearray()
+    for piece in read_text(source, encoding=encoding, lowercase=lowercase):
+        text += piece
+        done, before = blank_others(np.frombuffer(text, np.uint8), False, before, kinds)
+        held = text[done:]
+        del text[done:]
+        yield text
+        text = held
+    if text:
+        blank_others(np.frombuffer(text, np.uint8), True, before, kinds)
+        yield text

@@ -1,18 +1,164 @@
-"""Sources: what a run reads. One source a file; docs/extending.md shows how to write one.
+"""Sources and traversals: what a run reads, and how training goes through it. docs/extending.md shows how to write one.
 
-Every file of this folder whose name does not begin with _ is imported: its source registers itself. Nothing heavy is
-imported here, so that help comes fast: a source imports what reads its files when `encode` is called.
+Every file of this folder whose name does not begin with _ is imported: what it holds registers itself. A file is a
+source with all that is its own: name, options, how its files are read, and its traversal, unless another source has the
+same. Nothing heavy is imported here, so that help comes fast: what reads or trains is imported when it is called.
 """
 
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
 from ...ground import option
-from ...ground.errors import ConfigError, refuse_misspelt
+from ...ground.errors import InputError, refuse_misspelt
 from ...ground.option import as_options
 from ...ground.registry import Registry, import_all
 
-SOURCES = Registry("source")
+if TYPE_CHECKING:
+    import numpy as np
 
-MIN_COUNT = {"text": 5, "baskets": 1, "pairs": 1, "graph": 1}
-"""By how data are walked, how often a word or an item must be seen to be known, where nothing else is asked for."""
+
+@dataclass(frozen=True)
+class Traversal:
+    """How training goes through data: the class says what others must know of it, an object goes through some data.
+
+    The name of a subclass is `TrainConfig.source`, and its `Options` are options of the run.
+
+    source : NamedTuple that answers `fill` and `group` (see `kernels.contracts`)
+    n_positions : int, what an epoch's blocks divide: tokens of a text, of baskets or of random walks, visits of rows
+    largest_group : int, positives; mean_group : float, of a centre, about
+    places : int, of scratch for each position of a block; margin : int, of scratch beside these
+    centre_weights : float64, (n_in,), how often each id is the centre in an epoch, on average
+    """
+
+    source: tuple
+    n_positions: int
+    largest_group: int
+    mean_group: float
+    places: int
+    margin: int
+    centre_weights: "np.ndarray"
+
+    data = ""
+    """The data that are gone through so, in the plural, with their flags: "text (--corpus)"."""
+
+    kind = "items"
+    """What ``--help-all`` is asked for: "text", "items" or "graph"."""
+
+    loss = "us"
+    """The objective where none is named."""
+
+    alpha_scale = 1.0
+    """What a preset's alpha is multiplied by where none is named."""
+
+    min_count = 1
+    """How often a word or an item must be seen to be known, where nothing else is asked for."""
+
+    readout = "in"
+    """The read-out where none is named; chosen on development data (docs/readouts.md)."""
+
+    noun = "item"
+    """What the things are called that get vectors, where the source is not known."""
+
+    unit: ClassVar[str | None] = "items"
+    """What training goes through, in the plural, for progress; None where pairs say it all."""
+
+    of_words = False
+    """The things are spelt words: their letters may be looked at, and word sets evaluate their vectors."""
+
+    windows = True
+    """Things stand in an order and have others around them, whose pairs go both ways."""
+
+    paired = False
+    """The data are pairs already, with weights."""
+
+    example: ClassVar[str | None] = None
+    """The source of such data, where they are `paired`."""
+
+    divisible = False
+    """Data may be cut anywhere, if need be within a sentence."""
+
+    recommends = True
+    """What a vector is good for next is `recommend`, and not `nearest`."""
+
+    Options: type | None = None
+    """Dataclass of `option` fields, which become options of the run."""
+
+    def __init_subclass__(cls):
+        refuse_misspelt(cls, Traversal)
+        if cls.Options is not None:
+            cls.Options = as_options(cls.Options)
+
+    @classmethod
+    def of(cls, data, config):
+        """Return the traversal of encoded data.
+
+        Raises
+        ------
+        InputError, ConfigError
+            If there is no pair to train on, or the options do not fit the data.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def counts_occurrences(cls, data):
+        """Tell whether the counts of the vocabulary are how often things occur (bool)."""
+        return True
+
+    @classmethod
+    def written(cls, data, config):
+        """Return what is gone through as sentences: int32 ids, and int64 offsets, (n_sentences + 1,)."""
+        return data.ids, data.offsets
+
+    @classmethod
+    def counts(cls, data, config, window=None):
+        """Return how often each pair is gone through in an epoch, about: csr_matrix (n_in, n_out).
+
+        window : int, optional, another one than the configuration's
+        """
+        from ...kernels.cooccurrence import pair_counts
+
+        window = window or config.window
+        return pair_counts(*cls.written(data, config), len(data.vocab), window, ordered=config.ordered)
+
+    @classmethod
+    def cooccurs(cls, data, config, centres):
+        """Return which targets occur with each of `centres`, to either side: bool (n_centres, n_out). A large text is
+        sampled.
+        """
+        from ...kernels.cooccurrence import occurring
+
+        return occurring(*cls.written(data, config), centres, config.window, len(data.vocab))
+
+    @classmethod
+    def made_up(cls, path, names, rng):
+        """Write data to a file and encode them, so that what they need may be compiled before there are any.
+
+        path : Path; names : list of str; rng : random.Random
+        """
+        from ..encoded import encode_corpus
+        from ..inputs import Input, encode_input
+
+        lines = (" ".join(rng.sample(names, 12)) for _ in range(40))
+        if cls.paired:
+            lines = (f"{a}\t{b}\t{rng.randint(1, 3)}" for a in names for b in rng.sample(names, 5))
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        if cls.paired:
+            return encode_input(Input(cls.example, str(path)))
+        name = next(name for name in TRAVERSALS if TRAVERSALS[name] is cls)
+        return replace(encode_corpus([str(path)], min_count=1, use_cache=False), source=name)
+
+    def room(self, block):
+        """Return how many int32 `fill` needs for a block of this many positions."""
+        return self.places * block + self.margin + 8
+
+
+def check_pairs(offsets, sentence, word):
+    """Raise InputError if no sentence has two words, for there is no pair then. sentence, word : str, their nouns"""
+    if (offsets[1:] - offsets[:-1]).max() < 2:
+        raise InputError(
+            f"no pair to train on: every {sentence} has one known {word}; give {sentence}s of several {word}s, or "
+            "lower --min-count"
+        )
 
 
 class Source:
@@ -33,6 +179,21 @@ class Source:
     noun: str = "item"
     """What the things are called that get vectors: "word", "item", "node". Of users and items, rows are users."""
 
+    rows: str = "lines"
+    """What its files consist of, in the plural, for reports."""
+
+    kept: str = "pairs"
+    """What is kept of them, for reports; {} stands for how many sentences there are: "items in {:,} baskets"."""
+
+    unit: str = "lines"
+    """What a split deals out where it deals out no single pairs, in the plural: "users", "baskets"."""
+
+    paired: bool = False
+    """Its rows are pairs that do not tell whose they are, unless they are of users and items."""
+
+    timed: bool = False
+    """Its sentences are histories in the order of time, where a column has times."""
+
     tables: bool = False
     """The files are tables, so that a table in memory may stand for them."""
 
@@ -45,28 +206,19 @@ class Source:
 
     def __init_subclass__(cls):
         refuse_misspelt(cls, Source)
-        if isinstance(cls.walk, str):
-            if cls.walk not in MIN_COUNT:
-                raise ConfigError(f"{cls.__name__}: walk must be one of {', '.join(MIN_COUNT)}, not {cls.walk!r}")
-            always = cls.walk
-            cls.walk = classmethod(lambda cls, given: always)
+        if isinstance(cls.traversal, str):
+            name = cls.traversal
+            cls.traversal = classmethod(lambda cls, given: name)
         if cls.Options is not None:
             cls.Options = as_options(cls.Options)
 
-    @classmethod
-    def walk(cls, given):
-        """Return how the data are walked (str): "text", "baskets", "pairs" or "graph", as ``TrainConfig.source``.
-
-        A subclass may write ``walk = "baskets"`` instead.
-
-        given : data.inputs.Input, with the options as attributes
-        """
-        return "text"
+    traversal: Any = "text"
+    """How training goes through the data: a name of `TRAVERSALS`, as ``TrainConfig.source``; or, where options decide,
+    a class method that returns it of an `Input`."""
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read the files of an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, as
-        `walk` has it.
+        """Read the files of an `Input`; returns an EncodedCorpus, EncodedPairs or EncodedGraph, as `traversal` has it.
 
         Parameters
         ----------
@@ -77,7 +229,25 @@ class Source:
         """
         raise NotImplementedError
 
+    @classmethod
+    def advice(cls, given, words):
+        """Return what to do about words that look as if they were read wrongly (str), or None.
 
+        given : data.inputs.Input; words : PackedStrings, the vocabulary
+        """
+
+    @classmethod
+    def report(cls, given, found, n_items, single, fixed):
+        """Return the report of sentences that ranks have read, of which none has all (`reading`).
+
+        found : CorpusReport; n_items : int, those that are known; single : int, sentences of one word
+        fixed : bool, whether the vocabulary was given
+        """
+        return found
+
+
+SOURCES = Registry("source", Source)
+TRAVERSALS = Registry("source", Traversal)
 import_all(__path__, __name__)
 
 
@@ -86,15 +256,20 @@ def options_of(kind):
     return option.options_of(SOURCES[kind])
 
 
-def noun_of(kind, walk, rectangular=False, targets=False):
+def noun_of(kind, source, rectangular=False, targets=False):
     """Return what a model's things are called (str).
 
-    kind : str or None, the source, if it is known; walk : str, as ``TrainConfig.source``
+    kind : str or None, the source, if it is known; source : str, as ``TrainConfig.source``
     rectangular : bool, rows and columns are two kinds of things; targets : bool, it is those of the columns
     """
     if rectangular:
         return "item" if targets else "user"
-    return SOURCES[kind].noun if kind in SOURCES else "word" if walk == "text" else "item"
+    return SOURCES[kind].noun if kind in SOURCES else traversal_of(source).noun
+
+
+def traversal_of(source):
+    """Return the traversal of a name, or the base of all where a plug-in that is not loaded has it."""
+    return TRAVERSALS.get(source, Traversal)
 
 
 def readers_of(name):

@@ -1,40 +1,85 @@
 """Baskets of items, one a line."""
 
-from . import SOURCES, Source
-from ._tables import delimiter, plain
+from dataclasses import replace
+
+from ...ground.option import option
+from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
+from ._options import delimiter, ordered, plain, subsample
 
 
 @SOURCES.register("baskets")
 class Baskets(Source):
     help = "Baskets of items, one per line."
+    kept = "items in {:,} baskets"
+    unit = "baskets"
+    traversal = "baskets"
 
     class Options:
         delimiter: str | None = delimiter()
         plain: bool = plain()
 
     @classmethod
-    def walk(cls, given):
-        return "baskets"
-
-    @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
-        from ..encoded import encode_baskets
+        """Read baskets as text is, into the cache: they may be larger than memory. The report is an `ItemsReport`.
 
-        return encode_baskets(
-            list(given.files), delimiter=cls._delimiter(given), guessed=not given.delimiter, **shaping
-        )
+        Blanks part the items, or another sign; then blanks inside names become _, and those beside the sign vanish.
+        """
+        from ..encoded import encode_corpus
+        from ..readers.layout import named
+
+        delimiter = cls._delimiter(given)
+        corpus = encode_corpus(list(given.files), **cls._reading(delimiter), **shaping)
+        fixed = shaping.get("vocab") is not None
+        report = cls.report(given, corpus.report, len(corpus.vocab), corpus.n_single, fixed)
+        if not given.delimiter and delimiter not in (None, " "):
+            report = replace(report, columns=(f"parted by {named(delimiter)}, as it looks; else give --delimiter",))
+        return replace(corpus, report=report)
 
     @classmethod
     def reading(cls, given):
-        from ..encoded.histories import reader_of_baskets
+        return cls._reading(cls._delimiter(given))
 
-        return {"reader": reader_of_baskets(cls._delimiter(given)), "strip": ()}
+    @staticmethod
+    def _reading(delimiter):
+        from ..readers.baskets import basket_reader
+
+        return {"reader": basket_reader(delimiter or " "), "strip": ()}
+
+    @classmethod
+    def report(cls, given, found, n_items, single, fixed):
+        from ...ground.errors import InputError
+        from ..readers.report import ItemsReport
+
+        if single == found.sentences:
+            guess = "; name the sign between items with --delimiter if it is not a blank"
+            hint = guess if given.delimiter in (None, " ") else ""
+            raise InputError(f"none of the {single:,} baskets has two items, so nothing was bought together{hint}")
+        which = "unknown items" if fixed else "rare items"
+        return ItemsReport(
+            kind="baskets",
+            files=found.files,
+            bytes=found.bytes,
+            rows=found.lines,
+            items=n_items,
+            targets=n_items,
+            kept=found.kept_tokens,
+            groups=found.sentences,
+            seconds=found.seconds,
+            cached=found.cached,
+            damage=found.damage,
+            left_out={
+                which: found.discarded_types,
+                f"times that {which} were seen": found.discarded_tokens,
+                "empty baskets": found.lines - found.sentences,
+                "baskets of one item (kept, but nothing to learn from)": single,
+            },
+        )
 
     @classmethod
     def _delimiter(cls, given):
         """Return what parts the items, as asked or as the first file looks; refuse what are no baskets."""
         from ...ground.errors import DoubtError
-        from ..readers import foreign
+        from ..readers import baskets, foreign
         from ..readers.layout import delimiter_of, named
 
         chosen = delimiter_of(given.delimiter)
@@ -42,17 +87,64 @@ class Baskets(Source):
             return chosen
         for name, data in foreign.beginnings(given.files):
             foreign.refuse(name, data, "baskets")
-            chosen = chosen or foreign.guess_delimiter(name, data)
-            rows = [foreign.split_items(line, chosen) for line in foreign.Head.of(data).lines]
-            if quoted := foreign.quoted_item(rows):
+            chosen = chosen or baskets.guess_delimiter(name, data)
+            rows = [baskets.split_items(line, chosen) for line in foreign.Head.of(data).lines]
+            if quoted := baskets.quoted_item(rows):
                 raise DoubtError(
                     f"{name}: items stand in quotes, as {quoted[:60]}, which would be part of their names; take them "
                     f"off, tr -d '\"' < FILE > baskets.txt, or give --plain --delimiter {named(chosen)} to keep them"
                 )
-            why = foreign.looks_like_log(rows)
+            why = baskets.looks_like_log(rows)
             if why:
                 raise DoubtError(
                     f"{name}: looks like a log, not like baskets: {why}; give a log to --ratings or --pairs, cut a "
                     "first column of numbers off, or give --plain if these are items"
                 )
         return chosen
+
+
+@TRAVERSALS.register("baskets")
+class WholeBaskets(Traversal):
+    """Baskets and histories: an item and the others of its basket."""
+
+    data = "--baskets and --ratings without --rectangular"
+
+    class Options:
+        subsample: float = subsample(0.0)
+        ordered: bool = ordered()
+        pairs_per_item: int = option(
+            32,
+            "Positives per item of a basket or history: all others, or a random sample of this many.",
+            at_least=1,
+            at_most=10000,
+        )
+
+    @classmethod
+    def of(cls, corpus, config):
+        import numpy as np
+
+        from ...kernels.baskets import Baskets as Groups
+        from ...kernels.schedule import keep_thresholds
+
+        check_pairs(corpus.offsets, "basket", "item")
+        keep = keep_thresholds(corpus.vocab.counts, config.subsample)
+        sizes = np.diff(corpus.offsets)
+        longest = int(sizes.max())
+        most = min(config.pairs_per_item, longest - 1)
+        source = Groups(corpus.ids, corpus.offsets, keep, most, config.ordered)
+        weights = corpus.vocab.counts * (keep / 2.0**32)
+        mean = float(sizes @ np.minimum(sizes - 1, most) / sizes.sum()) / (2 if config.ordered else 1)
+        return cls(source, len(corpus), most, mean, 2, 2 * longest, weights)
+
+    @classmethod
+    def counts(cls, corpus, config, window=None):
+        from ...kernels.cooccurrence import pair_counts
+
+        pairs = pair_counts(corpus.ids, corpus.offsets, len(corpus.vocab), None, ordered=config.ordered)
+        pairs.setdiag(0)  # nothing is its own positive
+        pairs.eliminate_zeros()
+        return pairs
+
+    @classmethod
+    def cooccurs(cls, corpus, config, centres):
+        return cls.counts(corpus, config)[centres].toarray() > 0

@@ -1,10 +1,10 @@
-"""Text: a sentence a line."""
+"""Text: a sentence a line, gone through by windows."""
 
 import dataclasses
 
 from ...ground.option import option
-from . import SOURCES, Source
-from ._tables import plain
+from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
+from ._options import dynamic_window, ordered, plain, subsample, window
 
 _READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
 _OURS = ("whitespace", "words")  # readers of plain text; a plug-in may read what it likes
@@ -29,6 +29,17 @@ def _check_strip(names):
 
 _STRIPPED = ("markup", "urls")
 AUTO = "auto"  # in place of a file of phrases
+_PUNCTUATION = tuple(',;:!?)"”»')
+_MANY = 0.05  # of plain corpora 0 %, of raw prose 13 % to 24 %
+_LONG = 8  # letters: most words of scripts without blanks have one to four
+_LOOKED_AT = 20_000  # the most frequent words
+_SCRIPTS = (
+    ("\u0e00", "\u0eff"),
+    ("\u1000", "\u109f"),
+    ("\u1780", "\u17ff"),
+    ("\u3041", "\u30ff"),
+    ("\u3400", "\u9fff"),
+)
 
 
 @SOURCES.register("corpus")
@@ -81,7 +92,7 @@ class Corpus(Source):
     @classmethod
     def _phrases(cls, given, shaping):
         from ...ground.errors import ConfigError
-        from ..encoded.found import phrases_in
+        from ..encoded.phrase_cache import phrases_in
         from ..phrases import read_phrases
 
         if AUTO not in given.phrases:
@@ -102,3 +113,68 @@ class Corpus(Source):
                 foreign.refuse(name, data, "text")
         strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
         return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip}
+
+    @classmethod
+    def advice(cls, given, words):
+        return about_words(words) if given.tokenizer == "whitespace" else None
+
+
+def about_words(words):
+    """Return what to do about a vocabulary that looks like text that nobody has taken apart (str), or None.
+
+    words : PackedStrings or list of str
+    """
+    some = list(words[:_LOOKED_AT])
+    ends = [word for word in some if word.endswith(_PUNCTUATION) and any(map(str.isalnum, word))]
+    if len(ends) > _MANY * len(some):
+        return (
+            f"{len(ends) / len(some):.0%} of the words end in punctuation, as {ends[0]!r}; "
+            "--tokenizer words takes it off"
+        )
+    runs = [word for word in some if sum(map(_without_blanks, word)) >= _LONG]
+    if len(runs) > _MANY * len(some):
+        return (
+            f"{len(runs) / len(some):.0%} of the words are whole phrases of a script without blanks, as {runs[0]!r}; "
+            "segment the text first, and train on one blank between words, or give lists of words to Word2Vec.fit"
+        )
+    return None
+
+
+def _without_blanks(letter):
+    """Tell whether a letter is Thai, Lao, Burmese, Khmer, Japanese or Chinese."""
+    return any(first <= letter <= last for first, last in _SCRIPTS)
+
+
+@TRAVERSALS.register("text")
+class Text(Traversal):
+    """Sentences: a word and the words near it."""
+
+    data = "text (--corpus)"
+    kind = "text"
+    loss = "relaxed"
+    min_count = 5
+    readout = "both"
+    noun = "word"
+    unit = "words"
+    of_words = True
+    divisible = True
+    recommends = False
+
+    class Options:
+        window: int = window(5)
+        dynamic_window: bool = dynamic_window()
+        subsample: float = subsample(1e-4)
+        ordered: bool = ordered()
+
+    @classmethod
+    def of(cls, corpus, config):
+        from ...kernels.schedule import keep_thresholds
+        from ...kernels.walk import TextWindows
+
+        check_pairs(corpus.offsets, "sentence", cls.noun)
+        keep = keep_thresholds(corpus.vocab.counts, config.subsample)
+        source = TextWindows(corpus.ids, corpus.offsets, keep, config.window, config.dynamic_window, config.ordered)
+        sides = 1 if config.ordered else 2
+        weights = corpus.vocab.counts * (keep / 2.0**32)
+        mean = config.window * sides * (0.5 if config.dynamic_window else 1.0)
+        return cls(source, len(corpus), sides * config.window, mean, 2, 2 * config.window, weights)

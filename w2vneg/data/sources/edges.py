@@ -1,15 +1,34 @@
 """Graphs: an edge a row, walked at random."""
 
+import time
+from dataclasses import replace
+
 from ...ground.option import option
-from . import SOURCES, Source
-from ._tables import TableOptions, column, target_column, weight_column
+from . import SOURCES, TRAVERSALS, Source, Traversal
+from ._options import (
+    TableOptions,
+    column,
+    dynamic_window,
+    ordered,
+    subsample,
+    tables_of,
+    target_column,
+    weight_column,
+    window,
+)
+
+_WRITTEN = 1 << 24  # nodes of walks that are written out at most
+_STREAM = 12  # first word of the name of the random numbers that they are written with
 
 
 @SOURCES.register("edges")
 class Edges(Source):
     help = "Edges of a graph: two nodes, optional weight. One per row; trained on by random walks."
     tables = True
+    paired = True
     noun = "node"
+    rows, kept, unit = "rows", "edges", "edges"
+    traversal = "graph"
 
     class Options(TableOptions):
         source_col: str | None = column(
@@ -20,11 +39,155 @@ class Edges(Source):
         directed: bool = option(False, "Edges lead one way, from the first node to the second.", off="")
 
     @classmethod
-    def walk(cls, given):
-        return "graph"
+    def encode(cls, given, vocab_out=None, **shaping):
+        """Read edges, two nodes and perhaps a weight a row; the weights of equal edges are summed.
+
+        Files are tables or sparse matrices. Edges of a node with itself are left out.
+        """
+        import numpy as np
+
+        from ..encoded.graphs import RawEdges
+        from ..readers.cells import NameColumn
+        from ..readers.columns import hint_of_weights
+        from ..readers.frames import InMemoryTable
+        from ..readers.layout import Column
+        from ..readers.names import NameIndex
+        from ..readers.report import ItemsReport
+        from ..readers.sources import find_files
+        from ..vocab import VocabOptions
+
+        started = time.perf_counter()
+        shaping = VocabOptions(**shaping).checked()
+        columns = [
+            Column("source", "--source-col", "name", given.source_col, 1, ("source", "user", "item"), "sources"),
+            Column("target", "--target-col", "name", given.target_col, 2, ("target", "item", "target"), "targets"),
+            Column(
+                *("weight", "--weight-col", "weight", given.weight_col, 3, ("weight",), "weight"),
+                if_number=True,
+                above_zero=True,
+            ),
+        ]
+        files = [_as_table(file) for file in find_files(list(given.files))]
+        tables = tables_of(given, columns, shaping, files=files, comments=True)
+        names = NameIndex(shaping.lowercase)
+        parts = []
+        for batch in tables:
+            ends = [names.number(batch.columns[key], batch.where) for key in ("source", "target")]
+            weight = batch.columns["weight"]
+            parts.append((*ends, np.ones(batch.n_rows, np.float32) if weight is None else weight))
+        for matrix in [file.matrix for file in files if isinstance(file, InMemoryTable) and file.matrix is not None]:
+            numbers = np.arange(max(matrix.shape))  # nodes without an edge are nodes, too
+            names.number(NameColumn(numbers, list(map(str, numbers))), str)
+        heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+        parts.clear()
+        left_out = tables.left_out
+        hints = tables.hints + hint_of_weights(tables.labels, weights)
+        if tables.labels.two_kinds and (n_both := len(np.intersect1d(heads, tails))):
+            both = " and ".join(tables.labels[key] for key in ("source", "target"))
+            hints += (
+                f"{n_both:,} names stand in {both} alike, and each is one node; rename them if they are two things",
+            )
+        edges = RawEdges(heads, tails, weights, names.words, given.directed, left_out)
+        graph = edges.encoded(shaping)
+        report = ItemsReport(
+            *("edges", tables.n_files, tables.bytes, tables.n_rows, len(graph.vocab), len(graph.vocab)),
+            *(edges.count(graph.matrix), 0, time.perf_counter() - started, left_out),
+            columns=tables.labels.said,
+            hints=hints,
+        )
+        return replace(graph, report=report)
+
+
+def _as_table(file):
+    """Return the sparse matrix that a file holds as an InMemoryTable; any other file as it is."""
+    from ..encoded.matrices import is_matrix_file, load_matrix
+    from ..readers.frames import InMemoryTable
+
+    if isinstance(file, InMemoryTable) or not is_matrix_file(file):
+        return file
+    matrix = load_matrix(file, rectangular=False, named=False)
+    cells = [matrix.row, matrix.col, matrix.data.astype("float64")]
+    return InMemoryTable(file, cells, ["row", "column", "value"], matrix)
+
+
+def _bias(help):
+    return option(1.0, help, at_least=0.001, at_most=1000)
+
+
+@TRAVERSALS.register("graph")
+class Graph(Traversal):
+    """Random walks on a graph: a node and the nodes near it in a walk."""
+
+    data = "graphs (--edges)"
+    kind = "graph"
+    loss = "ns"
+    alpha_scale = 0.5  # better by every measure on planted graphs (docs/journal/2026-11-25-graphs.md)
+    noun = "node"
+    unit = "nodes"
+    paired = True
+    example = "edges"
+    recommends = False
+
+    class Options:
+        window: int = window(10)
+        dynamic_window: bool = dynamic_window()
+        subsample: float = subsample(0.0)
+        ordered: bool = ordered()
+        walks_per_node: int = option(10, "Random walks per node and epoch.", at_least=1)
+        walk_length: int = option(80, "Nodes per random walk.", at_least=2, at_most=10_000)
+        p: float = _bias("node2vec's return parameter: above 1 a walk seldom turns straight back, below 1 often.")
+        q: float = _bias("node2vec's in-out parameter: above 1 a walk stays near the last node, below 1 it moves away.")
 
     @classmethod
-    def encode(cls, given, vocab_out=None, **shaping):
-        from ..encoded import encode_edges
+    def of(cls, graph, config):
+        import numpy as np
 
-        return encode_edges(list(given.files), **given.values(), **shaping)
+        from ...kernels.alias import alias_rows
+        from ...kernels.graph import GraphWalks
+        from ...kernels.schedule import keep_thresholds
+
+        matrix = graph.matrix
+        back, away = 1 / config.p, 1 / config.q
+        starts, targets = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+        leads_on = np.diff(starts) > 0
+        origins = np.flatnonzero(leads_on).astype(np.int32) if graph.origins is None else graph.origins
+        alike = matrix.data.min() == matrix.data.max()
+        table, chances = np.empty(0, np.uint64), np.empty(0, np.float32)
+        if not alike:
+            table = alias_rows(starts, matrix.data)
+        if not alike and back > max(1.0, away):
+            sums = np.add.reduceat(matrix.data, starts[:-1][leads_on], dtype=np.float64)
+            chances = (matrix.data / np.repeat(sums, np.diff(starts)[leads_on])).astype(np.float32)
+        keep = keep_thresholds(graph.vocab.counts, config.subsample)
+        source = GraphWalks(
+            *(starts, targets, table, chances, origins, config.walks_per_node, config.walk_length),
+            *(back, away, keep, config.window, config.dynamic_window, config.ordered),
+        )
+        n_positions = len(origins) * config.walks_per_node * config.walk_length
+        sides = 1 if config.ordered else 2
+        weights = graph.vocab.counts * (n_positions / graph.vocab.counts.sum()) * (keep / 2.0**32)
+        mean = min(config.window, config.walk_length - 1) * sides * (0.5 if config.dynamic_window else 1.0)
+        return cls(source, n_positions, sides * config.window, mean, 2, 2 * config.walk_length, weights)
+
+    @classmethod
+    def counts_occurrences(cls, graph):
+        return False  # they are visits
+
+    @classmethod
+    def written(cls, graph, config):
+        """Return walks as a text: those of an epoch or, if they are longer than 17 million nodes, a part of them."""
+        import numpy as np
+
+        from ...kernels.round import fill_block
+        from ...kernels.schedule import stream_key
+
+        walk = cls.of(graph, config)
+        source = walk.source._replace(keep=np.full(len(graph.vocab), 2**32, np.uint64))
+        n_walks = max(1, min(walk.n_positions, _WRITTEN) // config.walk_length)
+        n_positions = n_walks * config.walk_length
+        tokens = np.empty(walk.room(n_positions), np.int32)
+        first, last = fill_block(source, 0, n_positions, stream_key(_STREAM, config.seed), tokens)
+        tokens = tokens[first:last]
+        ends = np.flatnonzero(tokens < 0)
+        offsets = np.concatenate([[0], ends - np.arange(len(ends))])
+        return tokens[tokens >= 0], offsets.astype(np.int64)

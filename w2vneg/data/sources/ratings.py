@@ -1,14 +1,17 @@
 """Tables of events: who rated, bought or saw what; histories by user, or pairs of user and item."""
 
+from ...ground.errors import ConfigError
 from ...ground.option import option
 from . import SOURCES, Source
-from ._tables import TableOptions, column, item_column, rectangular
+from ._options import TableOptions, column, item_column, rectangular, tables_of
 
 
 @SOURCES.register("ratings")
 class Ratings(Source):
     help = "Ratings or events: user, item, optional rating. One per row; read as histories by user."
     tables = True
+    timed = True
+    rows, kept, unit = "rows", "items in {:,} histories", "users"
 
     class Options(TableOptions):
         user_col: str | None = column("Column of users, by name or number.", "by name, else 1", common=True)
@@ -20,11 +23,30 @@ class Ratings(Source):
         rectangular: bool | None = rectangular()
 
     @classmethod
-    def walk(cls, given):
+    def traversal(cls, given):
         return "pairs" if given.rectangular else "baskets"
 
     @classmethod
     def encode(cls, given, **shaping):
-        from ..encoded import encode_ratings
+        """Read rows as histories or, if rectangular, as pairs of user and item of weight 1.
 
-        return encode_ratings(list(given.files), **given.values(), **shaping)
+        An item that a user rated twice stands once, at the latest time. Rows without a user are left out. Where a
+        column is called as a quantity or a count is, an amount below 0, as of a return, makes a bad row.
+        """
+        from ..encoded.histories import encode_events
+        from ..readers.layout import Column
+        from ..vocab import VocabOptions
+
+        shaping = VocabOptions(**shaping).checked()
+        if given.rating_col is not None and given.min_rating is None:
+            raise ConfigError("a column of ratings is of use only with a least rating; give --min-rating too")
+        columns = [
+            Column("user", "--user-col", "name", given.user_col, 1, ("user",), "users", may_be_empty=True),
+            Column("item", "--item-col", "name", given.item_col, 2, ("item",), "items"),
+            Column("time", "--time-col", "time", given.time_col, words="time"),
+        ]
+        if given.min_rating is not None:
+            columns.append(Column("rating", "--rating-col", "number", given.rating_col, 3, ("rating",), "ratings"))
+        columns.append(Column("amount", "the amount", "amount", means=("weight",), words="amounts", only_numbers=True))
+        tables = tables_of(given, columns, shaping)
+        return encode_events(tables, shaping, given.min_rating, given.max_history, bool(given.rectangular))

@@ -16,7 +16,7 @@ def buckets_of(words, shortest, longest, buckets):
 
     Parameters
     ----------
-    words : Words
+    words : PackedStrings
     shortest, longest, buckets : int
 
     Returns

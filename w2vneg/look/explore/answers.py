@@ -172,7 +172,7 @@ class Answers:
         return found
 
     def _recommends(self, subject):
-        return subject.model is not None and subject.model.config.source != "text"
+        return subject.model is not None and not subject.model.config.traversal.of_words
 
     def _entry(self, word):
         return _entry(word, self.titles)

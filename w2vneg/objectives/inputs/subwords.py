@@ -134,7 +134,7 @@ def rows_of_grams(words, counts, shortest, longest, buckets):
 
     Parameters
     ----------
-    words : Words
+    words : PackedStrings
     counts : int64, (n_words,)
     shortest, longest, buckets : int
 

@@ -107,10 +107,7 @@ class Readout:
 READOUTS = Registry("read-out")
 
 DEFAULT = "in"
-"""What items have, and what stands before a refinement that is named alone."""
-
-DEFAULTS = {"text": "both"}
-"""By how data are walked, the read-out where none is named; chosen on development data (docs/readouts.md)."""
+"""What a `Traversal` has that names no other, and what stands before a refinement that is named alone."""
 
 
 @dataclass(frozen=True)
@@ -149,10 +146,10 @@ class Chain:
         """Return the bytes that all of them take, about."""
         return sum(part.memory(n_vocab, dim) for part in self.parts)
 
-    def check(self, source: str, rectangular: bool, of_paths: bool = False) -> None:
+    def check(self, traversal: Any, rectangular: bool, of_paths: bool = False) -> None:
         """Raise ConfigError if one of them does not fit what was read.
 
-        source : str, "text", "baskets" or "pairs"; rectangular : bool, rows and columns are two kinds of things
+        traversal : class, a `data.sources.Traversal`; rectangular : bool, rows and columns are two kinds of things
         of_paths : bool, rows of the output matrix are inner nodes of a tree
         """
         for part in self.parts:
@@ -161,14 +158,14 @@ class Chain:
                     f"read-out {part.name} reads the output matrix, whose rows are inner nodes of a tree here, not "
                     "words; take --readout in"
                 )
-            if part.of_text and source != "text":
+            if part.of_text and not traversal.of_words:
                 raise ConfigError(f"read-out {part.name} is for words of a text, not for items; leave it out")
             if part.one_kind and rectangular:
                 raise ConfigError(
                     f"read-out {part.name} mixes both matrices, whose rows are two kinds of things here; take "
                     "--readout in or --readout out"
                 )
-            if part.needs_contexts and source == "pairs":
+            if part.needs_contexts and not traversal.windows:
                 raise ConfigError(
                     f"read-out {part.name} goes through a text or baskets, and pairs have no order; take --readout both"
                 )

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from ...data.encoded import read_pairs_file
-from ...data.readers.frames import Frame
+from ...data.readers.frames import InMemoryTable
 from ...ground.files.memory import memory_size
 from . import KS, METRICS, cooccurrence_scores, evaluate_ranking, history_scores, popularity_scores, scores_of
 from .folding import with_users
@@ -172,11 +172,11 @@ def _together(pairs, more):
 def _as_paths(files):
     if isinstance(files, str | Path):
         return [files]
-    return list(files) if _are_paths(files) else [Frame.of(files)]
+    return list(files) if _are_paths(files) else [InMemoryTable.of(files)]
 
 
 def _are_paths(files):
-    return isinstance(files, list | tuple) and all(isinstance(file, str | Path | Frame) for file in files)
+    return isinstance(files, list | tuple) and all(isinstance(file, str | Path | InMemoryTable) for file in files)
 
 
 def _read(files, vocabularies, lowercase):

@@ -33,7 +33,7 @@ class Recommendations:
     queries : list of str
     ids : ndarray, int32, (n, k), rows of ``words``, the best first; −1 where a list has ended
     scores : ndarray, float32, (n, k); −inf where a list has ended
-    words : data.words.Words, what the ids stand for
+    words : data.words.PackedStrings, what the ids stand for
     """
 
     queries: list

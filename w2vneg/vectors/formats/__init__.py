@@ -2,7 +2,7 @@
 
 A format is an entry of `FORMATS`, made in a file of this folder; every file whose name does not begin with _ is
 imported. `load` finds the format by looking inside, `save` takes it from the suffix unless it is named. Nothing is ever
-unpickled. A file is read into ``(words, matrix, counts)``: Words; ndarray, float32, (n, dim),
+unpickled. A file is read into ``(words, matrix, counts)``: PackedStrings; ndarray, float32, (n, dim),
 C-contiguous; ndarray, int64, (n,) or None.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.words import Words
+from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, did_you_mean
 from ...ground.files.bounded import check_regular
 from ...ground.registry import import_all
@@ -188,7 +188,7 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
         raise ConfigError(f"unknown format {format!r}{did_you_mean(format, saved())}")
     if row_not_finite(matrix) is not None:
         raise OutputError(f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha")
-    stored = Stored(Words.of(words), matrix, counts, spellings)
+    stored = Stored(PackedStrings.of(words), matrix, counts, spellings)
     if precision is not None and format != "word2vec":
         raise ConfigError(f"a precision goes with the text format word2vec only, not with {format}")
     FORMATS[format].write(path, stored, **({} if precision is None else {"precision": precision}))

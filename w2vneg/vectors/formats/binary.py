@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.words import Words
+from ...data.words import PackedStrings
 from ...ground.errors import InputError
 from ...ground.files.atomic import atomic_file
 from .common import FORMATS, NUMBER, Format, Stored, TakenWords, check_finite, check_words, promised
@@ -148,7 +148,7 @@ def _read_rows(path, source, n, dim):
             matrix[len(words.places) - 1] = np.frombuffer(values, dtype="<f4")
     if source.rest().strip():
         raise InputError(f"{path}: the header promises {n} words of {dim} numbers, but more follows{_REMEDY}")
-    return Stored(Words(words.places), matrix[: len(words.places)], None, notes=words.notes())
+    return Stored(PackedStrings(words.places), matrix[: len(words.places)], None, notes=words.notes())
 
 
 FORMATS.register("word2vec-binary")(

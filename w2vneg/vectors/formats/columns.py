@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from ...data.words import Words
+from ...data.words import PackedStrings
 from ...ground.errors import InputError, require
 from ...ground.files.atomic import atomic_file
 from .common import FORMATS, Format, Stored, check_parts, check_text
@@ -77,7 +77,7 @@ def _read(path, read_table):
         if not (np.diff(_lengths(vectors)) == 0).all():
             raise ValueError("vectors of several lengths")
         counts = None if counts is None else counts.to_numpy().astype(np.int64)
-        words = Words(words.to_pylist())
+        words = PackedStrings(words.to_pylist())
     except Exception as error:  # a damaged file fails in every way that Arrow and NumPy have
         raise InputError(f"{path}: cannot be read ({str(error)[:300]}){_REMEDY}") from None
     check_parts(path, words, matrix, counts, _REMEDY)

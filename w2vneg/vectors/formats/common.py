@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...data.words import END, Words
+from ...data.words import END, PackedStrings
 from ...ground.errors import InputError, OutputError
 from ...ground.registry import Registry
 
@@ -54,12 +54,12 @@ class Format:
 
 
 class Stored(NamedTuple):
-    """What was read. words : Words; matrix : float32, (n, dim); counts : int64, (n,), or None
+    """What was read. words : PackedStrings; matrix : float32, (n, dim); counts : int64, (n,), or None
     spellings : readout.letters.Spellings, or None; noun : str, what a word is called
     notes : tuple of str, what was read otherwise than the file has it
     """
 
-    words: Words
+    words: PackedStrings
     matrix: np.ndarray
     counts: np.ndarray | None
     spellings: Any = None
@@ -185,7 +185,7 @@ def check_words(path, words):
     ----------
     path : str or Path
         Where they would be written, for the message.
-    words : Words
+    words : PackedStrings
     """
     check_text(path, words)
     if _BLANK.search(words.data) or words.data.startswith(END) or END + END in words.data:
@@ -224,7 +224,7 @@ def check_finite(path, matrix, words):
     ----------
     path : str or Path
     matrix : ndarray, float32, (n, dim)
-    words : Words, n of them
+    words : PackedStrings, n of them
     """
     row = row_not_finite(matrix)
     if row is not None:
@@ -246,7 +246,7 @@ def arrays_of(stored):
 
 
 def words_of(path, data, offsets, remedy):
-    """Return the `Words` of their bytes and offsets, as `arrays_of` makes them; InputError if these do not fit."""
+    """Return the `PackedStrings` of bytes and offsets, as `arrays_of` makes them; InputError if these do not fit."""
     whole = (
         data.dtype == np.uint8
         and data.ndim == 1
@@ -264,7 +264,7 @@ def words_of(path, data, offsets, remedy):
         marked.replace(END, b"\n" if END[0] not in data else END).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: the words are not UTF-8 ({error.reason}){remedy}") from None
-    return Words.of_data(marked)
+    return PackedStrings.of_data(marked)
 
 
 def check_parts(path, words, matrix, counts, remedy):

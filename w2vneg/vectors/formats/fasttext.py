@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...data.words import END, Words
+from ...data.words import END, PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file
 from ...kernels.bags import mean_rows
@@ -39,13 +39,13 @@ _LEAST_ENTRY = 10  # bytes of a word's entry beside the word
 
 
 class Contents(NamedTuple):
-    """What a file holds, but for its bytes. words : Words; counts : int64, (n,); n_buckets, minn, maxn : int
+    """What a file holds, but for its bytes. words : PackedStrings; counts : int64, (n,); n_buckets, minn, maxn : int
     rows : float32, (n + n_buckets, dim), mapped
     targets : float32, (n, dim), mapped, the output matrix; None: its rows are no words'
     notes : tuple of str, as of `common.Stored`
     """
 
-    words: Words
+    words: PackedStrings
     counts: np.ndarray
     n_buckets: int
     minn: int
@@ -135,7 +135,7 @@ def contents(path):
 
 
 def _entries(path, stream, n_entries, n):
-    """Return the n words (Words), their counts (int64, (n,)) and the labels behind them (list of bytes)."""
+    """Return the n words (PackedStrings), their counts (int64, (n,)) and the labels behind them (list of bytes)."""
     names, counts, data, at = [], np.empty(n_entries, np.int64), b"", 0
     for row in range(n_entries):
         end = data.find(b"\0", at)
@@ -155,7 +155,7 @@ def _entries(path, stream, n_entries, n):
         b"\n".join(names[:n]).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: its words are not UTF-8 ({error.reason}){_REMEDY}") from None
-    return Words.of_data(b"".join(name + END for name in names[:n])), counts[:n], names[n:]
+    return PackedStrings.of_data(b"".join(name + END for name in names[:n])), counts[:n], names[n:]
 
 
 def write(path, model):

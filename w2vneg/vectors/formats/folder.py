@@ -21,12 +21,12 @@ def read(path, readout=None, spell=False):
     """
     if not (path / "vocab.tsv").is_file():
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
-    from ...data.sources import noun_of
+    from ...data.sources import noun_of, traversal_of
     from ...data.vocab import Vocabulary
 
     rectangular, source, own, loss, grams = _options(path)
     chain = parse(own if readout is None else readout)
-    chain.check(source, rectangular, loss in LOSSES and LOSSES[loss].paths)
+    chain.check(traversal_of(source), rectangular, loss in LOSSES and LOSSES[loss].paths)
     of_columns = rectangular and any(part.name == "out" for part in chain.parts)
     vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
     first = second = None

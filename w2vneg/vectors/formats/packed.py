@@ -4,7 +4,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...data.readers.sources import Source
+from ...data.readers.sources import ByteStream
 from ...ground.errors import InputError, W2vnegError
 
 MAGIC = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, xz, zstd
@@ -21,7 +21,7 @@ def unpacked(path):
     with tempfile.TemporaryDirectory(prefix="w2vneg-") as folder:
         plain = Path(folder, path.stem or path.name)
         try:
-            with Source(str(path)) as source, open(plain, "wb") as stream:
+            with ByteStream(str(path)) as source, open(plain, "wb") as stream:
                 most = max(_LITTLE, _MOST * path.stat().st_size)
                 for piece in source.pieces():
                     stream.write(piece)

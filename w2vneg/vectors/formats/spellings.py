@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...data.words import Words
+from ...data.words import PackedStrings
 from ...kernels.text.grams import buckets_of
 from ...objectives.inputs.subwords import rows_of_grams
 
@@ -25,7 +25,7 @@ class GramSpellings:
 
     def vector(self, word):
         """Return the vector of a spelling, float32 (dim,); None if it has no n-gram, or none that has a row."""
-        _, found = buckets_of(Words([word]), self.minn, self.maxn, self.buckets)
+        _, found = buckets_of(PackedStrings([word]), self.minn, self.maxn, self.buckets)
         places = found.tolist()
         if self._place is not None:
             places = [self._place[bucket] for bucket in places if bucket in self._place]

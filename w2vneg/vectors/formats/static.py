@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.words import Words
+from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, InputError, OutputError, require
 from ...ground.files.atomic import atomic_folder
 from .common import FORMATS, Format, Stored, check_parts, check_words
@@ -90,7 +90,7 @@ def read(folder, spell=False):
     unknown = getattr(tokenizer.model, "unk_token", None)
     if unknown == words[-1] and not matrix[-1].any() and len(words) > 1:  # of our own writing
         words, matrix = words[:-1], matrix[:-1]
-    words = Words(words)
+    words = PackedStrings(words)
     check_parts(folder, words, matrix, None, _REMEDY)
     return Stored(words, matrix, None)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...data.words import Words
+from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.atomic import atomic_file
 from ...ground.files.bounded import lines_of
@@ -212,7 +212,7 @@ class _Rows:
         self._check_count(line - self._first)
         names, n = self._without_marks(words.places), len(words.places)
         notes = (*notes, *self._notes(words.places, names), *words.notes())
-        return Stored(Words(names), matrix[:n], None, notes=notes)
+        return Stored(PackedStrings(names), matrix[:n], None, notes=notes)
 
     def _check_count(self, n, left=None):
         """Raise InputError if there are more rows than promised, or fewer and none are left (iterator of bytes)."""

@@ -168,7 +168,7 @@ def _answer(url):
     from urllib.error import HTTPError, URLError
     from urllib.request import Request
 
-    from .pace import paced_open
+    from .throttle import paced_open
 
     try:
         return paced_open(Request(url, headers={"User-Agent": f"w2vneg/{__version__}"}), _TIMEOUT)

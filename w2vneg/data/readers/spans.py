@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from ...ground.files.urls import scheme_of
 from . import remote
-from .sources import Source
+from .sources import ByteStream
 
 _CUTTABLE = {"utf-8", "ascii", "iso8859-1", "cp1252", "iso8859-15"}  # a byte 10 is a line end and nothing else
 
 
-class Stretch(NamedTuple):
+class FileSpan(NamedTuple):
     """Part of a file: path : str; begin, end : int, in bytes, end None for all that is left."""
 
     path: str
@@ -26,11 +26,11 @@ class Stretch(NamedTuple):
         return (_size(self.path) if self.end is None else self.end) - self.begin
 
     def open(self):
-        """Return it as a `Source`."""
-        return Source(self.path) if self.begin == 0 and self.end is None else _StretchSource(*self)
+        """Return it as a `ByteStream`."""
+        return ByteStream(self.path) if self.begin == 0 and self.end is None else _SpanStream(*self)
 
 
-class _StretchSource(Source):
+class _SpanStream(ByteStream):
     def __init__(self, path, begin, end):
         super().__init__(path, seeks=True)
         self.name = f"{path} from byte {begin:,} on"
@@ -58,7 +58,7 @@ class _StretchSource(Source):
             place += len(piece)
 
 
-def deal(files, borders, encoding="utf-8"):
+def split_among(files, borders, encoding="utf-8"):
     """Deal files out.
 
     Parameters
@@ -69,7 +69,7 @@ def deal(files, borders, encoding="utf-8"):
 
     Returns
     -------
-    list of list of Stretch
+    list of list of FileSpan
         Together, in order, all lines of all files in order. Files are cut where they can be; a packed one, or one of
         another encoding, goes whole to where its first byte belongs.
     """
@@ -79,12 +79,12 @@ def deal(files, borders, encoding="utf-8"):
     borders = [int(sum(sizes) * border) for border in borders]
     for path, size in zip(files, sizes, strict=True):
         if not _can_be_cut(path, encoding):
-            dealt[max(k for k in range(n) if borders[k] <= before)].append(Stretch(path))
+            dealt[max(k for k in range(n) if borders[k] <= before)].append(FileSpan(path))
         else:
             for k, own in enumerate(dealt):
                 begin, end = max(borders[k], before) - before, min(borders[k + 1], before + size) - before
                 if begin < end:
-                    own.append(Stretch(path, begin, None if end == size else end))
+                    own.append(FileSpan(path, begin, None if end == size else end))
         before += size
     return dealt
 
@@ -96,5 +96,5 @@ def _size(path):
 def _can_be_cut(path, encoding):
     if encoding not in _CUTTABLE or (scheme_of(path) and not remote.can_be_cut(path)):
         return False
-    with Source(path) as source:
+    with ByteStream(path) as source:
         return source.codec() is None

@@ -16,11 +16,11 @@ from ..phrases import Tally, digest, joined, lowered
 from ..readers import READERS, code_of
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport
-from ..readers.sources import STDIN, Source
+from ..readers.sources import STDIN, ByteStream
 from ..readers.strip import CLEANERS, Stripped
 from ..readers.text import codec_name, read_text
-from ..vocab import Vocabulary, choose_vocabulary, ids_in
-from .mapping import mapped
+from ..vocab import Vocabulary, check_choice, choose_vocabulary, ids_in
+from .stored import mapped
 
 FORMAT = 2  # of a cache entry; a change of what readers yield calls for a new one too
 _IN_MEMORY = 1 << 24  # bytes of provisional numbers before they go to disk
@@ -76,26 +76,6 @@ class Settings:
         return self.vocab, ids_in(self.vocab, counter)
 
 
-def check_choice(min_count, max_vocab, vocab):
-    """Raise ConfigError if what a vocabulary is chosen by is out of range."""
-    if not _is_int(min_count) or min_count < 1:
-        raise ConfigError(f"min_count must be a whole number of at least 1, not {min_count!r}")
-    if max_vocab is not None and (not _is_int(max_vocab) or max_vocab < 2):
-        raise ConfigError(f"max_vocab must be a whole number of at least 2, not {max_vocab!r}")
-    if vocab is not None and not isinstance(vocab, Vocabulary):
-        raise ConfigError(f"vocab must be a Vocabulary, not {type(vocab).__name__}; see Vocabulary.load")
-    if vocab is not None and len(vocab) < 2:
-        raise ConfigError(f"the given vocabulary has {len(vocab)} words; training needs at least two")
-
-
-def _is_int(value):
-    try:
-        as_index(value)
-    except TypeError:
-        return False
-    return not isinstance(value, bool)
-
-
 @dataclass
 class Counted:
     """A corpus after the pass over its text."""
@@ -137,7 +117,7 @@ def count_files(files, stamps, settings, stream, progress):
     done = unpacked = 0
     digests, tally = [], Tally()
     for path in files:
-        with Source(path) as source:
+        with ByteStream(path) as source:
             for _ in counter.count(settings.read(source, tally), source.name):
                 progress(done + source.position, total)
             done += source.position
@@ -202,7 +182,7 @@ class TokenStream:
             yield table, np.frombuffer(self._file.read(4 * size), dtype=np.int32)
 
     def keep(self, run):
-        """Put the large arrays of a `data.readers.types.Run` on disk; return them, mapped, by name (dict)."""
+        """Put the large arrays of a `data.readers.counting.Run` on disk; return them, mapped, by name (dict)."""
         with writing_to(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
             place, kept = 0, {}
             for name in ("ends", "counts", "numbers", "words"):  # the widest first, so that all are aligned

@@ -7,7 +7,7 @@ from ...ground.files.cachedir import cache_dir
 from ..phrases import find_phrases, read_phrases, write_phrases
 from ..readers.sources import STDIN, file_stamp, find_files
 from .cache import Cache
-from .passes import Settings
+from .count import Settings
 
 _VERSION = 1  # of what `find_phrases` finds by its defaults
 

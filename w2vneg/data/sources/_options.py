@@ -1,4 +1,4 @@
-"""Options of sources that are tables."""
+"""Options that several sources or traversals have."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -80,3 +80,48 @@ class PairOptions(TableOptions):
     target_col: str | None = target_column()
     weight_col: str | None = weight_column()
     rectangular: bool | None = rectangular()
+
+
+def subsample(default):
+    return option(
+        default,
+        "Downsample words above this frequency; 0 keeps all.",
+        at_least=0,
+        below=1,
+        common=True,
+    )
+
+
+def ordered(default=False):
+    """Return the option by which only what comes after a centre is its positive."""
+    return option(
+        default,
+        "Take positives from after the centre only: next words, later purchases.",
+        off="both-sides",
+    )
+
+
+def window(default):
+    return option(default, "Context size: tokens on each side.", at_least=1, at_most=1000, common=True)
+
+
+def dynamic_window():
+    return option(
+        True,
+        "Draw each centre's window from 1 to --window, as word2vec does.",
+        off="fixed-window",
+    )
+
+
+def tables_of(given, columns, shaping, **more):
+    """Return the `readers.tables.Tables` of an `Input`.
+
+    columns : list of readers.layout.Column; shaping : vocab.VocabOptions; more : of Tables
+    """
+    from ..readers.layout import delimiter_of
+    from ..readers.tables import Tables
+
+    layout = {name: getattr(given, name) for name in ("header", "quoting", "bad_rows")}
+    how = {"encoding": shaping.encoding, "progress": shaping.progress}
+    more.setdefault("files", list(given.files))
+    return Tables(more.pop("files"), columns, delimiter=delimiter_of(given.delimiter), **layout, **how, **more)

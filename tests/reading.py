@@ -1,0 +1,20 @@
+"""Files of each source, encoded with the options of the source and of the vocabulary in one call."""
+
+from functools import partial
+
+from w2vneg.data.inputs import Input, encode_input
+from w2vneg.data.sources import options_of
+
+
+def encode(kind, files, **options):
+    own = {name: options.pop(name) for name in list(options) if name in options_of(kind)}
+    if "rectangular" in options_of(kind):
+        own.setdefault("rectangular", False)
+    return encode_input(Input(kind, files, **own), **options)
+
+
+encode_baskets = partial(encode, "baskets", plain=True)
+encode_cooccurrence = partial(encode, "cooccurrence")
+encode_edges = partial(encode, "edges")
+encode_pairs = partial(encode, "pairs")
+encode_ratings = partial(encode, "ratings")
