@@ -242,7 +242,7 @@ def test_an_unknown_name_and_diagnosis():
     with pytest.raises(ConfigError, match="inputs 'cbow' is called 'window' here"):
         Word2Vec(inputs="cbow")
     with pytest.raises(ConfigError, match="--diagnose looks at vectors of single centres"):
-        Word2Vec(inputs="window", loss="ns").check(diagnose=True)
+        Word2Vec(inputs="window", loss="ns").fit([["a", "b"]], diagnose=True)
 
 
 def test_a_normaliser_of_each_centre_is_refused_when_it_is_made(planted):

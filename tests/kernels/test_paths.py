@@ -247,7 +247,7 @@ def test_what_needs_negatives_or_targets_with_rows_is_refused(options, message):
 
 def test_diagnosis_is_refused_and_letters_are_not():
     with pytest.raises(ConfigError, match="draws no negatives"):
-        Word2Vec(loss="hierarchical").check(diagnose=True)
+        Word2Vec(loss="hierarchical").fit([["a", "b"]], diagnose=True)
     Word2Vec(loss="hierarchical", readout="in+letters").check()
 
 

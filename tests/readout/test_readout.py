@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from w2vneg import Vectors, Word2Vec
+from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.kernels.contexts import context_means
 from w2vneg.objectives.plugins import load_plugins
@@ -191,7 +192,7 @@ def test_mistakes_are_told(text, message):
 )
 def test_what_does_not_fit_is_refused(name, source, rectangular, message):
     with pytest.raises(ConfigError, match=message):
-        parse(name).check(source, rectangular)
+        parse(name).check(TRAVERSALS[source], rectangular)
 
 
 def test_what_makes_no_row_for_each_word_is_named(monkeypatch):
