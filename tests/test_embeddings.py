@@ -112,7 +112,7 @@ def test_the_nearest_are_those_of_double_precision(scale, by_bytes):
     for k, n in ((1, None), (10, None), (10, 100), (2_999, None)):
         best = -np.sort(-scores[:n])[: min(k, (n or 3_000) - 1)]
         if by_bytes:
-            vectors.quicken()
+            vectors.build_coarse_index()
         found = vectors.most_similar("w8", k=k, restrict_vocab=n)
         values = np.array([value for _, value in found])
         np.testing.assert_allclose(values, best, rtol=0, atol=1e-14)
@@ -147,7 +147,7 @@ def test_two_words_are_compared_in_double_precision(spread, by_bytes):
     unit = matrix / np.maximum(np.linalg.norm(matrix.astype(np.float64), axis=1), 1e-30)[:, None]
     cosines = unit[[3, 700]].astype(np.float64) @ unit.T.astype(np.float64)
     if by_bytes:
-        vectors.quicken()
+        vectors.build_coarse_index()
     cosine, places, near = vectors.compared("w3", "w700", k=20)
     others = np.delete(np.arange(1_000), [3, 700])
     assert places == tuple(1 + int((row[others] > cosine + 1e-12).sum()) for row in cosines)

@@ -122,6 +122,27 @@ def test_rooms_import_only_from_layers_below():
             assert level(imported) < level(own), f"{shown(path)} imports {imported}, which is not below {own}"
 
 
+def test_no_module_imports_itself_by_way_of_others():
+    """Imports inside functions do not count, nor those for type hints."""
+    names = {module_name(path): path for path in SOURCES}
+    needs = {}
+    for own, path in names.items():
+        taken = [(module, (*module, name or "")) for module, name, inside in imports(path) if not inside]
+        needs[own] = {submodule if submodule in names else module for module, submodule in taken}
+    above, done = [], set()
+
+    def visit(module):
+        assert module not in above, " imports ".join(map(".".join, [*above[above.index(module) :], module]))
+        if module not in done:
+            above.append(module)
+            for needed in needs[module] & needs.keys() - {module}:
+                visit(needed)
+            done.add(above.pop())
+
+    for module in needs:
+        visit(module)
+
+
 def test_every_room_has_a_layer():
     assert set(LAYERS) == {room(path) for path in SOURCES} - FRONT
 

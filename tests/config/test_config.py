@@ -232,7 +232,7 @@ def test_every_option_has_help_and_a_group(name):
     about = FIELDS[name].metadata
     assert about["help"].endswith(".")
     assert about["group"] in ("objective", "model", "corpus", "run", "ranks", "plug", None)
-    assert about["readers"] or FIELDS[name].default is not None or about["shown"] or about["group"] is None
+    assert about["readers"] or FIELDS[name].default is not None or about["default_text"] or about["group"] is None
 
 
 def test_help_names_the_command_that_lists_plugs():
@@ -261,13 +261,13 @@ def test_what_the_help_shows_is_what_resolves():
                 config = TrainConfig(**{"loss": "relaxed", kind: reader}).resolved()
                 shown, value = shown_default(item, kind, reader), getattr(config, name)
                 if value is None:
-                    assert item.metadata["shown"] or shown == "none", (name, reader)  # the plug decides
+                    assert item.metadata["default_text"] or shown == "none", (name, reader)  # the plug decides
                     continue
                 if item.metadata["kind"] is bool:
                     value = {True: "yes", False: "no"}[value]
                 assert shown == (f"{value:g}" if isinstance(value, float) else str(value)), (name, reader)
     relaxed, ns = TrainConfig().resolved(), TrainConfig(loss="ns").resolved()
-    shown = {name: item.metadata["shown"] for name, item in FIELDS.items()}
+    shown = {name: item.metadata["default_text"] for name, item in FIELDS.items()}
     assert shown_default(FIELDS["candidates"]) == "boltzmann and selfplay: 64, dns: 8"
     assert shown["negatives"] == f"ns: {ns.negatives}, relaxed: {relaxed.negatives}, …"
     common, on_text = shown["alpha"].removeprefix("the preset's: ").split(", on text ")

@@ -5,8 +5,8 @@ import pytest
 from w2vneg.cli.progress import compiling_told
 from w2vneg.ground.events import Compiled, Compiling
 from w2vneg.ground.jit import DISABLE_JIT, njit
+from w2vneg.ground.jit.compile_events import watched
 from w2vneg.ground.jit.disk import keep_code
-from w2vneg.ground.jit.watching import watched
 
 pytestmark = pytest.mark.skipif(DISABLE_JIT, reason="about compiled code")
 

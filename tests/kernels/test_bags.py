@@ -8,7 +8,7 @@ from test_kernels import assert_seen, plugs_of, replicated, stream, toy_run
 
 from w2vneg.ground.jit import njit
 from w2vneg.ground.registry import Sharing
-from w2vneg.kernels.groups import Shape
+from w2vneg.kernels.groups import LoopSpec
 from w2vneg.kernels.linalg import Rows, add_to_rows, sum_rows, width_of
 from w2vneg.kernels.shard import run_shard
 from w2vneg.objectives.inputs.subwords import Subwords, WindowSubwords
@@ -56,7 +56,7 @@ def test_run_shard_does_what_the_oracle_does(name, loss, weigher, n, shared, bou
     plugs = plugs_of(source, Scripted(drawn, log_q, False), loss, weigher, True)._replace(inputs=plug)
     needs_log_q = plugs.weigher.needs_log_q or plugs.loss.needs_log_q
     sharing = Sharing.CENTRE if shared else Sharing.NO
-    shape = Shape(2 * source.window, n, int(sharing), needs_log_q, bounded, weighed=weigher != "none")
+    shape = LoopSpec(2 * source.window, n, int(sharing), needs_log_q, bounded, weighed=weigher != "none")
     words, rows_out = replicated(inputs, n_private, 3, 1), replicated(outputs, n_private, 3, 1)
     of_grams = words if name == "window" else replicated(gram_rows, n_private, 3, 1)
     value, pairs = run_shard(plugs, shape, (words, of_grams), rows_out, tokens, 0, last, (start, end), stream())
@@ -80,7 +80,7 @@ def test_run_shard_does_what_the_oracle_does(name, loss, weigher, n, shared, bou
 def test_the_step_is_the_gradient_of_the_mean_for_each_row():
     source, tokens, _, inputs, outputs, drawn, log_q = toy_run(3)
     plugs = plugs_of(source, Scripted(drawn, log_q, False), "ns", "none", True)._replace(inputs=Window())
-    shape = Shape(4, 3, int(Sharing.NO), False, False, weighed=False)
+    shape = LoopSpec(4, 3, int(Sharing.NO), False, False, weighed=False)
 
     def loss_at(matrix, alpha=1e-9):
         rows = Rows(matrix.copy(), 0, len(matrix), 0), Rows(outputs.copy(), 0, len(matrix), 0)

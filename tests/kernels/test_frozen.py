@@ -9,7 +9,7 @@ from test_kernels import assert_seen, plugs_of, replicated, stream, toy_run
 
 from w2vneg.ground.registry import Sharing
 from w2vneg.kernels.frozen import stays, step_bag, step_targets, step_window
-from w2vneg.kernels.groups import Shape, make_scratch
+from w2vneg.kernels.groups import LoopSpec, make_scratch
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
 from w2vneg.objectives.inputs.subwords import Subwords
@@ -57,7 +57,7 @@ def test_the_loops_do_what_the_oracle_does(loop, shared, n_private, repeats):
     ]
     plugs = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True)
     sharing = Sharing.WINDOW if loop == "windows" else Sharing.CENTRE if shared else Sharing.NO
-    shape = Shape(2 * source.window, n, int(sharing), False, True, weighed=False)
+    shape = LoopSpec(2 * source.window, n, int(sharing), False, True, weighed=False)
     centres = rows[0]
     if loop == "bags":
         plugs, centres = plugs._replace(inputs=Subwords(starts, grams, inputs, gram_rows)), (rows[0], rows[2])
@@ -125,7 +125,7 @@ def test_a_window_leaves_its_frozen_rows_and_reads_them_as_they_were(toy, sides)
     m, n, rng = 4, 3, np.random.default_rng(1)
     inputs = rows if sides != "out" else rows._replace(frozen=None)
     out = Rows(rng.normal(size=(10, 7)).astype(np.float32), 0, 10, 0, frozen=rows.frozen if sides != "in" else None)
-    scratch = make_scratch(Shape(m, n, int(Sharing.WINDOW), False, True, weighed=False), 7)
+    scratch = make_scratch(LoopSpec(m, n, int(Sharing.WINDOW), False, True, weighed=False), 7)
     scratch.centres[:] = scratch.centre_rows[:] = [1, 3, 1, 5]
     scratch.positives[:], scratch.negatives[:] = 4, [9, 2, 9]
     scratch.target_rows[:] = [4, 9, 2, 9]

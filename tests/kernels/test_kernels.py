@@ -23,7 +23,7 @@ from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
 from w2vneg.kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
-from w2vneg.kernels.groups import Plugs, Shape
+from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.linalg import (
     Rows,
     dot,
@@ -550,7 +550,7 @@ def test_run_shard_does_what_the_oracle_does(
     plugs = plugs_of(source, Scripted(drawn, log_q, knows), loss, weigher, exclude)
     needs_log_q = plugs.weigher.needs_log_q or plugs.loss.needs_log_q
     weighed = weigher != "none" or not whole
-    shape = Shape(2 * window, n, int(shared), needs_log_q, bounded, weighed=weighed)
+    shape = LoopSpec(2 * window, n, int(shared), needs_log_q, bounded, weighed=weighed)
     rows_in, rows_out = replicated(inputs, n_private, 3, 1), replicated(outputs, n_private, 3, 1)
     value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (start, end), stream())
 
@@ -591,7 +591,7 @@ def bounded_move(scale, repeated):
     plugs, n_vocab = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True), len(inputs)
     before, centre = outputs.copy(), inputs[tokens[2]].copy()
     rows = Rows(inputs, 0, n_vocab, 0), Rows(outputs, 0, n_vocab, 0)
-    run_shard(plugs, Shape(4, 3, 0, False, True), *rows, tokens, 2, 3, (5.0, 5.0), stream())
+    run_shard(plugs, LoopSpec(4, 3, 0, False, True), *rows, tokens, 2, 3, (5.0, 5.0), stream())
     moved = np.abs((outputs - before) @ centre)
     return moved[np.unique(positives)], moved[drawn[0, :12]]
 
@@ -607,5 +607,5 @@ def test_an_exploded_centre_gives_a_loss_of_nan():
     plugs, n_vocab = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True), len(inputs)
     inputs[tokens[1]] = 1e5
     rows = Rows(inputs, 0, n_vocab, 0), Rows(outputs, 0, n_vocab, 0)
-    value, _ = run_shard(plugs, Shape(4, 3, 0, False, True), *rows, tokens, 0, last, (0.1, 0.1), stream())
+    value, _ = run_shard(plugs, LoopSpec(4, 3, 0, False, True), *rows, tokens, 0, last, (0.1, 0.1), stream())
     assert math.isnan(value)

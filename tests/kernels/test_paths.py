@@ -15,7 +15,7 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.registry import RunContext, Sharing
 from w2vneg.kernels.exclusion import ExcludeNone
-from w2vneg.kernels.groups import Plugs, Shape
+from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.huffman import huffman_paths
 from w2vneg.kernels.paths import TILE
 from w2vneg.kernels.shard import run_shard
@@ -153,7 +153,7 @@ def run(name, n_private=0, repeats=False, alphas=(0.4, 0.1), bounded=True, last=
     plug = {"row": Row(), "window": Window(), "subwords": Subwords(gram_starts, grams, inputs, gram_rows)}[name]
     plugs = Plugs(source, Nothing(), Unweighted(), Hierarchical(starts, turns), ExcludeNone(), plug)
     sharing = Sharing.WINDOW if from_around else Sharing.NO
-    shape = Shape(2 * source.window, TILE - 1, int(sharing), False, bounded, weighed=False)
+    shape = LoopSpec(2 * source.window, TILE - 1, int(sharing), False, bounded, weighed=False)
     words, out = replicated(inputs, n_private, 3, 1), replicated(outputs, n_private, 3, 1)
     of_grams = replicated(gram_rows, n_private, 3, 1) if name == "subwords" else words
     last = end if last is None else last

@@ -18,7 +18,7 @@ from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.registry import Sharing
 from w2vneg.kernels.contracts import implement_prepare_group
 from w2vneg.kernels.exclusion import ExcludeKnown
-from w2vneg.kernels.groups import Shape, make_scratch
+from w2vneg.kernels.groups import LoopSpec, make_scratch
 from w2vneg.kernels.linalg import AnyWidth, Rows, width_of
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.window import _largest_repeated_step
@@ -43,7 +43,7 @@ def test_run_shard_does_what_the_oracle_does(loss, weigher, n, bounded, exclude,
     window = source.window
     plugs = plugs_of(source, Scripted(drawn, log_q, False), loss, weigher, exclude)
     needs_log_q = plugs.weigher.needs_log_q or plugs.loss.needs_log_q
-    shape = Shape(2 * window, n, int(Sharing.WINDOW), needs_log_q, bounded, weighed=weigher != "none")
+    shape = LoopSpec(2 * window, n, int(Sharing.WINDOW), needs_log_q, bounded, weighed=weigher != "none")
     rows_in, rows_out = replicated(inputs, n_private, 3, 1), replicated(outputs, n_private, 3, 1)
     value, pairs = run_shard(plugs, shape, rows_in, rows_out, tokens, 0, last, (start, end), stream())
 
@@ -64,7 +64,7 @@ def test_run_shard_does_what_the_oracle_does(loss, weigher, n, bounded, exclude,
 @pytest.mark.slow
 def test_rows_of_a_length_known_to_the_compiler_give_the_same():
     source, tokens, last, inputs, outputs, drawn, log_q = toy_run(5, dim=50)
-    shape = Shape(4, 5, int(Sharing.WINDOW), False, True, weighed=False)
+    shape = LoopSpec(4, 5, int(Sharing.WINDOW), False, True, weighed=False)
     plugs, found = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True), []
     for width in (AnyWidth(), width_of(50)):
         rows = [Rows(matrix.copy(), 0, len(inputs), 0, width) for matrix in (inputs, outputs)]
@@ -84,7 +84,7 @@ def test_a_known_pair_is_left_out_for_the_centre_that_knows_it_alone():
     plugs = plugs_of(source, Scripted(drawn, log_q, False), "ns")
     plugs = plugs._replace(exclusion=ExcludeKnown(starts, np.array([negative], np.int32)))
     rows = Rows(inputs.copy(), 0, len(inputs), 0), Rows(outputs.copy(), 0, len(inputs), 0)
-    shape = Shape(4, 1, int(Sharing.WINDOW), False, False, weighed=False)
+    shape = LoopSpec(4, 1, int(Sharing.WINDOW), False, False, weighed=False)
     run_shard(plugs, shape, *rows, tokens, 2, 3, (1e-3, 1e-3), stream())
     others = inputs[around[1:]]
     exp_logits = np.exp(others.astype(float) @ outputs[negative])
@@ -97,7 +97,7 @@ def test_a_known_pair_is_left_out_for_the_centre_that_knows_it_alone():
 def run_one_window(inputs, outputs, source, tokens, drawn, log_q, alpha):
     rows = Rows(inputs, 0, len(inputs), 0), Rows(outputs, 0, len(inputs), 0)
     plugs = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True)
-    shape = Shape(4, 3, int(Sharing.WINDOW), False, True, weighed=False)
+    shape = LoopSpec(4, 3, int(Sharing.WINDOW), False, True, weighed=False)
     return run_shard(plugs, shape, *rows, tokens, 2, 3, (alpha, alpha), stream())
 
 
@@ -123,7 +123,7 @@ def test_a_bounded_window_moves_no_logit_by_much_more_than_one_through_a_row(rep
 def test_steps_of_centres_that_come_again_are_summed(rows):
     """The table has 16 or 32 places, so that many of these rows fall on the same."""
     steps = np.linspace(-1.0, 0.5, len(rows)).astype(np.float32)
-    scratch = make_scratch(Shape(len(rows), 1, int(Sharing.WINDOW), False, True), 4)
+    scratch = make_scratch(LoopSpec(len(rows), 1, int(Sharing.WINDOW), False, True), 4)
     scratch.centre_rows[:], scratch.positive_steps[:] = rows, steps
     sums = {row: np.abs(steps[np.equal(rows, row)]).sum() for row in rows if rows.count(row) > 1}
     found = _largest_repeated_step(scratch, len(rows))

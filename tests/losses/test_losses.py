@@ -17,7 +17,7 @@ from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.jit import njit
 from w2vneg.kernels.contracts import step, step_group
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
-from w2vneg.kernels.groups import Plugs, Shape
+from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
@@ -358,7 +358,7 @@ def test_the_loop_moves_both_matrices_down_the_slope_of_the_loss(name, shared):
     trained = matrices.copy()
     run_shard(
         Plugs(source, sampler, weigher, loss, NOT_DRAWN.get(name, ExcludeNone())),
-        Shape(2, n, int(shared), loss.needs_log_q, False, loss.needs_positive_log_q, gaps=gaps),
+        LoopSpec(2, n, int(shared), loss.needs_log_q, False, loss.needs_positive_log_q, gaps=gaps),
         Rows(trained[0], 0, n_vocab, 0),
         Rows(trained[1], 0, n_vocab, 0),
         tokens,

@@ -21,7 +21,7 @@ from w2vneg.ground.registry import RunContext
 from w2vneg.objectives.inputs.subwords import Subwords
 from w2vneg.run.model import Model
 from w2vneg.run.search.trials import Trial, TrialFolder
-from w2vneg.run.state import Best, Good, Position
+from w2vneg.run.state import Best, LastGoodState, Progress
 from w2vneg.run.validation import Metric
 from w2vneg.vectors import formats
 from w2vneg.vectors.formats import fasttext
@@ -131,7 +131,7 @@ def encoded_pairs():
 def save_model(folder):
     """Put a model with all that a folder may hold there."""
     config = Word2Vec(loss="cis", dim=4, workers=1).config.resolved()
-    model = Model(VOCAB, config, MATRIX.copy(), MATRIX + 1, Position(1, 2, 0.5, 3.25, 100))
+    model = Model(VOCAB, config, MATRIX.copy(), MATRIX + 1, Progress(1, 2, 0.5, 3.25, 100))
     model.extra = {"learned": np.arange(9, dtype=np.float32)[:, None]}
     model.frozen = {"vectors_in": np.arange(len(MATRIX)) % 2 == 0}
     model.phrases = Phrase("new", "york", 12.5, 7), Phrase("new_york", "times", 3.0, 2, 2)
@@ -140,7 +140,7 @@ def save_model(folder):
     settings = {"metric": "mpr", "patience": 2, "every": 0.5, "held": 7, "known": None, "files": {"valid": "v.tsv"}}
     figures = {"mpr": 0.75, "nll": 3.0}
     model.best = Best(settings, 0.5, figures, 1.0, figures, 1, False, {n: m + 2 for n, m in model.matrices().items()})
-    model.good = Good(Position(1, 1, 1.0, 1.5, 50), {n: m - 1 for n, m in model.matrices().items()})
+    model.good = LastGoodState(Progress(1, 1, 1.0, 1.5, 50), {n: m - 1 for n, m in model.matrices().items()})
     model.save(folder)
 
 
@@ -148,7 +148,7 @@ def save_begun(folder):
     """Put a run that has gone a little way there."""
     model = Word2Vec(loss="relaxed", dim=4, workers=1, epochs=9).trainer(encoded_pairs()).model
     model.origin.input = {"kind": "pairs", "files": ["pairs.csv"], "header": True, "item_col": 1}
-    model.position = Position(2, 1, 0.5, 3.25, 100)
+    model.position = Progress(2, 1, 0.5, 3.25, 100)
     model.save(folder)
 
 

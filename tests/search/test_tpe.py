@@ -36,7 +36,7 @@ def searched(tpe, metric, trials=(), curve=None):
     found = []
     for options in tpe:
         value = metric.sign * -loss_of(options)
-        gone = any(tpe.gives_up(event, True) for event in (curve or (lambda value: ()))(value))
+        gone = any(tpe.should_prune(event, True) for event in (curve or (lambda value: ()))(value))
         reason = "given up" if gone else None
         tpe.tell([Trial(options, 1, {} if gone else {metric.name: value}, None if gone else 1.0, 0.1, reason)], metric)
         found.append((options, gone))
@@ -98,7 +98,7 @@ def test_planned_combinations_are_never_given_up():
     planned = Planned([{"alpha": 0.1}])
     planned.begin([], None)
     assert list(planned) == [{"alpha": 0.1}] and len(planned) == 1
-    assert not any(planned.gives_up(event, True) for event in curve(1e9))
+    assert not any(planned.should_prune(event, True) for event in curve(1e9))
 
 
 def test_the_command_searches_gives_up_and_goes_on(tmp_path, monkeypatch, run_cli):

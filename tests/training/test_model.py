@@ -12,7 +12,7 @@ from w2vneg.config import TrainConfig
 from w2vneg.ground.errors import ConfigError, InputError, OutputError
 from w2vneg.run.folder import check_place
 from w2vneg.run.model import Model
-from w2vneg.run.state import Good, Position
+from w2vneg.run.state import LastGoodState, Progress
 
 FILES = [
     "config.json",
@@ -49,7 +49,7 @@ def model():
     vocab = Vocabulary(["the", "zwölf", "a"], [9, 5, 2])
     model = Model.fresh(vocab, TrainConfig(dim=4, seed=7).resolved())
     model.vectors_out[:] = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
-    model.position = Position(epoch=2, round=3, alpha_factor=0.25, loss_sum=1 / 3, pairs=10**12)
+    model.position = Progress(epoch=2, round=3, alpha_factor=0.25, loss_sum=1 / 3, pairs=10**12)
     model.extra = {"learned": np.arange(3, dtype=np.float32)[:, None]}
     model.history = [{"event": "EpochDone", "loss": 0.1}, {"event": "Interrupted"}]
     return model
@@ -278,7 +278,9 @@ def test_a_history_with_a_number_that_is_not_finite_does_not_lose_the_model(fold
 
 def test_a_state_to_go_back_to_comes_back_and_is_checked(model, folder):
     assert Model.load(folder).good is None
-    model.good = Good(Position(epoch=2, round=1), {name: matrix + 1 for name, matrix in model.matrices().items()})
+    model.good = LastGoodState(
+        Progress(epoch=2, round=1), {name: matrix + 1 for name, matrix in model.matrices().items()}
+    )
     model.save(folder)
     good = Model.load(folder).good
     assert good.position == model.good.position

@@ -18,7 +18,7 @@ from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.events import RolledBack, RoundDone
 from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.exclusion import ExcludeNone
-from w2vneg.kernels.groups import Plugs, Shape
+from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
@@ -62,7 +62,7 @@ def run(drawn, own, first=1, last=2, gaps=False, alpha=ALPHA, bounded=False, **o
     after = before.copy()
     loss, pairs = run_shard(
         Plugs(source, sampler, weigher, LOSSES["relaxed"].from_options(config, SETTING), ExcludeNone()),
-        Shape(2, N, int(shared), False, bounded, gaps=gaps),
+        LoopSpec(2, N, int(shared), False, bounded, gaps=gaps),
         Rows(after[0], 0, N_VOCAB, 0),
         Rows(after[1], 0, N_VOCAB, 0),
         TOKENS,

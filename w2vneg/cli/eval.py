@@ -27,7 +27,7 @@ def evaluate():
     "sets",
     metavar="NAME|FILE",
     multiple=True,
-    shown=" ".join(DEFAULT_SETS),
+    default_text=" ".join(DEFAULT_SETS),
     help="A set of 'w2vneg data list', all, or a file of word, word, score. May be repeated.",
 )
 @reads_vectors
@@ -134,7 +134,7 @@ def analogy(vectors, questions, restrict_vocab, half, readout, mirror, as_json):
 @evaluate.command()
 @click.argument("model", type=click.Path())
 @option("--corpus", required=True, metavar="PATH|NAME", help="Text that the model was not trained on.")
-@option("--window", type=click.IntRange(min=1), shown="the model's", help="Context size: tokens on each side.")
+@option("--window", type=click.IntRange(min=1), default_text="the model's", help="Context size: tokens on each side.")
 @mirror_option
 @json_option
 def likelihood(model, corpus, window, mirror, as_json):

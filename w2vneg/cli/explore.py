@@ -10,7 +10,7 @@ from .titles import titles_of, titles_options
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS...")
-@option("--port", type=click.IntRange(0, 65535), default=0, shown="a free one", help="Port of 127.0.0.1.")
+@option("--port", type=click.IntRange(0, 65535), default=0, default_text="a free one", help="Port of 127.0.0.1.")
 @option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @readout_option
 @option("--map", "way", metavar="NAME", default="pca", help="Map of all words: pca, umap or none.")

@@ -29,7 +29,7 @@ class _Formats(click.Choice):
     "format_",
     type=_Formats(),
     metavar="NAME",
-    shown="by the suffix of OUT",
+    default_text="by the suffix of OUT",
     help="Format to write, such as npz or parquet; docs/formats.md lists them.",
 )
 @reads_vectors
@@ -37,7 +37,7 @@ class _Formats(click.Choice):
     "--precision",
     metavar="N",
     type=click.IntRange(1, 9),
-    shown="exact",
+    default_text="exact",
     help="Significant digits of word2vec text.",
 )
 @option(

@@ -34,22 +34,30 @@ class Option(click.Option):
     section : str, one of `SECTIONS`; part : str, of the section, a heading of ``--help-all``
     common : bool, ``--help`` lists it, with the first sentence of its help
     kinds : of `DATA`, those that the option is for; readers : str, who reads it, or beside what, in words
-    shown : str, the default as the help prints it, where it is not the value itself
+    default_text : str, the default as the help prints it, where it is not the value itself
     """
 
     def __init__(
-        self, *declarations, section="run", part="", common=True, kinds=DATA, readers="", shown=None, **attributes
+        self,
+        *declarations,
+        section="run",
+        part="",
+        common=True,
+        kinds=DATA,
+        readers="",
+        default_text=None,
+        **attributes,
     ):
         of_type = attributes.get("type")
         attributes["metavar"] = attributes.get("metavar") or _METAVARS.get(of_type) or _METAVARS.get(type(of_type))
         super().__init__(*declarations, **attributes)
         self.section, self.part, self.common, self.kinds, self.readers = section, part, common, kinds, readers
         plain = not (self.is_flag or self.multiple) and isinstance(self.default, str | int | float)
-        self.shown = shown or (str(self.default) if plain else None)
+        self.default_text = default_text or (str(self.default) if plain else None)
 
     def get_help_record(self, ctx):
         flags, _ = super().get_help_record(ctx)
-        default = f"default: {self.shown}" if self.shown else "required" if self.required else ""
+        default = f"default: {self.default_text}" if self.default_text else "required" if self.required else ""
         facts = "; ".join(fact for fact in (self.readers, default) if fact)
         return flags, self.help + (f"  [{facts}]" if facts else "")
 
@@ -63,7 +71,13 @@ class Option(click.Option):
         """
         flags, _ = super().get_help_record(ctx)
         text = self.help.partition(". ")[0].removesuffix(".") + "."
-        default = " [required]" if self.required else f" [{self.shown}]" if self.shown and not self.is_flag else ""
+        default = (
+            " [required]"
+            if self.required
+            else f" [{self.default_text}]"
+            if self.default_text and not self.is_flag
+            else ""
+        )
         fits = column + len(text + default) + 4 <= width  # 4: click's indent, and the gap between the columns
         return flags.partition(" / ")[0].ljust(column), text + (default if fits else "")
 
@@ -254,7 +268,7 @@ def _option_of_sources(item):
         is_flag=kind is bool,
         multiple=about["files"],
         default=None,
-        **_told(item, [f"--{name}" for name in names], about["shown"]),
+        **_told(item, [f"--{name}" for name in names], about["default_text"]),
     )
 
 
@@ -268,7 +282,7 @@ def _option_of_config(item):
     """Return the click option of a field of `TrainConfig`."""
     about = item.metadata
     section, part = place_of(item)
-    valued = {"is_flag": False, "flag_value": about["alone"]} if about["alone"] else {}
+    valued = {"is_flag": False, "flag_value": about["flag_value"]} if about["flag_value"] else {}
     return Option(
         [declared_flags(item), item.name],
         section=section,
@@ -289,7 +303,7 @@ def _told(item, readers, default):
         "common": about["common"],
         "metavar": about["metavar"] or "|".join(about["choices"] or ()),
         "readers": f"for {', '.join(readers)}" if len(readers) > 1 else "",
-        "shown": None if default == "none" and not about["choices"] else default,
+        "default_text": None if default == "none" and not about["choices"] else default,
     }
 
 
@@ -323,7 +337,7 @@ def shown(item):
     from ..config.table import shown_default
 
     about = item.metadata
-    if kind_of(item) is bool and about["shown"] is None and not about.get("readers") and off_of(item):
+    if kind_of(item) is bool and about["default_text"] is None and not about.get("readers") and off_of(item):
         return flag_of(item, item.default)
     return shown_default(item)
 

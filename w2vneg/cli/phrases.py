@@ -31,7 +31,7 @@ def _reading_options(command):
     default="word2vec",
     help="Score of a pair: word2vec's, which is gensim's default too, or npmi, from -1 to 1.",
 )
-@option("--threshold", type=float, shown="10; npmi: 0.5", help="Minimum score of a phrase.")
+@option("--threshold", type=float, default_text="10; npmi: 0.5", help="Minimum score of a phrase.")
 @option("--passes", type=int, default=1, help="Passes over the text: 2 finds phrases of up to four words, and so on.")
 @_reading_options
 @option("--lowercase", is_flag=True, help="Lower-case the text.")

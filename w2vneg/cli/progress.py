@@ -172,7 +172,7 @@ def compiling_told(note):
     note : callable, called with sentences
     """
     from ..ground.jit import cache_folder
-    from ..ground.jit.watching import watched
+    from ..ground.jit.compile_events import watched
 
     told = False
 

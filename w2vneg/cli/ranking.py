@@ -40,7 +40,7 @@ class _Ks(click.ParamType):
     "--train",
     metavar="FILE",
     multiple=True,
-    shown="the files of --exclude-known, else popularity only, by the model's counts",
+    default_text="the files of --exclude-known, else popularity only, by the model's counts",
     help="Pairs that the baselines count. May be repeated.",
 )
 @option(
@@ -50,7 +50,7 @@ class _Ks(click.ParamType):
     default="exact",
     help="Mean percentile rank over the whole catalogue, or over targets drawn from it, as in RS eq. 10.",
 )
-@option("--samples", type=click.IntRange(min=1), shown="100", help="Targets drawn for --mpr sampled.")
+@option("--samples", type=click.IntRange(min=1), default_text="100", help="Targets drawn for --mpr sampled.")
 @option(
     "--bootstrap",
     type=click.IntRange(min=0),

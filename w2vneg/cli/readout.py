@@ -7,7 +7,7 @@ from .options import option
 readout_option = option(
     "--readout",
     metavar="NAME",
-    shown="as trained",
+    default_text="as trained",
     help="Read-out of a model folder: in, out, sum, both or context, perhaps +letters.",
 )
 _OOV = option(

@@ -12,7 +12,7 @@ _TITLES = option(
 _COLUMNS = option(
     "--titles-cols",
     metavar="ID,NAME",
-    shown="1,2",
+    default_text="1,2",
     help="Columns of --titles, by number from 1 or by name.",
 )
 

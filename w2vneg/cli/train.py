@@ -54,7 +54,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     "--output",
     metavar="PATH",
     section="output",
-    shown="vectors.txt; none with --save-model",
+    default_text="vectors.txt; none with --save-model",
     help="Vectors, as word2vec text. A resumed run writes them where they went before.",
 )
 @option(
@@ -70,7 +70,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     section="output",
     common=False,
     readers="with --save-model",
-    shown="10",
+    default_text="10",
     help="Save the model this often within an epoch, in at most 1 % of the time.",
 )
 @option("--force", is_flag=True, section="output", help="Overwrite existing vectors or models.")

@@ -41,7 +41,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     type=click.IntRange(min=1),
     metavar="N",
     section="search",
-    shown="every combination of --grid",
+    default_text="every combination of --grid",
     help="Draw N combinations from --grid and --range.",
 )
 @option(

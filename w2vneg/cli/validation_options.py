@@ -20,7 +20,7 @@ _OPTIONS = (
     option(
         "--metric",
         metavar="NAME",
-        shown="mpr",
+        default_text="mpr",
         help="Metric to choose by. Of held-out pairs mpr, ndcg@10, nll or another of docs/ranking.md; without --valid "
         "a word set, such as men-dev or google-dev.",
     ),
@@ -28,7 +28,7 @@ _OPTIONS = (
         "--patience",
         type=click.IntRange(min=1),
         metavar="N",
-        shown="run all epochs",
+        default_text="run all epochs",
         help="Stop after N evaluations without improvement.",
     ),
     option(
@@ -36,7 +36,7 @@ _OPTIONS = (
         type=float,
         metavar="EPOCHS",
         common=False,
-        shown="1",
+        default_text="1",
         help="Epochs between evaluations, such as 0.5.",
     ),
     option(
@@ -165,7 +165,7 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
 def _on_a_set(encoded, mirror, chosen, note=None):
     """Return the `SetValidation`; `note`, if given, that it is of a set on which results are reported."""
     from ..ground.errors import ConfigError
-    from ..run.on_sets import SetValidation
+    from ..run.wordset_validation import SetValidation
 
     if not encoded.traversal.of_words:
         raise ConfigError(

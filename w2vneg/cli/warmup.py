@@ -16,7 +16,7 @@ from .options import GroupedCommand, config_options, json_option, option, quiet_
     metavar="KIND",
     multiple=True,
     default=("text",),
-    shown="text",
+    default_text="text",
     section="data",
     help="Data to train on: text, baskets, pairs or graph. Ratings are baskets, or pairs if rectangular. "
     "May be repeated.",

@@ -106,12 +106,12 @@ def in_words(names, last="and"):
 
 
 def settled(config, given):
-    """Return what the chosen plugs make of their options (`plugs.Plug.settle`)."""
+    """Return what the chosen plugs make of their options (`plugs.Plug.normalise_options`)."""
     values = {}
     for kind in ("loss", "weigher", "sampler", "inputs"):
         name = getattr(config, kind)
         if name in KINDS[kind]:
-            values |= KINDS[kind][name].settle(config, given)
+            values |= KINDS[kind][name].normalise_options(config, given)
     return values
 
 

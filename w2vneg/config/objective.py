@@ -35,7 +35,7 @@ class ObjectiveOptions:
         metavar="NAME",
         group="objective",
         common=True,
-        shown="text: relaxed, graphs: ns, items: us",
+        default_text="text: relaxed, graphs: ns, items: us",
     )
     sampler: str | None = option(
         None,
@@ -43,7 +43,7 @@ class ObjectiveOptions:
         metavar="NAME",
         group="objective",
         common=True,
-        shown="the preset's",
+        default_text="the preset's",
     )
     preset: str | None = option(
         None, "The name by which the objective was chosen, for reports; set by `resolved`.", group=None
@@ -60,21 +60,21 @@ class ObjectiveOptions:
         "How negatives are weighted; 'w2vneg objectives' lists weighers.",
         metavar="NAME",
         group="objective",
-        shown="the preset's, mostly none",
+        default_text="the preset's, mostly none",
     )
     absolute_softmax: bool | None = option(
         None,
         "Take |x . y| as the logit, as in eq. 11 of the kernel paper.",
-        off="signed-softmax",
+        negative_flag="signed-softmax",
         group="objective",
-        shown="the preset's, mostly no",
+        default_text="the preset's, mostly no",
     )
     plugin: str | None = option(
         None,
         "Import a module or file first, which registers losses, samplers or weighers of your own.",
         metavar="NAME|FILE",
         group="objective",
-        shown="none",
+        default_text="none",
     )
     negatives: int | None = option(
         None,
@@ -83,17 +83,17 @@ class ObjectiveOptions:
         at_most=10000,
         group="objective",
         common=True,
-        shown="ns: 5, relaxed: 10, …",
+        default_text="ns: 5, relaxed: 10, …",
     )
     share_negatives: str | None = option(
         None,
         "centre: all positives of a centre share one set of negatives; fastest, with fewer comparisons. window: all "
         "words around a word share one and are each compared with all of it; faster, for noise that does not depend "
         "on the centre. The flag alone means centre.",
-        otherwise=_sharing,
-        alone="centre",
+        coerce=_sharing,
+        flag_value="centre",
         group="objective",
-        shown="no, ns: window, where it can be",
+        default_text="no, ns: window, where it can be",
         choices=SHARINGS,
     )
     exclude: str | None = option(
@@ -101,6 +101,6 @@ class ObjectiveOptions:
         "Negatives to skip: none; target, the positive itself; window, any positive of the centre; known, any word "
         "seen near the centre anywhere in the data.",
         group="objective",
-        shown="the preset's",
+        default_text="the preset's",
         choices=EXCLUSIONS,
     )

@@ -46,7 +46,7 @@ class RanksOptions:
         group="ranks",
     )
     ranks: int | None = option(
-        None, "Number of ranks that share the data.", at_least=1, at_most=1024, group="ranks", shown="local: 1"
+        None, "Number of ranks that share the data.", at_least=1, at_most=1024, group="ranks", default_text="local: 1"
     )
     rank_shares: str | None = option(
         None,
@@ -54,33 +54,33 @@ class RanksOptions:
         metavar="NUMBERS",
         check=lambda text: text is None or shares_in(text),
         group="ranks",
-        shown="equal shares",
+        default_text="equal shares",
     )
     ray_address: str | None = option(
         None,
         "Running Ray cluster: HOST:PORT or auto.",
         metavar="ADDRESS",
         group="ranks",
-        shown="a new one on this machine",
+        default_text="a new one on this machine",
     )
     exchange_every: str | None = option(
         None,
         "Tokens that a rank trains on between exchanges.",
         metavar="TOKENS|auto",
         check=lambda text: text is None or _check_every(text),
-        otherwise=_from_number,
+        coerce=_from_number,
         group="ranks",
-        shown="auto",
+        default_text="auto",
     )
     exchange_dtype: str | None = option(
-        None, "Number format of exchanges.", choices=DTYPES, group="ranks", shown="float16"
+        None, "Number format of exchanges.", choices=DTYPES, group="ranks", default_text="float16"
     )
     rank_alpha: float | None = option(
         None,
         "Factor on alpha, as ranks exchange seldom.",
         above=0,
         group="ranks",
-        shown="by the number of ranks and exchanges",
+        default_text="by the number of ranks and exchanges",
     )
 
 

@@ -17,7 +17,7 @@ class RunOptions:
         metavar="NAME",
         group="model",
         common=True,
-        shown="text: both, items: in",
+        default_text="text: both, items: in",
     )
     source: str = option("text", "What is read; set by the option that names it.", group=None)
     rectangular: bool = option(False, "Centres and targets are two kinds of things; set by what is read.", group=None)
@@ -27,13 +27,13 @@ class RunOptions:
         at_least=1,
         group="corpus",
         common=True,
-        shown="text: 5, items: 1",
+        default_text="text: 5, items: 1",
     )
     max_vocab: int | None = option(
-        None, "Keep only the most frequent words or items.", at_least=2, group="corpus", common=True, shown="all"
+        None, "Keep only the most frequent words or items.", at_least=2, group="corpus", common=True, default_text="all"
     )
     encoding: str = option("utf-8", "Text encoding of the data.", metavar="NAME", group="corpus")
-    lowercase: bool = option(False, "Lower-case the text.", off="keep-case", group="corpus", common=True)
+    lowercase: bool = option(False, "Lower-case the text.", negative_flag="keep-case", group="corpus", common=True)
     epochs: int = option(5, "Passes over the data.", at_least=1, group="run", common=True)
     alpha: float | None = option(
         None,
@@ -41,9 +41,11 @@ class RunOptions:
         above=0,
         group="run",
         common=True,
-        shown="the preset's: 0.05, on text us 0.1, nce 0.025, mle 0.0125, ranking and hinge 0.006, …",
+        default_text="the preset's: 0.05, on text us 0.1, nce 0.025, mle 0.0125, ranking and hinge 0.006, …",
     )
-    min_alpha: float | None = option(None, "Final learning rate.", at_least=0, group="run", shown="alpha / 10000")
+    min_alpha: float | None = option(
+        None, "Final learning rate.", at_least=0, group="run", default_text="alpha / 10000"
+    )
     workers: int | None = option(
         None,
         "Parallel workers. With one a seed repeats to the bit; with several, while all rows are private.",
@@ -51,7 +53,7 @@ class RunOptions:
         at_most=1024,
         group="run",
         common=True,
-        shown="all cores",
+        default_text="all cores",
     )
     seed: int = option(1, "Random seed.", at_least=0, at_most=2**63 - 1, group="run", common=True)
     private_rows: int | None = option(
@@ -59,11 +61,11 @@ class RunOptions:
         "Rows of the most frequent words that each worker copies; merged after every round. 0 is plain Hogwild.",
         at_least=0,
         group="run",
-        shown="16,000 / workers",
+        default_text="16,000 / workers",
     )
     bounded_steps: bool = option(
         True,
         "Limit the step of a centre to about one unit of logit. Switch it off for experiments only.",
-        off="unbounded-steps",
+        negative_flag="unbounded-steps",
         group="run",
     )

@@ -13,7 +13,15 @@ from ..objectives.weighers import WEIGHERS
 KINDS = {"source": TRAVERSALS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
 """Option that names a plug -> where plugs of that kind are registered."""
 
-_FACTS = ("help", "limits", "infinite", "choices", "off", "alone", "metavar")  # what plugs must agree about
+_FACTS = (
+    "help",
+    "limits",
+    "infinite",
+    "choices",
+    "negative_flag",
+    "flag_value",
+    "metavar",
+)  # what plugs must agree about
 
 
 def gather(own):
@@ -81,8 +89,8 @@ def default_for(item, kind, plug):
 def shown_default(item, kind=None, plug=None):
     """Return an option's default as help prints it; of one plug, or of all that read it."""
     about = item.metadata
-    if about["shown"] is not None:
-        return about["shown"]
+    if about["default_text"] is not None:
+        return about["default_text"]
     by_plug = {name: value for names in about.get("readers", {}).values() for name, value in names.items()}
     if plug is not None:
         by_plug = {plug: default_for(item, kind, plug)}

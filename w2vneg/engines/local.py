@@ -36,7 +36,7 @@ class LocalEngine(InMemoryEngine):
         Its matrices become views into the engine's replicated ones.
     walk : Walk
     plugs : Plugs
-    shape : Shape
+    shape : LoopSpec
     block : int
         Largest number of positions in a worker's block.
     workers, n_private, seed : int

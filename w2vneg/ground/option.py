@@ -18,12 +18,12 @@ def option(
     at_most=None,
     infinite=False,
     choices=None,
-    off=None,
-    alone=None,
+    negative_flag=None,
+    flag_value=None,
     metavar=None,
-    shown=None,
+    default_text=None,
     check=None,
-    otherwise=None,
+    coerce=None,
     group=None,
     common=False,
     files=False,
@@ -41,17 +41,17 @@ def option(
         A number may be infinite, or the text "inf".
     choices : tuple of str, optional
         The values a text may have; of `files` names that are no files.
-    off : str, optional
+    negative_flag : str, optional
         The flag that switches a bool off, without dashes; ``no-NAME`` if None, no such flag if "".
-    alone : str, optional
+    flag_value : str, optional
         The value of a text whose flag stands without one on the command line.
     metavar : str, optional
         How the help writes the value.
-    shown : str, optional
+    default_text : str, optional
         The default as the help prints it.
     check : callable, optional
         Called with a value that is within range; raises ConfigError if it is wrong still.
-    otherwise : callable, optional
+    coerce : callable, optional
         Turns what is no text into the value of a text, or raises ConfigError.
     group : str, optional
         What an option of the run itself is about, which is its place in the help. Those of plugs stand by the plug.
@@ -61,12 +61,13 @@ def option(
         A source's option that names one file or several: its value is a tuple of str.
     """
     limits = {"at_least": at_least, "above": above, "below": below, "at_most": at_most}
-    about = {"help": help, "limits": limits, "infinite": infinite, "choices": choices, "off": off, "alone": alone}
+    about = {"help": help, "limits": limits, "infinite": infinite, "choices": choices}
+    about |= {"negative_flag": negative_flag, "flag_value": flag_value}
     about |= {
         "metavar": metavar,
-        "shown": shown,
+        "default_text": default_text,
         "check": check,
-        "otherwise": otherwise,
+        "coerce": coerce,
         "group": group,
         "common": common,
         "files": files,
@@ -102,8 +103,8 @@ def flag_of(item, value=True):
 
 def off_of(item):
     """Return the name of the flag that switches a bool off, without dashes."""
-    off = item.metadata["off"]
-    return f"no-{item.name.replace('_', '-')}" if off is None else off
+    flag = item.metadata["negative_flag"]
+    return f"no-{item.name.replace('_', '-')}" if flag is None else flag
 
 
 def checked(item, value):
@@ -128,10 +129,10 @@ def checked(item, value):
 
 
 def _checked_text(item, value):
-    choices, otherwise = item.metadata["choices"], item.metadata["otherwise"]
+    choices, coerce = item.metadata["choices"], item.metadata["coerce"]
     if not isinstance(value, str):
-        if otherwise is not None:
-            return otherwise(value)
+        if coerce is not None:
+            return coerce(value)
         raise ConfigError(f"{item.name} must be text, not {value!r}")
     if choices and value not in choices:
         raise ConfigError(f"unknown {item.name} {value!r}{did_you_mean(value, choices)}")

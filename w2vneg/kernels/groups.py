@@ -35,7 +35,7 @@ class Plugs(NamedTuple):
 _NO, _CENTRE, _WINDOW = (int(sharing) for sharing in Sharing)
 
 
-class Shape(NamedTuple):
+class LoopSpec(NamedTuple):
     """max_positives : int, pairs of the largest group; n_negatives : int, places for each pair's (or a shared group's)
     sharing : int, of `Sharing`; needs_log_q : bool, somebody reads log q
     bounded : bool, hold a group's steps to about one unit of logit (see `linalg.bound_steps`)
@@ -58,7 +58,7 @@ class Shape(NamedTuple):
 @jitable
 def of_windows(shape):
     """Return the same shape for `Sharing.WINDOW`, which the compiler then knows of."""
-    return Shape(
+    return LoopSpec(
         shape.max_positives,
         shape.n_negatives,
         _WINDOW,
@@ -261,7 +261,7 @@ def _excludes_some(exclusion, shape, scratch, group):
 
 
 @njit(borrows=True)
-def _ask_at_once(plugs, weigher_state, shape, scratch, group):
+def _step_whole_group(plugs, weigher_state, shape, scratch, group):
     """Let the loss answer for all pairs at once, where it can; return whether it did, and the sum of its losses."""
     m, draws = group.m, logit_places(shape, group.m)
     positive_weights, negative_weights = scratch.positive_weights, scratch.negative_weights
@@ -321,7 +321,7 @@ def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
     Parameters
     ----------
     plugs : Plugs; states : (state of the sampler, state of the weigher)
-    shape : Shape
+    shape : LoopSpec
     scratch : Scratch
         Holds the group's ids, rows and dot products, in `positive_logits` and `negative_logits`; gains the gradients,
         in `positive_steps` and `negative_steps`.
@@ -365,7 +365,7 @@ def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
         rng,
     ):
         return False, 0.0
-    done, value = _ask_at_once(plugs, weigher_state, shape, scratch, group)
+    done, value = _step_whole_group(plugs, weigher_state, shape, scratch, group)
     if not done:
         value = _ask_pair_by_pair(plugs, weigher_state, shape, scratch, group, alpha, rng)
     if shape.absolute:

@@ -55,7 +55,7 @@ def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
 
     Parameters
     ----------
-    plugs : Plugs; shape : Shape
+    plugs : Plugs; shape : LoopSpec
     inputs, out : Rows
     pairs : Pairs
     tasks : int64, (n_tasks,)

@@ -30,7 +30,7 @@ def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rn
 
     Parameters
     ----------
-    plugs : Plugs; shape : Shape
+    plugs : Plugs; shape : LoopSpec
     scratches : list of Scratch; inputs, out : list of Rows
         Each worker's own, and both matrices as it sees them; `inputs` as `run_shard` takes them.
     alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place

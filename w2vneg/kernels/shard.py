@@ -36,7 +36,7 @@ def run_shard(plugs, shape, inputs, out, tokens, first, last, alphas, rng, scrat
     Parameters
     ----------
     plugs : Plugs
-    shape : Shape
+    shape : LoopSpec
     inputs, out : Rows
         Both matrices as this worker sees them; updated in place. Where several rows make a vector, `inputs` are two,
         those of words and of n-grams.

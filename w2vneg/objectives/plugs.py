@@ -115,7 +115,7 @@ class Plug(metaclass=PlugType, base=True):
         return cls(**{name: getattr(options, name) for name in cls._fields if name in own})
 
     @classmethod
-    def settle(cls, options, given):
+    def normalise_options(cls, options, given):
         """Return changes to the options where some of them make others idle; {} unless overridden.
 
         options : TrainConfig, with defaults filled in; given : TrainConfig, what the user said, None for the rest

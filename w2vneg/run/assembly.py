@@ -13,7 +13,7 @@ from ..ground.events import CostEstimated
 from ..ground.registry import RunContext, Sharing
 from ..kernels.contracts import answers_log_prob, require_bodies
 from ..kernels.dense import dense_cost
-from ..kernels.groups import Plugs, Shape
+from ..kernels.groups import LoopSpec, Plugs
 from ..kernels.paths import TILE
 from ..kernels.schedule import block_size, even_block
 from ..objectives.inputs import INPUTS
@@ -32,14 +32,14 @@ class Assembly:
     engine : Engine
     loss_at_init : float, the loss with all logits 0
     started : int, how many centres begin with rows of another model
-    forewords : sequence of events, to be told before training: CostEstimated, ExchangesPlanned
+    start_events : sequence of events, to be told before training: CostEstimated, ExchangesPlanned
     config : TrainConfig, with what was left to be chosen by the data; None if that was nothing
     """
 
     engine: Engine
     loss_at_init: float
     started: int = 0
-    forewords: tuple = ()
+    start_events: tuple = ()
     config: object = None
 
 
@@ -107,7 +107,7 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     weigher = WEIGHERS[config.weigher].from_options(config, told)
     loss = LOSSES[config.loss].from_options(config, told)
     _check_together(config, loss, weigher, sampler)
-    shape = Shape(
+    shape = LoopSpec(
         walk.largest_group,
         slots,
         int(sharing),
@@ -143,7 +143,7 @@ def _assemble_paths(data, config, model, start, walk, periods):
     loss = LOSSES[config.loss].from_options(config, context)
     both_ways = config.traversal.windows and not config.ordered and not INPUTS[config.inputs].composes
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
-    shape = Shape(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
+    shape = LoopSpec(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
     started = _begin(model, [inputs], start)
     n_private = config.private_rows
     if n_private is None:
@@ -178,7 +178,7 @@ def _assemble_dense(data, config, model, start, walk):
     block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
     started = _begin(model, [], start)
     engine = DenseEngine(model, walk, loss, block, config)
-    return Assembly(engine, loss.loss_at_init(0), started, forewords=estimate)
+    return Assembly(engine, loss.loss_at_init(0), started, start_events=estimate)
 
 
 def _check_together(config, loss, weigher, sampler):

@@ -18,7 +18,7 @@ from ..ground.files.npy import read_mask, read_matrix
 from ..objectives.inputs import INPUTS
 from ..objectives.law import settled
 from .runfile import RUN_FILE, run_as_toml
-from .state import Best, Good, Origin, Position
+from .state import Best, LastGoodState, Progress, Provenance
 
 PHRASES = "phrases.tsv"
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
@@ -193,14 +193,14 @@ def _read_json(path):
 
 def _read_position(path):
     values = _read_json(path)
-    kinds = {name: type(default) for name, default in vars(Position()).items()}
+    kinds = {name: type(default) for name, default in vars(Progress()).items()}
     fits = isinstance(values, dict) and all(
         name in values and type(values[name]) in (kind, int) and 0 <= values[name] < 2**63
         for name, kind in kinds.items()
     )
     if not fits or len(values) != len(kinds) or values["alpha_factor"] > 1:
         raise InputError(f"{path}: not the position of a run (expected the numbers {', '.join(kinds)})")
-    return Position(**values)
+    return Progress(**values)
 
 
 def _read_origin(path):
@@ -214,7 +214,7 @@ def _read_origin(path):
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     if not fits or any(type(values[name]) is not kind for name, kind in kinds.items()):
         raise InputError(f"{path}: not the origin of a run (expected {', '.join(kinds)})")
-    return Origin(**values)
+    return Provenance(**values)
 
 
 _EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # what settings of a `Best` hold
@@ -248,11 +248,11 @@ def _are_figures(values):
 
 
 def _read_good(folder, matrices):
-    """Return the `Good` of a run with these matrices, or None if its latest state is the one to go back to."""
+    """Return the `LastGoodState` of a run with these matrices, or None if its latest state is the one to go back to."""
     path = folder / "good.json"
     if not path.exists() or _read_json(path) is None:  # folders from before there was any do not have it
         return None
-    return Good(_read_position(path), _read_others(folder, "good", matrices))
+    return LastGoodState(_read_position(path), _read_others(folder, "good", matrices))
 
 
 def _read_frozen(folder, matrices):

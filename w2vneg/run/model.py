@@ -11,7 +11,7 @@ from ..ground.files.memory import memory_size
 from ..objectives.inputs.subwords import rows_of_grams
 from ..objectives.plugins import are_loaded, load_plugins
 from .folder import read_model, write_model
-from .state import Best, Good, Origin, Position
+from .state import Best, LastGoodState, Progress, Provenance
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Model:
     extra : dict of str -> float32 array (n_vocab or n_out, …), rows that a plug trains for itself, by their names
     vocab_out : Vocabulary of the targets; the very object `vocab` where centres and targets are one kind of thing
     best : Best or None, where the run is evaluated on held-out pairs
-    good : Good or None, of a run that was interrupted within an epoch
+    good : LastGoodState or None, of a run that was interrupted within an epoch
     contexts : float32, (n_vocab, dim), or None: what stands around each word, for the read-outs that look at it; of the
         state that the vectors are of, once the run is over
     phrases : sequence of data.phrases.Phrase, those that were joined in its text
@@ -32,13 +32,13 @@ class Model:
     config: TrainConfig
     vectors_in: np.ndarray
     vectors_out: np.ndarray
-    position: Position = field(default_factory=Position)
+    position: Progress = field(default_factory=Progress)
     history: list = field(default_factory=list)
-    origin: Origin = field(default_factory=Origin)
+    origin: Provenance = field(default_factory=Provenance)
     extra: dict = field(default_factory=dict)
     vocab_out: Vocabulary = None  # type: ignore[assignment]
     best: Best | None = None
-    good: Good | None = None
+    good: LastGoodState | None = None
     contexts: np.ndarray | None = None
     frozen: dict = field(default_factory=dict)
     phrases: tuple = ()

@@ -192,9 +192,9 @@ def _engine_of(kind, ranks, parts, config, n_positions, plan):
     alone = plan.ranks == 1  # nothing is exchanged, and rounds are those of a run on this machine
     n_rounds = parts.engine.n_rounds if alone else plan.an_epoch
     engine = kind(ranks, n_rounds, n_positions, 1.0 if alone else plan.alpha_scale)
-    forewords = parts.forewords if alone else (*parts.forewords, plan)
+    start_events = parts.start_events if alone else (*parts.start_events, plan)
     config = dataclasses.replace(config, exchange_every=str(plan.every))
-    return dataclasses.replace(parts, engine=engine, forewords=forewords, config=config)
+    return dataclasses.replace(parts, engine=engine, start_events=start_events, config=config)
 
 
 def _copied(model):

@@ -8,7 +8,7 @@ _KNOWN_BY = 1_000_000  # numbers at either end of an array by which data are kno
 
 
 @dataclass
-class Position:
+class Progress:
     """How far a run has got: `round` rounds of epoch `epoch` (both from 0) are done.
 
     alpha_factor : float, halved at each rollback; loss_sum, pairs : of the epoch so far
@@ -22,7 +22,7 @@ class Position:
 
 
 @dataclass
-class Origin:
+class Provenance:
     """What a run trains on: n_tokens kept tokens, or different pairs.
 
     input : dict, the files and how they were read (`inputs.Input.as_dict`); empty if it was no file
@@ -73,11 +73,11 @@ class Best:
 
 
 @dataclass
-class Good:
+class LastGoodState:
     """The state that a run goes back to if it diverges, where that is an earlier one than its latest.
 
     matrices : dict of str -> float32 array, as `Model.matrices`
     """
 
-    position: Position
+    position: Progress
     matrices: dict

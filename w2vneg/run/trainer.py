@@ -19,7 +19,7 @@ from .model import Model
 from .ranked import assemble
 from .readout import look_at_contexts
 from .signals import first_signal
-from .state import Good, Origin, Position
+from .state import LastGoodState, Progress, Provenance
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
@@ -80,12 +80,12 @@ class Trainer:
         if start is not None:
             start.check(self.config)
         self.model.config = self.config
-        self.model.origin, self.model.phrases = Origin.of(corpus), corpus.phrases
+        self.model.origin, self.model.phrases = Provenance.of(corpus), corpus.phrases
         if validation is not None:
             validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model, start)
         self.engine, self.loss_at_init, self.started = parts.engine, parts.loss_at_init, parts.started
-        self._forewords = parts.forewords
+        self._start_events = parts.start_events
         self.config = self.model.config = parts.config or self.config
         if self.model.position.round > self.engine.n_rounds:
             raise ConfigError(
@@ -96,7 +96,7 @@ class Trainer:
     def _check_fits(self, model, validation):
         if model.best is not None and validation is None:
             raise ConfigError("the model to resume is evaluated on held-out pairs while it trains; give them again")
-        origin = Origin.of(self.corpus)
+        origin = Provenance.of(self.corpus)
         if (model.origin.n_tokens, model.origin.fingerprint) != (origin.n_tokens, origin.fingerprint):
             raise ConfigError(
                 f"the model to resume was trained on other data ({model.origin.n_tokens:,} known tokens or pairs, now "
@@ -157,7 +157,7 @@ class Trainer:
     def _train(self):
         clock = _Clock()
         self.model.contexts = None  # of an earlier state
-        for event in () if self.complete else self._forewords:
+        for event in () if self.complete else self._start_events:
             self._tell(event)
         with first_signal(self.stop):
             while not self.complete and (self._through or not self.stopped):
@@ -211,7 +211,7 @@ class Trainer:
         if position.round == len(rounds):
             self._end_epoch(clock)
         elif position.round != good.round:  # whoever goes on must go back no less far than an uninterrupted run
-            self.model.good = Good(good, self.engine.kept())
+            self.model.good = LastGoodState(good, self.engine.kept())
 
     def _check_data(self, good):
         """Raise InputError if the data cannot be read any more; what was trained until now is saved first."""
@@ -225,7 +225,7 @@ class Trainer:
     def _checkpoint(self, clock, good, healthy):
         """Save the model within an epoch if that is due.
 
-        good : Position, of the state to go back to; a run resumed from here must go back no less far
+        good : Progress, of the state to go back to; a run resumed from here must go back no less far
         healthy : bool, the latest state is known to be; one that is not is left to the next check
         """
         if self.checkpoints is None or not self.checkpoints.due() or not (healthy or self.engine.healthy()):
@@ -237,7 +237,7 @@ class Trainer:
         def prepare():
             self.engine.compose()
             if good is not None and self.model.position.round != good.round:
-                self.model.good = Good(good, self.engine.kept())
+                self.model.good = LastGoodState(good, self.engine.kept())
 
         self.checkpoints.save(self.model, prepare=prepare)
         self.model.good = None
@@ -275,7 +275,7 @@ class Trainer:
     def _keep(self):
         """Remember this state as good; return its position."""
         self.engine.keep()
-        return Position(**vars(self.model.position))
+        return Progress(**vars(self.model.position))
 
     def _keep_former(self):
         """Remember the good state of a run that was interrupted after it; return its position, or None without one."""

@@ -292,7 +292,7 @@ class Vectors(Keyed):
         nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k, self._coarse)
         return self.similarity(a, b), tuple(1 + count for count in nearer), self._named(rows, cosines)
 
-    def quicken(self) -> None:
+    def build_coarse_index(self) -> None:
         """Keep a copy of the vectors in bytes, a quarter of their size: `most_similar` and `compared` answer
         the same, sooner.
 

@@ -3,8 +3,8 @@
 A reader is a generator function ``read(source, *, encoding, lowercase)`` that takes an opened
 `sources.ByteStream` and yields pieces of valid UTF-8 bytes without NUL, cut anywhere, in which white space
 separates tokens and a line feed ends a sentence. It raises InputError for whatever in the file it cannot turn
-into that form. To add one, write a file in this folder (or anywhere else), decorate its function with
-``@READERS.register("name")``, and import that file below; from outside, name the file with `--plugin`.
+into that form. To add one, write a file, decorate its function with
+``@READERS.register("name")``, and name the file with `--plugin`.
 """
 
 import hashlib
@@ -12,10 +12,11 @@ from functools import partial
 from pathlib import Path
 
 from ...ground.registry import Registry
+from .text import read_text, read_words
 
 READERS = Registry("reader")
-
-from . import text  # noqa: E402, F401 (its readers register themselves in the table above)
+READERS.register("text")(read_text)
+READERS.register("words")(read_words)
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 

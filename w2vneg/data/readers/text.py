@@ -6,7 +6,6 @@ import os
 import numpy as np
 
 from ...ground.errors import ConfigError, InputError, did_you_mean
-from . import READERS
 from .counting import LONGEST_TOKEN
 from .sources import STDIN, ByteStream
 
@@ -46,7 +45,6 @@ def utf8_or_latin_1(path):
     return "utf-8"
 
 
-@READERS.register("text")
 def read_text(source, *, encoding="utf-8", lowercase=False):
     """Yield a text file as UTF-8, without a byte-order mark at its start.
 
@@ -192,7 +190,6 @@ def _whole_words(text):
     return text[: len(text) - len(last)], last
 
 
-@READERS.register("words")
 def read_words(source, *, encoding="utf-8", lowercase=False):
     """Yield a text file as UTF-8 in which blanks stand for punctuation; `kernels.text.words` says what a word is.
 

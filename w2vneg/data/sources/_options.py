@@ -13,21 +13,21 @@ def _number_of_column(value):
     raise ConfigError(f"must be the name or number of a column, not {str(value)[:40]!r}")
 
 
-def column(help, shown, common=False):
+def column(help, default_text, common=False):
     """Return the option of a column, by name or by number from 1 on."""
-    return option(None, help, shown=shown, metavar="COLUMN", otherwise=_number_of_column, common=common)
+    return option(None, help, default_text=default_text, metavar="COLUMN", coerce=_number_of_column, common=common)
 
 
 def delimiter():
     """Return the option of the sign between cells."""
     return option(
-        None, "Separator: tab, comma, semicolon, pipe, blank, :: or any other.", shown="detected", metavar="SIGN"
+        None, "Separator: tab, comma, semicolon, pipe, blank, :: or any other.", default_text="detected", metavar="SIGN"
     )
 
 
 def plain():
     """Return the option that takes a file as it is, whatever format it looks like."""
-    return option(False, "Read the file as it is, even if it looks like another format.", off="")
+    return option(False, "Read the file as it is, even if it looks like another format.", negative_flag="")
 
 
 def item_column():
@@ -47,7 +47,9 @@ def weight_column():
 
 def rectangular():
     """Return the option that makes rows and columns two kinds of things."""
-    return option(None, "Rows and columns differ in kind: users and items.", shown="by column names", common=True)
+    return option(
+        None, "Rows and columns differ in kind: users and items.", default_text="by column names", common=True
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,20 +57,20 @@ class TableOptions:
     """Of all tables."""
 
     delimiter: str | None = delimiter()
-    header: bool | None = option(None, "The first line names the columns.", shown="detected")
+    header: bool | None = option(None, "The first line names the columns.", default_text="detected")
     quoting: str | None = option(
         None,
         "none: quotes are ordinary characters. csv: a quoted cell may hold anything. auto: csv, but refuse a cell that "
         "seems to swallow rows.",
         choices=("auto", "none", "csv"),
-        shown="auto",
+        default_text="auto",
     )
     bad_rows: str | None = option(
         None,
         "error: stop at the first bad row. skip: drop and count rows with an empty cell, too many or too few cells, or "
         "a number that does not count, such as a return.",
         choices=("error", "skip"),
-        shown="error",
+        default_text="error",
     )
 
 
@@ -97,7 +99,7 @@ def ordered(default=False):
     return option(
         default,
         "Take positives from after the centre only: next words, later purchases.",
-        off="both-sides",
+        negative_flag="both-sides",
     )
 
 
@@ -109,7 +111,7 @@ def dynamic_window():
     return option(
         True,
         "Draw each centre's window from 1 to --window, as word2vec does.",
-        off="fixed-window",
+        negative_flag="fixed-window",
     )
 
 

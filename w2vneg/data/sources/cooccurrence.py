@@ -21,7 +21,7 @@ class Cooccurrence(Source):
         names: str | None = option(
             None,
             "Names of a matrix's items, one per line; give it twice if rectangular.",
-            shown="0, 1, 2, ...",
+            default_text="0, 1, 2, ...",
             metavar="FILE",
             files=True,
         )

@@ -36,7 +36,7 @@ class Edges(Source):
         )
         target_col: str | None = target_column()
         weight_col: str | None = weight_column()
-        directed: bool = option(False, "Edges lead one way, from the first node to the second.", off="")
+        directed: bool = option(False, "Edges lead one way, from the first node to the second.", negative_flag="")
 
     @classmethod
     def encode(cls, given, vocab_out=None, **shaping):

@@ -113,7 +113,7 @@ class WeightedPairs(Traversal):
         pair_weights: str | None = option(
             None,
             "enumerate: repeat each pair by its weight in an epoch. sample: draw pairs in proportion to their weights.",
-            shown="enumerate, for few whole numbers",
+            default_text="enumerate, for few whole numbers",
             choices=("enumerate", "sample"),
         )
         pairs_per_epoch: int | None = option(
@@ -121,7 +121,7 @@ class WeightedPairs(Traversal):
             "Pairs per epoch when weights are sampled.",
             at_least=1,
             at_most=2**31,
-            shown="the sum of the weights, at least the number of pairs",
+            default_text="the sum of the weights, at least the number of pairs",
         )
 
     @classmethod

@@ -17,9 +17,11 @@ class Ratings(Source):
         user_col: str | None = column("Column of users, by name or number.", "by name, else 1", common=True)
         item_col: str | None = item_column()
         rating_col: str | None = column("Column of ratings.", "by name, else 3")
-        min_rating: float | None = option(None, "Drop rows with a lower rating.", shown="none", common=True)
+        min_rating: float | None = option(None, "Drop rows with a lower rating.", default_text="none", common=True)
         time_col: str | None = column("Column of times or dates, which order a history.", "file order")
-        max_history: int | None = option(None, "Keep only this many of a user's latest items.", at_least=2, shown="all")
+        max_history: int | None = option(
+            None, "Keep only this many of a user's latest items.", at_least=2, default_text="all"
+        )
         rectangular: bool | None = rectangular()
 
     @classmethod

@@ -37,7 +37,7 @@ class Answers:
         self.subjects, self.way = subjects, way
         for one in subjects:
             if len(one.vectors) >= _MANY:
-                one.vectors.quicken()
+                one.vectors.build_coarse_index()
         self.titles = subjects[0].own_titles
         words = subjects[0].vectors.words
         lower = [word.lower() for word in words]

@@ -47,7 +47,7 @@ class Grams(Inputs, base=True):
         return cls(starts, grams, words_in, _begun((max(1, len(used)), options.dim), _GRAMS, options.seed))
 
     @classmethod
-    def settle(cls, options, given):
+    def normalise_options(cls, options, given):
         if options.minn > options.maxn:
             raise ConfigError(f"minn ({options.minn}) is above maxn ({options.maxn}), so there is no n-gram; lower it")
         return {}

@@ -54,7 +54,7 @@ class PenaltyOptions:
         None,
         "Add LAMBDA (log Z)^2 to the loss, to keep Z near 1. With SHARE, add LAMBDA / SHARE on that share of the "
         "pairs only, which is the same on average.",
-        shown="off",
+        default_text="off",
         check=parse_penalty,
         metavar="LAMBDA[,SHARE]",
     )

@@ -35,7 +35,7 @@ class NegativeSampling(Loss):
         mean_negatives: bool = option(
             False,
             "Average the negatives' terms instead of summing them, as in CSS eq. 28.",
-            off="sum-negatives",
+            negative_flag="sum-negatives",
         )
 
     takes_absolute_logits = False

@@ -29,7 +29,7 @@ class MarginOptions:
     """Options of losses on the positive's lead."""
 
     margin: float | None = option(
-        None, "Margin between the positive and its negatives.", shown="ranking: log(V - 1), hinge: 1"
+        None, "Margin between the positive and its negatives.", default_text="ranking: log(V - 1), hinge: 1"
     )
 
 

@@ -85,7 +85,7 @@ class BoltzmannOptions(NoiseOptions, MethodOptions):
         "popularity",
         "Factor on e^(s/T) in Boltzmann sampling: uniform, popularity (counts ^ noise-exponent), or a file of "
         "word<TAB>weight.",
-        otherwise=_weights,
+        coerce=_weights,
         metavar="NAME|FILE",
     )
 
@@ -132,7 +132,7 @@ class BoltzmannFamily(Sampler):
         return options.method == "exact"
 
     @classmethod
-    def settle(cls, options, given):
+    def normalise_options(cls, options, given):
         """Empty what method and degeneracy make idle; at T = ∞ draw from the degeneracy itself."""
         if math.isinf(options.temp) and options.degeneracy in DEGENERACIES:
             refuse_idle(("method", "candidates", "replaced"), "--temp inf, which draws from the degeneracy", given)
@@ -191,7 +191,7 @@ class Selfplay(Sampler):
     draws_ahead = BoltzmannFamily.draws_ahead
 
     @classmethod
-    def settle(cls, options, given):
+    def normalise_options(cls, options, given):
         return idle_of_method(options, given)
 
     @classmethod

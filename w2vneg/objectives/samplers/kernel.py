@@ -181,7 +181,7 @@ class KernelFamily(Sampler):
         return True
 
     @classmethod
-    def settle(cls, options, given):
+    def normalise_options(cls, options, given):
         """Empty what the quartic kernel does not read."""
         if options.kernel == "quartic":
             return refuse_idle(("kernel_alpha", "tree"), "--kernel quartic", given)

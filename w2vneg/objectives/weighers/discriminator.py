@@ -87,7 +87,7 @@ class Discriminator(Weigher):
             None,
             "Initial learning rate of the discriminator; it decays as alpha does.",
             above=0,
-            shown="alpha",
+            default_text="alpha",
         )
         discriminator_steps: str = option(
             "both",

@@ -73,7 +73,7 @@ class Tpe:
             self._study.tell(self._running, _mean(trials, metric))
         self._running = None
 
-    def gives_up(self, event, first):
+    def should_prune(self, event, first):
         """Tell whether a run is to be given up after an event; `first`: it is that of the first seed."""
         if not isinstance(event, Validated) or self._running is None or not first:
             return False

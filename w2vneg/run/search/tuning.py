@@ -14,7 +14,7 @@ from ...ground.errors import ConfigError, W2vnegError
 from ...ground.events import TrialDone, TrialStarted
 from ...ground.files.locks import owned
 from ..conductor import Run, reading, resolve
-from ..state import Origin
+from ..state import Provenance
 from .trials import GIVEN_UP, Trial, TrialFolder, best_of, key_of, rows_of
 
 
@@ -85,9 +85,9 @@ def _search(encoded, config, combinations, validation, seeds, folder, listeners)
             if any(trial.seed == seed or trial.reason is not None for trial in own):
                 continue  # what fails under one seed is not tried under the next
             _tell(listeners, TrialStarted(number, planned, options, seed))
-            gives_up = partial(proposals.gives_up, first=seed == config.seed)
+            should_prune = partial(proposals.should_prune, first=seed == config.seed)
             seeded = dataclasses.replace(config, seed=seed)
-            trial, stopped = _run(encoded, seeded, options, validation, listeners, gives_up)
+            trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune)
             if trial is not None:
                 (kept.add if kept is not None else trials.append)(trial)
                 _tell_done(listeners, number, planned, trial, trials, metric)
@@ -129,7 +129,7 @@ class Planned:
     def tell(self, trials, metric):
         """Take note of the trials of the combination that was proposed last (list of Trial)."""
 
-    def gives_up(self, event, first):
+    def should_prune(self, event, first):
         """Tell whether a run is to end after an event of its training; `first`: it is that of the first seed."""
         return False
 
@@ -147,15 +147,15 @@ def check_combinations(config, combinations):
         raise refusals[0]
 
 
-def _run(encoded, config, options, validation, listeners, gives_up):
+def _run(encoded, config, options, validation, listeners, should_prune):
     """Train one trial; return (Trial, or None if it was interrupted before its end; whether Ctrl-C was pressed).
 
-    gives_up : callable, tells of an event whether the run is to end
+    should_prune : callable, tells of an event whether the run is to end
     """
     begun, hopeless = time.perf_counter(), []
 
     def look(event):
-        if not hopeless and gives_up(event):
+        if not hopeless and should_prune(event):
             hopeless.append(event)
             trainer.stop()
 
@@ -202,7 +202,7 @@ def _tell(listeners, event):
 
 def _common(encoded, config, validation):
     """Return what a search's trials have in common: dict that JSON can hold."""
-    origin = Origin.of(encoded)
+    origin = Provenance.of(encoded)
     data = [origin.fingerprint, origin.n_tokens, encoded.vocab.digest(), encoded.vocab_out.digest()]
     settings = {name: value for name, value in validation.settings.items() if name != "files"}
     return {"data": data, "validation": settings, "options": config.as_dict()}

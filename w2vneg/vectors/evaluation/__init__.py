@@ -1,21 +1,16 @@
-"""Evaluation of vectors: one file per evaluator, registered by name. An evaluator never sees the trainer.
+"""Evaluation of vectors: one file an evaluator, which never sees the trainer.
 
 Each returns a dataclass with ``as_dict()``; those over a file are called as ``evaluate(vectors, path, **options)``.
 """
 
-from ...ground.registry import Registry
-
-EVALUATORS: Registry = Registry("evaluator")
-
-from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions  # noqa: E402
-from .likelihood import LikelihoodResult, evaluate_likelihood  # noqa: E402
-from .metrics import METRICS  # noqa: E402
-from .ranking import KS, RankingResult, evaluate_ranking  # noqa: E402
-from .scores import LogitScores, cooccurrence_scores, history_scores, popularity_scores, scores_of  # noqa: E402
-from .similarity import SimilarityResult, evaluate_similarity, read_pairs  # noqa: E402
+from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions
+from .likelihood import LikelihoodResult, evaluate_likelihood
+from .metrics import METRICS
+from .ranking import KS, RankingResult, evaluate_ranking
+from .scores import LogitScores, cooccurrence_scores, history_scores, popularity_scores, scores_of
+from .similarity import SimilarityResult, evaluate_similarity, read_pairs
 
 __all__ = [
-    "EVALUATORS",
     "KS",
     "METRICS",
     "AnalogyResult",

@@ -16,7 +16,6 @@ import numpy as np
 
 from ...ground.errors import ConfigError, InputError
 from ...kernels.evaluation.analogies import count_better
-from . import EVALUATORS
 from .lookup import Lookup, read_lines
 
 KS = (1, 5, 15)
@@ -83,7 +82,6 @@ class AnalogyResult:
         return asdict(self)
 
 
-@EVALUATORS.register("analogy")
 def evaluate_analogy(vectors, path, name=None, restrict_vocab=None, half=None, case="lower"):
     """Answer the analogy questions of a file.
 

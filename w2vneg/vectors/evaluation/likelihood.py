@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ...ground.errors import InputError
-from . import EVALUATORS
 
 _SCORES = 16_000_000  # float32 numbers held at a time
 
@@ -56,7 +55,6 @@ def window_pairs(ids, offsets, window):
     return codes // n, codes % n, counts
 
 
-@EVALUATORS.register("likelihood")
 def evaluate_likelihood(score, corpus, window):
     """Normalise a model's scores and evaluate them on held-out text.
 

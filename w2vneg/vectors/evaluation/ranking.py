@@ -15,7 +15,6 @@ import scipy.sparse
 from ...ground.errors import ConfigError, InputError
 from ...kernels.evaluation.best import best_of_rows
 from ...kernels.evaluation.ranking import Question, find_places
-from . import EVALUATORS
 from .metrics import METRICS
 from .orders import TieGroups
 
@@ -63,7 +62,6 @@ class RankingResult:
         return facts.pop("figures") | facts
 
 
-@EVALUATORS.register("ranking")
 def evaluate_ranking(
     scores, pairs, n_targets, *, ks=KS, known=None, logits=True, samples=100, bootstrap=1000, seed=1, counts=None
 ):

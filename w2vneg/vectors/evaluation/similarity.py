@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import InputError
-from . import EVALUATORS
 from .lookup import Lookup, read_lines
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -63,7 +62,6 @@ class SimilarityResult:
         return asdict(self)
 
 
-@EVALUATORS.register("similarity")
 def evaluate_similarity(vectors, path, name=None, tags=None, case="lower"):
     """Correlate cosines with human scores.
 
