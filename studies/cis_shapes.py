@@ -19,7 +19,7 @@ from w2vneg.engines.engine import Round
 from w2vneg.engines.local import LocalEngine
 from w2vneg.ground.registry import RunContext, Sharing
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
-from w2vneg.kernels.groups import Plugs, Shape
+from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.pairs import ListedPairs
 from w2vneg.kernels.schedule import linear
 from w2vneg.objectives.losses import LOSSES
@@ -116,7 +116,9 @@ def train_on(centres, targets, config, full_softmax=False, size=GRID):
     exclusion = ExcludeTarget() if config.exclude == "target" else ExcludeNone()
     walk = Traversal(source, len(centres), 1, 1.0, 1, 0, vocab.counts.astype(float))
     plugs = Plugs(source, sampler, weigher, loss, exclusion)
-    engine = LocalEngine(model, walk, plugs, Shape(1, n, int(Sharing.NO), False, True), len(centres), 1, 0, config.seed)
+    engine = LocalEngine(
+        model, walk, plugs, LoopSpec(1, n, int(Sharing.NO), False, True), len(centres), 1, 0, config.seed
+    )
     block = np.array([[0, len(centres)]])
     for epoch in range(config.epochs):
         order = np.random.default_rng([config.seed, epoch]).permutation(len(centres))
