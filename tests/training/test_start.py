@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from w2vneg import Vectors, Word2Vec
+from w2vneg import Input, Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError
@@ -344,3 +344,26 @@ def test_users_and_items_join_each_on_its_side(run_cli, tmp_path, monkeypatch):
     assert "The 3 words of m begin with their vectors; 1 joined." in run.err
     grown = Model.load("n")
     assert set(grown.vocab.words) == {"u1", "u2", "u3", "u4"} and set(grown.vocab_out.words) == {"i1", "i2", "i3"}
+
+
+def test_fit_with_newer_text_reads_it_as_the_text_before(tmp_path):
+    first, second = tmp_path / "first.txt", tmp_path / "second.txt"
+    first.write_text("New York is big, said Ann.\nNew York is old, said Bob.\n" * 9)
+    second.write_text("New York is new, said Eve.\n" * 9)
+    (tmp_path / "phrases").write_text("new york\n")
+    read = Input("corpus", str(first), tokenizer="words", phrases=str(tmp_path / "phrases"))
+    word2vec = Word2Vec(dim=4, epochs=1, min_count=1, workers=1, subsample=0, lowercase=True)
+    word2vec.fit(read)
+    word2vec.save(tmp_path / "model")
+    (tmp_path / "phrases").unlink()  # the model has them
+    again = Word2Vec.load(tmp_path / "model")
+    words = list(again.fit(str(second), update=True).words)
+    assert set(words) == {"new_york", "is", "said", "big", "ann", "old", "bob", "new", "eve"}
+    assert again.model.vocab.counts[words.index("is")] == 27
+
+
+def test_what_is_wrong_with_options_is_said_before_anything_else(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["--loss", "relaxd"], ["--pairs", "no.tsv", "--loss", "ns", "--temp", "2"]):
+        result = run_cli("train", *arguments)
+        assert result.code == 1 and result.out == "" and result.err.startswith("Error: ")
