@@ -122,7 +122,7 @@ def train(
     run = Run(config, data, prior, diagnose=diagnose, mirror=mirror, **fixed)
     prior, model = run.prior, run.prior.resumed
     output = vectors_of(output, checkpoints, model, note)
-    tracking = Tracking(trackers, run.given, note)
+    tracking = Tracking(trackers, run.config, note)
     check_fixed(fixed, run.data, f"--{prior.way}" if prior.model else None)
     _check_places(output, checkpoints)
     files = [*_files_of(run.located), *fixed.values(), *filter(None, [config_path]), *files_of(held_out, model)]

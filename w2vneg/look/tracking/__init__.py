@@ -67,7 +67,7 @@ class Tracking:
     trackers : sequence of str or Tracker
         As ``csv=run.csv``.
     config : TrainConfig
-        The options of the run, its source among them, as `Word2Vec.config` has them after `reads`.
+        The options of the run, its source among them.
     warn : callable, called with a sentence when a tracker fails
 
     Raises
