@@ -71,7 +71,7 @@ def test_each_example_trains_and_resumes_in_processes_of_their_own(example):
     name, (_, train) = example
     small = ["--dim=4", "--min-count=1", "--epochs=2", "--workers=1", "--subsample=0", "--save-model=model", "--quiet"]
     small.append("--output=vectors.txt")
-    for words in ([*train, *small], ["train", "--resume", "model"]):
+    for words in ([*train, *small], ["train", "--resume", "model", "--plugin", f"{name}.py"]):
         run = subprocess.run([sys.executable, "-m", "w2vneg", *words], capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stderr
     assert np.isfinite(Vectors.load("vectors.txt").matrix).all()

@@ -51,7 +51,7 @@ def sample(n=50, dim=7, seed=0):
     return [f"wört{i}" for i in range(n)], matrix
 
 
-FILES = [name for name in formats.saved() if not formats.FORMATS[name].folder]
+FILES = [name for name in formats.saved() if formats.FORMATS[name].suffixes and formats.FORMATS[name].read]
 
 
 @pytest.mark.parametrize("format", FILES)

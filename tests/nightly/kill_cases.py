@@ -241,6 +241,8 @@ class Trial:
     def _kill_at_random(self, seed):
         rng = np.random.default_rng(seed)
         self.copy()
+        for seen in self.seen.values():
+            seen.pop("former", None)  # trials of another seed took other seconds
         story = []
         try:
             for _ in range(rng.integers(1, 4)):

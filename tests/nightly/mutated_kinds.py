@@ -71,7 +71,7 @@ def singles():
     yield "data manifest", Kind("m.toml", right.DATA_MANIFEST.encode(), reading.read_data_manifest)
     for kind in ("zip", "tgz"):
         yield f"archive {kind}", Kind(f"a.{kind}", right.archive_bytes(kind), reading.read_archive)
-    for format in (name for name in formats.saved() if not formats.FORMATS[name].folder):
+    for format in (name for name in formats.saved() if formats.FORMATS[name].suffixes and formats.FORMATS[name].read):
         yield f"vectors {format}", Kind("vectors", right.vectors_bytes(format), reading.read_vectors)
     yield "vectors fasttext", Kind("vectors", right.fasttext_bytes(), reading.read_vectors)
     without = right.vectors_bytes("word2vec").partition(b"\n")[2]

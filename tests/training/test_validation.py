@@ -112,7 +112,7 @@ def test_figures_equal_the_obvious(planted, held):
     assert figures["nll"] == pytest.approx(nll / total, rel=1e-5)
     assert figures["likelihood"] == pytest.approx(likelihood / total, rel=1e-5)
     assert figures["prec@3"] == pytest.approx(precision / total)
-    assert set(figures) == {"mpr", "nll", "likelihood", "prec@3", "recall@3", "ndcg@3"}
+    assert set(figures) >= {"mpr", "nll", "likelihood", "prec@3", "recall@3", "ndcg@3"}
 
 
 def test_centres_and_targets_of_two_kinds(tmp_path):

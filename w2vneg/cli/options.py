@@ -18,14 +18,14 @@ SECTIONS = ("data", "search", "split", "objective", "model", "run", "output")
 """Sections of the help, in their order; a command has some of them."""
 
 DATA = ("text", "items", "graph")
-"""Kinds of data that ``--help-all`` can be asked for."""
+"""Kinds of data that ``--help-all`` takes."""
 
 _PLACES = {"corpus": ("data", "vocabulary"), "ranks": ("run", "several machines")}  # group -> section and part
 _PLUGS = {"inputs": "model", "sampler": "objective", "weigher": "objective", "loss": "objective"}  # kind -> section
 _PLURALS = {"inputs": "inputs", "sampler": "samplers", "weigher": "weighers", "loss": "losses"}
 _METAVARS = {int: "N", click.IntRange: "N", float: "X"}  # by type
 _FLAGS_WIDTH = {False: 19, True: 34}  # of the column of flags, in the short and in the full help
-HELP_ALL = "w2vneg.help_all"  # what --help-all was asked for, in a context's meta
+HELP_ALL = "w2vneg.help_all"  # key of a context's meta: the value of --help-all
 
 
 class Option(click.Option):
@@ -61,9 +61,9 @@ class Option(click.Option):
         facts = "; ".join(fact for fact in (self.readers, default) if fact)
         return flags, self.help + (f"  [{facts}]" if facts else "")
 
-    def stands_in(self, asked):
-        """Tell whether it is listed; asked : what --help-all was asked for, None in the short help."""
-        return self.common if asked is None else asked not in DATA or asked in self.kinds
+    def is_listed(self, requested):
+        """Tell whether it is listed; requested : the value of --help-all, None in the short help."""
+        return self.common if requested is None else requested not in DATA or requested in self.kinds
 
     def line(self, ctx, column, width):
         """Return the flags, padded to the width of their column, and what a line of `width` characters has room for:
@@ -175,15 +175,15 @@ class GroupedCommand(click.Command):
             raise
 
     def format_options(self, ctx, formatter):
-        asked = ctx.meta.get(HELP_ALL)
-        column = _FLAGS_WIDTH[bool(asked)]
+        requested = ctx.meta.get(HELP_ALL)
+        column = _FLAGS_WIDTH[bool(requested)]
         parts = {}  # (section, part) -> records
         for param in self.get_params(ctx):
             if isinstance(param, Option):
-                if not param.stands_in(asked):
+                if not param.is_listed(requested):
                     continue
-                place = (param.section, param.part if asked else "")
-                record = param.get_help_record(ctx) if asked else param.line(ctx, column, formatter.width)
+                place = (param.section, param.part if requested else "")
+                record = param.get_help_record(ctx) if requested else param.line(ctx, column, formatter.width)
             elif isinstance(param, click.Option):  # -h, --help
                 place, record = ("output", ""), param.get_help_record(ctx)
             else:
@@ -268,7 +268,7 @@ def _option_of_sources(item):
         is_flag=kind is bool,
         multiple=about["files"],
         default=None,
-        **_told(item, [f"--{name}" for name in names], about["default_text"]),
+        **_texts_of(item, [f"--{name}" for name in names], about["default_text"]),
     )
 
 
@@ -290,13 +290,13 @@ def _option_of_config(item):
         kinds=_kinds_of(item),
         type=None if about["kind"] is bool else about["kind"],
         default=None,
-        **_told(item, [name for names in about["readers"].values() for name in names], shown(item)),
+        **_texts_of(item, [name for names in about["readers"].values() for name in names], shown(item)),
         **valued,
     )
 
 
-def _told(item, readers, default):
-    """Return what a field's option says; one reader alone goes without saying, as it is in the heading."""
+def _texts_of(item, readers, default):
+    """Return the texts of a field's option; one reader alone goes without saying, as it is in the heading."""
     about = item.metadata
     return {
         "help": about["help"],

@@ -75,7 +75,6 @@ def prior_of(given, config_path, named):
         _refuse_options({}, (), config_path, "--update takes its options from the model folder")
         model = Model.load(update)
         prior = Prior.update(model, update, freeze)
-        prior.check_data(prior.settled(named, model.config.encoding, None))
         return config_to_grow(model, update, chosen), prior, named
     return read_config(config_path, given), Prior.init(init, freeze), named or _built_in()
 

@@ -150,7 +150,7 @@ class Loss(Plug, base=True):
     """
 
     rank_alpha: float = 1.0
-    """Times alpha for many ranks that exchange seldom, as measurements have it; see `training.exchanges`."""
+    """Times alpha for many ranks that exchange seldom, as measurements have it; see `run.exchanges`."""
 
     unstable: str = "lower --alpha"
     """What to do when a run diverges, and why it may."""

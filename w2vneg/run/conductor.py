@@ -88,29 +88,29 @@ class Run:
     ) -> None:
         self.prior, self.diagnose, self.mirror = prior or Prior(), diagnose, mirror
         self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
-        asked = as_input(data)
-        self._phrases_asked = asked.phrases if isinstance(asked, Input) else ()
-        if asked is None:
+        given = as_input(data)
+        self._given_phrases = given.phrases if isinstance(given, Input) else ()
+        if given is None:
             assert self.prior.model is not None, "without data there must be a model that has some"
-            asked = input_of_model(self.prior.model, self.prior.place)
-        data = asked
-        _check_whatever_the_columns(config, data)
-        if isinstance(data, Input):
-            data = self.prior.settled(data, config.encoding, mirror)
-        self.data: Any = data
-        self.given = reading(config, data)
+            given = input_of_model(self.prior.model, self.prior.place)
+        if isinstance(given, Input):
+            if self.prior.model is None:  # else no head is read
+                _check_whatever_the_columns(config, given)
+            given = self.prior.settled(given, config.encoding, mirror)
+        self.data: Any = given
+        self.given = reading(config, given)
         self.prior.check_data(self.given)
         self.config = resolve(self.given)
         if diagnose:
             check_diagnose(self.config)
         if self.prior.rows is not None:
             self.prior.rows.check(self.config)
-        self.encoded = data if isinstance(data, Encoded) else None
+        self.encoded = given if isinstance(given, Encoded) else None
 
     @cached_property
     def located(self) -> Input:
         """The data as files that are read: names turned into paths, the model's phrases among them."""
-        return self.prior.with_phrases(self.data, self._phrases_asked).located(self.mirror)
+        return self.prior.with_phrases(self.data, self._given_phrases).located(self.mirror)
 
     def encode(self, progress: Callable[[], Any] = nullcontext) -> Encoded:
         """Read the data, with the vocabulary of the model where one grows or goes on.
@@ -221,7 +221,7 @@ def resolve(config: TrainConfig) -> TrainConfig:
 
 def _check_whatever_the_columns(config, data):
     """Refuse options before the head of a table is read, where they are wrong for one kind of things and for two."""
-    if not isinstance(data, Input) or data.rectangular is not None or "rectangular" not in data.values():
+    if data.rectangular is not None or "rectangular" not in data.values():
         return
     try:
         resolve(reading(config, data))

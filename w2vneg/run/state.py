@@ -25,7 +25,7 @@ class Progress:
 class Provenance:
     """What a run trains on: n_tokens kept tokens, or different pairs.
 
-    input : dict, the files and how they were read (`inputs.Input.as_dict`); empty if it was no file
+    input : dict, the files and how they were read (`data.inputs.Input.as_dict`); empty if it was no file
     output : str, where the vectors were to be written; empty if nowhere
     own_vocab : bool, the vocabulary was chosen from these very data, by the options of the run
     begun : dict, the options of the command line by which it began with rows of another: init, update, freeze

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Vectors(Keyed):
-    """Words and their vectors. They also answer to the names of gensim's KeyedVectors (`embeddings.keyed`).
+    """Words and their vectors. They also answer to the names of gensim's KeyedVectors (`vectors.keyed`).
 
     Parameters
     ----------

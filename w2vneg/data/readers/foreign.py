@@ -1,4 +1,4 @@
-"""Files that are none of ours are told from their first lines, and refused with what to type instead."""
+"""Foreign formats: recognised by their first lines, and refused with what to type instead."""
 
 import os
 

@@ -19,7 +19,7 @@ _PATH_SCORES = 4_000_000  # held at a time
 
 
 def scores_of(model, score="raw"):
-    """Return the scoring function of a `training.model.Model`: its logits, or the log-probabilities along its tree.
+    """Return the scoring function of a `run.model.Model`: its logits, or the log-probabilities along its tree.
 
     score : "raw", "corrected" for popularity, or the share λ of the correction; see `correction`
     """

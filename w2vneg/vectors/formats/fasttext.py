@@ -159,7 +159,7 @@ def _entries(path, stream, n_entries, n):
 
 
 def write(path, model):
-    """Write a `training.model.Model` of text as fastText reads it, atomically.
+    """Write a `run.model.Model` of text as fastText reads it, atomically.
 
     The input matrix has the words' rows and, of a model with n-grams, a row for each bucket, 0 where no word uses it:
     two million buckets of 100 numbers take 800 MB.
