@@ -271,11 +271,36 @@ def group_loss(loss, weigher, x, out, positives, drawn, log_q, n, shared, exclud
     return value, at_positives, at_drawn
 
 
-def train(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, shared, bounded, alphas, exclude=False):
+def shrink(rows, ids, rates, amount):
+    """L2 as lazy decay: every touch of a row takes it to e^(−amount · rate) of itself; rates None : no penalty."""
+    for i in ids if rates is not None else ():
+        rows[i] *= math.exp(-amount * rates[i])
+
+
+NO_DECAY = None, None
+
+
+def train(
+    groups,
+    drawn,
+    log_q,
+    inputs,
+    outputs,
+    *,
+    loss,
+    weigher,
+    n,
+    shared,
+    bounded,
+    alphas,
+    exclude=False,
+    decay=NO_DECAY,
+):
     """Do stochastic gradient descent group by group, changing `inputs` and `outputs` (float64) in place.
 
     groups : list of (place, centre, positives); `place` picks the learning rate and the draws
     drawn, log_q : (places, draws); alphas : one learning rate for each place
+    decay : rates of the rows of centres, which shrink for each pair, and of targets, which shrink as positives
     Returns (loss, pairs).
     """
     total, pairs = 0.0, 0
@@ -294,12 +319,16 @@ def train(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, shared, bo
         for target, step in zip([*positives, *ids], steps, strict=True):
             outputs[target] += step * x
         inputs[centre] += gradient
+        shrink(inputs, [centre] * len(positives), decay[0], alphas[place])
+        shrink(outputs, positives, decay[1], alphas[place])
         total += value
         pairs += len(positives)
     return total, pairs
 
 
-def train_windows(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, bounded, alphas, exclude=False):
+def train_windows(
+    groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, bounded, alphas, exclude=False, decay=NO_DECAY
+):
     """The same where negatives are shared by windows: groups are (place, word, the words around it), which are the
     centres; all logits first, then pair by pair.
     """
@@ -326,6 +355,8 @@ def train_windows(groups, drawn, log_q, inputs, outputs, *, loss, weigher, n, bo
                 gradient = gradient + step * outputs[target]
                 outputs[target] += step * x
             inputs[centre] += gradient
+        shrink(inputs, centres, decay[0], alphas[place])
+        shrink(outputs, [word] * len(centres), decay[1], alphas[place])
         pairs += len(centres)
     return total, pairs
 
@@ -407,11 +438,26 @@ def merge_changes(changes, pulls):
 
 
 def train_bags(
-    groups, drawn, log_q, words, grams, outputs, *, loss, weigher, n, shared, bounded, alphas, exclude=False
+    groups,
+    drawn,
+    log_q,
+    words,
+    grams,
+    outputs,
+    *,
+    loss,
+    weigher,
+    n,
+    shared,
+    bounded,
+    alphas,
+    exclude=False,
+    decay=(None, None, None),
 ):
     """The same where the vector is the mean of several rows, each of which takes the whole step of it.
 
     groups : list of (place, ids of words, ids of n-grams, positives); words, grams : their rows, float64
+    decay : rates of words, of n-grams and of targets
     """
     total, pairs = 0.0, 0
     for place, of_words, of_grams, positives in groups:
@@ -420,11 +466,13 @@ def train_bags(
         before = line["mean"].copy()
         one = [(place, "mean", positives)]
         options = {"loss": loss, "weigher": weigher, "n": n, "shared": shared, "bounded": bounded, "alphas": alphas}
-        value, m = train(one, drawn, log_q, line, outputs, exclude=exclude, **options)
+        value, m = train(one, drawn, log_q, line, outputs, exclude=exclude, decay=(None, decay[2]), **options)
         for i in of_words:
             words[i] += line["mean"] - before
         for g in of_grams:
             grams[g] += line["mean"] - before
+        shrink(words, of_words * len(positives), decay[0], alphas[place])
+        shrink(grams, of_grams * len(positives), decay[1], alphas[place])
         total, pairs = total + value, pairs + m
     return total, pairs
 

@@ -75,6 +75,7 @@ PAPERS = {
 # The best on development data where that is not .05 (docs/journal/2026-11-23-measurements.md).
 TEXT_ALPHAS = {"us": 0.1, "unis": 0.1, "ss": 0.1, "large-vocab": 0.1, "dns": 0.1, "nce": 0.025, "ranking": 0.006}
 TEXT_ALPHAS |= {"hinge": 0.006, "hierarchical": 0.035} | dict.fromkeys(("mle", "fs", "softmax"), 0.0125)
+OWN_ALPHAS = {"top-n": 0.1}
 ALIASES = {"css": "css-is", "importance": "is", "softmax": "mle"}
 
 
@@ -88,7 +89,7 @@ def test_a_name_means_what_its_paper_means(name):
 
 
 def test_every_preset_is_checked_here():
-    assert set(PRESETS) == {*PAPERS, *ALIASES, "relaxed", "best", "hierarchical"}
+    assert set(PRESETS) == {*PAPERS, *ALIASES, "relaxed", "best", "hierarchical", "top-n"}
     for alias, name in ALIASES.items():
         assert PRESETS[alias] is PRESETS[name] or PRESETS[alias] == PRESETS[name]
 
@@ -110,10 +111,10 @@ def test_every_loss_has_a_preset_of_its_own_name():
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_brings_the_alpha_that_was_best_for_text(name):
     config = TrainConfig(loss=name).resolved()
-    assert config.alpha == TEXT_ALPHAS.get(name, 0.05)
+    assert config.alpha == TEXT_ALPHAS.get(name, OWN_ALPHAS.get(name, 0.05))
     assert config.min_alpha == config.alpha / 10000
     for source in ("pairs", "baskets"):  # measured on text, and no good there: docs/journal/2026-11-23-measurements.md
-        assert TrainConfig(loss=name, source=source).resolved().alpha == 0.05
+        assert TrainConfig(loss=name, source=source).resolved().alpha == OWN_ALPHAS.get(name, 0.05)
 
 
 def test_the_command_lines_alpha_beats_the_files_and_the_files_beats_the_presets(tmp_path):

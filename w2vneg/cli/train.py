@@ -154,6 +154,7 @@ def train(
         note(f"Alpha goes on at {trainer.alpha:.3g}, as in a run of {trainer.config.epochs} epochs.")
     word2vec = Word2Vec(run.given)
     word2vec.model = trainer.model
+    tracking.config = trainer.config
     with tracking:
         _train(trainer, tracking, quiet)
         tell_of_loss(trainer.model.history, note)

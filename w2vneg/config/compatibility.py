@@ -13,6 +13,7 @@ from ..objectives.inputs import INPUTS
 from ..objectives.losses import LOSSES
 from ..objectives.samplers import SAMPLERS
 from ..objectives.weighers import WEIGHERS
+from .objective import l2_strengths
 from .table import KINDS, default_for
 
 NO_PRIVATE_ROWS = (
@@ -218,6 +219,12 @@ def check_inputs(config):
             f"--share-negatives window is for centres with a row of their own, not for {flag}; take --share-negatives "
             "centre or leave it out"
         )
+
+
+def check_l2(config, given):
+    """Refuse a power of a penalty that there is none of."""
+    if given.l2_power is not None and not any(l2_strengths(config.l2)):
+        raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
 
 
 def check_freeze(config):

@@ -17,6 +17,28 @@ def _sharing(value):
     return "centre" if value else "no"
 
 
+L2_POWER = 0.5  # where there is a penalty
+
+
+def _l2(value):
+    """Return what one number, or two, stand for."""
+    values = value if isinstance(value, tuple | list) else [value]
+    if not 1 <= len(values) <= 2 or not all(isinstance(one, int | float) and one >= 0 for one in values):
+        raise ConfigError(f"l2 must be one number or two, of centres and of targets, at least 0, not {value!r}")
+    return ",".join(f"{one:g}" for one in values)
+
+
+def l2_strengths(text):
+    """Return λ of the rows of centres and of targets, (float, float); ConfigError unless it is one number or two."""
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if not 1 <= len(values) <= 2 or not all(0 <= value < float("inf") for value in values):
+        raise ConfigError(f"l2 {text!r} must be one number, or two with a comma between: 1.44,0.55; 0 is none")
+    return values[0], values[-1]
+
+
 _INPUTS = {"cbow": "window", "skipgram": "row", "skip-gram": "row", "sg": "row", "fasttext": "subwords"}
 
 
@@ -35,7 +57,7 @@ class ObjectiveOptions:
         metavar="NAME",
         group="objective",
         common=True,
-        default_text="text: relaxed, graphs: ns, items: us",
+        default_text="text: relaxed, graphs: ns, items: us, users and items: top-n",
     )
     sampler: str | None = option(
         None,
@@ -103,4 +125,22 @@ class ObjectiveOptions:
         group="objective",
         default_text="the preset's",
         choices=EXCLUSIONS,
+    )
+    l2: str | None = option(
+        None,
+        "L2 penalty on rows of centres and targets. One number, or two as 1.44,0.55; 0 is none.",
+        metavar="LU[,LV]",
+        group="objective",
+        common=True,
+        default_text="the preset's, mostly 0",
+        coerce=_l2,
+        check=l2_strengths,
+    )
+    l2_power: float | None = option(
+        None,
+        "How the penalty of a row grows with its pairs c: by c to this power.",
+        at_least=0.0,
+        at_most=1.0,
+        group="objective",
+        default_text=f"{L2_POWER}",
     )

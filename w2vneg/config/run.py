@@ -34,7 +34,14 @@ class RunOptions:
     )
     encoding: str = option("utf-8", "Text encoding of the data.", metavar="NAME", group="corpus")
     lowercase: bool = option(False, "Lower-case the text.", negative_flag="keep-case", group="corpus", common=True)
-    epochs: int = option(5, "Passes over the data.", at_least=1, group="run", common=True)
+    epochs: int | None = option(
+        None,
+        "Passes over the data.",
+        at_least=1,
+        group="run",
+        common=True,
+        default_text="5, top-n: 20 at 800,000 pairs",
+    )
     alpha: float | None = option(
         None,
         "Initial learning rate; it decays linearly.",
@@ -63,9 +70,10 @@ class RunOptions:
         group="run",
         default_text="16,000 / workers",
     )
-    bounded_steps: bool = option(
-        True,
+    bounded_steps: bool | None = option(
+        None,
         "Limit the step of a centre to about one unit of logit. Switch it off for experiments only.",
         negative_flag="unbounded-steps",
         group="run",
+        default_text="yes, top-n: no",
     )

@@ -12,10 +12,19 @@ from ..data.sources import TRAVERSALS, Traversal, traversal_of
 from ..ground.errors import ConfigError, did_you_mean
 from ..ground.option import checked
 from ..objectives.inputs import INPUTS
-from ..objectives.presets import PRESETS, preset_of
+from ..objectives.presets import EPOCHS, PRESETS, preset_of
 from ..objectives.readout import DEFAULT, parse
-from .compatibility import check_inputs, check_logits, for_plugs, is_of_paths, own_negatives, settled, without_negatives
-from .objective import ObjectiveOptions
+from .compatibility import (
+    check_inputs,
+    check_l2,
+    check_logits,
+    for_plugs,
+    is_of_paths,
+    own_negatives,
+    settled,
+    without_negatives,
+)
+from .objective import L2_POWER, ObjectiveOptions, l2_strengths
 from .ranks import RanksOptions, settle_ranks, workers_of
 from .run import RunOptions
 from .synonyms import hint_for
@@ -145,10 +154,15 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         chosen = dataclasses.replace(chosen, **own_negatives(chosen, self))
         check_inputs(chosen)
         check_logits(chosen)
+        check_l2(chosen, self)
         values = settle_ranks(chosen, self)
         assert chosen.alpha is not None  # a preset has one
         if chosen.min_alpha is None:
             values["min_alpha"] = chosen.alpha / 10000
+        if chosen.l2_power is None and any(l2_strengths(chosen.l2)):
+            values["l2_power"] = L2_POWER
+        if chosen.epochs is None and not (preset.by_pairs and self.traversal.paired):
+            values["epochs"] = EPOCHS  # else the data decide
         if chosen.min_count is None:
             values["min_count"] = chosen.traversal.min_count
         if chosen.readout is None:
@@ -170,7 +184,8 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         known = PRESETS.get(self.preset)
         if known is not None and self.loss in (None, known.loss):
             return self.preset
-        return self.loss or self.traversal.loss
+        traversal = self.traversal
+        return self.loss or (traversal.bipartite_loss if self.rectangular else None) or traversal.loss
 
 
 _OWN = dict(TrainConfig.__dataclass_fields__)  # the options of every run

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..ground.jit import threads
+from ..kernels.decay import shrink_all
 from ..kernels.dense import Groups, Manner, Workspace, batch_of, collect_groups, one_blas_thread, softmax_step
 from ..kernels.round import fill_round
 from ..kernels.schedule import linear
@@ -27,17 +28,26 @@ class DenseEngine(InMemoryEngine):
     block : int, the largest number of positions in a worker's block
     config : TrainConfig
         Resolved; its workers, seed, batch, bounded_steps and absolute_softmax are read.
+    l2 : L2, optional
     """
 
-    def __init__(self, model, walk, loss, block, config):
+    def __init__(self, model, walk, loss, block, config, l2=None):
         workers = config.workers
         super().__init__(model, walk, block, workers, 0, config.seed)
         self.source, self.loss = walk.source, loss
+        self._decay = (None, None) if l2 is None else self._decay_of(l2)
         self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
         n_groups = workers * block
         # a last group may look at room for the largest one, though it fills less
         self._groups = Groups.room(n_groups, (n_groups + 1) * walk.largest_group)
         self._work = Workspace.of(min(self.batch, len(self.vectors_in)), *self.vectors_out.shape)
+
+    def _decay_of(self, l2):
+        """Return how a pair shrinks the rows of centres and those of targets."""
+        walk, alike = self.walk, len(self.vectors_in) == len(self.vectors_out)
+        assert walk.pairs_of is not None or alike  # two kinds of things come as pairs
+        pairs = walk.pairs_of or (walk.centre_weights * walk.mean_group,) * 2
+        return [l2.rates(of_targets, pairs[of_targets]) for of_targets in (False, True)]
 
     def run(self, round, alphas):
         epoch_key, _ = self._start_streams(round)
@@ -54,8 +64,11 @@ class DenseEngine(InMemoryEngine):
         return loss, int(self._groups.ends[n - 1]) if n else 0
 
     def _step(self, first, last, alpha):
-        centres, batch = batch_of(self.vectors_in, self._groups.part(first, last))
+        groups = self._groups.part(first, last)
+        centres, batch = batch_of(self.vectors_in, groups)
         manner = Manner(np.float32(alpha), self.bounded, self.absolute, np.float32(self.loss.penalty))
         loss = softmax_step(batch, self._work, self.vectors_out, manner)
         self.vectors_in[centres] = batch.rows
+        shrink_all(self.vectors_in, self._decay[0], np.repeat(groups.centres, np.diff(groups.ends, prepend=0)), alpha)
+        shrink_all(self.vectors_out, self._decay[1], groups.positives, alpha)
         return loss

@@ -40,9 +40,10 @@ class LocalEngine(InMemoryEngine):
     block : int
         Largest number of positions in a worker's block.
     workers, n_private, seed : int
+    l2 : L2, optional
     """
 
-    def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed):
+    def __init__(self, model, walk, plugs, shape, block, workers, n_private, seed, l2=None):
         super().__init__(model, walk, block, workers, n_private, seed, plugs.inputs)
         self.trained = [name for name in self.replicated if plugs.inputs is None or name not in plugs.inputs.derived]
         self._targets = walk.centre_weights if model.vocab_out is model.vocab else model.vocab_out.counts
@@ -51,6 +52,7 @@ class LocalEngine(InMemoryEngine):
         names = ("sampler", "weigher", "loss", *(("inputs",) if plugs.inputs is not None else ()))
         trained = {name: self._with_replicated(getattr(plugs, name)) for name in names}
         self.plugs = plugs._replace(**trained)
+        self._decay = {} if l2 is None else self._decay_of(l2)
         self.scratches = [make_scratch(shape, self.vectors_in.shape[1]) for _ in range(workers)]
 
     @functools.cached_property
@@ -65,6 +67,23 @@ class LocalEngine(InMemoryEngine):
             return self.plugs.loss.touched(self._targets)
         weights = np.asarray(self._targets if name.endswith("_out") else self.walk.centre_weights, np.float64)
         return weights / max(float(weights.sum()), 1e-300)
+
+    def _decay_of(self, l2):
+        """Return how a pair shrinks the rows of each matrix that centres or targets are made of (dict of str -> array).
+
+        Rows that a plug trains for itself beside them are no part of the model.
+        """
+        of_centres = {"vectors_in"} if self.inputs is None else {*self.inputs.rows}
+        rates = {name: l2.rates(False, self._pairs_of(name)) for name in of_centres}
+        return rates | {"vectors_out": l2.rates(True, self._pairs_of("vectors_out"))}
+
+    def _pairs_of(self, name):
+        """Return the pairs that move each row of a matrix in an epoch, on average: float64, (n_rows,)."""
+        walk = self.walk
+        if walk.pairs_of is not None and self.inputs is None:
+            return walk.pairs_of[name == "vectors_out"]
+        each = 1.0 if self.inputs is not None and self.inputs.around else walk.mean_group
+        return float(walk.centre_weights.sum()) * each * self._shares_of(name)
 
     def pulls(self, name, work):
         """Return how far work takes each row of a matrix to where it would settle, float64, (n_rows,), at least 0.
@@ -108,8 +127,9 @@ class LocalEngine(InMemoryEngine):
     def _rows(self, name):
         """Return a replicated matrix as each worker sees it, a list of `Rows`."""
         replicated, h, frozen = self.replicated[name], self.n_private, self.frozen.get(name)
+        decay = self._decay.get(name)
         firsts = [len(replicated) - (self.workers - k) * h for k in range(self.workers)]
-        return [Rows(replicated, h, first, k, self.width, frozen) for k, first in enumerate(firsts)]
+        return [Rows(replicated, h, first, k, self.width, frozen, decay) for k, first in enumerate(firsts)]
 
     def _batches(self, alphas):
         """Yield the launches of a round: one, or as many as a sampler that draws ahead asks for."""

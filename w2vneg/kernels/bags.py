@@ -1,6 +1,6 @@
 """The loop where the vector compared with the targets is the mean of several rows: a bag of words, of n-grams, of both.
 
-    walk a group -> gather a bag -> mean -> draw -> dots -> [...] -> bound -> update -> the whole step to each row
+    walk a group -> gather a bag -> mean -> draw -> dots -> [...] -> bound -> the whole step to each row -> shrink
 
 What stands in brackets is `groups.find_gradients`, as in the other loops. The step goes to each row of the bag
 undivided, as in word2vec.c, gensim and fastText: so their mean, too, moves by what it would as a row of its own. A row
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..ground.jit import launch, njit
 from .contracts import draw, fetches, gather, group, on_update, prefetch_hint
+from .decay import shrink
 from .frozen import step_bag, step_targets
 from .groups import EXPLODED, Group, drawn_places, find_gradients, on_own_lines, scale_steps
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, sum_rows
@@ -60,6 +61,15 @@ def add_to_bag(words, grams, bag, n_words, n_grams, step):
     """Add a step, float32 (dim,), to each row that `mean_of_bag` has found."""
     step_bag(words.frozen, words, bag.words, bag.word_rows, n_words, step)
     step_bag(grams.frozen, grams, bag.grams, bag.gram_rows, n_grams, step)
+
+
+@njit(borrows=True)
+def shrink_bag(words, grams, bag, n_words, n_grams, amount):
+    """Shrink each row of a bag; `amount` as of `decay.shrink`."""
+    for k in range(n_words):
+        shrink(words.decay, words.frozen, words, bag.words[k], amount)
+    for k in range(n_grams):
+        shrink(grams.decay, grams.frozen, grams, bag.grams[k], amount)
 
 
 @njit(loop=True)
@@ -133,6 +143,9 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
         step_targets(out.frozen, out, positives, positive_rows, positive_steps, m, x, total)
         step_targets(out.frozen, out, negatives, negative_rows, negative_steps, draws, x, total)
         add_to_bag(words, grams, bag, n_words, n_grams, total)
+        shrink_bag(words, grams, bag, n_words, n_grams, alpha * np.float32(m))
+        for k in range(m):
+            shrink(out.decay, out.frozen, out, positives[k], alpha)
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

@@ -42,6 +42,7 @@ class Rows(NamedTuple):
     replica_offset : int, row of this worker's copy of id 0; worker : int, which one it is
     width : what `width_of` gives for dim
     frozen : bool, (n_vocab,), the ids whose rows never move (see `frozen`); None: there are none
+    decay : float32, (n_vocab,), by how much a pair shrinks each id's row (see `decay`); None: not at all
     """
 
     matrix: np.ndarray
@@ -50,6 +51,7 @@ class Rows(NamedTuple):
     worker: int
     width: tuple = AnyWidth()
     frozen: np.ndarray | None = None
+    decay: np.ndarray | None = None
 
 
 @njit(borrows=True)

@@ -1,6 +1,6 @@
 """The loops of losses that decide along paths of a tree, and so need no negatives.
 
-    walk a group -> gather -> mean -> nodes of the positives' paths -> dots -> steps -> bound -> update
+    walk a group -> gather -> mean -> nodes of the positives' paths -> dots -> steps -> bound -> update -> shrink
 
 A target's logits are those of the inner nodes on its path, which the loss holds: ``starts`` and ``turns``, as
 `huffman.huffman_paths` makes them. Row v of the output matrix is inner node v. A node that lies on the paths of several
@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ground.jit import njit
-from .bags import add_to_bag, mean_of_bag
+from .bags import add_to_bag, mean_of_bag, shrink_bag
 from .contracts import gather, group, prefetch_hint
+from .decay import shrink
 from .functions import FULL, exp_into, fast_log, padded
 from .groups import EXPLODED, on_own_lines
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows, window_products, window_steps
@@ -142,6 +143,9 @@ def train_paths(shape, around, plugs, scratch, bag, path, words, grams, out, tok
             total[i] = _ZERO
         step_rows(width, matrix_out, path.rows, path.steps, n, x, total)
         add_to_bag(words, grams, bag, n_words, n_grams, total)
+        shrink_bag(words, grams, bag, n_words, n_grams, alpha * np.float32(m))
+        for k in range(n):
+            shrink(out.decay, out.frozen, out, path.nodes[k], alpha * path.passes[k])
         pairs += m
     return loss_sum, pairs
 
@@ -240,5 +244,9 @@ def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, 
                 steps[at + m :],
                 scratch.gradients,
             )
+        for k in range(m):
+            shrink(inputs.decay, inputs.frozen, inputs, centres[k], alpha)
+        for j in range(n):
+            shrink(out.decay, out.frozen, out, loss.turns[begin + j] >> 1, alpha * np.float32(m))
         pairs += m
     return loss_sum, pairs

@@ -1,6 +1,6 @@
 """The hot loop: one worker's share of one round.
 
-    walk a group -> prescore -> draw -> dots -> [prepare_group -> exclude -> weigh -> step] -> bound -> update
+    walk a group -> prescore -> draw -> dots -> [prepare_group -> exclude -> weigh -> step] -> bound -> update -> shrink
 
 Every objective goes through here; what differs is behind the sockets of `contracts`. What stands in brackets is
 `groups.find_gradients`, which four loops share: this one, that of `window` for negatives that a window shares, that of
@@ -14,6 +14,7 @@ from ..ground.jit import njit
 from ..ground.registry import Sharing
 from .bags import make_bag, train_bags
 from .contracts import draw, fetches, group, on_update, open_sampler, open_weigher, prefetch_hint, prescore
+from .decay import shrink
 from .frozen import stays, step_targets
 from .groups import (
     EXPLODED,
@@ -140,6 +141,9 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         moving = scratch.sink if stays(inputs.frozen, centre_id) else centre
         step_targets(out.frozen, out, positives, positive_rows, positive_steps, m, x, moving)
         step_targets(out.frozen, out, negatives, negative_rows, negative_steps, draws, x, moving)
+        shrink(inputs.decay, inputs.frozen, inputs, centre_id, alpha * np.float32(m))
+        for k in range(m):
+            shrink(out.decay, out.frozen, out, positives[k], alpha)
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

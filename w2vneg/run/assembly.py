@@ -5,6 +5,7 @@ import functools
 import math
 
 from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs, is_dense, is_of_paths
+from ..config.objective import l2_strengths
 from ..engines.dense import DenseEngine
 from ..engines.engine import Engine
 from ..engines.local import LocalEngine, private_rows
@@ -12,6 +13,7 @@ from ..ground.errors import ConfigError
 from ..ground.events import CostEstimated
 from ..ground.registry import RunContext, Sharing
 from ..kernels.contracts import answers_log_prob, require_bodies
+from ..kernels.decay import L2
 from ..kernels.dense import dense_cost
 from ..kernels.groups import LoopSpec, Plugs
 from ..kernels.paths import TILE
@@ -131,7 +133,7 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     plugs = sampler, weigher, loss
     started = _begin(model, [*plugs, *([] if inputs is None else [inputs])], start)
     plugs = Plugs(walk.source, *plugs, exclusion, inputs)
-    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
+    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
     return Assembly(engine, loss.loss_at_init(config.negatives), started, estimate)
 
 
@@ -153,8 +155,14 @@ def _assemble_paths(data, config, model, start, walk, periods):
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
     block = _block(walk, config, cost, n_private, periods)
     plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
-    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed)
+    engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
     return Assembly(engine, loss.loss_at_init(nodes), started)
+
+
+def _l2(config):
+    """Return the penalty on rows, None where there is none."""
+    strengths = l2_strengths(config.l2)
+    return L2(*strengths, config.l2_power) if any(strengths) else None
 
 
 def _begin(model, plugs, start):
@@ -177,7 +185,7 @@ def _assemble_dense(data, config, model, start, walk):
     block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
     block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
     started = _begin(model, [], start)
-    engine = DenseEngine(model, walk, loss, block, config)
+    engine = DenseEngine(model, walk, loss, block, config, _l2(config))
     return Assembly(engine, loss.loss_at_init(0), started, start_events=estimate)
 
 

@@ -13,6 +13,7 @@ from ..ground.events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..ground.jit import available_threads
 from ..kernels.schedule import linear
 from ..objectives.losses import LOSSES
+from ..objectives.presets import epochs_over
 from ..objectives.readout import parse
 from .diagnostics import Diagnoser
 from .model import Model
@@ -62,6 +63,9 @@ class Trainer:
     ):
         self.corpus = corpus
         self.config = config.resolved(cores=available_threads())
+        if self.config.epochs is None:
+            n_pairs = self.config.pairs_per_epoch or corpus.n_pairs
+            self.config = dataclasses.replace(self.config, epochs=epochs_over(n_pairs))
         if diagnose:
             check_diagnose(self.config)
             check_whole(corpus, "--diagnose")

@@ -34,6 +34,11 @@ class Encoded:
         return self.vocab
 
     @property
+    def n_pairs(self):
+        """How much an epoch has to learn from (float): the pairs where data are pairs, else what they consist of."""
+        return float(len(self))
+
+    @property
     def traversal(self):
         """The class of the traversal, with what is to be known of it."""
         return TRAVERSALS[self.source]

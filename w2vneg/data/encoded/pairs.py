@@ -50,6 +50,10 @@ class EncodedPairs(Encoded):
     def __len__(self):
         return self.matrix.nnz
 
+    @property
+    def n_pairs(self):
+        return float(self.matrix.sum(dtype=np.float64))
+
     def _share(self, slot, borders):
         """Deal the rows out, so that nobody else trains that centre."""
         from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it

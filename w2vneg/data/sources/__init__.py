@@ -28,6 +28,8 @@ class Traversal:
     largest_group : int, positives; mean_group : float, of a centre, about
     places : int, of scratch for each position of a block; margin : int, of scratch beside these
     centre_weights : float64, (n_in,), how often each id is the centre in an epoch, on average
+    pairs_of : (float64 (n_in,), float64 (n_out,)), pairs of each centre and of each target in an epoch, where they are
+        known; None: about `mean_group` for each time that an id is the centre
     """
 
     source: tuple
@@ -37,6 +39,7 @@ class Traversal:
     places: int
     margin: int
     centre_weights: "np.ndarray"
+    pairs_of: "tuple[np.ndarray, np.ndarray] | None" = None
 
     data = ""
     """The data that are gone through so, in the plural, with their flags: "text (--corpus)"."""
@@ -46,6 +49,9 @@ class Traversal:
 
     loss = "us"
     """The objective where none is named."""
+
+    bipartite_loss: ClassVar[str | None] = None
+    """The same for two kinds of things, as users and items, where it is another."""
 
     alpha_scale = 1.0
     """What a preset's alpha is multiplied by where none is named."""

@@ -107,6 +107,7 @@ class WeightedPairs(Traversal):
     unit = None
     windows = False
     paired = True
+    bipartite_loss = "top-n"
     example = "pairs"
 
     class Options:
@@ -127,12 +128,22 @@ class WeightedPairs(Traversal):
     @classmethod
     def of(cls, pairs, config):
         if pairs.row_weights is None:
-            return cls._over(pairs.matrix, config)
+            return cls._over(pairs.matrix, config)._counted(*_sums(pairs.matrix))
         drawn = config.pairs_per_epoch
         if drawn is not None:
             part = float(pairs.matrix.sum(dtype="float64")) / pairs.row_weights.sum()
             config = replace(config, pairs_per_epoch=max(1, round(part * drawn)))
-        return replace(cls._over(pairs.matrix, config), centre_weights=pairs.row_weights)
+        columns = pairs.vocab_out.counts - (pairs.row_weights if pairs.vocab_out is pairs.vocab else 0.0)
+        whole = replace(cls._over(pairs.matrix, config), centre_weights=pairs.row_weights)
+        return whole._counted(pairs.row_weights, columns, drawn or pairs.row_weights.sum())
+
+    def _counted(self, rows, columns, n_pairs=None):
+        """Return it with the pairs of each row and each column in an epoch, which are as their weights.
+
+        n_pairs : float, of an epoch; those of this traversal, if None
+        """
+        n_pairs = self.n_positions * self.mean_group if n_pairs is None else n_pairs
+        return replace(self, pairs_of=(rows * (n_pairs / rows.sum()), columns * (n_pairs / rows.sum())))
 
     @classmethod
     def _over(cls, matrix, config):
@@ -218,3 +229,10 @@ class WeightedPairs(Traversal):
     @classmethod
     def cooccurs(cls, pairs, config, centres):
         return pairs.matrix[centres].toarray() > 0
+
+
+def _sums(matrix):
+    """Return the sums of a matrix's rows and of its columns, float64."""
+    import numpy as np
+
+    return [np.asarray(matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0)]

@@ -67,7 +67,8 @@ class Tracking:
     trackers : sequence of str or Tracker
         As ``csv=run.csv``.
     config : TrainConfig
-        The options of the run, its source among them.
+        The options of the run, its source among them; the attribute may be set until the run begins, for the data
+        may choose some.
     warn : callable, called with a sentence when a tracker fails
 
     Raises
@@ -78,12 +79,12 @@ class Tracking:
 
     def __init__(self, trackers, config, warn=warnings.warn):
         self.trackers, self._warn = [tracker_of(one) if isinstance(one, str) else one for one in trackers], warn
-        self._config, self._told = config.resolved(cores=available_threads()), None
+        self.config, self._told = config.resolved(cores=available_threads()), None
         for tracker in self.trackers:
             tracker.check()
 
     def __enter__(self):
-        options = {name: value for name, value in self._config.as_dict().items() if value is not None}
+        options = {name: value for name, value in self.config.as_dict().items() if value is not None}
         for tracker in self.trackers:
             try:
                 tracker.begin(options)
@@ -98,7 +99,7 @@ class Tracking:
 
     def __call__(self, event):
         """Take an event of the run."""
-        epoch, metrics = event.moment(self._config.epochs), event.metrics()
+        epoch, metrics = event.moment(self.config.epochs), event.metrics()
         if not metrics or epoch is None:
             return
         if event.passing:

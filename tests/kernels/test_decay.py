@@ -1,0 +1,218 @@
+"""L2 as lazy decay: the loops against the oracle, a step against finite differences, an epoch against the penalty."""
+
+import naive
+import numpy as np
+import pytest
+from planted import two_topics
+from scripted import Scripted
+from test_bags import bags, toy_grams
+from test_kernels import assert_seen, plugs_of, replicated, stream, toy_run
+from test_paths import paths_of
+
+from w2vneg import Input, Word2Vec
+from w2vneg.config import TrainConfig
+from w2vneg.data.encoded import encode_corpus
+from w2vneg.data.inputs import encode_input
+from w2vneg.ground.errors import ConfigError
+from w2vneg.ground.registry import Sharing
+from w2vneg.kernels.decay import L2, shrink_all
+from w2vneg.kernels.exclusion import ExcludeNone
+from w2vneg.kernels.groups import LoopSpec, Plugs
+from w2vneg.kernels.huffman import huffman_paths
+from w2vneg.kernels.shard import run_shard
+from w2vneg.objectives.inputs.row import Row
+from w2vneg.objectives.inputs.subwords import Subwords
+from w2vneg.objectives.losses.hierarchical import Hierarchical
+from w2vneg.objectives.samplers._nothing import Nothing
+from w2vneg.objectives.weighers.none import Unweighted
+from w2vneg.run.trainer import Trainer
+
+
+def rates_of(*lengths):
+    rng = np.random.default_rng(8)
+    return [rng.uniform(0.5, 2.0, length).astype(np.float32) for length in lengths]
+
+
+@pytest.mark.parametrize(
+    ("loop", "shared"), [("windows", False), ("centres", True), ("centres", False), ("bags", False)]
+)
+@pytest.mark.parametrize("n_private", [0, 4])
+def test_the_loops_do_what_the_oracle_does(loop, shared, n_private):
+    n = 4
+    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n)
+    starts, grams, lists = toy_grams(len(inputs))
+    gram_rows = np.random.default_rng(5).normal(size=(7, inputs.shape[1])).astype(np.float32)
+    matrices = inputs, outputs, gram_rows
+    rates = rates_of(*map(len, matrices))
+    rows = [replicated(one, n_private, 3, 1)._replace(decay=rate) for one, rate in zip(matrices, rates, strict=True)]
+    plugs = plugs_of(source, Scripted(drawn, log_q, False), "ns", exclude=True)
+    sharing = Sharing.WINDOW if loop == "windows" else Sharing.CENTRE if shared else Sharing.NO
+    shape = LoopSpec(2 * source.window, n, int(sharing), False, True, weighed=False)
+    centres = rows[0]
+    if loop == "bags":
+        plugs, centres = plugs._replace(inputs=Subwords(starts, grams, inputs, gram_rows)), (rows[0], rows[2])
+    run_shard(plugs, shape, centres, rows[1], tokens, 0, last, (0.4, 0.1), stream())
+
+    places = np.flatnonzero(tokens[:last] >= 0)
+    wide = [matrix.astype(np.float64) for matrix in matrices]
+    options = {"loss": "ns", "weigher": "none", "n": n, "bounded": True, "exclude": True}
+    options["alphas"] = 0.4 + (0.1 - 0.4) * np.arange(last) / last
+    if loop == "bags":
+        groups = [(places[p], *rest) for p, *rest in bags("subwords", source, source.window, lists)]
+        decay = rates[0], rates[2], rates[1]
+        naive.train_bags(groups, drawn, log_q, wide[0], wide[2], wide[1], shared=shared, decay=decay, **options)
+    else:
+        groups = [(places[p], c, t) for p, c, t in naive.groups(source.ids, source.offsets, source.window)]
+        options |= {} if loop == "windows" else {"shared": shared}
+        train = naive.train_windows if loop == "windows" else naive.train
+        train(groups, drawn, log_q, wide[0], wide[1], decay=rates[:2], **options)
+    for seen, expected in zip(rows[: 3 if loop == "bags" else 2], wide, strict=False):
+        assert_seen(seen, expected, rtol=2e-4, atol=2e-5)
+
+
+def whole_step(loss, l2, alpha):
+    """Return by how much a tiny step on all groups of a toy moves both matrices, as descent; and what it ran on."""
+    n = 3
+    source, tokens, last, inputs, outputs, drawn, log_q = toy_run(n)
+    rows = [replicated(one, 0, 1, 0) for one in (inputs, outputs)]
+    if l2 is not None:
+        rows = [one._replace(decay=rate) for one, rate in zip(rows, l2, strict=True)]
+    plugs = plugs_of(source, Scripted(drawn, log_q, False), loss)
+    shape = LoopSpec(2 * source.window, n, int(Sharing.NO), plugs.loss.needs_log_q, False, weighed=False)
+    run_shard(plugs, shape, *rows, tokens, 0, last, (alpha, alpha), stream())
+    moved = [(before - after.matrix) / alpha for before, after in zip((inputs, outputs), rows, strict=True)]
+    return moved, naive.groups(source.ids, source.offsets, source.window), inputs, outputs
+
+
+@pytest.mark.parametrize("loss", ["ns", "relaxed"])
+def test_the_decay_is_the_gradient_of_the_penalty(loss):
+    """To first order in alpha what L2 adds to a step is d/drow of ½ Σ rate · pairs · ‖row‖², by central differences."""
+    alpha = 1e-3
+    (plain_in, plain_out), groups, inputs, outputs = whole_step(loss, None, alpha)
+    rates = rates_of(len(inputs), len(outputs))
+    (own_in, own_out), *_ = whole_step(loss, rates, alpha)
+    pairs = np.zeros((2, len(inputs)))
+    for _, centre, positives in groups:
+        pairs[0, centre] += len(positives)
+        np.add.at(pairs[1], positives, 1)
+
+    def penalty(matrix, side):
+        return 0.5 * float((rates[side] * pairs[side]) @ (matrix.astype(np.float64) ** 2).sum(axis=1))
+
+    for side, added, matrix in ((0, own_in - plain_in, inputs), (1, own_out - plain_out, outputs)):
+        for row, column in ((0, 0), (3, 2), (9, 5)):
+            up, down = matrix.astype(np.float64), matrix.astype(np.float64)
+            up[row, column] += 1e-4
+            down[row, column] -= 1e-4
+            slope = (penalty(up, side) - penalty(down, side)) / 2e-4
+            assert added[row, column] == pytest.approx(slope, abs=0.02, rel=0.02)
+
+
+def test_an_epoch_of_decay_is_the_whole_penalty():
+    counts = np.array([100.0, 9.0, 1.0, 0.2])
+    rates = L2(1.5, 0.0, 0.5).rates(False, counts)
+    assert L2(1.5, 0.0, 0.5).rates(True, counts) is None
+    np.testing.assert_allclose(rates[:3] * counts[:3], 1.5 * np.sqrt(counts[:3]), rtol=1e-6)
+    assert rates[3] == rates[2]  # rarer than once an epoch
+    matrix = np.ones((4, 3), np.float32)
+    shrink_all(matrix, rates, np.repeat(np.arange(3), [100, 9, 1]), 0.01)
+    np.testing.assert_allclose(matrix[:, 0], np.exp(-0.01 * np.append(1.5 * np.sqrt(counts[:3]), 0.0)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("windows", [False, True])
+def test_nodes_of_paths_shrink_for_each_pair_that_passes_them(windows):
+    """At a learning rate of nearly nothing the decay of a large rate is all that moves a row."""
+    source, tokens, last, inputs, outputs, *_ = toy_run(3)
+    starts, turns = huffman_paths(np.arange(len(inputs), 0, -1))
+    paths, rates, alpha = paths_of(starts, turns), rates_of(len(inputs), len(outputs)), 1e-6
+    rates = [rate * np.float32(1e5) for rate in rates]
+    rows = [replicated(m, 0, 1, 0)._replace(decay=r) for m, r in zip((inputs, outputs), rates, strict=True)]
+    plugs = Plugs(source, Nothing(), Unweighted(), Hierarchical(starts, turns), ExcludeNone(), Row())
+    shape = LoopSpec(4, 5, int(Sharing.WINDOW if windows else Sharing.NO), False, True, weighed=False)
+    run_shard(plugs, shape, (rows[0], rows[0]), rows[1], tokens, 0, last, (alpha, alpha), stream())
+    wide_in, wide_out = inputs.astype(np.float64), outputs.astype(np.float64)
+    for _, centre, positives in naive.groups(source.ids, source.offsets, source.window):
+        naive.shrink(wide_in, [centre] * len(positives), rates[0], alpha)
+        naive.shrink(wide_out, [node for one in positives for node, _ in paths[one]], rates[1], alpha)
+    np.testing.assert_allclose(rows[0].matrix, wide_in, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(rows[1].matrix, wide_out, rtol=1e-3, atol=1e-4)
+
+
+PAIRS = [(f"u{k % 40}", f"i{k * 7 % 23}", 1 + k % 3) for k in range(600)]
+SMALL = {"dim": 8, "epochs": 3, "workers": 1, "min_count": 1}
+RUNS = {
+    "windows": {"loss": "ns"},
+    "centres": {"loss": "relaxed", "private_rows": 3, "workers": 2},
+    "cbow": {"loss": "ns", "inputs": "window"},
+    "subwords": {"loss": "ns", "inputs": "subwords", "buckets": 500},
+    "paths": {"loss": "hierarchical"},
+    "dense": {"loss": "softmax"},
+    "ranks": {"loss": "ns", "engine": "virtual", "ranks": 2},
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_rows_are_shorter_in_every_loop_and_a_resumed_run_is_the_same_to_the_bit(name, tmp_path):
+    corpus, options = encode_corpus(two_topics(150), min_count=1), {**SMALL, "subsample": 0.0, **RUNS[name]}
+    lengths = []
+    for l2 in ("0", "3"):
+        trainer = Trainer(corpus, TrainConfig(l2=l2, **options))
+        model = trainer.train()
+        lengths.append([float(np.square(one).sum()) for one in (model.vectors_in, model.vectors_out)])
+    assert lengths[1][0] < 0.8 * lengths[0][0] and lengths[1][1] < 0.8 * lengths[0][1]
+    if RUNS[name].get("workers") == 2:
+        return
+    begun = Trainer(corpus, TrainConfig(l2="3", **options))
+    begun.listeners.append(lambda event: begun.stop() if getattr(event, "epoch", 0) == 1 else None)
+    half = begun.train()
+    assert half.position.epoch < 3
+    whole = Trainer(corpus, half.config, model=half).train()
+    assert np.array_equal(whole.vectors_in, model.vectors_in)
+    assert np.array_equal(whole.vectors_out, model.vectors_out)
+
+
+def test_pairs_know_how_often_their_rows_and_columns_are_trained_on():
+    data = encode_input(Input("pairs", PAIRS, rectangular=True), min_count=1)
+    rows, columns = data.walk(TrainConfig(source="pairs", rectangular=True).resolved()).pairs_of
+    np.testing.assert_allclose(rows, np.asarray(data.matrix.sum(axis=1)).ravel(), rtol=1e-6)
+    np.testing.assert_allclose(columns, np.asarray(data.matrix.sum(axis=0)).ravel(), rtol=1e-6)
+    config = TrainConfig(source="pairs", rectangular=True, pair_weights="sample", pairs_per_epoch=300).resolved()
+    assert data.walk(config).pairs_of[0].sum() == pytest.approx(300)
+    shares = [data.share(slot, np.array([0.0, 0.5, 1.0])) for slot in range(2)]
+    for share in shares:
+        own = share.walk(TrainConfig(source="pairs", rectangular=True).resolved()).pairs_of
+        np.testing.assert_allclose(own[0], rows, rtol=1e-6)
+        np.testing.assert_allclose(own[1], columns, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"l2": "1,2,3"}, "l2 '1,2,3' must be one number, or two with a comma between"),
+        ({"l2": "much"}, "l2 'much' must be one number"),
+        ({"l2": -1.0}, "l2 must be one number or two"),
+        ({"l2_power": 0.3}, "--l2-power has no effect without a penalty"),
+        ({"l2": "0", "l2_power": 0.3}, "--l2-power has no effect without a penalty"),
+    ],
+)
+def test_a_penalty_that_is_none_is_refused(options, words):
+    with pytest.raises(ConfigError, match=words):
+        TrainConfig(loss="ns", **options).resolved()
+
+
+def test_a_penalty_is_one_number_or_two():
+    assert [TrainConfig(l2=value).l2 for value in (1.5, (1, 2), "1.44,0.55", 0)] == ["1.5", "1,2", "1.44,0.55", "0"]
+    resolved = TrainConfig(loss="ns", l2=2).resolved()
+    assert resolved.l2_power == 0.5 and resolved.resolved() == resolved
+    assert TrainConfig(loss="ns").resolved().l2 == "0" and TrainConfig(loss="ns").resolved().l2_power is None
+
+
+def test_users_and_items_get_the_objective_of_lists_and_epochs_by_their_pairs():
+    word2vec = Word2Vec(dim=4, workers=1)
+    word2vec.fit(Input("pairs", PAIRS, rectangular=True))
+    config = word2vec.model.config
+    assert (config.preset, config.loss, config.sampler, config.epochs) == ("top-n", "css", "uniform", 100)
+    assert not config.bounded_steps and config.l2 == "1.44,0.55"
+    word2vec.fit(Input("pairs", PAIRS, rectangular=False))
+    assert word2vec.model.config.preset == "us"
+    assert TrainConfig(loss="top-n").resolved().epochs == 5  # text
