@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.optimize
 import scipy.sparse
+import scipy.special
 from item_models import model_of
 
 from w2vneg import Input, Word2Vec
@@ -14,7 +15,8 @@ from w2vneg.config import TrainConfig
 from w2vneg.data.vocab import Vocabulary
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
 from w2vneg.run.model import Model
-from w2vneg.vectors.evaluation.folding import _PRIOR, fold_in
+from w2vneg.vectors.evaluation import folding
+from w2vneg.vectors.evaluation.folding import _PRIOR, fold_in, user_vectors
 from w2vneg.vectors.evaluation.recommend import recommend
 
 RNG = np.random.default_rng(8)
@@ -31,29 +33,49 @@ def made_up(**options):
 
 @pytest.mark.parametrize(
     ("options", "factor", "exponent"),
-    [({"loss": "us"}, 1.0, 0.0), ({"loss": "relaxed"}, 2.0, 0.75), ({"loss": "dns"}, 1.0, 0.0)],
+    [
+        ({"loss": "us"}, 1.0, 0.0),
+        ({"loss": "relaxed"}, 2.0, 0.75),
+        ({"loss": "dns"}, 1.0, 0.0),
+        ({"loss": "top-n", "l2": "0.9,0.2", "l2_power": 0.3}, 1.0, 0.0),
+        ({"loss": "ns", "l2": 0.5, "noise_exponent": 1.0}, 1.0, 1.0),
+    ],
 )
 def test_a_vector_is_the_minimum_that_it_stands_for(options, factor, exponent):
-    """Quadratic log-normaliser under the noise, and the trained users as prior."""
+    """A softmax over the targets under the noise; and the penalty of training, or the trained users as prior."""
     model = made_up(**options)
     has = {"new": ["i03", "i07", "i11"], "u05": ["i02"]}
     folded = fold_in(model, [(user, item) for user, items in has.items() for item in items])
     noise = np.asarray(model.vocab_out.counts, float) ** exponent
-    noise /= noise.sum()
-    out, users = model.vectors_out.astype(float), model.vectors_in.astype(float)
-    mean, covariance = noise @ out, np.cov(out.T, aweights=noise, ddof=0)
-    prior = np.linalg.inv(np.cov(users.T, ddof=0))
+    out, users = factor * model.vectors_out.astype(float), model.vectors_in.astype(float)
     for user, items in has.items():
         own = out[model.vocab_out.words.find_all(items)]
+        mean, precision = users.mean(axis=0), _PRIOR * np.linalg.inv(np.cov(users.T, ddof=0))
+        if "l2" in options:
+            strength = float(str(options["l2"]).split(",")[0])
+            mean, precision = 0.0, strength * len(own) ** options.get("l2_power", 0.5) * np.eye(DIM)
 
-        def value(v, own=own):
-            fit = factor * own.sum(axis=0) @ v - len(own) * (factor * mean @ v + factor**2 / 2 * v @ covariance @ v)
-            away = v - users.mean(axis=0)
-            return _PRIOR / 2 * away @ prior @ away - fit
+        def value(x, own=own, mean=mean, precision=precision):
+            log_z = scipy.special.logsumexp(out @ x, b=noise)
+            return len(own) * log_z - own.sum(axis=0) @ x + (x - mean) @ precision @ (x - mean) / 2
 
         best = scipy.optimize.minimize(value, np.zeros(DIM)).x
         found = folded.model.vectors_in[folded.model.vocab.id(user)]
-        assert found == pytest.approx(best, abs=1e-3)
+        assert found == pytest.approx(best, abs=2e-3)
+
+
+def test_weights_count_as_pairs_and_users_do_not_depend_on_each_other(monkeypatch):
+    model = made_up(loss="top-n")
+    weights = RNG.integers(0, 3, (40, N_ITEMS)).astype(np.float32)
+    weights[:, 0] = 1.0
+    has = scipy.sparse.csr_matrix(weights)
+    whole = user_vectors(model, has)
+    twice = scipy.sparse.csr_matrix(np.repeat(np.eye(N_ITEMS, dtype=np.float32), 2, axis=0)[:2].sum(axis=0))
+    assert not np.allclose(user_vectors(model, twice), user_vectors(model, twice / 2))
+    monkeypatch.setattr(folding, "_SCORES", 3 * N_ITEMS)
+    np.testing.assert_allclose(user_vectors(model, has), whole, atol=1e-4)
+    again = user_vectors(model, has, start=whole)
+    np.testing.assert_allclose(again, whole, atol=1e-3)
 
 
 def test_others_stay_and_what_somebody_has_is_known():

@@ -1,13 +1,14 @@
 """Fold-in: vectors of users whom training did not see, from the items that they have.
 
-A softmax over targets j with noise D is log-linear in the user's vector v. To second order at v = 0 its log-normaliser
-has the mean μ and the covariance Σ of the output vectors under D. With the trained users' vectors, of mean u and
-covariance S, as the prior of a new user's, and w̄ the mean output vector of the user's m items:
+The output vectors v_j stay as they are. With m items S, their weights counted, a user's vector is
 
-    v = u + (c² m Σ + κ S⁻¹)⁻¹ c m (w̄ − μ − c Σ u)            c = (1 + T) / T, see `correction`
+    x = argmin  −c Σ_{i in S} x · v_i + m log Σ_j D_j e^{c x · v_j} + ½ (x − u)ᵀ R (x − u)
 
-One d × d system a user, no compiling, and the answer depends on nobody else's items. Losses that are no softmax over
-drawn negatives (BPR, …) go the same way, with D uniform where the noise is not known. κ = 2 by development data
+a softmax over targets with the noise D and c = (1 + T) / T, see `correction`. What was trained with an L2 penalty has
+the same here, R = λ m^ν and u = 0; else the trained users are the prior, with their mean u and R = κ S⁻¹, S their
+covariance. Newton's steps, each solved by a few of conjugate gradients, which ask for products with the output vectors
+only; the loss is convex, and a step that does not lower it is halved. Losses that are no softmax over drawn negatives
+(BPR, …) go the same way, with D uniform where the noise is not known. κ = 2 by development data
 (docs/journal/2026-11-25-items.md).
 """
 
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
+from ...config.objective import l2_strengths
 from ...data.encoded.heldout import count_centres, read_pairs_file
 from ...data.misspelt import near_spellings
 from ...data.readers.names import as_word
@@ -26,6 +28,9 @@ from ...objectives.losses import LOSSES
 
 NEW_USER = "new-user"
 _PRIOR = 2.0  # κ
+_STEPS, _INNER, _HALVINGS = 6, 4, 6  # Newton's, conjugate gradients in each, and at most
+_SCORES = 8_000_000  # held at a time, 32 MB
+_TINY = np.float32(1e-30)
 _RIDGE = 1e-6  # of the prior's mean variance: S may have no inverse
 
 
@@ -74,7 +79,7 @@ def fold_in(model, pairs):
     users = users[np.diff(known.indptr)[users] > 0]
     vectors = np.zeros((len(vocab), config.dim), np.float32)
     vectors[vocab.words.find_all(model.vocab.words)] = model.vectors_in
-    vectors[users] = _vectors(model, known[users])
+    vectors[users] = user_vectors(model, known[users])
     return Folded(replace(model, vocab=vocab, vectors_in=vectors), users, known)
 
 
@@ -103,31 +108,109 @@ def fold_in_items(model, items):
     return fold_in(model, [(NEW_USER, str(item)) for item in items])
 
 
-def _vectors(model, has):
-    """Return the vectors of users, float32 (n, dim), from the items that they have: csr_matrix, (n, n_out)."""
-    out = model.vectors_out.astype(np.float64)
-    factor, mean, covariance = _noise(model, out)
-    centre, inverse = _prior(model.vectors_in.astype(np.float64))
-    sizes = np.diff(has.indptr)
-    share = scipy.sparse.csr_matrix((1.0 / np.repeat(sizes, sizes), has.indices, has.indptr), has.shape)
-    pulls = factor * sizes[:, None] * (share @ out - mean - factor * covariance @ centre)
-    vectors = np.empty_like(pulls)
-    for m in np.unique(sizes):  # users with as many items share their system
-        alike = sizes == m
-        vectors[alike] = np.linalg.solve(factor**2 * m * covariance + _PRIOR * inverse, pulls[alike].T).T
-    return (centre + vectors).astype(np.float32)
+def user_vectors(model, has, start=None):
+    """Return the vectors of users, float32 (n, dim), from the items that they have.
+
+    Parameters
+    ----------
+    model : Model
+    has : csr_matrix, (n, n_out)
+        Weights of what each has, one item at least.
+    start : float32, (n, dim), optional
+        Vectors near those that are sought, as a user's before a purchase: one step leads from there.
+    """
+    loss = _Loss.of(model)
+    vectors = np.empty((has.shape[0], model.config.dim), np.float32)
+    at_once = max(1, _SCORES // has.shape[1])
+    for first in range(0, len(vectors), at_once):
+        part = slice(first, first + at_once)
+        near = np.tile(loss.mean, (len(vectors[part]), 1)) if start is None else start[part]
+        vectors[part] = loss.minimum(has[part], near, _STEPS if start is None else 1)
+    return vectors
 
 
-def _noise(model, out):
-    """Return c, and the mean and covariance of the output vectors under the noise, float64 (d,) and (d, d)."""
-    try:
-        factor, log_noise = settled(model)
-    except ConfigError:  # not known
-        factor, log_noise = 1.0, None
-    weights = np.ones(len(out)) if log_noise is None else np.exp(log_noise - log_noise.max())
-    weights /= weights.sum()
-    mean = weights @ out
-    return factor, mean, (out * weights[:, None]).T @ out - np.outer(mean, mean)
+class _Loss(NamedTuple):
+    """The function of `user_vectors`, for users side by side; arrays float32.
+
+    out : (n_out, d), c v_j; log_noise : (n_out,), or 0; mean : (d,), u; precision : (d, d), R but for its factor
+    power : float, the factor is m^power; 0 for a prior that does not grow
+    """
+
+    out: np.ndarray
+    log_noise: np.ndarray | float
+    mean: np.ndarray
+    precision: np.ndarray
+    power: float
+
+    @classmethod
+    def of(cls, model):
+        config, users = model.config, model.vectors_in
+        try:
+            factor, log_noise = settled(model)
+        except ConfigError:  # not known
+            factor, log_noise = 1.0, None
+        strength = l2_strengths(config.l2 or "0")[0]
+        if strength:
+            mean, precision, power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
+        else:
+            (mean, inverse), power = _prior(users.astype(np.float64)), 0.0
+            precision = _PRIOR * inverse
+        noise = np.float32(0.0) if log_noise is None else log_noise.astype(np.float32)
+        out = np.float32(factor) * model.vectors_out
+        return cls(out, noise, mean.astype(np.float32), precision.astype(np.float32), power)
+
+    def minimum(self, has, x, steps):
+        """Return where users' losses are least, from `x` on; has : csr_matrix, (n, n_out); x : (n, d)"""
+        pull, sizes = (has @ self.out).astype(np.float32), np.asarray(has.sum(axis=1), np.float32)
+        prior = sizes**self.power
+        value, chances = self._at(x, pull, sizes, prior)
+        for _ in range(steps):
+            centre = chances @ self.out
+            slope = pull - sizes * centre - prior * ((x - self.mean) @ self.precision)
+
+            def bent(u, chances=chances, centre=centre):  # the second derivative along u
+                spread = (chances * (u @ self.out.T)) @ self.out - _dot(centre, u) * centre
+                return sizes * spread + prior * (u @ self.precision)
+
+            way = _conjugate_gradients(bent, slope)
+            gain, length = 1e-4 * _dot(slope, way), np.ones_like(sizes)
+            for _ in range(_HALVINGS):
+                new_value, chances = self._at(x + length * way, pull, sizes, prior)
+                worse = ~(new_value <= value - gain * length)
+                if not worse.any():
+                    break
+                length[worse] *= 0.5
+            x, value = x + length * way, new_value
+        return x
+
+    def _at(self, x, pull, sizes, prior):
+        """Return the losses at `x`, (n, 1), and each target's chance, (n, n_out)."""
+        scores = x @ self.out.T + self.log_noise
+        top = scores.max(axis=1, keepdims=True)
+        np.exp(scores - top, out=scores)
+        total = scores.sum(axis=1, keepdims=True)
+        scores /= total
+        away = x - self.mean
+        value = sizes * (top + np.log(total)) - _dot(pull, x) + 0.5 * prior * _dot(away, away @ self.precision)
+        return value, scores
+
+
+def _dot(a, b):
+    return np.einsum("ij,ij->i", a, b)[:, None]
+
+
+def _conjugate_gradients(times, right):
+    """Return about what a positive definite matrix for each row, applied by `times`, takes to `right`: (n, d)."""
+    found, rest = np.zeros_like(right), right.copy()
+    way, size = rest.copy(), _dot(rest, rest)
+    for _ in range(_INNER):
+        image = times(way)
+        step = size / np.maximum(_dot(way, image), _TINY)
+        found += step * way
+        rest -= step * image
+        size, before = _dot(rest, rest), size
+        way = rest + size / np.maximum(before, _TINY) * way
+    return found
 
 
 def _prior(users):
