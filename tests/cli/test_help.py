@@ -81,7 +81,12 @@ def test_help_all_shows_defaults_and_who_reads_an_option_in_sections_by_plug(run
     assert {*map(lambda one: one.partition(",")[0], headings(text))} == {"Data", "Objective", "Model", "Run", "Output"}
     assert {"Objective, sampler boltzmann", "Objective, several losses", "Model, graph only"} <= {*headings(text)}
     plain = " ".join(text.split())
-    for shown in ("vectors.txt; none with --save-model", "text: relaxed, graphs: ns, items: us, users and items: top-n", "100", "all cores"):
+    for shown in (
+        "vectors.txt; none with --save-model",
+        "text: relaxed, graphs: ns, items: us, users and items: top-n",
+        "100",
+        "all cores",
+    ):
         assert f"[default: {shown}]" in plain
     assert "[for boltzmann, selfplay; default: rolling]" in plain
 

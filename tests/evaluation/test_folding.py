@@ -194,3 +194,24 @@ def test_tables_in_memory_are_folded_in():
     one, other = fold_in(model, frame), fold_in(model, [("x", "i02"), ("x", "i01")])
     assert np.array_equal(one.model.vectors_in, other.model.vectors_in)
     assert scipy.sparse.issparse(one.known)
+
+
+def test_a_purchase_takes_one_step_from_a_users_vector():
+    word2vec = Word2Vec()
+    word2vec.model = model = made_up(loss="top-n")
+    items = [f"i{k:02}" for k in range(16)]
+    whole = word2vec.user_vector(items)
+    np.testing.assert_allclose(whole, fold_in(model, [("x", item) for item in items]).model.vectors_in[-1], atol=1e-6)
+    model.vectors_in[model.vocab.id("u07")] = whole
+    more = word2vec.user_vector([*items, "i17"], user="u07")
+    np.testing.assert_allclose(more, word2vec.user_vector([*items, "i17"]), atol=0.02)
+    assert np.abs(more - whole).max() > 0.05
+    with pytest.raises(UnknownNameError, match="does not know the item 'i033'; did you mean 'i03'"):
+        word2vec.user_vector(["i033"])
+    with pytest.raises(ConfigError, match="name one item at least"):
+        word2vec.user_vector([])
+    with pytest.raises(UnknownNameError):
+        word2vec.user_vector(items, user="nobody")
+    word2vec.model = model_of(np.eye(5))
+    with pytest.raises(ConfigError, match="no users"):
+        word2vec.user_vector(["a"])

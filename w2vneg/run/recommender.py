@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
+
     from ..vectors import Vectors
     from ..vectors.evaluation.baselines import RankingEvaluation
     from ..vectors.evaluation.recommend import Recommendations
@@ -102,6 +104,30 @@ class Recommender:
         if items is None and users is not None:
             items = [model.vocab.words[user] for user in users.tolist()]
         return recommend_many(model, items, k, read_known(exclude_known, model, own), score)
+
+    def user_vector(self, items: Sequence[str], user: str | None = None) -> np.ndarray:
+        """Return the vector of somebody who has these items, for scores in one product with the output matrix.
+
+        The output matrix and the model stay as they are. A purchase of a user that the model knows takes a step from
+        that user's vector, in well under a millisecond for some thousand items.
+
+        Parameters
+        ----------
+        items : sequence of str, all that the user has
+        user : str, optional, a user of the model near whom to begin
+
+        Returns
+        -------
+        ndarray, float32, (dim,)
+
+        Raises
+        ------
+        ConfigError, UnknownNameError
+            If the model has no users, its scores are no dot products, or it does not know an item or the user.
+        """
+        from ..vectors.evaluation.folding import user_vector
+
+        return user_vector(self._trained(), items, user)
 
     def similar_items(self, item: str, k: int = 10) -> list[tuple[str, float]]:
         """Return the items nearest to one by cosine: of users and items by the output matrix, else by the read-out."""

@@ -65,11 +65,8 @@ def fold_in(model, pairs):
     InputError
         If the table cannot be read, or has not one known item.
     """
-    if model.vocab_out is model.vocab:
-        raise ConfigError("this model has items of one kind and no users; ask for what goes with several items instead")
+    _check(model)
     config = model.config
-    if LOSSES[config.loss].paths or config.absolute_softmax:
-        raise ConfigError(f"new users are folded in by dot products, and those of loss {config.loss} are none")
     own = count_centres(pairs, lowercase=config.lowercase)
     vocab = model.vocab.grown(own)
     read = read_pairs_file(pairs, vocab, model.vocab_out, lowercase=config.lowercase)
@@ -81,6 +78,14 @@ def fold_in(model, pairs):
     vectors[vocab.words.find_all(model.vocab.words)] = model.vectors_in
     vectors[users] = user_vectors(model, known[users])
     return Folded(replace(model, vocab=vocab, vectors_in=vectors), users, known)
+
+
+def _check(model):
+    """Refuse a model without users, or whose scores are no dot products."""
+    if model.vocab_out is model.vocab:
+        raise ConfigError("this model has items of one kind and no users; ask for what goes with several items instead")
+    if LOSSES[model.config.loss].paths or model.config.absolute_softmax:
+        raise ConfigError(f"new users are folded in by dot products, and those of loss {model.config.loss} are none")
 
 
 def with_users(model, pairs):
@@ -96,16 +101,40 @@ def fold_in_items(model, items):
     UnknownNameError
         If the model does not know an item; with near spellings.
     """
-    for item in items:
-        if as_word(str(item), model.config.lowercase) not in model.vocab_out:
-            near = near_spellings(str(item), model.vocab_out.words)
-            hint = (
-                f"; did you mean {' or '.join(map(repr, near))}?"
-                if near
-                else "; its vocab_out.tsv lists what it knows."
-            )
-            raise UnknownNameError(f"the model does not know the item {str(item)!r}{hint}")
+    _ids_of(model, items)
     return fold_in(model, [(NEW_USER, str(item)) for item in items])
+
+
+def user_vector(model, items, user=None):
+    """Return the vector of a user who has these items (sequence of str), float32 (dim,); the model stays as it is.
+
+    user : str, optional, one that the model knows, whose vector is near: after another purchase one step is enough
+
+    Raises
+    ------
+    ConfigError, UnknownNameError
+        As `fold_in` and `fold_in_items`.
+    """
+    _check(model)
+    ids = _ids_of(model, items)
+    has = scipy.sparse.csr_matrix((np.ones(len(ids), np.float32), ids, [0, len(ids)]), (1, len(model.vocab_out)))
+    has.sum_duplicates()
+    start = None if user is None else model.vectors_in[[model.vocab.id(as_word(str(user), model.config.lowercase))]]
+    return user_vectors(model, has, start)[0]
+
+
+def _ids_of(model, items):
+    """Return the ids of items, int64 (n,); UnknownNameError, with near spellings, for one that is unknown."""
+    words = [as_word(str(item), model.config.lowercase) for item in items]
+    if not words:
+        raise ConfigError("name one item at least that the user has")
+    ids = model.vocab_out.words.find_all(words).astype(np.int64)
+    for item, found in zip(items, ids.tolist(), strict=True):
+        if found < 0:
+            near = " or ".join(map(repr, near_spellings(str(item), model.vocab_out.words)))
+            hint = f"; did you mean {near}?" if near else "; its vocab_out.tsv lists what it knows."
+            raise UnknownNameError(f"the model does not know the item {str(item)!r}{hint}")
+    return ids
 
 
 def user_vectors(model, has, start=None):
@@ -156,7 +185,7 @@ class _Loss(NamedTuple):
             (mean, inverse), power = _prior(users.astype(np.float64)), 0.0
             precision = _PRIOR * inverse
         noise = np.float32(0.0) if log_noise is None else log_noise.astype(np.float32)
-        out = np.float32(factor) * model.vectors_out
+        out = model.vectors_out if factor == 1.0 else np.float32(factor) * model.vectors_out
         return cls(out, noise, mean.astype(np.float32), precision.astype(np.float32), power)
 
     def minimum(self, has, x, steps):
