@@ -34,8 +34,10 @@ class _Ks(click.ParamType):
     "--exclude-known",
     metavar="FILE",
     multiple=True,
+    default_text="what users had in training",
     help="Leave these pairs out of the catalogue; for splits by pair, train.tsv. May be repeated.",
 )
+@option("--include-known", is_flag=True, help="Leave what users had in training in the catalogue.")
 @option(
     "--train",
     metavar="FILE",
@@ -63,7 +65,20 @@ class _Ks(click.ParamType):
 @option("--no-baselines", is_flag=True, help="Evaluate the model alone.")
 @json_option
 def ranking(
-    model, test, ks, exclude_known, train, mpr, samples, bootstrap, seed, score, no_baselines, as_json, fold_in
+    model,
+    test,
+    ks,
+    exclude_known,
+    include_known,
+    train,
+    mpr,
+    samples,
+    bootstrap,
+    seed,
+    score,
+    no_baselines,
+    as_json,
+    fold_in,
 ):
     """Rank the targets of held-out pairs in the whole catalogue.
 
@@ -79,14 +94,16 @@ def ranking(
         raise click.UsageError("--samples is how many targets --mpr sampled draws; the exact one draws none")
     if no_baselines and train:
         raise click.UsageError("--train is what the baselines count; it does not go with --no-baselines")
+    if include_known and exclude_known:
+        raise click.UsageError("--include-known leaves nothing out, and --exclude-known says what to; give one of them")
     loaded = Model.load(model)
     if os.path.isfile(test) and fold_in is None:
         refuse_new_users(test, "give --fold-in {}")
-        warn_of_known(test, exclude_known, "--exclude-known")
+        warn_of_known(test, exclude_known or loaded.known is not None or include_known, "--exclude-known")
     evaluation = evaluate_with_baselines(
         loaded,
         test,
-        exclude_known=exclude_known,
+        exclude_known=() if include_known else exclude_known or None,
         train=train,
         ks=ks,
         samples=(samples or 100) if mpr == "sampled" else 0,
@@ -118,7 +135,12 @@ def _head(evaluation):
         f"({_percent(tested.evaluated)}, {_percent(tested.weight)} of the weight); "
         f"{result.distinct_pairs:,} distinct ones, {result.centres:,} centres, {result.targets:,} targets"
     )
-    if known is None:
+    if evaluation.own_known:
+        trained = result.known_held_out
+        yield "What users had in training is left out of the catalogue; --include-known leaves it in."
+        if trained:
+            yield f"Warning: the model was trained on {trained:,} of these pairs, which says nothing of new ones."
+    elif known is None:
         yield "Every target is in the catalogue, known ones too; --exclude-known TRAIN.tsv leaves those out."
     else:
         both = f"; {result.known_held_out:,} held-out pairs are known as well, and stay" * bool(result.known_held_out)

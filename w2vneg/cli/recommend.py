@@ -24,14 +24,16 @@ from .titles import titles_of, titles_options
     "--exclude-known",
     metavar="FILE",
     multiple=True,
+    default_text="what users had in training",
     help="Leave out what is paired with any ITEM in this file. May be repeated.",
 )
+@option("--include-known", is_flag=True, help="List what users had in training, too.")
 @fold_in_option
 @option("--new-user", is_flag=True, help="Treat ITEMs as the history of a new user, of a model of users.")
 @score_option
 @mirror_option
 @json_option
-def recommend(model, items, k, exclude_known, score, fold_in, **given):
+def recommend(model, items, k, exclude_known, include_known, score, fold_in, **given):
     """Recommend what comes next after all ITEMs together.
 
     MODEL is a folder written with --save-model. The score is the mean of the ITEMs' logits, dot products rather than
@@ -40,6 +42,9 @@ def recommend(model, items, k, exclude_known, score, fold_in, **given):
     file.
     """
     everybody, queries, out = (given.pop(name) for name in ("everybody", "queries", "out"))
+    if include_known and exclude_known:
+        raise click.UsageError("--include-known leaves nothing out, and --exclude-known says what to; give one of them")
+    exclude_known = () if include_known else exclude_known or None
     if bool(items) + everybody + (queries is not None) != 1:
         raise click.UsageError("name ITEMs, or give --all or --queries FILE, one of the three")
     if given["new_user"] and (fold_in is not None or exclude_known):
@@ -70,7 +75,7 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
 
     form_of(out)
     check_writable(out)
-    read = [*exclude_known, *(path for path in (queries, fold_in, titles[0]) if path is not None)]
+    read = [*(exclude_known or ()), *(path for path in (queries, fold_in, titles[0]) if path is not None)]
     refuse_overwriting("--out", out, read)
     loaded, users, own = with_users(Model.load(model), fold_in)
     names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
@@ -106,10 +111,8 @@ def _list_one(model, items, k, exclude_known, score, fold_in, *, new_user, title
     seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs
     words = [as_word(item, loaded.config.lowercase) for item in items]
     try:
-        if new_user:
-            found = recommend_new(loaded, items, k, score)
-        else:
-            found = best(loaded, items, k, read_known(exclude_known, loaded, own, note), score)
+        known = None if new_user else read_known(exclude_known, loaded, own, note)
+        found = recommend_new(loaded, items, k, score) if new_user else best(loaded, items, k, known, score)
     except UnknownNameError as error:
         vocab = loaded.vocab_out if of_items else loaded.vocab
         raise _with_titles(error, zip(items, words, strict=True), vocab, seeds_named) from None
@@ -117,7 +120,7 @@ def _list_one(model, items, k, exclude_known, score, fold_in, *, new_user, title
         document = {
             "model": model,
             "items": [_entry(word, seeds_named) for word in words],
-            "known_left_out": bool(exclude_known) or own is not None or new_user,
+            "known_left_out": known is not None or new_user,
             "recommended": [_entry(item, names) | {"score": score} for item, score in found],
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))

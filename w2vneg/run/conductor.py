@@ -30,6 +30,7 @@ from ..objectives.samplers import SAMPLERS
 from ..objectives.samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
 from ..objectives.weighers import WEIGHERS
 from .doubts import doubts_of
+from .known import joined
 from .prior import Prior, input_of_model
 from .ranked import read_by_rank, reads_by_rank
 from .trainer import Trainer
@@ -167,6 +168,9 @@ class Run:
             self.encoded, config, listeners, prior, self.diagnose, validation, checkpoints, self.prior.rows
         )
         origin = trainer.model.origin
+        if self.prior.way == "update":
+            model = trainer.model
+            model.known = joined(model.known, self.prior.model, model.vocab, model.vocab_out)
         if isinstance(self.data, Input) and not self.data.in_memory:
             origin.input, origin.own_vocab = self.data.absolute().as_dict(), own_vocab
         origin.begun = begun

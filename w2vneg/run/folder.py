@@ -17,6 +17,7 @@ from ..ground.files.bounded import parse_json, read_json, read_text
 from ..ground.files.npy import read_mask, read_matrix
 from ..objectives.inputs import INPUTS
 from ..objectives.law import settled
+from .known import KNOWN, read_known_pairs, write_known
 from .runfile import RUN_FILE, run_as_toml
 from .state import Best, LastGoodState, Progress, Provenance
 
@@ -36,6 +37,7 @@ _FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs 
     "good.json",
     "law.json",
     "log_noise.npy",
+    KNOWN,
     RUN_FILE,
 }
 _MISSING = "missing; the folder is not a complete model"
@@ -52,7 +54,7 @@ def write_model(folder, model):
     law.json and log_noise.npy where it is known how raw scores settle (see `evaluation.correction`), for other readers;
     validation.json and, until a run that is evaluated is over, best_NAME.npy of each matrix; good.json, and
     good_NAME.npy after an interruption between two states that were checked; frozen_NAME.npy of matrices with rows that
-    never move.
+    never move; known.npy, what each user had, of users and items.
 
     Raises
     ------
@@ -73,6 +75,7 @@ def write_model(folder, model):
             np.save(target / f"{name}.npy", matrix, allow_pickle=False)
         for name, matrix in others.items():
             np.save(target / name, matrix, allow_pickle=False)
+        write_known(target, model.known)
         if model.contexts is not None:
             np.save(target / "contexts.npy", model.contexts, allow_pickle=False)
         if model.phrases:
@@ -150,6 +153,8 @@ def _read_model(folder):
     found["best"] = _read_best(folder, matrices | extra)
     found["good"] = _read_good(folder, matrices | extra)
     found["frozen"] = _read_frozen(folder, matrices | extra)
+    if config.rectangular:
+        found["known"] = read_known_pairs(folder, (len(vocab), len(vocab_out)))
     if (folder / PHRASES).is_file():
         found["phrases"] = tuple(read_phrases(folder / PHRASES))
     if (folder / "contexts.npy").is_file():

@@ -1,6 +1,7 @@
 """The state of a run: two matrices, how far it got, and what it was told."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class Model:
         state that the vectors are of, once the run is over
     phrases : sequence of data.phrases.Phrase, those that were joined in its text
     frozen : dict of str -> bool array (rows,), which rows of a matrix never move; without a matrix that has none
+    known : csr_matrix of ones, (n_vocab, n_out), what each user had in training; None of one kind of things, or where
+        it is not kept
     """
 
     vocab: Vocabulary
@@ -42,6 +45,7 @@ class Model:
     contexts: np.ndarray | None = None
     frozen: dict = field(default_factory=dict)
     phrases: tuple = ()
+    known: Any = None
 
     def __post_init__(self):
         self.vocab_out = self.vocab_out or self.vocab

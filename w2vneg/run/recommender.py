@@ -42,7 +42,7 @@ class Recommender:
         self,
         items: str | Sequence[str],
         k: int = 10,
-        exclude_known: Any = (),
+        exclude_known: Any = None,
         score: str | float = "raw",
         new_user: bool = False,
     ) -> list[tuple[str, float]]:
@@ -52,8 +52,9 @@ class Recommender:
         ----------
         items : str or sequence of str
         k : int
-        exclude_known : path, sequence of paths, or table in memory
-            Pairs that are no news: what stands with any of the items there is left out.
+        exclude_known : path, sequence of paths, table in memory or Input, optional
+            Pairs that are no news: what stands with any of the items there is left out. None: what users had in
+            training; () leaves nothing out.
         score : "raw", "corrected" or float
             Dot products, or corrected for popularity; a number is the share of the correction.
         new_user : bool
@@ -76,7 +77,7 @@ class Recommender:
         self,
         items: Sequence[str] | None = None,
         k: int = 10,
-        exclude_known: Any = (),
+        exclude_known: Any = None,
         score: str | float = "raw",
         fold_in: Any = None,
     ) -> Recommendations:

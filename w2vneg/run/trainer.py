@@ -16,6 +16,7 @@ from ..objectives.losses import LOSSES
 from ..objectives.presets import epochs_over
 from ..objectives.readout import parse
 from .diagnostics import Diagnoser
+from .known import known_of
 from .model import Model
 from .ranked import assemble
 from .readout import look_at_contexts
@@ -85,6 +86,7 @@ class Trainer:
             start.check(self.config)
         self.model.config = self.config
         self.model.origin, self.model.phrases = Provenance.of(corpus), corpus.phrases
+        self.model.known = known_of(corpus)
         if validation is not None:
             validation.begin(self.model)
         parts = assemble(corpus, self.config, self.model, start)

@@ -3,16 +3,19 @@
 import os
 from collections import Counter
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
 from ...ground.errors import InputError
+from ..inputs import Input
 from ..readers.frames import InMemoryTable
 from ..readers.names import as_word
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
+from ..sources._options import tables_of
 from ..sources.pairs import pair_columns
-from ..vocab import Vocabulary
+from ..vocab import VocabOptions, Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,7 @@ def read_pairs_file(path, vocab, vocab_out, *, lowercase=False):
 
     Parameters
     ----------
-    path : path, or a table in memory
+    path : path, table in memory or Input of pairs
         As `--pairs` is read without being told more: the columns that are called so, else 1 and 2. A column of
         ratings or times is no weight. UTF-8, or else Latin-1.
     vocab, vocab_out : Vocabulary
@@ -110,8 +113,18 @@ def count_centres(path, *, lowercase=False):
 
 
 def _tables(path):
+    if isinstance(path, Input):
+        columns = pair_columns(_as_pairs(path))
+        return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
     path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of(path)
     return Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))
+
+
+def _as_pairs(given):
+    """Return what names the columns of an Input as a table of pairs has them: users are items there, items targets."""
+    if given.kind != "ratings":
+        return given
+    return SimpleNamespace(item_col=given.user_col, target_col=given.item_col, weight_col=None)
 
 
 def _ids(column, vocab, lowercase):

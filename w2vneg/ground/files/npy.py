@@ -30,6 +30,11 @@ def read_matrix(path, mapped=False):
     return _read(path, np.float32, "a matrix of float32", mapped)
 
 
+def read_numbers(path):
+    """Return the whole numbers of an npy file, int32 (rows, columns); InputError as `read_matrix` has it."""
+    return _read(path, np.int32, "a matrix of int32")
+
+
 def read_mask(path):
     """Return the yes and no of an npy file, bool (n,), n at least 1; InputError as `read_matrix` has it."""
     mask = _read(path, np.bool_, "an array of bool")

@@ -7,6 +7,7 @@
 Popularity and item-item co-occurrence are counted in the training part of the same split, and ranked like the model.
 """
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import numpy as np
 import scipy.sparse
 
 from ...data.encoded import read_pairs_file
+from ...data.inputs import Input
 from ...data.readers.frames import InMemoryTable
+from ...ground.errors import W2vnegError
 from ...ground.files.memory import memory_size
 from . import KS, METRICS, cooccurrence_scores, evaluate_ranking, history_scores, popularity_scores, scores_of
 from .folding import with_users
@@ -44,6 +47,7 @@ class RankingEvaluation:
     test : Coverage; known : Coverage of what was left out of the catalogue, or None
     train : Coverage of what the baselines counted, or None if popularity is by the counts of the model's vocabulary
     options : dict of what was asked for; missing : dict of baseline -> why it is not there
+    own_known : bool, what the users of the model had in training was left out of the catalogue
     """
 
     results: dict
@@ -52,6 +56,7 @@ class RankingEvaluation:
     train: Coverage | None
     options: dict
     missing: dict
+    own_known: bool = False
 
     @property
     def model(self):
@@ -72,7 +77,7 @@ def evaluate_with_baselines(
     model,
     test,
     *,
-    exclude_known=(),
+    exclude_known=None,
     train=(),
     ks=KS,
     samples=100,
@@ -89,11 +94,12 @@ def evaluate_with_baselines(
     model : Model
     test : str, Path, sequence of them, or table in memory
         Pairs (item, target[, weight]) that were not trained on.
-    exclude_known : str, Path, sequence of them, or table in memory
-        Pairs to leave out of each centre's catalogue, as a rule the training part.
+    exclude_known : str, Path, sequence of them, table in memory or Input, optional
+        Pairs to leave out of each centre's catalogue, as a rule the training part. None: what the users of the model
+        had in training; () leaves nothing out.
     train : str, Path or sequence of them
-        What the baselines count; the files of `exclude_known` if left out. Without either there is only popularity,
-        by the counts of the model's vocabulary.
+        What the baselines count; what `exclude_known` says if left out. Without either there is only popularity, by the
+        counts of the model's vocabulary.
     ks, samples, bootstrap, seed
         See `evaluate_ranking`.
     baselines : bool
@@ -112,13 +118,12 @@ def evaluate_with_baselines(
     InputError
         If a file cannot be read, or has not one pair of items that the model knows.
     """
-    exclude_known, train = _as_paths(exclude_known), _as_paths(train)
+    train = _as_paths(train)
     model, _, shown = with_users(model, fold_in)
-    vocabularies = model.vocab, model.vocab_out
-    lowercase = model.config.lowercase
-    (centres, targets, weights), tested = _read(_as_paths(test), vocabularies, lowercase)
-    known, left_out = _matrix(exclude_known, vocabularies, lowercase)
-    counted, learnt = (known, left_out) if not train else _matrix(train, vocabularies, lowercase)
+    (centres, targets, weights), tested = _read(_as_paths(test), model)
+    own = exclude_known is None
+    known, left_out = (model.known, None) if own else _matrix(_as_paths(exclude_known), model)
+    counted, learnt = (known, left_out) if not train else _matrix(train, model)
     known, counted = _together(known, shown), counted if counted is None else _together(counted, shown)
     n_targets = len(model.vocab_out)
     options = {"ks": list(ks), "samples": samples, "bootstrap": bootstrap, "seed": seed, "score": score}
@@ -149,16 +154,19 @@ def evaluate_with_baselines(
         else:
             scores = history_scores if model.config.rectangular else cooccurrence_scores
             results[COOCCURRENCE] = rank(scores(counted, seen), logits=False)
-    return RankingEvaluation(results, tested, left_out, learnt, options, missing)
+    return RankingEvaluation(results, tested, left_out, learnt, options, missing, own and model.known is not None)
 
 
 def read_known(files, model, more=None, tell=None):
-    """Return the pairs of files as CSR, float64 (n_in, n_out), weights of the same pair summed; None without files.
+    """Return known pairs as CSR, float64 (n_in, n_out), weights of the same pair summed; None if there are none.
 
+    files : path, sequence of them, table in memory or Input; None: what the users of the model had in training
     more : csr_matrix of the same shape, optional, to be added
     tell : callable, optional, called with a line that says which columns were read as what
     """
-    pairs, coverage = _matrix(_as_paths(files), (model.vocab, model.vocab_out), model.config.lowercase)
+    if files is None:
+        return _together(model.known, more)
+    pairs, coverage = _matrix(_as_paths(files), model)
     if tell is not None and coverage is not None:
         tell(f"{', '.join(coverage.files)}: {'; '.join(coverage.columns)}")
     return _together(pairs, more)
@@ -170,7 +178,7 @@ def _together(pairs, more):
 
 
 def _as_paths(files):
-    if isinstance(files, str | Path):
+    if isinstance(files, str | Path | Input):
         return [files]
     return list(files) if _are_paths(files) else [InMemoryTable.of(files)]
 
@@ -179,8 +187,8 @@ def _are_paths(files):
     return isinstance(files, list | tuple) and all(isinstance(file, str | Path | InMemoryTable) for file in files)
 
 
-def _read(files, vocabularies, lowercase):
-    parts = [read_pairs_file(path, *vocabularies, lowercase=lowercase) for path in files]
+def _read(files, model):
+    parts = [_read_one(file, model) for file in files]
     pairs = tuple(np.concatenate([getattr(part, name) for part in parts]) for name in ("centres", "targets", "weights"))
     read, unknown = sum(part.n_read for part in parts), sum(part.n_unknown for part in parts)
     weight = float(pairs[2].sum()) / sum(part.weight_read for part in parts)
@@ -189,11 +197,21 @@ def _read(files, vocabularies, lowercase):
     )
 
 
-def _matrix(files, vocabularies, lowercase):
+def _read_one(file, model):
+    """Read a file by the columns that the model's own data were read by, if it has them; else by their names."""
+    options = {"vocab": model.vocab, "vocab_out": model.vocab_out, "lowercase": model.config.lowercase}
+    own = model.origin.input
+    if isinstance(file, str | Path) and any(own.get(name) for name in ("user_col", "item_col", "target_col")):
+        with suppress(W2vnegError):  # it is another table
+            return read_pairs_file(Input.from_dict(own | {"files": [str(file)]}), **options)
+    return read_pairs_file(file, **options)
+
+
+def _matrix(files, model):
     if not files:
         return None, None
-    (centres, targets, weights), coverage = _read(files, vocabularies, lowercase)
-    shape = tuple(len(vocab) for vocab in vocabularies)
+    (centres, targets, weights), coverage = _read(files, model)
+    shape = len(model.vocab), len(model.vocab_out)
     return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage
 
 

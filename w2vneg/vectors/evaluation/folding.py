@@ -74,10 +74,12 @@ def fold_in(model, pairs):
     known = scipy.sparse.coo_matrix((read.weights, (read.centres, read.targets)), shape).tocsr()
     users = vocab.words.find_all(own.words).astype(np.int64)
     users = users[np.diff(known.indptr)[users] > 0]
+    places = vocab.words.find_all(model.vocab.words)
     vectors = np.zeros((len(vocab), config.dim), np.float32)
-    vectors[vocab.words.find_all(model.vocab.words)] = model.vectors_in
+    vectors[places] = model.vectors_in
     vectors[users] = user_vectors(model, known[users])
-    return Folded(replace(model, vocab=vocab, vectors_in=vectors), users, known)
+    before = None if model.known is None else _moved(model.known, places, shape)
+    return Folded(replace(model, vocab=vocab, vectors_in=vectors, known=before), users, known)
 
 
 def _check(model):
@@ -103,6 +105,12 @@ def fold_in_items(model, items):
     """
     _ids_of(model, items)
     return fold_in(model, [(NEW_USER, str(item)) for item in items])
+
+
+def _moved(matrix, places, shape):
+    """Return a sparse matrix whose rows have got other numbers."""
+    entries = matrix.tocoo()
+    return scipy.sparse.coo_matrix((entries.data, (places[entries.row], entries.col)), shape).tocsr()
 
 
 def user_vector(model, items, user=None):

@@ -1,0 +1,109 @@
+"""Items by items in closed form: for each item a ridge regression on its nearest neighbours (see `evaluation.slim`)."""
+
+import numpy as np
+
+from ..ground.jit import LEAF, launch, njit
+
+
+def solve_items(products, neighbours, l2, parts):
+    """Solve (G_KK + λ I) b = G_Kj for every item j but the last, K its neighbours; the same with any number of threads.
+
+    Parameters
+    ----------
+    products : csr_matrix, float32, (n + 1, n + 1)
+        G, symmetric, with sorted columns; the last item is the column of ones, which is everybody's neighbour.
+    neighbours : int, of an item, beside the column of ones
+    l2 : float, λ
+    parts : int, threads
+
+    Returns
+    -------
+    (ids, weights) : int32 and float32, (n, neighbours + 1)
+        The neighbours of each item and what they weigh; the column of ones first, id -1 where there are no more.
+    """
+    starts, columns = products.indptr.astype(np.int64), products.indices.astype(np.int32)
+    values, diagonal = products.data.astype(np.float32), products.diagonal().astype(np.float32)
+    n = products.shape[0] - 1
+    ids, weights = np.full((n, neighbours + 1), -1, np.int32), np.zeros((n, neighbours + 1), np.float32)
+
+    def work(part):
+        room = neighbours + 1
+        scratch = np.empty(room, np.float32), np.empty((room, room), np.float64), np.empty(room, np.float64)
+        _solve(starts, columns, values, diagonal, np.float32(l2), part, parts, *scratch, ids, weights)
+
+    launch(work, parts)
+    return ids, weights
+
+
+@njit(borrows=True)
+def _product(starts, columns, values, i, j):
+    """Return G_ij."""
+    low, high = starts[i], starts[i + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if columns[middle] < j:
+            low = middle + 1
+        else:
+            high = middle
+    return values[low] if low < starts[i + 1] and columns[low] == j else np.float32(0.0)
+
+
+@njit(borrows=True)
+def _choose(starts, columns, values, diagonal, l2, j, merits, chosen):
+    """Write the column of ones and the items of largest G_ij² / (G_ii + λ) into `chosen`; return their number.
+
+    Of equal ones that which comes first, which is the more popular one. merits : float32, as long as `chosen`
+    """
+    ones, n = diagonal.shape[0] - 1, 1
+    chosen[0] = ones
+    for place in range(starts[j], starts[j + 1]):
+        i, together = columns[place], values[place]
+        merit = together * together / (diagonal[i] + l2)
+        if i in (j, ones) or (n == chosen.shape[0] and merit <= merits[n - 1]):
+            continue
+        at = min(n, chosen.shape[0] - 1)
+        n = at + 1
+        while at > 1 and merits[at - 1] < merit:
+            merits[at], chosen[at] = merits[at - 1], chosen[at - 1]
+            at -= 1
+        merits[at], chosen[at] = merit, i
+    return n
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _dot(a, b, n):
+    total = 0.0
+    for k in range(n):
+        total += a[k] * b[k]
+    return total
+
+
+@njit(borrows=True)
+def _solve_system(system, right, n):
+    """Solve the first n equations of a positive definite system, lower half of (n, n), in place; into `right`, (n,)."""
+    for i in range(n):
+        row = system[i]
+        for j in range(i):
+            row[j] = (row[j] - _dot(row, system[j], j)) / system[j, j]
+        row[i] = np.sqrt(row[i] - _dot(row, row, i))
+        right[i] = (right[i] - _dot(row, right, i)) / row[i]
+    for i in range(n - 1, -1, -1):
+        row = system[i]
+        right[i] /= row[i]
+        for k in range(i):
+            right[k] -= row[k] * right[i]
+
+
+@njit
+def _solve(starts, columns, values, diagonal, l2, part, parts, merits, system, right, ids, weights):
+    for j in range(part, ids.shape[0], parts):  # dealt out round: popular items take longer
+        chosen = ids[j]
+        n = _choose(starts, columns, values, diagonal, l2, j, merits, chosen)
+        for a in range(n):
+            for b in range(a):
+                system[a, b] = _product(starts, columns, values, chosen[a], chosen[b])
+            system[a, a] = diagonal[chosen[a]] + l2
+            right[a] = _product(starts, columns, values, chosen[a], j)
+        _solve_system(system, right, n)
+        for a in range(n):
+            weights[j, a] = right[a]

@@ -1,0 +1,69 @@
+"""What users had when a model of users and items was trained: what its lists leave out. Kept with the model."""
+
+import numpy as np
+
+from ..ground.errors import InputError
+from ..ground.files.npy import read_numbers
+
+KNOWN = "known.npy"
+_MOST = 12_500_000  # pairs that are kept, 100 MB
+
+
+def known_of(data):
+    """Return who has what in encoded pairs of users and items: csr_matrix, float32 ones; None of other data.
+
+    None of more pairs than are kept, too.
+    """
+    if data.vocab_out is data.vocab or not 0 < data.matrix.nnz <= _MOST:
+        return None
+    return ones_of(data.matrix)
+
+
+def ones_of(matrix):
+    """Return a csr_matrix of ones, float32, where a sparse matrix has anything."""
+    from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
+
+    ones = csr_matrix(matrix, dtype=np.float32, copy=True)
+    ones.sum_duplicates()
+    ones.eliminate_zeros()
+    ones.data[:] = 1.0
+    return ones
+
+
+def joined(known, earlier, vocab, vocab_out):
+    """Return known pairs with those of an earlier model, whose rows and columns get the numbers that they have here.
+
+    known : csr_matrix, or None; earlier : Model, of which `vocab` and `vocab_out` know all; None if it keeps none
+    """
+    if known is None or earlier.known is None:
+        return None
+    from scipy.sparse import coo_matrix
+
+    before = earlier.known.tocoo()
+    rows, columns = vocab.words.find_all(earlier.vocab.words), vocab_out.words.find_all(earlier.vocab_out.words)
+    moved = coo_matrix((before.data, (rows[before.row], columns[before.col])), known.shape)
+    both = ones_of(known + moved.tocsr())
+    return both if both.nnz <= _MOST else None
+
+
+def write_known(folder, known):
+    """Write known pairs into a folder; nothing if there are none."""
+    if known is not None:
+        pairs = known.tocoo()
+        np.save(folder / KNOWN, np.stack([pairs.row, pairs.col], axis=1).astype(np.int32), allow_pickle=False)
+
+
+def read_known_pairs(folder, shape):
+    """Return what `write_known` wrote, csr_matrix of ones of this shape; None if it wrote nothing.
+
+    InputError if the file is damaged.
+    """
+    path = folder / KNOWN
+    if not path.exists():
+        return None
+    from scipy.sparse import coo_matrix
+
+    pairs = read_numbers(path)
+    if pairs.shape[1] != 2 or pairs.min() < 0 or (pairs.max(axis=0) >= shape).any():
+        raise InputError(f"{path}: not pairs of the {shape[0]:,} users and {shape[1]:,} items here; it is damaged")
+    return ones_of(coo_matrix((np.ones(len(pairs), np.float32), pairs.T), shape))
