@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 _HOME = {  # public name -> module that defines it
     "Word2Vec": "w2vneg.run.word2vec",
+    "Slim": "w2vneg.run.slim",
     "Input": "w2vneg.data.inputs",
     "Vectors": "w2vneg.vectors",
     "Vocabulary": "w2vneg.data.vocab",

@@ -128,7 +128,7 @@ def test_new_users_from_end_to_end(likes, run_cli):
     assert shown["test"]["evaluated"] == 1.0
     results = shown["results"]
     assert results["model"]["auc"] > 0.75 > results["popularity"]["auc"]
-    assert results["item-item co-occurrence"]["auc"] > 0.75  # it knows what new users have, too
+    assert results["slim"]["auc"] > 0.75  # it knows what new users have, too
 
     found = run_cli(
         "recommend", "model", "--all", "--fold-in", "split/test-shown.tsv", "--out", "lists.csv", "--k", "4"

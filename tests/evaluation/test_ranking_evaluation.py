@@ -4,15 +4,13 @@ import json
 
 import numpy as np
 import pytest
-import scipy.sparse
 from item_models import LOGITS, model_of
 
 from w2vneg import Word2Vec
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.model import Model
-from w2vneg.vectors.evaluation import history_scores
 from w2vneg.vectors.evaluation import ranking as ranking_module
-from w2vneg.vectors.evaluation.baselines import COOCCURRENCE, POPULARITY, evaluate_with_baselines
+from w2vneg.vectors.evaluation.baselines import COOCCURRENCE, POPULARITY, SLIM, evaluate_with_baselines
 
 TRAIN = [("a", "b", 5), ("a", "c", 1), ("b", "c", 3), ("c", "a", 2), ("d", "e", 1)]
 TEST = [("a", "d", 1), ("a", "e", 1), ("b", "a", 2), ("nobody", "a", 3), ("a", "nothing", 1)]
@@ -65,14 +63,6 @@ def test_cooccurrence_ranks_by_counts_with_the_centre_and_then_by_popularity(fol
     assert evaluation.train.read == len(TRAIN)
 
 
-def test_histories_are_compared_item_by_item():
-    has = scipy.sparse.csr_matrix(np.array([[1, 1, 0, 0], [9, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]))
-    scores = history_scores(has, [10, 20, 30, 40])(np.array([0, 3]))
-    # with item 0: item 1 twice, item 2 once; with item 1: item 0 twice, item 2 twice
-    assert np.floor(scores).tolist() == [[2, 2, 3, 0], [0, 0, 0, 0]]
-    assert (np.argsort(-scores[1]) == [3, 2, 1, 0]).all()
-
-
 def test_users_and_items_have_names_and_baselines_of_their_own(folder):
     model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="xyz")
     write(folder / "train.tsv", [("u", "x", 1), ("v", "x", 1), ("v", "y", 1)])
@@ -80,7 +70,7 @@ def test_users_and_items_have_names_and_baselines_of_their_own(folder):
     evaluation = evaluate_with_baselines(model, "test.tsv", exclude_known="train.tsv", bootstrap=0)
     assert (evaluation.test.read, evaluation.test.unknown) == (3, 1)
     assert evaluation.model.mpr == pytest.approx((0 + 1) / 2)  # u: z > y, x is known; v: z alone is left
-    assert evaluation.results[COOCCURRENCE].mpr == pytest.approx(1.0)  # y stands with u's x in v's history
+    assert evaluation.results[SLIM].mpr == pytest.approx(1.0)  # y stands with u's x in v's history
 
 
 def test_coverage_counts_pairs_and_weight(folder):
@@ -111,12 +101,12 @@ def test_an_absolute_softmax_is_ranked_by_the_size_of_its_logits(folder):
 
 
 def test_counts_too_large_for_memory_are_not_made(folder, monkeypatch):
-    monkeypatch.setattr("w2vneg.vectors.evaluation.baselines.memory_size", lambda: 100)
+    monkeypatch.setattr("w2vneg.vectors.evaluation.slim.memory_size", lambda: 100)
     model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="xyz")
     write(folder / "train.tsv", [("u", "x", 1), ("v", "x", 1), ("v", "y", 1)])
     write(folder / "test.tsv", [("u", "y", 1)])
     evaluation = evaluate_with_baselines(model, "test.tsv", train="train.tsv", bootstrap=0)
-    assert "quarter of the memory" in evaluation.missing[COOCCURRENCE]
+    assert "quarter of the memory" in evaluation.missing[SLIM]
     assert POPULARITY in evaluation.results
 
 
@@ -153,7 +143,15 @@ def test_many_centres_are_resampled_in_groups(monkeypatch):
 
 
 def test_the_table(folder, run_cli):
-    shown = run_cli("eval", "ranking", "model", "test.tsv", "--exclude-known", "train.tsv", "--k", "2,1")
+    known = "--exclude-known", "train.tsv"
+    short = run_cli("eval", "ranking", "model", "test.tsv", *known).out.splitlines()
+    assert len(short) == 12
+    assert next(cell for cell in short[5].split("  ") if cell).strip() == "NDCG@10"
+    assert [line.split("  ")[0] for line in short[7:10]] == ["model", "popularity", "item-item co-occurrence"]
+    assert short[11].startswith(("Better than popularity: NDCG@10 ", "Warning: not better than popularity: NDCG@10 "))
+    alone = run_cli("eval", "ranking", "model", "test.tsv", *known, "--no-baselines", "--k", "1").out
+    assert "recall@1" in alone and alone.endswith("More figures, with intervals: --all.\n")
+    shown = run_cli("eval", "ranking", "model", "test.tsv", *known, "--k", "2,1", "--all")
     assert shown.code == 0
     lines = shown.out.splitlines()
     assert lines[0] == (

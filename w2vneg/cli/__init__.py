@@ -26,6 +26,7 @@ _COMMANDS = {  # command -> (module, attribute)
     "report": (".report", "report"),
     "explore": (".explore", "explore"),
     "export": (".export", "export"),
+    "slim": (".slim", "slim"),
     "split": (".split", "split"),
     "phrases": (".phrases", "phrases"),
     "data": (".data", "data"),
@@ -161,7 +162,7 @@ def _fail_by_system(error):
 def _less_memory(argv):
     """Return what needs less memory for the command of a command line (str)."""
     command = next((one for one in (sys.argv[1:] if argv is None else argv) if one in _COMMANDS), None)
-    if command in ("split", "phrases", "data", "cache"):
+    if command in ("slim", "split", "phrases", "data", "cache"):
         return "read less at once: a part of the files"
     if command in ("eval", "nearest", "analogy", "recommend", "report", "explore", "export"):
         return "use vectors of fewer words or numbers, trained with a smaller --max-vocab or --dim"

@@ -10,6 +10,8 @@ from .scores import fold_in_option, score_option
 from .tables import table
 from .validation_options import refuse_new_users, warn_of_known
 
+SHORT, SHORT_KS = ("ndcg", "recall", "list_precision", "map", "coverage"), (10,)  # what most people ask for
+
 
 class _Ks(click.ParamType):
     """Whole numbers from 1 on with commas between them."""
@@ -29,7 +31,8 @@ class _Ks(click.ParamType):
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("test", type=click.Path())
-@option("--k", "ks", type=_Ks(), metavar="K,K,…", default="1,5,15,50", help="Lengths of lists.")
+@option("--k", "ks", type=_Ks(), metavar="K,K,…", default_text="10; with --all 1,5,15,50", help="Lengths of lists.")
+@option("--all", "everything", is_flag=True, help="Print every figure, not only those that most people ask for.")
 @option(
     "--exclude-known",
     metavar="FILE",
@@ -79,15 +82,17 @@ def ranking(
     no_baselines,
     as_json,
     fold_in,
+    everything,
 ):
     """Rank the targets of held-out pairs in the whole catalogue.
 
     MODEL is a folder written with --save-model; TEST is a table of item, target and optional weight, such as test.tsv
     of 'w2vneg split'. Pairs with an unknown item are skipped and counted. With --fold-in, TEST is of new users.
-    Baselines by popularity and by item-item co-occurrence, counted on the training part, are printed beside the model.
-    docs/ranking.md defines every figure.
+    Baselines are printed beside the model: popularity and, learnt on the training part, slim for users and items or
+    counts of co-occurrence. docs/ranking.md defines every figure.
     """
-    from ..run.model import Model
+    from ..run.slim import load_recommender
+    from ..vectors.evaluation import KS
     from ..vectors.evaluation.baselines import evaluate_with_baselines
 
     if samples and mpr == "exact":
@@ -96,7 +101,8 @@ def ranking(
         raise click.UsageError("--train is what the baselines count; it does not go with --no-baselines")
     if include_known and exclude_known:
         raise click.UsageError("--include-known leaves nothing out, and --exclude-known says what to; give one of them")
-    loaded = Model.load(model)
+    everything = everything or as_json or mpr == "sampled"
+    loaded = load_recommender(model)
     if os.path.isfile(test) and fold_in is None:
         refuse_new_users(test, "give --fold-in {}")
         warn_of_known(test, exclude_known or loaded.known is not None or include_known, "--exclude-known")
@@ -105,7 +111,7 @@ def ranking(
         test,
         exclude_known=() if include_known else exclude_known or None,
         train=train,
-        ks=ks,
+        ks=ks or (KS if everything else SHORT_KS),
         samples=(samples or 100) if mpr == "sampled" else 0,
         bootstrap=bootstrap,
         seed=seed,
@@ -118,9 +124,12 @@ def ranking(
         return
     click.echo("\n".join(_head(evaluation)))
     click.echo()
-    click.echo(table(_rows(evaluation, mpr)))
+    click.echo(table(_rows(evaluation, mpr) if everything else _short_rows(evaluation)))
     for baseline, why in evaluation.missing.items():
         click.echo(f"\n{baseline} is not shown: {why}")
+    if not everything:
+        click.echo(f"\n{_verdict(evaluation)}")
+        return
     for baseline in list(evaluation.results)[1:]:
         worse = evaluation.not_above(baseline)
         if worse:
@@ -147,6 +156,34 @@ def _head(evaluation):
         yield f"Known targets ({', '.join(known.files)}) are left out of the catalogue{both}."
     for read in filter(None, (tested, known)):
         yield f"Columns of {', '.join(read.files)}: {'; '.join(read.columns)}"
+
+
+def _short_rows(evaluation):
+    """Return a row for the model and each baseline, and a column for each figure of `SHORT`, at each k."""
+    names = [f"{name}@{k}" for k in evaluation.options["ks"] for name in SHORT]
+    rows = [("", *(_words(name) for name in names))]
+    for title, result in evaluation.results.items():
+        found = result.by_name()
+        rows.append((title, *(f"{found[name]:.4f}" for name in names)))
+    return rows
+
+
+def _verdict(evaluation):
+    """Return in a sentence whether the model is worth having."""
+    from ..vectors.evaluation.baselines import POPULARITY
+
+    results = evaluation.results
+    if POPULARITY not in results:
+        return "More figures, with intervals: --all."
+    name = f"ndcg@{evaluation.options['ks'][0]}"
+    own, popular = (results[key].by_name()[name] for key in (next(iter(results)), POPULARITY))
+    figures = f"{_words(name)} {own:.4f}, popularity {popular:.4f}"
+    if own > popular:
+        return f"Better than popularity: {figures}. More figures, with intervals: --all."
+    return (
+        f"Warning: not better than popularity: {figures}. Train with more --epochs, look at what was read, or take "
+        "'w2vneg slim'."
+    )
 
 
 def _rows(evaluation, mpr):

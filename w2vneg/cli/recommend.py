@@ -67,7 +67,7 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
 def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
     """Write the lists of all centres of a model, or of those named in a file."""
     from ..ground.files.atomic import check_writable
-    from ..run.model import Model
+    from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users
     from ..vectors.evaluation.recommend import read_queries, recommend_blocks
@@ -77,7 +77,7 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
     check_writable(out)
     read = [*(exclude_known or ()), *(path for path in (queries, fold_in, titles[0]) if path is not None)]
     refuse_overwriting("--out", out, read)
-    loaded, users, own = with_users(Model.load(model), fold_in)
+    loaded, users, own = with_users(load_recommender(model), fold_in)
     names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
     centres, unknown = (users, 0) if queries is None and users is not None else read_queries(loaded, queries)
     known = read_known(exclude_known, loaded, own, note)
@@ -99,13 +99,13 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
 def _list_one(model, items, k, exclude_known, score, fold_in, *, new_user, titles, titles_cols, mirror, as_json):
     """Print the list of some items together, or of some users."""
     from ..data.readers.names import as_word
-    from ..run.model import Model
+    from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users
     from ..vectors.evaluation.recommend import recommend as best
     from ..vectors.evaluation.recommend import recommend_new
 
-    loaded, _, own = with_users(Model.load(model), fold_in)
+    loaded, _, own = with_users(load_recommender(model), fold_in)
     names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase)
     of_items = new_user or loaded.vocab_out is loaded.vocab
     seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs

@@ -17,6 +17,7 @@ from ..ground.files.bounded import parse_json, read_json, read_text
 from ..ground.files.npy import read_mask, read_matrix
 from ..objectives.inputs import INPUTS
 from ..objectives.law import settled
+from ..vectors.formats.folder import SLIM, refuse_slim
 from .known import KNOWN, read_known_pairs, write_known
 from .runfile import RUN_FILE, run_as_toml
 from .state import Best, LastGoodState, Progress, Provenance
@@ -109,6 +110,7 @@ def read_model(folder):
     if not folder.is_dir():
         what = "a file, not a model folder" if folder.exists() else "no such model folder"
         raise InputError(f"{folder}: {what}; name one written with --save-model")
+    refuse_slim(folder)
     for _ in range(_TRIES):  # a run that is going on may save it meanwhile: files of one state only
         state = _state_of(folder)
         try:
@@ -128,7 +130,7 @@ def check_place(folder):
     folder = Path(folder)
     recover(folder)
     found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    if found and not _MARKS.issubset(found):
+    if found and not (_MARKS.issubset(found) or SLIM in found):
         shown = ", ".join(found[:3]) + ", …" * (len(found) > 3)
         raise OutputError(
             f"cannot write {folder}: the folder exists and is no model of w2vneg's (it holds {shown}); "

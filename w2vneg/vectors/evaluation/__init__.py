@@ -7,7 +7,7 @@ from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questio
 from .likelihood import LikelihoodResult, evaluate_likelihood
 from .metrics import METRICS
 from .ranking import KS, RankingResult, evaluate_ranking
-from .scores import LogitScores, cooccurrence_scores, history_scores, popularity_scores, scores_of
+from .scores import LogitScores, cooccurrence_scores, popularity_scores, scores_of
 from .similarity import SimilarityResult, evaluate_similarity, read_pairs
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "evaluate_likelihood",
     "evaluate_ranking",
     "evaluate_similarity",
-    "history_scores",
     "popularity_scores",
     "read_pairs",
     "read_questions",

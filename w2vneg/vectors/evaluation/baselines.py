@@ -4,7 +4,8 @@
 >>> evaluation = Word2Vec.load("model").evaluate_ranking("split/test.tsv", exclude_known="split/train.tsv")
 >>> evaluation.model.mpr, evaluation.results["popularity"].mpr
 
-Popularity and item-item co-occurrence are counted in the training part of the same split, and ranked like the model.
+Popularity, and `slim` for users and items or counts of co-occurrence for items of one kind, are learnt in the training
+part of the same split and ranked like the model.
 """
 
 from contextlib import suppress
@@ -17,13 +18,12 @@ import scipy.sparse
 from ...data.encoded import read_pairs_file
 from ...data.inputs import Input
 from ...data.readers.frames import InMemoryTable
-from ...ground.errors import W2vnegError
-from ...ground.files.memory import memory_size
-from . import KS, METRICS, cooccurrence_scores, evaluate_ranking, history_scores, popularity_scores, scores_of
+from ...ground.errors import InputError, W2vnegError
+from . import KS, METRICS, cooccurrence_scores, evaluate_ranking, popularity_scores, scores_of
 from .folding import with_users
-from .scores import history_memory
+from .slim import SlimScores, fit_weights
 
-MODEL, POPULARITY, COOCCURRENCE = "model", "popularity", "item-item co-occurrence"
+MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occurrence", "slim"
 
 
 @dataclass(frozen=True)
@@ -145,15 +145,19 @@ def evaluate_with_baselines(
         )
 
     results, missing = {}, {}
-    results[MODEL] = rank(scores_of(model, score))
+    results[MODEL] = rank(scores_of(model, score), logits=not hasattr(model, "scoring"))
     if baselines:
         results[POPULARITY] = rank(popularity_scores(seen))
-        problem = _why_no_cooccurrence(counted, model)
-        if problem:
-            missing[COOCCURRENCE] = problem
-        else:
-            scores = history_scores if model.config.rectangular else cooccurrence_scores
-            results[COOCCURRENCE] = rank(scores(counted, seen), logits=False)
+        name = SLIM if model.config.rectangular else COOCCURRENCE
+        problem = None if counted is not None else "it is counted in the training part, which is not given"
+        try:
+            if problem is None:
+                scores = _slim(counted) if name == SLIM else cooccurrence_scores(counted, seen)
+                results[name] = rank(scores, logits=False)
+        except InputError as error:  # nobody has two items, or too many have
+            problem = str(error)
+        if problem is not None:
+            missing[name] = problem
     return RankingEvaluation(results, tested, left_out, learnt, options, missing, own and model.known is not None)
 
 
@@ -215,13 +219,10 @@ def _matrix(files, model):
     return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage
 
 
-def _why_no_cooccurrence(counted, model):
-    """Return why this baseline is left out (str), or None if it is not."""
-    if counted is None:
-        return "it is counted in the training part, which is not given"
-    if model.config.rectangular and history_memory(counted) > memory_size() // 4:
-        return f"its counts could take {history_memory(counted) / 1e9:.0f} GB, more than a quarter of the memory"
-    return None
+def _slim(counted):
+    """Return the scoring function of `slim` with its usual options, for users with what they have in training."""
+    has = scipy.sparse.csr_matrix(counted, dtype=np.float32).sign()
+    return SlimScores(has, fit_weights(has))
 
 
 def _figures(result):

@@ -65,7 +65,7 @@ def fold_in(model, pairs):
     InputError
         If the table cannot be read, or has not one known item.
     """
-    _check(model)
+    _check(model, vectors=False)
     config = model.config
     own = count_centres(pairs, lowercase=config.lowercase)
     vocab = model.vocab.grown(own)
@@ -75,6 +75,10 @@ def fold_in(model, pairs):
     users = vocab.words.find_all(own.words).astype(np.int64)
     users = users[np.diff(known.indptr)[users] > 0]
     places = vocab.words.find_all(model.vocab.words)
+    if hasattr(model, "joined_by"):  # it needs no vectors
+        has = _moved(model.known, places, shape).tolil()
+        has[users] = known[users].sign()
+        return Folded(model.joined_by(vocab, has.tocsr()), users, known)
     vectors = np.zeros((len(vocab), config.dim), np.float32)
     vectors[places] = model.vectors_in
     vectors[users] = user_vectors(model, known[users])
@@ -82,10 +86,14 @@ def fold_in(model, pairs):
     return Folded(replace(model, vocab=vocab, vectors_in=vectors, known=before), users, known)
 
 
-def _check(model):
-    """Refuse a model without users, or whose scores are no dot products."""
+def _check(model, vectors=True):
+    """Refuse a model without users, or whose scores are no dot products; without vectors, if they are needed."""
     if model.vocab_out is model.vocab:
         raise ConfigError("this model has items of one kind and no users; ask for what goes with several items instead")
+    if hasattr(model, "joined_by"):
+        if vectors:
+            raise ConfigError("a slim model has no vectors; ask recommend with new_user=True for a list")
+        return
     if LOSSES[model.config.loss].paths or model.config.absolute_softmax:
         raise ConfigError(f"new users are folded in by dot products, and those of loss {model.config.loss} are none")
 

@@ -70,7 +70,7 @@ def evaluate_ranking(
     Parameters
     ----------
     scores : callable, int64 (b,) centre ids -> float32 or float64 (b, n_targets)
-        See `LogitScores`, `popularity_scores`, `cooccurrence_scores`, `history_scores`.
+        See `LogitScores`, `popularity_scores`, `cooccurrence_scores`, `slim.SlimScores`.
     pairs : (centres, targets, weights), int (n,), int (n,), float (n,)
         Held-out pairs; the same pair twice counts as one of both weights, one of weight 0 is none.
     n_targets : int

@@ -186,7 +186,8 @@ def recommend(model, seeds, k=10, known=None, score="raw"):
     if not seeds:
         raise ConfigError("recommending needs an item or a user or more; got none")
     ids = ids_of(model, seeds)
-    scores = scores_of(model, score)(ids).mean(axis=0, dtype=np.float64)
+    scoring = scores_of(model, score)
+    scores = scoring.together(ids) if hasattr(scoring, "together") else scoring(ids).mean(axis=0, dtype=np.float64)
     if model.vocab_out is model.vocab:
         scores[ids] = -np.inf
     if known is not None:

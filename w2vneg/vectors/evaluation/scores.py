@@ -10,6 +10,7 @@ of these targets, their scores); threads may do so side by side. `rows` is how m
 import numpy as np
 import scipy.sparse
 
+from ...ground.errors import ConfigError
 from ...ground.registry import RunContext
 from ...kernels.dense.blas import TILE
 from ...objectives.losses import LOSSES
@@ -24,6 +25,10 @@ def scores_of(model, score="raw"):
     score : "raw", "corrected" for popularity, or the share λ of the correction; see `correction`
     """
     share = share_of(score)
+    if hasattr(model, "scoring"):
+        if share:
+            raise ConfigError("a slim model knows popularity already; leave --score out")
+        return model.scoring()
     return corrected(model, _raw_scores(model), share) if share else _raw_scores(model)
 
 
@@ -132,35 +137,8 @@ def cooccurrence_scores(known, counts):
     return score
 
 
-def history_scores(known, counts):
-    """Return the scoring function of item-item counts for rows that are histories: how many share j and an item of i's.
-
-        s_ij = Σ_{l ∈ history of i, l ≠ j} #{histories with both l and j},    equal ones by popularity; float64
-
-    Parameters
-    ----------
-    known : scipy.sparse matrix, (V_in, V)
-        What each row (a user) has; how often does not matter.
-    counts : (V,)
-        How often each target was seen.
-    """
-    has = scipy.sparse.csr_matrix(known, dtype=np.float32)
-    has.data[:] = 1.0
-    together = (has.T @ has).tocsr()
-    alone, share = together.diagonal(), _shares(counts)
-
-    def score(centres):
-        own = has[centres]
-        scores = (own @ together).astype(np.float64).toarray()
-        scores[np.repeat(np.arange(len(centres)), np.diff(own.indptr)), own.indices] -= alone[own.indices]
-        scores += share
-        return scores
-
-    return score
-
-
 def history_memory(known):
-    """Return an upper bound of the bytes that `history_scores` keeps for these rows (int)."""
+    """Return an upper bound of the bytes that counts of items together take, of histories as rows (int)."""
     known = scipy.sparse.csr_matrix(known)
     lengths = np.diff(known.indptr).astype(np.float64)
     return int(min((lengths**2).sum(), float(known.shape[1]) ** 2) * 8)

@@ -98,5 +98,9 @@ class SlimScores:
         scores += self.weights.base
         return scores
 
+    def together(self, centres):
+        """Return the scores of somebody who has what all of `centres` have, float64, (n,)."""
+        return (self(centres) - self.weights.base).sum(axis=0, dtype=np.float64) + self.weights.base
+
     def tiles(self, centres):
         yield 0, self(centres)

@@ -13,12 +13,25 @@ from .spellings import spellings_of
 _REMEDY = "; the folder is damaged or no model of w2vneg's: train again with --save-model"
 
 
+SLIM = "slim.json"  # what makes a folder a model without vectors
+
+
+def refuse_slim(folder):
+    """Raise InputError where a folder is of a model that has no vectors."""
+    if (folder / SLIM).exists():
+        raise InputError(
+            f"{folder}: a slim model, which has no vectors; ask 'w2vneg recommend' and 'w2vneg eval ranking', or train "
+            "vectors with 'w2vneg train --loss top-n'"
+        )
+
+
 def read(path, readout=None, spell=False):
     """Make vectors of a model folder; see `w2vneg.vectors.formats.read`.
 
     A single matrix is memory-mapped, read-only. Where targets are another kind of thing than centres, the words of
     ``out`` are theirs, and read-outs of both matrices are refused: ConfigError.
     """
+    refuse_slim(path)
     if not (path / "vocab.tsv").is_file():
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
     from ...data.sources import noun_of, traversal_of

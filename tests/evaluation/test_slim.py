@@ -1,0 +1,190 @@
+"""Slim: the regression against its closed form and EASE, threads, folders, commands; and what users had is left out."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+from w2vneg import Input, Slim, Word2Vec
+from w2vneg.ground.errors import ConfigError, InputError
+from w2vneg.run.slim import load_recommender
+from w2vneg.vectors.evaluation import slim
+from w2vneg.vectors.evaluation.slim import SlimScores, default_of, fit_weights
+
+
+def made_up(n_users=60, n_items=12, seed=3):
+    rng = np.random.default_rng(seed)
+    chance = rng.uniform(0.1, 0.6, n_items) * rng.uniform(0.5, 1.5, (n_users, 1))
+    has = (rng.random((n_users, n_items)) < chance).astype(np.float32)
+    has[0, :2] = 1.0
+    return scipy.sparse.csr_matrix(has)
+
+
+def closed_form(has, neighbours, l2):
+    """The same in dense float64, item by item; return (items, base)."""
+    wide = np.hstack([has.toarray(), np.ones((has.shape[0], 1))]).astype(float)
+    products, n = wide.T @ wide, has.shape[1]
+    items, base = np.zeros((n, n)), np.zeros(n)
+    for j in range(n):
+        merits = products[j, :n] ** 2 / (np.diag(products)[:n] + l2)
+        merits[j] = 0.0
+        nearest = [i for i in np.argsort(-merits, kind="stable")[:neighbours] if merits[i] > 0]
+        chosen = [n, *nearest]
+        found = np.linalg.solve(products[np.ix_(chosen, chosen)] + l2 * np.eye(len(chosen)), products[chosen, j])
+        base[j], items[nearest, j] = found[0], found[1:]
+    return items, base
+
+
+@pytest.mark.parametrize("neighbours", [1, 4, 30])
+@pytest.mark.parametrize("l2", [0.5, 20.0])
+def test_weights_are_those_of_the_closed_form(neighbours, l2):
+    has = made_up()
+    found = fit_weights(has, neighbours, l2, workers=1)
+    items, base = closed_form(has, neighbours, l2)
+    np.testing.assert_allclose(found.items.toarray(), items, atol=1e-5)
+    np.testing.assert_allclose(found.base, base, atol=1e-5)
+    assert (found.items.diagonal() == 0).all()
+
+
+def test_with_all_items_as_neighbours_it_is_ease():
+    """EASE: B = I − P / diag(P), P = (G + λ I)⁻¹, over the items and the column of ones."""
+    has, l2 = made_up(400), 7.0
+    assert (has.T @ has).nnz == has.shape[1] ** 2  # else items never seen together are no neighbours here
+    wide = np.hstack([has.toarray(), np.ones((has.shape[0], 1))]).astype(float)
+    inverse = np.linalg.inv(wide.T @ wide + l2 * np.eye(wide.shape[1]))
+    ease = -inverse / np.diag(inverse)
+    np.fill_diagonal(ease, 0.0)
+    found = fit_weights(has, has.shape[1], l2)
+    np.testing.assert_allclose(found.items.toarray(), ease[:-1, :-1], atol=1e-5)
+    np.testing.assert_allclose(found.base, ease[-1, :-1], atol=1e-5)
+
+
+def test_threads_agree_to_the_bit_and_repeats_do_not_count():
+    has = made_up(200, 40)
+    one, three = (fit_weights(has, 8, 3.0, workers=workers) for workers in (1, 3))
+    assert (one.items != three.items).nnz == 0 and np.array_equal(one.base, three.base)
+    again = fit_weights(has * 5, 8, 3.0)
+    assert (one.items != again.items).nnz == 0
+
+
+def test_scores_are_sums_of_what_somebody_has():
+    has, weights = made_up(), fit_weights(made_up(), 5, 2.0)
+    scores = SlimScores(has, weights)
+    np.testing.assert_allclose(scores(np.array([3])), has[[3]].toarray() @ weights.items.toarray() + weights.base, 1e-5)
+    single = SlimScores(scipy.sparse.identity(12, np.float32, "csr"), weights)
+    np.testing.assert_allclose(single.together(has[3].indices), scores(np.array([3]))[0], atol=1e-5)
+
+
+def test_what_cannot_be_learnt_from_is_refused(monkeypatch):
+    with pytest.raises(InputError, match="nobody has two items"):
+        fit_weights(scipy.sparse.identity(5, np.float32, "csr"))
+    for neighbours, l2 in ((0, 1.0), (3, 0.0), (3, np.inf)):
+        with pytest.raises(ConfigError, match="neighbours must be at least 1 and l2 above 0"):
+            fit_weights(made_up(), neighbours, l2)
+    assert default_of(made_up()) == (200, 300.0)
+    assert default_of(scipy.sparse.csr_matrix((1000, 1000), dtype=np.float32)) == (50, 30.0)
+    monkeypatch.setattr(slim, "memory_size", lambda: 1000)
+    with pytest.raises(InputError, match="more than a quarter of the memory"):
+        fit_weights(made_up())
+    for kind, rows in (("pairs", [("a", "b"), ("c", "d")]), ("edges", [("a", "b"), ("b", "c")])):
+        with pytest.raises(ConfigError, match="slim learns from"):
+            Slim().fit(Input(kind, pd.DataFrame(rows, columns=["one", "other"])))
+    with pytest.raises(ConfigError, match="no option 'dim'"):
+        Slim(dim=3)
+    with pytest.raises(ConfigError, match="nothing is learnt yet"):
+        Slim().recommend("a")
+
+
+@pytest.fixture
+def likes(tmp_path, monkeypatch):
+    """likes.csv: users who like one to nine of the first or of the last ten of twenty items."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    many = [(u, 10 * (u % 2) + i) for u in range(200) for i in rng.permutation(10)[: rng.integers(1, 10)]]
+    rows = [(f"u{u}", f"i{i:02}") for u, i in many]
+    pd.DataFrame(rows, columns=["user", "item"]).to_csv("likes.csv", index=False)
+    with open("orders.txt", "w", encoding="utf-8") as stream:
+        for user in range(200):
+            stream.write(" ".join(item for name, item in rows if name == f"u{user}") + "\n")
+    return rows
+
+
+def test_users_and_items_from_end_to_end(likes, run_cli):
+    made = run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop", "--penalty", "2")
+    assert made.code == 0 and "20 items with 200 neighbours, penalty 2: kept in shop" in made.err
+    had = {item for user, item in likes if user == "u3"}
+    rest = 10 - len(had)
+    listed = json.loads(run_cli("recommend", "shop", "u3", "-k", str(rest), "--json").out)
+    assert listed["known_left_out"] and 0 < rest < 10
+    assert {one["item"] for one in listed["recommended"]} == {f"i{i:02}" for i in range(10, 20)} - had
+    with_known = json.loads(run_cli("recommend", "shop", "u3", "-k", "10", "--include-known", "--json").out)
+    assert {one["item"] for one in with_known["recommended"]} == {f"i{i:02}" for i in range(10, 20)}
+    new = json.loads(run_cli("recommend", "shop", "i01", "i02", "--new-user", "-k", "5", "--json").out)
+    assert {one["item"] for one in new["recommended"]} < {f"i{i:02}" for i in range(10)} - {"i01", "i02"}
+    word = Slim.load("shop")
+    assert [item for item, _ in word.recommend("u3", k=rest)] == [one["item"] for one in listed["recommended"]]
+    many = dict(word.recommend_many(k=4, fold_in=[("zoe", "i01"), ("zoe", "i02"), ("u3", "i05")]))
+    assert set(many) == {"zoe", "u3"} and all(int(item[1:]) < 10 for item, _ in many["zoe"])
+    pd.DataFrame([("u3", "i01"), ("u3", next(iter(had)))]).to_csv("test.csv", index=False, header=False)
+    told = run_cli("eval", "ranking", "shop", "test.csv").out
+    assert "the model was trained on 1 of these pairs" in told and "slim" in told
+    assert json.loads(run_cli("eval", "ranking", "shop", "test.csv", "--json").out)["results"]["model"]["nll"] is None
+    for command in (
+        ("export", "shop", "x.txt"),
+        ("nearest", "i01", "--vectors", "shop"),
+        ("train", "--update", "shop", "--pairs", "likes.csv"),
+        ("recommend", "shop", "u3", "--score", "corrected"),
+    ):
+        refused = run_cli(*command)
+        assert refused.code == 1 and "slim model" in refused.err, refused.err
+    for question in (lambda: word.vectors, lambda: word.similar_items("i01"), lambda: word.user_vector(["i01"])):
+        with pytest.raises(ConfigError, match="no vectors"):
+            question()
+    assert run_cli("slim", "--corpus", "likes.csv", "--save-model", "other").code == 1
+
+
+def test_baskets_answer_by_items(likes, run_cli):
+    assert run_cli("slim", "--baskets", "orders.txt", "--save-model", "shop", "--penalty", "2", "--quiet").code == 0
+    listed = json.loads(run_cli("recommend", "shop", "i01", "i02", "-k", "5", "--json").out)
+    assert {one["item"] for one in listed["recommended"]} < {f"i{i:02}" for i in range(10)} - {"i01", "i02"}
+    model = load_recommender("shop")
+    assert model.vocab is model.vocab_out and model.known is None
+    assert isinstance(Slim(l2=2).fit(Input("baskets", "orders.txt")).recommend("i01", k=1)[0][1], float)
+
+
+def test_a_damaged_folder_is_refused(likes):
+    Slim(l2=2).fit(Input("pairs", "likes.csv", rectangular=True)).save("shop")
+    Slim.load("shop").save("shop")  # over itself
+    for name, content in (
+        ("weights.npy", b"no matrix"),
+        ("neighbours.npy", b"no matrix"),
+        ("known.npy", b""),
+        ("slim.json", b"[]"),
+        ("slim.json", b'{"format": 99}'),
+    ):
+        Slim(l2=2).fit(Input("pairs", "likes.csv", rectangular=True)).save("shop")
+        with open(f"shop/{name}", "wb") as stream:
+            stream.write(content)
+        with pytest.raises(InputError, match=name):
+            Slim.load("shop")
+
+
+def test_a_model_keeps_what_users_had_over_an_update(likes):
+    word2vec = Word2Vec(dim=4, epochs=1, workers=1)
+    word2vec.fit(Input("pairs", "likes.csv", rectangular=True))
+    had = {item for user, item in likes if user == "u3"}
+    listed = dict(word2vec.recommend("u3", k=30))
+    assert set(listed) == {f"i{i:02}" for i in range(20)} - had
+    assert len(word2vec.recommend("u3", k=30, exclude_known=())) == 20
+    own = Input("pairs", "likes.csv", rectangular=True, item_col="user", target_col="item")
+    assert dict(word2vec.recommend("u3", k=30, exclude_known=own)) == listed
+    word2vec.save("model")
+    loaded = Word2Vec.load("model")
+    assert dict(loaded.recommend("u3", k=30)) == listed
+    new = pd.DataFrame([("u3", "i01"), ("zoe", "i99"), ("zoe", "i02")], columns=["user", "item"])
+    loaded.fit(Input("pairs", new, rectangular=True), update=True)
+    assert "i99" in dict(loaded.recommend("u3", k=30))
+    assert not {*had, "i01"} & {*dict(loaded.recommend("u3", k=30))}
+    assert not {"i99", "i02"} & {*dict(loaded.recommend("zoe", k=30))}

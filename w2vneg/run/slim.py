@@ -1,0 +1,219 @@
+"""A recommender without vectors: items by items in closed form (`vectors.evaluation.slim`), as a model like the others.
+
+>>> from w2vneg import Input, Slim
+>>> shop = Slim().fit(Input("baskets", "orders.txt"))
+>>> shop.recommend("bread", k=5)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import __version__
+from ..config import TrainConfig
+from ..data.encoded import Encoded
+from ..data.inputs import Input, encode_input, settled
+from ..data.vocab import Vocabulary
+from ..ground.errors import ConfigError, InputError
+from ..ground.files.atomic import atomic_folder, recover
+from ..ground.files.bounded import read_json
+from ..ground.files.npy import read_matrix, read_numbers
+from .folder import SLIM, check_place
+from .known import ones_of, read_known_pairs, write_known
+from .model import Model
+from .recommender import Recommender
+from .state import Provenance
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+    from ..vectors import Vectors
+    from ..vectors.evaluation.slim import Weights
+
+_FORMAT = 1
+_FILES = {SLIM, "vocab.tsv", "vocab_out.tsv", "known.npy", "neighbours.npy", "weights.npy"}
+
+
+@dataclass
+class SlimModel:
+    """What recommending and evaluating ask a model for.
+
+    vocab, vocab_out : Vocabulary, of users and of items; the same where rows are baskets, and one item is asked for
+    weights : Weights; known : csr_matrix of ones, (n_users, n_items), or None
+    options : dict, neighbours and l2, as they were chosen
+    lowercase : bool, names were lower-cased; origin : Provenance
+    """
+
+    vocab: Vocabulary
+    vocab_out: Vocabulary
+    weights: Weights
+    known: scipy.sparse.csr_matrix | None
+    options: dict = field(default_factory=dict)
+    lowercase: bool = False
+    origin: Provenance = field(default_factory=Provenance)
+
+    @property
+    def config(self):
+        """The options that others read of a model (namespace)."""
+        return SimpleNamespace(lowercase=self.lowercase, rectangular=self.vocab_out is not self.vocab)
+
+    def scoring(self):
+        """Return the scoring function of `scores.scores_of`."""
+        from scipy.sparse import identity
+
+        from ..vectors.evaluation.slim import SlimScores
+
+        has = identity(len(self.vocab), np.float32, "csr") if self.known is None else self.known
+        return SlimScores(has, self.weights)
+
+    def joined_by(self, vocab, known):
+        """Return the model with other users; known : csr_matrix of ones, what all of them have."""
+        return replace(self, vocab=vocab, known=known)
+
+    def save(self, folder):
+        """Write the folder, atomically; OutputError if it holds something else."""
+        check_place(folder)
+        weights = self.weights
+        with atomic_folder(folder, keep=lambda name: name not in _FILES) as target:
+            self.vocab_out.save(target / "vocab_out.tsv")
+            if self.vocab is not self.vocab_out:
+                self.vocab.save(target / "vocab.tsv")
+            write_known(target, self.known)
+            items = weights.items.tocoo()
+            np.save(target / "neighbours.npy", np.stack([items.row, items.col], axis=1).astype(np.int32))
+            values = np.concatenate([weights.base, items.data]).astype(np.float32)
+            np.save(target / "weights.npy", values[:, None])
+            about = {"format": _FORMAT, "w2vneg": __version__, "lowercase": self.lowercase, **self.options}
+            (target / SLIM).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder):
+        """Read what `save` wrote; InputError naming the file that is missing or does not fit."""
+        from scipy.sparse import coo_matrix
+
+        from ..vectors.evaluation.slim import Weights
+
+        folder = Path(folder)
+        about = read_json(folder / SLIM, "missing; the folder is no slim model")
+        if not isinstance(about, dict) or about.get("format") != _FORMAT:
+            raise InputError(f"{folder / SLIM}: not of a slim model of this version; make it again with 'w2vneg slim'")
+        items = Vocabulary.load(folder / "vocab_out.tsv")
+        users = Vocabulary.load(folder / "vocab.tsv") if (folder / "vocab.tsv").exists() else items
+        places, values = read_numbers(folder / "neighbours.npy"), read_matrix(folder / "weights.npy")
+        n = len(items)
+        fits = places.shape[1] == 2 and values.shape == (n + len(places), 1) and np.isfinite(values).all()
+        if not fits or places.min(initial=0) < 0 or places.max(initial=0) >= n:
+            raise InputError(f"{folder / 'neighbours.npy'}: does not fit weights.npy and {n:,} items; it is damaged")
+        matrix = coo_matrix((values[n:, 0], places.T), (n, n)).tocsr()
+        known = None if users is items else read_known_pairs(folder, (len(users), n))
+        if users is not items and known is None:
+            raise InputError(f"{folder / 'known.npy'}: missing; the folder is not a complete model")
+        options = {name: about.get(name) for name in ("neighbours", "l2")}
+        weights = Weights(matrix, values[:n, 0].copy())
+        return cls(users, items, weights, known, options, about.get("lowercase") is True)
+
+
+class Slim(Recommender):
+    """Items by items in closed form: each item is regressed on its nearest neighbours; new users need nothing.
+
+    Parameters
+    ----------
+    neighbours : int, optional
+        How many items say something of an item.
+    l2 : float, optional
+        Penalty of the regression. Both by how full the data are, if left out: 200 and 300 where users have 2 % of all
+        items or more, else 50 and 30.
+    min_count, max_vocab, encoding, lowercase
+        As of `TrainConfig`.
+    workers : int, optional, threads; all cores, if None
+    """
+
+    def __init__(self, neighbours: int | None = None, l2: float | None = None, **options: Any) -> None:
+        self.neighbours, self.l2, self.workers = neighbours, l2, options.pop("workers", None)
+        unknown = options.keys() - {"min_count", "max_vocab", "encoding", "lowercase"}
+        if unknown:
+            raise ConfigError(f"slim has no option {min(unknown)!r}; it has neighbours, l2, min_count, …")
+        self._shaping = options
+        TrainConfig(**options)  # refuses what is out of range
+        self.model: SlimModel | None = None
+
+    def fit(self, data: Input | Encoded) -> Slim:
+        """Learn from users and items or baskets: an `Input` of "pairs", "ratings" or "baskets", or encoded data.
+
+        Raises
+        ------
+        ConfigError, InputError
+            If data are no such, cannot be read, or nobody has two items.
+        """
+        from ..vectors.evaluation.slim import default_of, fit_weights
+
+        given = data
+        if isinstance(data, Input):
+            encoding = self._shaping.get("encoding", "utf-8")
+            given = settled(data, encoding).located()
+            data = encode_input(given, **self._shaping)
+        has, users = _who_has_what(data)
+        usual = default_of(has)
+        neighbours = usual[0] if self.neighbours is None else self.neighbours
+        l2 = usual[1] if self.l2 is None else self.l2
+        weights = fit_weights(has, neighbours, l2, self.workers)
+        options, lowercase = {"neighbours": neighbours, "l2": l2}, bool(self._shaping.get("lowercase"))
+        items = data.vocab_out
+        self.report = data.report
+        self.model = SlimModel(users or items, items, weights, has if users else None, options, lowercase)
+        if isinstance(given, Input) and not given.in_memory:
+            self.model.origin.input = given.absolute().as_dict()
+        return self
+
+    def save(self, folder: str | Path) -> None:
+        """Write a model folder, which 'w2vneg recommend' and 'w2vneg eval ranking' read."""
+        self._trained().save(folder)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Slim:
+        """Read a folder that `save` wrote; InputError if it is damaged or no such."""
+        recover(folder)
+        slim = cls()
+        slim.model = SlimModel.load(folder)
+        return slim
+
+    def _trained(self) -> Any:
+        if self.model is None:
+            raise ConfigError("nothing is learnt yet; call fit or load first")
+        return self.model
+
+    @property
+    def vectors(self) -> Vectors:
+        raise ConfigError("a slim model has no vectors; train one with Word2Vec(loss='top-n')")
+
+    def read_out(self, name: str) -> Vectors:
+        return self.vectors
+
+
+def _who_has_what(data):
+    """Return who has what, csr_matrix of ones, (n, n_items), and the Vocabulary of users; None of baskets."""
+    from scipy.sparse import csr_matrix
+
+    if data.traversal.paired:
+        if data.vocab_out is data.vocab:
+            raise ConfigError(
+                "slim learns from what users have, and these are pairs of items of one kind; give --rectangular if "
+                "they are users and items, or take --baskets or --ratings"
+            )
+        return ones_of(data.matrix), data.vocab
+    if data.traversal.of_words or not hasattr(data, "ids"):
+        raise ConfigError("slim learns from users and items: take --pairs, --ratings or --baskets")
+    shape = data.n_sentences, len(data.vocab)
+    return ones_of(csr_matrix((np.ones(len(data), np.float32), data.ids, data.offsets), shape)), None
+
+
+def load_recommender(folder):
+    """Return the model of a folder that recommends, a `Model` or a `SlimModel`."""
+    recover(folder)
+    return SlimModel.load(folder) if (Path(folder) / SLIM).exists() else Model.load(folder)
