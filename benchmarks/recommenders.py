@@ -1,4 +1,4 @@
-"""Recommending items to users, beside implicit's ALS and BPR: quality, seconds of training, lists a second.
+"""Recommending items to users, beside implicit's ALS and BPR and EASE: quality, seconds of training, lists a second.
 
 Each user's items are split 70 : 10 : 20. Options are chosen by NDCG@10 of the validation part, by climbing: along each
 option from a first guess, up and down a ladder of equal ratios, until no neighbour is better. So no winner stands at
@@ -27,6 +27,7 @@ from w2vneg.ground.files.bounded import read_json
 from w2vneg.run.trainer import Trainer
 from w2vneg.vectors.evaluation import LogitScores, evaluate_ranking, popularity_scores, scores_of
 from w2vneg.vectors.evaluation.recommend import recommend_blocks
+from w2vneg.vectors.evaluation.slim import SlimScores, fit_weights
 
 from .contenders import spread
 from .item_rivals import fit
@@ -59,10 +60,21 @@ class Task:
         return f"{self.name}: {users:,} users, {items:,} items; {sizes} pairs"
 
 
+PAIRS = {
+    "ml-1m": Input("pairs", "ml-1m-pairs", rectangular=True),
+    "ml-100k": Input("ratings", "ml-100k", rectangular=True),
+    "online-retail": Input(
+        "ratings", "online-retail", rectangular=True, user_col="CustomerID", item_col="StockCode", bad_rows="skip"
+    ),
+}
+
+
 def load(name):
-    """Return a `Task`: users of MovieLens 1M and the movies they rated, or Belgian baskets and what is in them."""
-    if name == "ml-1m":
-        data = encode_input(Input("pairs", "ml-1m-pairs", rectangular=True).located(None), min_count=1)
+    """Return a `Task`: users of MovieLens and the movies they rated, customers of a shop (no returns), or Belgian
+    baskets and what is in them.
+    """
+    if name in PAIRS:
+        data = encode_input(PAIRS[name].located(None), min_count=1)
         return Task.of(name, data.matrix)
     data = encode_input(Input("baskets", "belgian-retail").located(None), min_count=1)
     shape = data.n_sentences, len(data.vocab)
@@ -83,7 +95,7 @@ class Trained:
     seconds: float
 
 
-def train_ours(loss, train, setting, seed):
+def train_ours(loss, train, setting, seed, score="raw"):
     """Train w2vneg on pairs of user and item."""
     vocabularies = (_numbered(np.asarray(train.sum(axis=axis)).ravel()) for axis in (1, 0))
     (vocab, rows), (vocab_out, columns) = vocabularies
@@ -95,11 +107,12 @@ def train_ours(loss, train, setting, seed):
     seconds = time.perf_counter() - begun
     if not trainer.complete:
         raise KeyboardInterrupt  # a part of a run is no measurement
-    scores, places, back = scores_of(model), np.argsort(rows), np.argsort(columns)
+    scores, places, back = scores_of(model, score), np.argsort(rows), np.argsort(columns)
 
     def recommend(known):
         known = known[rows][:, columns].tocsr()
-        return np.concatenate([ids for _, ids, _ in recommend_blocks(model, np.arange(len(rows)), K, known)])
+        blocks = recommend_blocks(model, np.arange(len(rows)), K, known, score)
+        return np.concatenate([ids for _, ids, _ in blocks])
 
     return Trained(lambda centres: scores(places[centres])[:, back], recommend, seconds)
 
@@ -127,6 +140,50 @@ def train_implicit(kind, train, setting, seed):
     return Trained(LogitScores(*factors), recommend, seconds)
 
 
+def train_penalised(loss, train, setting, seed, score="raw", targets=1.0, **options):
+    """Train w2vneg with an L2 penalty; the setting's l2 is that of users, and `targets` times it that of items."""
+    setting, l2 = dict(setting), setting["l2"]
+    setting |= {"l2": (l2, targets * l2), "bounded_steps": False, **options}
+    return train_ours(loss, train, setting, seed, score)
+
+
+def train_slim(train, setting, seed):
+    """Solve slim; seed : ignored, it is a closed form."""
+    return _closed(train, lambda has: SlimScores(has, fit_weights(has, workers=THREADS, **setting)))
+
+
+def train_ease(train, setting, seed):
+    """Solve EASE (Steck 2019) by one inverse, in float64."""
+
+    def solve(has):
+        products = (has.T @ has).toarray().astype(np.float64)
+        products[np.diag_indices_from(products)] += setting["l2"]
+        inverse = np.linalg.inv(products)
+        weights = (-inverse / np.diag(inverse)).astype(np.float32)
+        np.fill_diagonal(weights, 0.0)
+        return lambda users: np.asarray(has[users] @ weights)
+
+    with threadpool_limits(THREADS, "blas"):
+        return _closed(train, solve)
+
+
+def _closed(train, solve):
+    has, begun = train.sign().tocsr(), time.perf_counter()
+    scores = solve(has)
+    seconds = time.perf_counter() - begun
+
+    def recommend(known):
+        lists = []
+        for first in range(0, has.shape[0], 1000):
+            part = np.arange(first, min(first + 1000, has.shape[0]))
+            some = scores(part)
+            some[known[part].nonzero()] = -np.inf
+            lists.append(np.argpartition(-some, K, axis=1)[:, :K])
+        return np.concatenate(lists)
+
+    return Trained(scores, recommend, seconds)
+
+
 @dataclass(frozen=True)
 class Method:
     """title : str; train : callable, (train, setting, seed) -> Trained
@@ -139,10 +196,29 @@ class Method:
     ratios: dict
 
 
+_L2 = {"alpha": 0.1, "epochs": 20, "l2": 1.44}, {"alpha": 2.0, "epochs": 2.0, "l2": 1.41}
 _OURS = {"alpha": 0.05, "epochs": 20}, {"alpha": 2.0, "epochs": 2.0}
 METHODS = {
     "us": Method("w2vneg `us`", lambda *given: train_ours("us", *given), *_OURS),
     "bpr": Method("w2vneg `bpr`", lambda *given: train_ours("bpr", *given), *_OURS),
+    "top-n": Method("w2vneg, as it comes", lambda *given: train_ours("top-n", *given), {}, {}),
+    "top-n-tuned": Method(
+        "w2vneg `top-n`", lambda *given: train_penalised("top-n", *given, targets=0.38, negatives=16), *_L2
+    ),
+    "ns-corrected": Method(
+        "w2vneg `ns`, L2, corrected",
+        lambda *given: train_penalised("ns", *given, score="corrected", targets=0.5, negatives=16, noise_exponent=1.0),
+        *_L2,
+    ),
+    "slim": Method("w2vneg `slim`", train_slim, {"neighbours": 100, "l2": 100.0}, {"neighbours": 2.0, "l2": 3.0}),
+    "ease": Method("EASE", train_ease, {"l2": 300.0}, {"l2": 2.0}),
+    "als-plain": Method("implicit ALS, as it comes", lambda *given: train_implicit("als", *given), {}, {}),
+    "als-15": Method(
+        "implicit ALS, 15 iterations",
+        lambda train, setting, seed: train_implicit("als", train, setting | {"iterations": 15}, seed),
+        {"alpha": 5.0, "regularization": 25.0},
+        {"alpha": 3.0, "regularization": 5.0},
+    ),
     "als": Method(
         "implicit ALS",
         lambda *given: train_implicit("als", *given),
@@ -158,6 +234,11 @@ METHODS = {
 }
 
 
+def fitting(task, names):
+    """Return the methods that a task is not too large for: EASE inverts a matrix of all items."""
+    return [name for name in names if name != "ease" or task.train.shape[1] <= 10_000]
+
+
 def evaluate(scores, task, part, known):
     """Return the figures of one part: dict of str -> float. known : csr_matrix, left out of the lists"""
     held = getattr(task, part).tocoo()
@@ -169,10 +250,10 @@ def evaluate(scores, task, part, known):
         pairs = held.row[kept], held.col[kept], held.data[kept]
     else:
         pairs = held.row, held.col, held.data
-    options = {"ks": (K,), "known": known, "logits": False, "samples": 0, "bootstrap": 0}
+    options = {"ks": (K, 20, 100), "known": known, "logits": False, "samples": 0, "bootstrap": 0}
     found = evaluate_ranking(scores, pairs, task.train.shape[1], **options)
-    figures = {f"P@{K}": found.list_precision[K], f"MAP@{K}": found.map[K], f"NDCG@{K}": found.ndcg[K]}
-    return figures | {"MPR": found.mpr}
+    figures = {f"NDCG@{K}": found.ndcg[K], "recall@20": found.recall[20], "NDCG@100": found.ndcg[100]}
+    return figures | {f"MAP@{K}": found.map[K], f"coverage@{K}": found.coverage[K]}
 
 
 def neighbours(setting, ratios):

@@ -4,9 +4,11 @@ import click
 
 from .common import keep, say
 
+DATA = ("ml-1m", "belgian-retail", "ml-100k", "online-retail")
+
 
 @click.command()
-@click.option("--data", type=click.Choice(["ml-1m", "belgian-retail"]), multiple=True, help="Both if left out.")
+@click.option("--data", type=click.Choice(DATA), multiple=True, help="All if left out.")
 @click.option("--only", "names", multiple=True, metavar="NAME", help="Methods that take part; repeatable.")
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Rounds of the winners.")
 @click.option(
@@ -29,16 +31,17 @@ def recommenders(data, names, seeds, choose, out):
     unknown = [name for name in names if name not in b.METHODS]
     if unknown:
         raise click.UsageError(f"no method {unknown[0]!r}; known: {', '.join(b.METHODS)}")
-    tasks = [b.load(name) for name in data or ("ml-1m", "belgian-retail")]
+    tasks = [b.load(name) for name in data or DATA]
     for task in tasks:
         say(task.line())
     if choose:
-        b.choose(tasks, names, tell=say)
+        for task in tasks:
+            b.choose([task], b.fitting(task, names), tell=say)
         return
     chosen = read_json(b.CHOICES)["chosen"]
     runs = []
     for task in tasks:
-        runs += b.measure(task, {name: chosen[task.name][name] for name in names}, seeds, say)
+        runs += b.measure(task, {name: chosen[task.name][name] for name in b.fitting(task, names)}, seeds, say)
     keep(out, b.as_json(runs))
     click.echo(f"{b.machine()}\n" + "\n".join(task.line() for task in tasks) + "\n")
     click.echo(b.table(runs, {task.name: b.popularity(task) for task in tasks}))

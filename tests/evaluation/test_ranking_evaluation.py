@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_model_and_baselines_by_hand(folder):
     evaluation = evaluate_with_baselines(
-        Model.load("model"), "test.tsv", exclude_known="train.tsv", ks=(1, 2), bootstrap=0
+        Model.load("model"), "test.tsv", exclude_known="train.tsv", ks=(1, 2), bootstrap=0, rank_itself=True
     )
     # a: b and c are known; left d > e > a. b: c is known; left e > d > a > b
     model = evaluation.model
@@ -53,9 +53,25 @@ def test_a_model_and_baselines_by_hand(folder):
     assert evaluation.not_above(POPULARITY) == ["nll", *at_2]
 
 
+def test_an_item_is_no_rival_of_its_own_targets(folder):
+    model, options = Model.load("model"), {"exclude_known": "train.tsv", "ks": (1, 2), "bootstrap": 0}
+    evaluation = evaluate_with_baselines(model, "test.tsv", **options)
+    # a: b and c are known, and a is itself; left d > e. b: c is known; left e > d > a
+    assert evaluation.model.mpr == pytest.approx((1 + 0 + 2 * 0) / 4)
+    assert evaluation.model.known_held_out == 0
+    write(folder / "loop.tsv", [("a", "a", 1), ("a", "d", 1)])
+    found = evaluate_with_baselines(model, "loop.tsv", **options).model
+    assert found.mpr == pytest.approx((0 + 1) / 2)  # held out with itself, it stays: d > e > a
+    text = evaluate_with_baselines(model_of(LOGITS, source="text"), "test.tsv", bootstrap=0, baselines=False)
+    same = evaluate_with_baselines(model, "test.tsv", bootstrap=0, baselines=False, rank_itself=True)
+    assert text.model.nll == pytest.approx(same.model.nll)  # a word may follow itself
+
+
 def test_cooccurrence_ranks_by_counts_with_the_centre_and_then_by_popularity(folder):
     write(folder / "test.tsv", [("a", "c", 1), ("a", "e", 1), ("c", "b", 1)])
-    evaluation = evaluate_with_baselines(Model.load("model"), "test.tsv", train="train.tsv", bootstrap=0)
+    evaluation = evaluate_with_baselines(
+        Model.load("model"), "test.tsv", train="train.tsv", bootstrap=0, rank_itself=True
+    )
     # a: b 5, c 1, then by popularity a, e, d; c: a 2, then b, c, e, d
     assert evaluation.results[COOCCURRENCE].mpr == pytest.approx((3 / 4 + 1 / 4 + 3 / 4) / 3)
     assert evaluation.known is None
@@ -74,7 +90,7 @@ def test_users_and_items_have_names_and_baselines_of_their_own(folder):
 
 
 def test_coverage_counts_pairs_and_weight(folder):
-    evaluation = evaluate_with_baselines(Model.load("model"), folder / "test.tsv", bootstrap=0)
+    evaluation = evaluate_with_baselines(Model.load("model"), folder / "test.tsv", bootstrap=0, rank_itself=True)
     assert (evaluation.test.read, evaluation.test.unknown) == (5, 2)
     assert (evaluation.test.evaluated, evaluation.test.weight) == (3 / 5, 4 / 8)
     assert evaluation.results.keys() == {"model", POPULARITY}  # by the model's counts
@@ -87,7 +103,12 @@ def test_coverage_counts_pairs_and_weight(folder):
 def test_several_known_files_are_left_out_together(folder):
     write(folder / "valid.tsv", [("a", "a", 1), ("b", "a", 1)])
     evaluation = evaluate_with_baselines(
-        Model.load("model"), "test.tsv", exclude_known=["train.tsv", "valid.tsv"], ks=(1,), bootstrap=0
+        Model.load("model"),
+        "test.tsv",
+        exclude_known=["train.tsv", "valid.tsv"],
+        ks=(1,),
+        bootstrap=0,
+        rank_itself=True,
     )
     assert evaluation.model.known_held_out == 1  # (b, a) stays
     assert evaluation.model.mpr == pytest.approx((1 + 0 + 2 * 1 / 3) / 4)  # a: d > e
@@ -151,7 +172,7 @@ def test_the_table(folder, run_cli):
     assert short[11].startswith(("Better than popularity: NDCG@10 ", "Warning: not better than popularity: NDCG@10 "))
     alone = run_cli("eval", "ranking", "model", "test.tsv", *known, "--no-baselines", "--k", "1").out
     assert "recall@1" in alone and alone.endswith("More figures, with intervals: --all.\n")
-    shown = run_cli("eval", "ranking", "model", "test.tsv", *known, "--k", "2,1", "--all")
+    shown = run_cli("eval", "ranking", "model", "test.tsv", *known, "--k", "2,1", "--all", "--rank-itself")
     assert shown.code == 0
     lines = shown.out.splitlines()
     assert lines[0] == (

@@ -237,7 +237,9 @@ def test_ranking_and_recommending_by_corrected_scores(tmp_path, monkeypatch, run
     assert [one["item"] for one in listed] == ["abcde"[i] for i in order]
     assert [one["score"] for one in listed] == pytest.approx(np.log(shares[0][order]), abs=1e-5)
     write(tmp_path / "test.tsv", TEST)
-    shown = run_cli("eval", "ranking", "model", "test.tsv", "--score", "corrected", "--no-baselines", "--json")
+    shown = run_cli(
+        "eval", "ranking", "model", "test.tsv", "--score", "corrected", "--no-baselines", "--rank-itself", "--json"
+    )
     nll = json.loads(shown.out)["results"]["model"]["nll"]
     assert nll == pytest.approx(-(np.log(shares[0, 3]) + np.log(shares[0, 4]) + 2 * np.log(shares[1, 0])) / 4, abs=1e-5)
 

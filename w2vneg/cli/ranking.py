@@ -63,6 +63,7 @@ class _Ks(click.ParamType):
     help="Resamples of centres for 95 % intervals; 0 for none.",
 )
 @option("--seed", type=click.IntRange(min=0), default=1, help="Random seed of resamples and draws.")
+@option("--rank-itself", is_flag=True, help="Let an item be a rival of its own targets, as in the papers.")
 @fold_in_option
 @score_option
 @option("--no-baselines", is_flag=True, help="Evaluate the model alone.")
@@ -83,6 +84,7 @@ def ranking(
     as_json,
     fold_in,
     everything,
+    rank_itself,
 ):
     """Rank the targets of held-out pairs in the whole catalogue.
 
@@ -118,6 +120,7 @@ def ranking(
         baselines=not no_baselines,
         score=score,
         fold_in=fold_in,
+        rank_itself=rank_itself,
     )
     if as_json:
         click.echo(json.dumps({"model": model, **evaluation.as_dict()}, indent=2, ensure_ascii=False, allow_nan=False))

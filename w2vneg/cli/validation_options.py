@@ -152,7 +152,7 @@ def validation_of(flags, encoded, config, model, note, mirror=None, chooses=True
         return None
     if model is None:
         refuse_new_users(valid, "evaluate when the model is trained, by eval ranking --fold-in {}")
-        warn_of_known(valid, known, "--valid-exclude-known")
+        warn_of_known(valid, known or encoded.vocab_out is not encoded.vocab, "--valid-exclude-known")
     from ..run.validation import make_validation
 
     validation = make_validation(valid, encoded, known=known, lowercase=config.lowercase, **chosen)

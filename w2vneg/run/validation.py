@@ -24,6 +24,7 @@ from ..ground.events import BestRestored, Validated
 from ..vectors.evaluation import METRICS, evaluate_ranking, scores_of
 from ..vectors.evaluation.analogy import HALVES
 from ..vectors.evaluation.correction import RAW, share_of
+from ..vectors.evaluation.scores import are_items_of_one_kind
 from .state import Best
 
 _OTHER_K = 15  # of the figures reported beside a metric without a K
@@ -96,7 +97,8 @@ class Validation:
     score
         By what targets are sorted; see `evaluation.scores.scores_of`.
     known : HeldOut, optional
-        Pairs left out of each centre's ranking (those trained on); a held-out pair among them stays in.
+        Pairs left out of each centre's ranking (those trained on); a held-out pair among them stays in. None: what the
+        users of the model have in training.
     files : dict of str -> str, optional
         Where `held` ("valid") and `known` come from, for resuming.
 
@@ -203,11 +205,20 @@ class Validation:
         scores = scores_of(model, self.score)
         held = self.held.centres, self.held.targets, self.held.weights
         shape = model.vectors_in.shape[0], model.vectors_out.shape[0]
-        known = None
+        known = model.known
         if self._known is not None:
             places = self._known.centres, self._known.targets
             known = scipy.sparse.coo_matrix((np.ones(len(places[0]), np.float32), places), shape)
-        result = evaluate_ranking(scores, held, shape[1], ks=(self.metric.k,), known=known, samples=0, bootstrap=0)
+        result = evaluate_ranking(
+            scores,
+            held,
+            shape[1],
+            ks=(self.metric.k,),
+            known=known,
+            one_kind=are_items_of_one_kind(model),
+            samples=0,
+            bootstrap=0,
+        )
         return {name: float(value) for name, value in self.metric.figures(result).items()}
 
 
@@ -228,7 +239,7 @@ class Validate:
     score : "raw", "corrected" or float
         Dot products, or corrected for popularity; a number is the share of the correction.
     exclude_known : path, table in memory or HeldOut, optional
-        Pairs to leave out of the ranking, such as those trained on.
+        Pairs to leave out of the ranking; what users have in training, if None.
 
     Raises
     ------

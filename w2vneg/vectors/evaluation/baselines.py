@@ -21,6 +21,7 @@ from ...data.readers.frames import InMemoryTable
 from ...ground.errors import InputError, W2vnegError
 from . import KS, METRICS, cooccurrence_scores, evaluate_ranking, popularity_scores, scores_of
 from .folding import with_users
+from .scores import are_items_of_one_kind
 from .slim import SlimScores, fit_weights
 
 MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occurrence", "slim"
@@ -86,6 +87,7 @@ def evaluate_with_baselines(
     baselines=True,
     score="raw",
     fold_in=None,
+    rank_itself=False,
 ):
     """Rank held-out pairs with a model and with baselines.
 
@@ -108,6 +110,8 @@ def evaluate_with_baselines(
     fold_in : str, Path, or table in memory, optional
         (user, item) of users whom training did not see: their vectors are made of these items (`folding.fold_in`),
         which are left out of their catalogue.
+    rank_itself : bool
+        Among items of one kind, the centre is a rival of its own targets, as in the papers.
 
     Returns
     -------
@@ -137,6 +141,7 @@ def evaluate_with_baselines(
             n_targets,
             ks=ks,
             known=known,
+            one_kind=are_items_of_one_kind(model) and not rank_itself,
             logits=logits,
             samples=samples,
             bootstrap=bootstrap,

@@ -63,7 +63,18 @@ class RankingResult:
 
 
 def evaluate_ranking(
-    scores, pairs, n_targets, *, ks=KS, known=None, logits=True, samples=100, bootstrap=1000, seed=1, counts=None
+    scores,
+    pairs,
+    n_targets,
+    *,
+    ks=KS,
+    known=None,
+    one_kind=False,
+    logits=True,
+    samples=100,
+    bootstrap=1000,
+    seed=1,
+    counts=None,
 ):
     """Rank the held-out targets of every centre among the whole catalogue, in blocks of bounded memory.
 
@@ -77,6 +88,8 @@ def evaluate_ranking(
     ks : sequence of int
     known : scipy.sparse matrix, (n_centres, n_targets), optional
         Pairs to leave out of the catalogue (those trained on). A held-out pair among them stays in.
+    one_kind : bool
+        Centres are targets, too, and none is a rival of its own targets.
     logits : bool
         Whether the scores are logits, so that likelihoods mean something.
     samples : int
@@ -103,7 +116,8 @@ def evaluate_ranking(
         raise ConfigError(f"ranking needs two targets or more and every k at least 1; got {n_targets} and k {ks}")
     held = _as_held(pairs, n_targets)
     centres = np.flatnonzero(np.diff(held.indptr))
-    known_in = None if known is None else _as_known(known, held.shape[0], n_targets)
+    given_in = None if known is None else _as_known(known, held.shape[0], n_targets)
+    known_in = _with_themselves(given_in, held.shape[0], n_targets) if one_kind else given_in
     for_groups, for_samples, for_bootstrap = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     groups = np.arange(len(centres))
     if len(centres) > _GROUPS:
@@ -124,7 +138,7 @@ def evaluate_ranking(
         "centres": len(centres),
         "targets": n_targets,
         "known_left_out": known is not None,
-        "known_held_out": 0 if known_in is None else int(known_in.multiply(held.astype(bool)).nnz),
+        "known_held_out": 0 if given_in is None else int(given_in.multiply(held.astype(bool)).nnz),
     }
     figures = _figures(table, ks) | {"coverage": lists.coverage()}
     return RankingResult(figures, **facts, intervals=_intervals(table, bootstrap, for_bootstrap))
@@ -229,6 +243,12 @@ def _as_known(known, n_centres, n_targets):
     asked = known.row < n_centres
     ones = np.ones(int(asked.sum()), bool)
     return scipy.sparse.csr_matrix((ones, (known.row[asked], known.col[asked])), (n_centres, n_targets))
+
+
+def _with_themselves(known, n_centres, n_targets):
+    """Return known pairs, or none, with each centre paired with itself: csr_matrix, bool."""
+    diagonal = scipy.sparse.eye(n_centres, n_targets, dtype=bool, format="csr")
+    return diagonal if known is None else (known + diagonal).tocsr()
 
 
 def _means(table, weights):

@@ -32,6 +32,13 @@ def scores_of(model, score="raw"):
     return corrected(model, _raw_scores(model), share) if share else _raw_scores(model)
 
 
+def are_items_of_one_kind(model):
+    """Tell whether a model's centres are its targets, and no words: then none is a rival of its own targets."""
+    if model.vocab_out is not model.vocab:
+        return False
+    return hasattr(model, "scoring") or not model.config.traversal.of_words
+
+
 def are_dot_products(model):
     """Return whether a model's raw scores are nothing but dot products of its two matrices."""
     return not (_has_paths(model) or model.config.absolute_softmax)
