@@ -63,9 +63,7 @@ class Task:
 PAIRS = {
     "ml-1m": Input("pairs", "ml-1m-pairs", rectangular=True),
     "ml-100k": Input("ratings", "ml-100k", rectangular=True),
-    "online-retail": Input(
-        "ratings", "online-retail", rectangular=True, user_col="CustomerID", item_col="StockCode", bad_rows="skip"
-    ),
+    "online-retail": Input("ratings", "online-retail", rectangular=True, user_col="CustomerID", item_col="StockCode"),
 }
 
 

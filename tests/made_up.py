@@ -49,6 +49,16 @@ def titles(between):
     return "".join(f"{between.join((item, f'Amélie {item} (2001)', 'x'))}\n" for item in ITEMS)
 
 
+def orders(rng):
+    """A purchase log of some customers and products, a return among its rows."""
+    products = ["85123A", "22423", *(f"p{k}" for k in range(18))]
+    lines = ["order,product,quantity,customer", "1,85123A,-1,17850"]
+    for order in range(2, 80):
+        customer = 17850 + order % 20
+        lines += [f"{order},{product},2,{customer}" for product in rng.permutation(products)[:5]]
+    return "\n".join(lines) + "\n"
+
+
 def write_item_files(folder):
     """Write all of them into `folder` (Path)."""
     rng = np.random.default_rng(2)
@@ -62,6 +72,7 @@ def write_item_files(folder):
     (folder / "retail.dat.xz").write_bytes(lzma.compress(baskets(rng).encode()))
     (folder / "groceries.csv").write_text(baskets(rng, ",").replace("181", "whole milk"))
     (folder / "online_retail.csv.xz").write_bytes(lzma.compress(invoices(rng).encode()))
+    (folder / "orders.csv").write_text(orders(rng))
     (folder / "bought-together.csv").write_text(pairs(rng, ("product", "with", "times"), ","))
     plays = pairs(rng, ("song", "next_song", "plays"), "\t")
     (folder / "plays.tsv.gz").write_bytes(gzip.compress(plays.encode()))

@@ -69,8 +69,6 @@ def as_numbers(cells, column, label, where):
 def _complaint(column, cell, number):
     if isinstance(cell, str) and not cell.strip():
         return "a cell is empty where a number should be"
-    if column.kind == "amount":
-        return f"the amount {number:g} is below 0, as of a return: leave such rows out, with --bad-rows skip"
     if column.above_zero and number <= 0:
         return f"the weight {number:g} is not above 0, as that of an edge is: leave such rows out"
     if number < 0:

@@ -100,14 +100,14 @@ class Tables:
         stamps = [_stamp(path) for path in self.files]
         self._total = None if None in stamps else sum(stamp[0] for stamp in stamps)
         self._skips = bad_rows == "skip"
-        self._columns = [replace(column, lenient=True) for column in columns] if self._skips else columns
+        self._columns = [replace(one, lenient=True) if self._skips or one.kind == "amount" else one for one in columns]
         self._delimiter, self._header, self._quoting = delimiter, header, quoting or "auto"
         self._encoding, self._comments = encoding, comments
         self._progress = progress or (lambda done, total: None)
         self._times = Times()
         self.n_files = self.bytes = self.n_rows = self.n_comments = 0
         self.labels = Labels()
-        self._bad = Counter()
+        self._bad, self._returns = Counter(), Counter()
         self._like_rows = 0  # comments that may be rows
 
     @property
@@ -124,7 +124,7 @@ class Tables:
     @property
     def left_out(self):
         about = {"comment lines" if self._comments else "lines before the rows": self.n_comments}
-        return about | {f"bad rows: {why}": number for why, number in self._bad.items()}
+        return about | self._returns | {f"bad rows: {why}": number for why, number in self._bad.items()}
 
     def __iter__(self):
         done = 0
@@ -134,7 +134,7 @@ class Tables:
                 for batch in self._batches(source):
                     self.labels = self.labels or batch.labels
                     self.n_rows += batch.n_rows
-                    yield self._good(batch) if self._skips else batch
+                    yield self._good(batch)
                     self._progress(done + source.position, self._total)
                 done += source.position
                 self.bytes += source.unpacked
@@ -184,7 +184,7 @@ class Tables:
             yield Batch(block.where, block.n_rows, block.read(self._columns, self._times), layout.labels)
 
     def _good(self, batch):
-        """Return a batch without its bad rows, which are counted by what is wrong with the first of their cells."""
+        """Return a batch without returns and its bad rows, which are counted by what is wrong with their first cell."""
         kept = np.ones(batch.n_rows, bool)
         for column in self._columns:
             values = batch.columns[column.key]
@@ -192,7 +192,9 @@ class Tables:
                 continue
             good = values.codes >= 0 if isinstance(values, NameColumn) else ~np.isnan(values)
             missing = int((kept & ~good).sum())
-            if missing:
+            if missing and column.kind == "amount":
+                self._returns[f"returns, below 0 in {batch.labels[column.key]}"] += missing
+            elif missing:
                 self._bad[f"{_WRONG[column.kind]} in {batch.labels[column.key]}"] += missing
             kept &= good
         if kept.all():

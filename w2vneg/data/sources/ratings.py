@@ -32,8 +32,8 @@ class Ratings(Source):
     def encode(cls, given, **shaping):
         """Read rows as histories or, if rectangular, as pairs of user and item of weight 1.
 
-        An item that a user rated twice stands once, at the latest time. Rows without a user are left out. Where a
-        column is called as a quantity or a count is, an amount below 0, as of a return, makes a bad row.
+        An item that a user rated twice stands once, at the latest time. Rows without a user are left out. So are, and
+        counted, those of an amount below 0, as of a return, where a column is called as a quantity or a count is.
         """
         from ..encoded.histories import encode_events
         from ..readers.layout import Column

@@ -174,6 +174,8 @@ def read_known(files, model, more=None, tell=None):
     tell : callable, optional, called with a line that says which columns were read as what
     """
     if files is None:
+        if tell is not None and model.known is None and more is None and model.vocab_out is not model.vocab:
+            tell("This model does not keep what users had, so that their lists may hold it; see --exclude-known.")
         return _together(model.known, more)
     pairs, coverage = _matrix(_as_paths(files), model)
     if tell is not None and coverage is not None:
