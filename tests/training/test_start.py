@@ -341,7 +341,7 @@ def test_users_and_items_join_each_on_its_side(run_cli, tmp_path, monkeypatch):
     assert run.code == 0, run.err
     run = run_cli("train", "--update=m", "--pairs=newer.tsv", "--save-model=n")
     assert run.code == 0, run.err
-    assert "The 3 words of m begin with their vectors; 1 joined." in run.err
+    assert "The 3 users of m begin with their vectors; 1 joined." in run.err
     grown = Model.load("n")
     assert set(grown.vocab.words) == {"u1", "u2", "u3", "u4"} and set(grown.vocab_out.words) == {"i1", "i2", "i3"}
 

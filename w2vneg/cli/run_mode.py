@@ -87,7 +87,14 @@ def tell_of_prior(prior, trainer, note):
         note(f"{trainer.started:,} of {n_words:,} words begin with their vectors of {prior.place}{place}.")
     if prior.way == "update":
         before = len(prior.model.vocab)
-        note(f"The {before:,} words of {prior.place} begin with their vectors{place}; {n_words - before:,} joined.")
+        noun = "users" if trainer.model.known is not None else "words"
+        note(f"The {before:,} {noun} of {prior.place} begin with their vectors{place}; {n_words - before:,} joined.")
+        if prior.model.known is not None:
+            config = trainer.config
+            note(
+                f"Going on with its {prior.model.known.nnz:,} pairs and the new ones: --epochs {config.epochs} --alpha "
+                f"{config.alpha:g}."
+            )
 
 
 def _check_ways(ways):

@@ -30,7 +30,7 @@ from ..objectives.samplers import SAMPLERS
 from ..objectives.samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
 from ..objectives.weighers import WEIGHERS
 from .doubts import doubts_of
-from .known import joined
+from .known import with_known
 from .prior import Prior, input_of_model
 from .ranked import read_by_rank, reads_by_rank
 from .trainer import Trainer
@@ -127,6 +127,8 @@ class Run:
             vocabularies = {"vocab": model.vocab, "vocab_out": model.vocab_out}
         with progress() as told:
             self.encoded = encode(self.config, data, **vocabularies, progress=told)
+        if self.prior.way == "update":
+            self.encoded = with_known(self.encoded, self.prior.model)
         return self.encoded
 
     @property
@@ -168,9 +170,8 @@ class Run:
             self.encoded, config, listeners, prior, self.diagnose, validation, checkpoints, self.prior.rows
         )
         origin = trainer.model.origin
-        if self.prior.way == "update":
-            model = trainer.model
-            model.known = joined(model.known, self.prior.model, model.vocab, model.vocab_out)
+        if self.prior.way == "update" and self.prior.model is not None and self.prior.model.known is None:
+            trainer.model.known = None  # what users had before is not known
         if isinstance(self.data, Input) and not self.data.in_memory:
             origin.input, origin.own_vocab = self.data.absolute().as_dict(), own_vocab
         origin.begun = begun

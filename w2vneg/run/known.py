@@ -1,5 +1,7 @@
 """What users had when a model of users and items was trained: what its lists leave out. Kept with the model."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..ground.errors import InputError
@@ -30,20 +32,24 @@ def ones_of(matrix):
     return ones
 
 
-def joined(known, earlier, vocab, vocab_out):
-    """Return known pairs with those of an earlier model, whose rows and columns get the numbers that they have here.
+def with_known(data, earlier):
+    """Return encoded newer pairs of users and items with those that an earlier model keeps.
 
-    known : csr_matrix, or None; earlier : Model, of which `vocab` and `vocab_out` know all; None if it keeps none
+    A few passes over all of them go on where that model is; passes over the newer ones alone would forget the others.
+
+    data : EncodedPairs, whose vocabularies know all of the earlier `Model`; other data stay as they are
     """
-    if known is None or earlier.known is None:
-        return None
+    if earlier.known is None or data.vocab_out is data.vocab:
+        return data
     from scipy.sparse import coo_matrix
 
     before = earlier.known.tocoo()
-    rows, columns = vocab.words.find_all(earlier.vocab.words), vocab_out.words.find_all(earlier.vocab_out.words)
-    moved = coo_matrix((before.data, (rows[before.row], columns[before.col])), known.shape)
-    both = ones_of(known + moved.tocsr())
-    return both if both.nnz <= _MOST else None
+    rows, columns = (
+        data.vocab.words.find_all(earlier.vocab.words),
+        data.vocab_out.words.find_all(earlier.vocab_out.words),
+    )
+    moved = coo_matrix((before.data, (rows[before.row], columns[before.col])), data.matrix.shape).tocsr()
+    return replace(data, matrix=(data.matrix + moved).tocsr(), order=None, times=None)
 
 
 def write_known(folder, known):

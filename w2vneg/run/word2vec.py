@@ -26,7 +26,7 @@ from .conductor import Encoded, Run, doubts, encode, reading, resolve
 from .estimator import Estimator, with_options
 from .follow import LOG, Followers
 from .model import Model
-from .prior import Prior, config_to_grow
+from .prior import Prior, config_to_grow, gentler
 from .readout import read_out
 from .recommender import Recommender
 
@@ -152,6 +152,9 @@ class Word2Vec(Estimator, Recommender):
         if update and (init is not None or vocab is not None or vocab_out is not None):
             raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
         prior = self._prior(init, update, freeze)
+        if update:
+            own = {"alpha": self.config.alpha, "epochs": self.config.epochs}
+            self.config = dataclasses.replace(self.config, **gentler(self._trained(), own))
         run = Run(self.config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
         self.config, self._folder = run.given, None
         encoded = run.encode(lambda: nullcontext(followers.reading))
