@@ -220,7 +220,7 @@ METHODS = {
     "als": Method(
         "implicit ALS",
         lambda *given: train_implicit("als", *given),
-        {"alpha": 5.0, "regularization": 1.0, "iterations": 15},
+        {"alpha": 5.0, "regularization": 25.0, "iterations": 15},
         {"alpha": 3.0, "regularization": 5.0, "iterations": 2.0},
     ),
     "implicit-bpr": Method(
@@ -283,10 +283,8 @@ def climb(task, name, record, tell=lambda text: None, methods=METHODS):
             tell(f"{task.name}, {name} {setting}: NDCG@{K} {value:.4f} ({time.perf_counter() - begun:.0f} s)")
         return tried[_key(setting)]
 
-    best = method.guess
     known = [one["setting"] for one in record if (one["task"], one["method"]) == (task.name, name)]
-    if known:
-        best = max(known, key=value_of)
+    best = max([method.guess, *known], key=value_of)
     while True:
         better = next((one for one in neighbours(best, method.ratios) if value_of(one) > value_of(best)), None)
         if better is None:

@@ -7,7 +7,7 @@ import pytest
 from planted import as_text, two_topics
 from scipy.sparse import csr_matrix
 
-from w2vneg import Input, TrainConfig, Vocabulary, Word2Vec
+from w2vneg import Input, TrainConfig, Validate, Vocabulary, Word2Vec
 from w2vneg.run.doubts import doubts_of
 
 
@@ -20,7 +20,7 @@ def trainer(losses=(1.0,), at_init=2.0, pairs=10_000, counts=(2,) * 100, source=
     model = SimpleNamespace(history=history, vocab=vocab, vocab_out=more.get("vocab_out", vocab))
     config = TrainConfig(source=source, min_count=min_count)
     corpus = SimpleNamespace(matrix=csr_matrix(np.array([[more.get("weight", 1.0)]])))
-    return SimpleNamespace(model=model, config=config, corpus=corpus)
+    return SimpleNamespace(model=model, config=config, corpus=corpus, validation=None)
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,15 @@ def test_train_says_so_and_ends_well(tmp_path, run_cli):
     (tmp_path / "topics.txt").write_text(as_text(two_topics()))
     result = run_cli("train", "--corpus", str(tmp_path / "topics.txt"), *flags, "--force", "--min-count=1")
     assert result.code == 0 and "Warning" not in result.err
+
+
+def test_a_model_that_popularity_beats_is_told():
+    """Everybody has the first items, and nothing else is to be learnt."""
+    rng = np.random.default_rng(1)
+    shares = 1 / np.arange(1, 41) ** 1.5
+    rows = [(f"u{u}", f"i{i}") for u in range(120) for i in rng.choice(40, 8, replace=False, p=shares / shares.sum())]
+    train, valid = rows[::2] + rows[1::4], rows[3::4]
+    word2vec = Word2Vec(loss="us", dim=4, epochs=1, alpha=0.001, workers=1)
+    data = Input("pairs", train, rectangular=True)
+    with pytest.warns(UserWarning, match=r"on held-out pairs popularity alone is as good or better \(ndcg@10"):
+        word2vec.fit(data, valid=Validate(valid, metric="ndcg@10"))

@@ -14,7 +14,7 @@ def doubts_of(trainer):
     that goes on or begins with vectors; with the first epoch's where that is higher, as after a bad start.
     """
     history = [record for record in trainer.model.history if record["event"] == "EpochDone"]
-    return [*_of_loss(history), *_of_counts(trainer)] if history else []
+    return [*_of_loss(history), *_of_popularity(trainer), *_of_counts(trainer)] if history else []
 
 
 def _of_loss(history):
@@ -26,6 +26,21 @@ def _of_loss(history):
         f"the loss has hardly fallen ({at_init:.4f} at init, {loss:.4f} in the last epoch), so that the vectors are "
         "little better than chance: the data may not be what they were read as, or too few; look at what was read, "
         "then give more --epochs or a higher --alpha"
+    )
+
+
+def _of_popularity(trainer):
+    """Yield a doubt of a model of items that is evaluated as it trains, and is no better than popularity."""
+    validation = trainer.validation
+    if validation is None or not hasattr(validation, "of_popularity") or not trainer.model.best.figures:
+        return
+    best = trainer.model.best
+    popular, name = validation.of_popularity(trainer.model), validation.metric.name
+    if popular is None or validation.metric.better(best.figures[name], popular):
+        return
+    yield (
+        f"on held-out pairs popularity alone is as good or better ({name} {popular:.4f}, this model "
+        f"{best.figures[name]:.4f}); give more --epochs, look at what was read, or take 'w2vneg slim'"
     )
 
 

@@ -21,7 +21,7 @@ import scipy.sparse
 from ..data.encoded.heldout import HeldOut, read_pairs_file
 from ..ground.errors import ConfigError, InputError, did_you_mean
 from ..ground.events import BestRestored, Validated
-from ..vectors.evaluation import METRICS, evaluate_ranking, scores_of
+from ..vectors.evaluation import METRICS, evaluate_ranking, popularity_scores, scores_of
 from ..vectors.evaluation.analogy import HALVES
 from ..vectors.evaluation.correction import RAW, share_of
 from ..vectors.evaluation.scores import are_items_of_one_kind
@@ -200,9 +200,18 @@ class Validation:
         best.matrices, best.finished = {}, True
         return BestRestored(epoch, best.epoch, self.metric.name, best.figures, best.last_figures, early)
 
-    def figures(self, model):
-        """Evaluate a model's matrices: dict of str -> float (see `Metric.figures`)."""
-        scores = scores_of(model, self.score)
+    def of_popularity(self, model):
+        """Return what popularity alone has by the metric (float), by the counts of a model of items.
+
+        None of words, and where the metric is a likelihood, which raw scores of many objectives do not aim at.
+        """
+        if model.config.traversal.of_words or self.metric.name in ("nll", "likelihood"):
+            return None
+        return self.figures(model, popularity_scores(model.vocab_out.counts))[self.metric.name]
+
+    def figures(self, model, scores=None):
+        """Evaluate a model's matrices, or other scores: dict of str -> float (see `Metric.figures`)."""
+        scores = scores or scores_of(model, self.score)
         held = self.held.centres, self.held.targets, self.held.weights
         shape = model.vectors_in.shape[0], model.vectors_out.shape[0]
         known = model.known
