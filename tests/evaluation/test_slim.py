@@ -188,3 +188,26 @@ def test_a_model_keeps_what_users_had_over_an_update(likes):
     assert "i99" in dict(loaded.recommend("u3", k=30))
     assert not {*had, "i01"} & {*dict(loaded.recommend("u3", k=30))}
     assert not {"i99", "i02"} & {*dict(loaded.recommend("zoe", k=30))}
+
+
+def test_what_unknown_users_get(likes, run_cli):
+    made = run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop", "--penalty", "2")
+    assert made.code == 0
+    refused = run_cli("recommend", "shop", "zoe")
+    assert refused.code == 1 and "does not know the user 'zoe'" in refused.err
+    skipped = run_cli("recommend", "shop", "zoe", "--unknown", "skip")
+    assert skipped.code == 0 and skipped.out == "" and "There is no list." in skipped.err
+    counts = pd.Series([item for _, item in likes]).value_counts()
+    popular = json.loads(run_cli("recommend", "shop", "zoe", "--unknown", "popular", "-k", "3", "--json").out)
+    assert [counts[one["item"]] for one in popular["recommended"]] == sorted(counts, reverse=True)[:3]
+    with open("who.txt", "w", encoding="utf-8") as stream:
+        stream.write("u1\nzoe\nu2\n")
+    asked = "recommend", "shop", "--queries", "who.txt", "--out", "lists.csv", "-k", "3"
+    assert run_cli(*asked, "--unknown", "error").code == 1
+    for unknown, names in ((None, {"u1", "u2"}), ("popular", {"u1", "u2", "zoe"})):
+        told = run_cli(*asked, *(("--unknown", unknown) if unknown else ()))
+        assert told.code == 0 and f"Wrote {len(names)} lists" in told.err, told.err
+        assert "1 of 3 names are unknown" in told.err
+        found = pd.read_csv("lists.csv")
+        assert set(found["query"]) == names
+    assert found[found["query"] == "zoe"]["item"].tolist() == [one["item"] for one in popular["recommended"]]

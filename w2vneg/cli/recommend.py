@@ -28,6 +28,13 @@ from .titles import titles_of, titles_options
     help="Leave out what is paired with any ITEM in this file. May be repeated.",
 )
 @option("--include-known", is_flag=True, help="List what users had in training, too.")
+@option(
+    "--unknown",
+    type=click.Choice(["error", "skip", "popular"]),
+    metavar="error|skip|popular",
+    default_text="error, with --queries skip",
+    help="What a name gets that the model does not know: no list, or the most popular targets.",
+)
 @fold_in_option
 @option("--new-user", is_flag=True, help="Treat ITEMs as the history of a new user, of a model of users.")
 @score_option
@@ -41,7 +48,7 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
     item of a new user. --all and --queries write a list for each of many; with --fold-in, --all means the users of that
     file.
     """
-    everybody, queries, out = (given.pop(name) for name in ("everybody", "queries", "out"))
+    everybody, queries, out, unknown = (given.pop(name) for name in ("everybody", "queries", "out", "unknown"))
     if include_known and exclude_known:
         raise click.UsageError("--include-known leaves nothing out, and --exclude-known says what to; give one of them")
     exclude_known = () if include_known else exclude_known or None
@@ -52,7 +59,7 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
     if items:
         if out is not None:
             raise click.UsageError("--out is where the lists of --all or --queries go; ITEMs give one list, see --json")
-        _list_one(model, items, k, exclude_known, score, fold_in, **given)
+        _list_one(model, items, k, exclude_known, score, fold_in, unknown, **given)
         return
     idle = [f"--{name.removeprefix('as_').replace('_', '-')}" for name in ("as_json", "new_user") if given[name]]
     if idle or out is None:
@@ -61,16 +68,16 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
             f"{flag} goes without {idle[0]}" if idle else f"{flag} writes a file; name it with --out"
         )
     titles = given["titles"], given["titles_cols"], given["mirror"]
-    _write_many(model, queries, out, k, exclude_known, score, fold_in, titles)
+    _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles)
 
 
-def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
+def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles):
     """Write the lists of all centres of a model, or of those named in a file."""
     from ..ground.files.atomic import check_writable
     from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users
-    from ..vectors.evaluation.recommend import read_queries, recommend_blocks
+    from ..vectors.evaluation.recommend import ids_of, popular, read_queries, recommend_blocks
     from ..vectors.formats.recommendations import form_of, write_recommendations
 
     form_of(out)
@@ -79,43 +86,64 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, titles):
     refuse_overwriting("--out", out, read)
     loaded, users, own = with_users(load_recommender(model), fold_in)
     names = titles_of(*titles, loaded.config.lowercase) if titles[0] else None
-    centres, unknown = (users, 0) if queries is None and users is not None else read_queries(loaded, queries)
+    centres, strange = (users, []) if queries is None and users is not None else read_queries(loaded, queries)
     known = read_known(exclude_known, loaded, own, note)
-    if unknown:
-        note(f"{queries}: {unknown:,} of {unknown + len(centres):,} names are unknown to the model and get no list.")
+    if strange and unknown == "error":
+        ids_of(loaded, strange)  # which says what is wrong with the first
+    if strange:
+        what = "the most popular targets" if unknown == "popular" else "no list"
+        note(f"{queries}: {len(strange):,} of {len(strange) + len(centres):,} names are unknown to the model: {what}.")
+    if unknown != "popular":
+        strange = []
     with byte_progress("recommending", unit="lists") as progress:
 
         def told():
+            import numpy as np
+
             done = 0
             for block in recommend_blocks(loaded, centres, k, known, score):
                 yield block
                 done += len(block[0])
                 progress(done, len(centres))
+            if strange:
+                places = np.arange(len(strange)) + len(loaded.vocab)
+                yield places, *(np.tile(part, (len(strange), 1)) for part in popular(loaded, k))
 
-        write_recommendations(out, told(), loaded.vocab.words, loaded.vocab_out.words, names)
-    note(f"Wrote {len(centres):,} lists to {out}.")
+        words = [*loaded.vocab.words, *strange] if strange else loaded.vocab.words
+        write_recommendations(out, told(), words, loaded.vocab_out.words, names)
+    note(f"Wrote {len(centres) + len(strange):,} lists to {out}.")
 
 
-def _list_one(model, items, k, exclude_known, score, fold_in, *, new_user, titles, titles_cols, mirror, as_json):
+def _list_one(
+    model, items, k, exclude_known, score, fold_in, unknown, *, new_user, titles, titles_cols, mirror, as_json
+):
     """Print the list of some items together, or of some users."""
     from ..data.readers.names import as_word
     from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known
     from ..vectors.evaluation.folding import with_users
+    from ..vectors.evaluation.recommend import popular, recommend_new
     from ..vectors.evaluation.recommend import recommend as best
-    from ..vectors.evaluation.recommend import recommend_new
 
     loaded, _, own = with_users(load_recommender(model), fold_in)
     names = titles_of(titles, titles_cols, mirror, loaded.config.lowercase)
     of_items = new_user or loaded.vocab_out is loaded.vocab
     seeds_named = names if of_items else {}  # else seeds are users: titles are not theirs
     words = [as_word(item, loaded.config.lowercase) for item in items]
+    known = None if new_user else read_known(exclude_known, loaded, own, note)
     try:
-        known = None if new_user else read_known(exclude_known, loaded, own, note)
         found = recommend_new(loaded, items, k, score) if new_user else best(loaded, items, k, known, score)
     except UnknownNameError as error:
-        vocab = loaded.vocab_out if of_items else loaded.vocab
-        raise _with_titles(error, zip(items, words, strict=True), vocab, seeds_named) from None
+        if unknown == "skip":
+            note(f"Warning: {error} There is no list.")
+            return
+        if unknown == "popular":
+            note(f"Warning: {error} These are the most popular.")
+            ids, scores = popular(loaded, k)
+            found = [(loaded.vocab_out.words[i], float(value)) for i, value in zip(ids, scores, strict=True)]
+        else:
+            vocab = loaded.vocab_out if of_items else loaded.vocab
+            raise _with_titles(error, zip(items, words, strict=True), vocab, seeds_named) from None
     if as_json:
         document = {
             "model": model,

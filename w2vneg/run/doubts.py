@@ -30,16 +30,16 @@ def _of_loss(history):
 
 
 def _of_popularity(trainer):
-    """Yield a doubt of a model of items that is evaluated as it trains, and is no better than popularity."""
+    """Yield a doubt of a model of items that is evaluated as it trains, and is worse than popularity."""
     validation = trainer.validation
     if validation is None or not hasattr(validation, "of_popularity") or not trainer.model.best.figures:
         return
     best = trainer.model.best
     popular, name = validation.of_popularity(trainer.model), validation.metric.name
-    if popular is None or validation.metric.better(best.figures[name], popular):
+    if popular is None or not validation.metric.better(popular, best.figures[name]):
         return
     yield (
-        f"on held-out pairs popularity alone is as good or better ({name} {popular:.4f}, this model "
+        f"on held-out pairs popularity alone is better ({name} {popular:.4f}, this model "
         f"{best.figures[name]:.4f}); give more --epochs, look at what was read, or take 'w2vneg slim'"
     )
 

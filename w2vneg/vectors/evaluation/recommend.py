@@ -96,7 +96,7 @@ def recommend_blocks(model, centres, k, known=None, score="raw"):
 
 
 def read_queries(model, path=None):
-    """Return the ids of the names in a file, one a line, and how many names the model does not know.
+    """Return the ids of the names in a file, one a line, and the names that the model does not know.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def read_queries(model, path=None):
     -------
     centres : ndarray, int64, (n,)
         In the order of the file, without unknown names.
-    unknown : int
+    unknown : list of str
 
     Raises
     ------
@@ -116,13 +116,20 @@ def read_queries(model, path=None):
         If the file cannot be read, or names no known centre.
     """
     if path is None:
-        return np.arange(len(model.vocab)), 0
+        return np.arange(len(model.vocab)), []
     names = [as_word(line, model.config.lowercase) for _, line in read_lines(path)]
     centres = model.vocab.words.find_all(names).astype(np.int64)
     known = centres >= 0
     if not known.any():
         raise InputError(f"{path}: none of its {len(names):,} names is known to the model, such as {names[0]!r:.60}")
-    return centres[known], int((~known).sum())
+    return centres[known], [name for name, found in zip(names, known.tolist(), strict=True) if not found]
+
+
+def popular(model, k):
+    """Return the k most popular targets, for whom the model does not know: ids, int32 (k,), and log shares, float32."""
+    counts = np.asarray(model.vocab_out.counts, np.float64)
+    ids = top_rows(counts, min(k, len(counts))).astype(np.int32)
+    return ids, np.log(np.maximum(counts[ids], 1.0) / counts.sum()).astype(np.float32)
 
 
 def recommend_many(model, queries=None, k=10, known=None, score="raw"):
