@@ -208,6 +208,7 @@ METHODS = {
         lambda *given: train_penalised("ns", *given, score="corrected", targets=0.5, negatives=16, noise_exponent=1.0),
         *_L2,
     ),
+    "slim-plain": Method("w2vneg `slim`, as it comes", train_slim, {}, {}),
     "slim": Method("w2vneg `slim`", train_slim, {"neighbours": 100, "l2": 100.0}, {"neighbours": 2.0, "l2": 3.0}),
     "ease": Method("EASE", train_ease, {"l2": 300.0}, {"l2": 2.0}),
     "als-plain": Method("implicit ALS, as it comes", lambda *given: train_implicit("als", *given), {}, {}),
