@@ -559,6 +559,7 @@ class TestRealData:
         table = pd.read_csv(path, dtype=str)
         sold = table[table["Quantity"].astype(int) >= 0]
         assert report.rows == 541_909
+        assert report.left_out["returns, of a quantity below 0"] == len(table) - len(sold)
         assert report.left_out["rows without a user"] == int(sold["CustomerID"].isna().sum())
         assert report.groups + report.left_out["users with fewer than two items"] == sold["CustomerID"].nunique()
         columns = [Column("invoice", "--a", "name", "InvoiceNo"), Column("code", "--b", "name", "StockCode")]

@@ -17,7 +17,7 @@ from w2vneg.cli import cli
 from w2vneg.data.encoded import read_pairs_file
 from w2vneg.data.inputs import encode_input, settled
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.ground.errors import DoubtError, InputError
+from w2vneg.ground.errors import ConfigError, DoubtError, InputError
 
 READ = {"pairs": encode_pairs, "edges": encode_edges, "ratings": encode_ratings}
 TWO = {"rectangular": True}
@@ -250,16 +250,61 @@ def test_nodes_without_an_edge_are_counted_in_memory_and_in_files(tmp_path):  # 
     assert looped.left_out["nodes without an edge to another"] == 1
 
 
-def test_returns_and_repeats_of_a_log_are_counted(tmp_path):
+def test_returns_and_repeats_of_a_log_are_left_out_and_counted(tmp_path):
     lines = ["customer,product,quantity", "u,a,2", "u,b,1", "u,a,5", "v,a,-1", "v,b,", "v,c,1"]
     path = written(tmp_path, lines)
-    for options in ({}, {"bad_rows": "skip"}):
-        report = encode_ratings(path, **options).report
+    for how in ("error", "skip"):
+        report = encode_ratings(path, bad_rows=how).report
         assert {why: n for why, n in report.left_out.items() if n} == {
-            "returns, below 0 in 'quantity'": 1,
+            "returns, of a quantity below 0": 1,
             "rows that repeat a user and an item": 1,
         }
-    assert report.kept == 4 and "amounts = column 'quantity'" in report.line()
+        assert report.kept == 4 and "amounts = column 'quantity'" in report.line()
+    plays = written(tmp_path, ["customer,product,plays", "u,a,2", "v,a,-1"])
+    with pytest.raises(InputError, match=r":3: in 'plays' .*-1 is below 0.*--bad-rows skip"):
+        encode_ratings(plays)
+    all_returned = written(tmp_path, ["customer,product,quantity", "u,a,-2", "v,a,-1"])
+    with pytest.raises(InputError, match="all of the 2 rows are returns"):
+        encode_ratings(all_returned)
+
+
+def test_quantities_weigh_pairs_and_repeats_add_up(tmp_path):
+    lines = ["customer,product,quantity", "u,a,2", "u,b,1", "u,a,5", "v,a,-1", "v,b,0", "v,c,1"]
+    path = written(tmp_path, lines)
+
+    def weights(**options):
+        pairs = encode_input(Input("ratings", path, rectangular=True, **options))
+        entries = pairs.matrix.tocoo()
+        return {
+            (pairs.vocab.words[i], pairs.vocab_out.words[j]): float(weight)
+            for i, j, weight in zip(entries.row, entries.col, entries.data, strict=True)
+        }, pairs.report
+
+    found, _ = weights()
+    assert found == dict.fromkeys([("u", "a"), ("u", "b"), ("v", "b"), ("v", "c")], 1.0)
+    found, report = weights(repeats="count")
+    assert found == {("u", "a"): 2, ("u", "b"): 1, ("v", "b"): 1, ("v", "c"): 1}
+    assert report.left_out["rows that repeat a user and an item, whose weight was added"] == 1
+    found, report = weights(rating_col="quantity")
+    assert found == {("u", "a"): 7, ("u", "b"): 1, ("v", "c"): 1}
+    assert report.left_out["rows of an amount of 0"] == 1
+    assert weights(rating_col="quantity", repeats="once")[0] == {("u", "a"): 5, ("u", "b"): 1, ("v", "c"): 1}
+    for options, message in (
+        ({"rating_col": "quantity"}, "give --rectangular for pairs"),
+        ({"repeats": "count"}, "give --rectangular for pairs"),
+        ({"rating_col": "product", "rectangular": True}, "only with a least rating"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            encode_input(Input("ratings", path, **options))
+
+
+def test_returns_among_pairs_are_left_out_too(tmp_path):
+    path = written(tmp_path, ["user,item,qty", "u,a,2", "u,b,-1", "v,b,3"])
+    pairs = encode_input(Input("pairs", path, rectangular=True))
+    assert (pairs.matrix.sum(), pairs.report.left_out["returns, of a quantity below 0"]) == (5, 1)
+    path = written(tmp_path, ["user,item,weight", "u,a,2", "u,b,-1", "v,b,3"])
+    with pytest.raises(InputError, match="the weight -1 is below 0"):
+        encode_input(Input("pairs", path, rectangular=True))
 
 
 DOUBTFUL = ["a b 1", "b c 2", "c d 1", "d a 500"]

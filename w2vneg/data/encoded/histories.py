@@ -5,6 +5,7 @@ Ten million rows of user and item (164 MB of CSV, 100 000 users, 50 000 items) t
 
 import time
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,14 @@ from .corpus import EncodedCorpus
 from .pairs import RawPairs
 
 
-def encode_events(tables, shaping, min_rating, max_history, rectangular):
+class Weighing(NamedTuple):
+    """How pairs of user and item weigh. by_amount : bool, each row by its amount, else 1; adds : bool, rows add up"""
+
+    by_amount: bool = False
+    adds: bool = False
+
+
+def encode_events(tables, shaping, min_rating, max_history, rectangular, weighing):
     """Encode who rated (bought, saw) what, one event a row.
 
     Parameters
@@ -25,6 +33,7 @@ def encode_events(tables, shaping, min_rating, max_history, rectangular):
     shaping : VocabOptions
         `vocab` is that of the users if rectangular, and `vocab_out` of the items.
     min_rating : float or None; max_history : int or None; rectangular : bool, see `sources.ratings.Ratings.Options`
+    weighing : Weighing, of pairs
 
     Returns
     -------
@@ -42,19 +51,37 @@ def encode_events(tables, shaping, min_rating, max_history, rectangular):
     started = time.perf_counter()
     users, items = NameIndex(shaping.lowercase), NameIndex(shaping.lowercase)
     left_out = {}  # why -> how many
-    user, item, when = _latest(*_events(tables, users, items, min_rating, left_out), len(items), max_history, left_out)
+    user, item, when, amount = _events(tables, users, items, min_rating, left_out, weighing)
+    sums = _sums(user, item, amount, len(items), weighing)
+    user, item, when = _latest(user, item, when, len(items), max_history, left_out)
+    if weighing.adds:
+        name = "rows that repeat a user and an item"
+        left_out[f"{name}, whose weight was added"] = left_out.pop(name)
     report = ItemsReport.of("ratings", tables, rectangular)
     report = replace(report, left_out=report.left_out | left_out)
     if rectangular:
-        pairs = RawPairs(user, item, np.ones(len(user)), users.words, items.words, when)
+        pairs = RawPairs(user, item, sums(user, item), users.words, items.words, when)
         return pairs.encoded(shaping, True, report, started)
     return _histories(user, item, when, items.words, shaping, report, started)
 
 
-def _events(tables, users, items, min_rating, left_out):
-    """Return (user, item, time or None) of all rows that count, as arrays in the order of the files."""
+def _sums(user, item, amount, n_items, weighing):
+    """Return a function of different pairs, user and item, that gives their weights (ndarray, float64)."""
+    if not (weighing.by_amount or weighing.adds):
+        return lambda user, item: np.ones(len(user))
+    keys, row = np.unique(user.astype(np.int64) * n_items + item, return_inverse=True)
+    if weighing.adds:
+        weights = np.bincount(row, amount, len(keys))
+    else:
+        weights = np.empty(len(keys))
+        weights[row] = amount  # the last of each
+    return lambda user, item: weights[np.searchsorted(keys, user.astype(np.int64) * n_items + item)]
+
+
+def _events(tables, users, items, min_rating, left_out, weighing):
+    """Return (user, item, time or None, amount) of all rows that count, as arrays in the order of the files."""
     parts = []
-    nameless = low = 0
+    nameless = low = nothing = 0
     highest = -np.inf
     for batch in tables:
         read = batch.columns
@@ -69,17 +96,22 @@ def _events(tables, users, items, min_rating, left_out):
             highest = max(highest, read["rating"].max())
             low += int((kept & (read["rating"] < min_rating)).sum())
             kept &= read["rating"] >= min_rating
-        parts.append((user[kept], item[kept], None if when is None else when[kept]))
+        amount = read["amount"] if weighing.by_amount else np.ones(batch.n_rows)
+        empty = kept & (amount == 0)
+        nothing += int(empty.sum())
+        kept &= ~empty
+        parts.append((user[kept], item[kept], None if when is None else when[kept], amount[kept]))
     left_out["rows without a user"] = nameless
     left_out[f"rows rated below {min_rating:g}" if min_rating is not None else "rows rated too low"] = low
-    user, item = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    left_out["rows of an amount of 0"] = nothing
+    user, item, amount = (np.concatenate([part[i] for part in parts]) for i in (0, 1, 3))
     if not len(user) and low:
         raise InputError(
             f"no rating reaches min_rating={min_rating:g} (the highest is {highest:g}); lower --min-rating"
         )
     if not len(user):
         raise InputError(f"none of the {tables.n_rows:,} rows names a user; give another --user-col")
-    return user, item, None if parts[0][2] is None else np.concatenate([part[2] for part in parts])
+    return user, item, None if parts[0][2] is None else np.concatenate([part[2] for part in parts]), amount
 
 
 def _latest(user, item, when, n_items, max_history, left_out):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.errors import InputError
+from .column_names import is_quantity
 
 
 class NameColumn(NamedTuple):
@@ -47,7 +48,7 @@ def as_names(cells, column, label, where):
 
 def as_numbers(cells, column, label, where):
     """Return cells, text or numbers, as finite float64, of a weight 0 or more, or above 0, of an amount 0 or more
-    and 1 where none stands; InputError for the first other.
+    and 1 where none stands, of a quantity any; InputError for the first other.
     """
     import pandas as pd
 
@@ -55,9 +56,9 @@ def as_numbers(cells, column, label, where):
     allowed = np.isfinite(numbers)
     if column.kind == "amount":
         numbers = np.where(np.isnan(numbers), 1.0, numbers)
-        allowed = numbers >= 0
-    if column.kind == "weight":
-        allowed &= numbers > 0 if column.above_zero else numbers >= 0
+        allowed = np.isfinite(numbers)
+    if column.kind in ("weight", "amount"):
+        allowed &= (numbers > 0 if column.above_zero else numbers >= 0) | (is_quantity(label) & (numbers < 0))
     if column.lenient:
         numbers = np.where(allowed, numbers, np.nan)
     elif not allowed.all():
@@ -69,6 +70,8 @@ def as_numbers(cells, column, label, where):
 def _complaint(column, cell, number):
     if isinstance(cell, str) and not cell.strip():
         return "a cell is empty where a number should be"
+    if column.kind == "amount":
+        return f"the amount {number:g} is below 0: leave such rows out, with --bad-rows skip"
     if column.above_zero and number <= 0:
         return f"the weight {number:g} is not above 0, as that of an edge is: leave such rows out"
     if number < 0:

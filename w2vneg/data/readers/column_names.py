@@ -90,6 +90,11 @@ def meant_by(name):
     return _found(name)[0]
 
 
+def is_quantity(name):
+    """Return whether a column of this name holds quantities, of which those below 0 are returns."""
+    return not {"quantity", "qty"}.isdisjoint(_parts(name))
+
+
 def columns_meant(head):
     """Return the places of columns by what their names say: dict of meaning -> list of int, of the clearest names.
 

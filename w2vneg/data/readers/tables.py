@@ -21,8 +21,8 @@ from .sources import STDIN, ByteStream, file_stamp, find_files
 from .text import read_text
 
 _SAMPLE = 1 << 16  # bytes that settle the layout
-_WRONG = {"name": "an empty cell", "time": "no time", "amount": "a return"} | dict.fromkeys(
-    ("number", "weight"), "no number that counts"
+_WRONG = {"name": "an empty cell", "time": "no time"} | dict.fromkeys(
+    ("number", "weight", "amount"), "no number that counts"
 )
 _COMMENT = re.compile(rb"(?m)^[#%].*")
 _ROW = re.compile(rb"^[ \t]*[^\s#%]", re.MULTILINE)
@@ -100,14 +100,14 @@ class Tables:
         stamps = [_stamp(path) for path in self.files]
         self._total = None if None in stamps else sum(stamp[0] for stamp in stamps)
         self._skips = bad_rows == "skip"
-        self._columns = [replace(one, lenient=True) if self._skips or one.kind == "amount" else one for one in columns]
+        self._columns = [replace(column, lenient=True) for column in columns] if self._skips else columns
         self._delimiter, self._header, self._quoting = delimiter, header, quoting or "auto"
         self._encoding, self._comments = encoding, comments
         self._progress = progress or (lambda done, total: None)
         self._times = Times()
         self.n_files = self.bytes = self.n_rows = self.n_comments = 0
         self.labels = Labels()
-        self._bad, self._returns = Counter(), Counter()
+        self._bad, self._returns = Counter(), 0
         self._like_rows = 0  # comments that may be rows
 
     @property
@@ -124,7 +124,8 @@ class Tables:
     @property
     def left_out(self):
         about = {"comment lines" if self._comments else "lines before the rows": self.n_comments}
-        return about | self._returns | {f"bad rows: {why}": number for why, number in self._bad.items()}
+        about |= {"returns, of a quantity below 0": self._returns} if self._returns else {}
+        return about | {f"bad rows: {why}": number for why, number in self._bad.items()}
 
     def __iter__(self):
         done = 0
@@ -134,7 +135,9 @@ class Tables:
                 for batch in self._batches(source):
                     self.labels = self.labels or batch.labels
                     self.n_rows += batch.n_rows
-                    yield self._good(batch)
+                    batch = self._without_returns(self._good(batch) if self._skips else batch)
+                    if batch.n_rows:
+                        yield batch
                     self._progress(done + source.position, self._total)
                 done += source.position
                 self.bytes += source.unpacked
@@ -142,6 +145,8 @@ class Tables:
             self._progress(done, self._total)
             if self.n_rows == rows_before:
                 raise InputError(f"{source.name}: there is no row below the header; give a table with rows")
+        if self._returns == self.n_rows:
+            raise InputError(f"{self.files[0]}: all of the {self.n_rows:,} rows are returns, of a quantity below 0")
 
     def _batches(self, source):
         if isinstance(source, InMemoryTable):
@@ -184,7 +189,7 @@ class Tables:
             yield Batch(block.where, block.n_rows, block.read(self._columns, self._times), layout.labels)
 
     def _good(self, batch):
-        """Return a batch without returns and its bad rows, which are counted by what is wrong with their first cell."""
+        """Return a batch without its bad rows, which are counted by what is wrong with the first of their cells."""
         kept = np.ones(batch.n_rows, bool)
         for column in self._columns:
             values = batch.columns[column.key]
@@ -192,23 +197,19 @@ class Tables:
                 continue
             good = values.codes >= 0 if isinstance(values, NameColumn) else ~np.isnan(values)
             missing = int((kept & ~good).sum())
-            if missing and column.kind == "amount":
-                self._returns[f"returns, below 0 in {batch.labels[column.key]}"] += missing
-            elif missing:
+            if missing:
                 self._bad[f"{_WRONG[column.kind]} in {batch.labels[column.key]}"] += missing
             kept &= good
-        if kept.all():
-            return batch
-        places = np.flatnonzero(kept)
-        columns = {
-            key: None
-            if values is None
-            else NameColumn(values.codes[kept], values.names)
-            if isinstance(values, NameColumn)
-            else values[kept]
-            for key, values in batch.columns.items()
-        }
-        return Batch(lambda row: batch.where(int(places[row])), len(places), columns, batch.labels)
+        return _chosen(batch, kept)
+
+    def _without_returns(self, batch):
+        """Return a batch without rows of a quantity below 0, which are counted."""
+        kept = np.ones(batch.n_rows, bool)
+        for column in self._columns:
+            if column.kind in ("weight", "amount") and batch.columns[column.key] is not None:
+                kept &= batch.columns[column.key] >= 0
+        self._returns += int((~kept).sum())
+        return _chosen(batch, kept)
 
     def _without_foreword(self, blocks):
         first = next(blocks, b"")
@@ -241,6 +242,22 @@ class Tables:
                 yield held
                 held = b""
         yield held
+
+
+def _chosen(batch, kept):
+    """Return the rows of a batch that are kept : bool (n_rows,)."""
+    if kept.all():
+        return batch
+    places = np.flatnonzero(kept)
+    columns = {
+        key: None
+        if values is None
+        else NameColumn(values.codes[kept], values.names)
+        if isinstance(values, NameColumn)
+        else values[kept]
+        for key, values in batch.columns.items()
+    }
+    return Batch(lambda row: batch.where(int(places[row])), len(places), columns, batch.labels)
 
 
 def _stamp(path):

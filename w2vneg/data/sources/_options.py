@@ -68,7 +68,7 @@ class TableOptions:
     bad_rows: str | None = option(
         None,
         "error: stop at the first bad row. skip: drop and count rows with an empty cell, too many or too few cells, or "
-        "a number that does not count, such as a return.",
+        "a number that does not count.",
         choices=("error", "skip"),
         default_text="error",
     )

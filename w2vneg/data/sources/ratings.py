@@ -16,13 +16,21 @@ class Ratings(Source):
     class Options(TableOptions):
         user_col: str | None = column("Column of users, by name or number.", "by name, else 1", common=True)
         item_col: str | None = item_column()
-        rating_col: str | None = column("Column of ratings.", "by name, else 3")
+        rating_col: str | None = column(
+            "Column of ratings, for --min-rating; with --rectangular one of quantities, which weigh.", "by name, else 3"
+        )
         min_rating: float | None = option(None, "Drop rows with a lower rating.", default_text="none", common=True)
         time_col: str | None = column("Column of times or dates, which order a history.", "file order")
         max_history: int | None = option(
             None, "Keep only this many of a user's latest items.", at_least=2, default_text="all"
         )
         rectangular: bool | None = rectangular()
+        repeats: str | None = option(
+            None,
+            "Rows that repeat a user and an item. count: they add up to the weight of the pair. once: they are one.",
+            choices=("count", "once"),
+            default_text="count with a --rating-col of quantities, else once",
+        )
 
     @classmethod
     def traversal(cls, given):
@@ -30,18 +38,29 @@ class Ratings(Source):
 
     @classmethod
     def encode(cls, given, **shaping):
-        """Read rows as histories or, if rectangular, as pairs of user and item of weight 1.
+        """Read rows as histories or, if rectangular, as pairs of user and item.
 
-        An item that a user rated twice stands once, at the latest time. Rows without a user are left out. So are, and
-        counted, those of an amount below 0, as of a return, where a column is called as a quantity or a count is.
+        An item that a user rated twice stands once, at the latest time; pairs weigh 1, or as their rows add up. Rows
+        without a user, and returns, of a quantity below 0, are left out.
         """
-        from ..encoded.histories import encode_events
+        from ..encoded.histories import Weighing, encode_events
+        from ..readers.column_names import meant_by
         from ..readers.layout import Column
         from ..vocab import VocabOptions
 
         shaping = VocabOptions(**shaping).checked()
-        if given.rating_col is not None and given.min_rating is None:
-            raise ConfigError("a column of ratings is of use only with a least rating; give --min-rating too")
+        weighed = given.rating_col is not None and given.min_rating is None
+        if weighed and meant_by(given.rating_col) != "weight":
+            raise ConfigError(
+                "a column of ratings is of use only with a least rating; give --min-rating too, or name a column that "
+                "is called as a quantity or a count is, for weights"
+            )
+        counted = weighed if given.repeats is None else given.repeats == "count"
+        if (weighed or counted) and not given.rectangular:
+            raise ConfigError(
+                "an item stands once in a history, whatever its quantity; give --rectangular for pairs of user and "
+                "item with weights, or leave --rating-col and --repeats out"
+            )
         columns = [
             Column("user", "--user-col", "name", given.user_col, 1, ("user",), "users", may_be_empty=True),
             Column("item", "--item-col", "name", given.item_col, 2, ("item",), "items"),
@@ -49,6 +68,9 @@ class Ratings(Source):
         ]
         if given.min_rating is not None:
             columns.append(Column("rating", "--rating-col", "number", given.rating_col, 3, ("rating",), "ratings"))
-        columns.append(Column("amount", "the amount", "amount", means=("weight",), words="amounts", only_numbers=True))
+        option = "--rating-col" if weighed else "the amount"
+        asked = given.rating_col if weighed else None
+        columns.append(Column("amount", option, "amount", asked, means=("weight",), words="amounts", only_numbers=True))
         tables = tables_of(given, columns, shaping)
-        return encode_events(tables, shaping, given.min_rating, given.max_history, bool(given.rectangular))
+        weights = Weighing(weighed, counted)
+        return encode_events(tables, shaping, given.min_rating, given.max_history, bool(given.rectangular), weights)
