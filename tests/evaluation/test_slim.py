@@ -83,8 +83,8 @@ def test_what_cannot_be_learnt_from_is_refused(monkeypatch):
     for neighbours, l2 in ((0, 1.0), (3, 0.0), (3, np.inf)):
         with pytest.raises(ConfigError, match="neighbours must be at least 1 and l2 above 0"):
             fit_weights(made_up(), neighbours, l2)
-    assert default_of(made_up()) == (200, 300.0)
-    assert default_of(scipy.sparse.csr_matrix((1000, 1000), dtype=np.float32)) == (50, 30.0)
+    assert default_of(made_up()) == (50, 30.0)
+    assert default_of(scipy.sparse.csr_matrix(np.ones((5, 61), np.float32))) == (200, 300.0)
     monkeypatch.setattr(slim, "memory_size", lambda: 1000)
     with pytest.raises(InputError, match="more than a quarter of the memory"):
         fit_weights(made_up())
@@ -112,8 +112,8 @@ def likes(tmp_path, monkeypatch):
 
 
 def test_users_and_items_from_end_to_end(likes, run_cli):
-    made = run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop", "--penalty", "2")
-    assert made.code == 0 and "20 items with 200 neighbours, penalty 2: kept in shop" in made.err
+    made = run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop", "--l2", "2")
+    assert made.code == 0 and "20 items with 50 neighbours, l2 2: kept in shop" in made.err
     had = {item for user, item in likes if user == "u3"}
     rest = 10 - len(had)
     listed = json.loads(run_cli("recommend", "shop", "u3", "-k", str(rest), "--json").out)
@@ -146,7 +146,7 @@ def test_users_and_items_from_end_to_end(likes, run_cli):
 
 
 def test_baskets_answer_by_items(likes, run_cli):
-    assert run_cli("slim", "--baskets", "orders.txt", "--save-model", "shop", "--penalty", "2", "--quiet").code == 0
+    assert run_cli("slim", "--baskets", "orders.txt", "--save-model", "shop", "--l2", "2", "--quiet").code == 0
     listed = json.loads(run_cli("recommend", "shop", "i01", "i02", "-k", "5", "--json").out)
     assert {one["item"] for one in listed["recommended"]} < {f"i{i:02}" for i in range(10)} - {"i01", "i02"}
     model = load_recommender("shop")
@@ -191,7 +191,7 @@ def test_a_model_keeps_what_users_had_over_an_update(likes):
 
 
 def test_what_unknown_users_get(likes, run_cli):
-    made = run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop", "--penalty", "2")
+    made = run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop", "--l2", "2")
     assert made.code == 0
     refused = run_cli("recommend", "shop", "zoe")
     assert refused.code == 1 and "does not know the user 'zoe'" in refused.err

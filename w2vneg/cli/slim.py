@@ -18,15 +18,16 @@ _CONFIG = ("min_count", "max_vocab", "encoding", "lowercase")
     type=click.IntRange(min=1),
     metavar="K",
     section="model",
-    default_text="50, of dense data 200",
+    default_text="50; 200 for users of many items",
     help="How many items say something of an item.",
 )
 @option(
-    "--penalty",
+    "--l2",
+    "penalty",
     type=click.FloatRange(min=0, min_open=True),
     metavar="X",
     section="model",
-    default_text="30, of dense data 300",
+    default_text="30; 300 for users of many items",
     help="L2 penalty of the regression.",
 )
 @option("--workers", type=click.IntRange(min=1), section="model", default_text="all cores", help="Threads.")
@@ -44,8 +45,8 @@ def slim(save_model, neighbours, penalty, workers, mirror, quiet, **given):
     """Learn lists of items from users and items, or from baskets, in closed form.
 
     Each item is regressed on its nearest neighbours among the items: SLIM, or EASE with few neighbours. There are no
-    vectors; new users need nothing but their items. Best for shops; see docs/choosing.md. Dense data are those where
-    users have 2 % of all items or more.
+    vectors; new users need nothing but their items. Best for shops; see docs/choosing.md. Many items are more than 60 a
+    user, on average, as of films.
     """
     from ..config import TrainConfig
     from ..data.inputs import settled
@@ -68,6 +69,6 @@ def slim(save_model, neighbours, penalty, workers, mirror, quiet, **given):
     learnt.model.origin.input = located.absolute().as_dict()
     learnt.save(save_model)
     model = learnt.model
-    about = f"{model.options['neighbours']} neighbours, penalty {model.options['l2']:g}"
+    about = f"{model.options['neighbours']} neighbours, l2 {model.options['l2']:g}"
     note(f"{len(model.vocab_out):,} items with {about}: kept in {save_model}.")
     note(f"Next: w2vneg recommend {save_model} {model.vocab.words[0]}")

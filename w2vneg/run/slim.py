@@ -127,8 +127,8 @@ class Slim(Recommender):
     neighbours : int, optional
         How many items say something of an item.
     l2 : float, optional
-        Penalty of the regression. Both by how full the data are, if left out: 200 and 300 where users have 2 % of all
-        items or more, else 50 and 30.
+        Penalty of the regression. Both by the data, if left out: 200 and 300 where users have more than 60 items on
+        average, as of films, else 50 and 30.
     min_count, max_vocab, encoding, lowercase
         As of `TrainConfig`.
     workers : int, optional, threads; all cores, if None
