@@ -416,6 +416,22 @@ class Vectors(Keyed):
 
         return neighbours_figure(self, word, k)
 
+    def encode(
+        self, texts: Sequence[str | Sequence[str]], a: float | None = 1e-3, normalize: bool = False
+    ) -> np.ndarray:
+        """Return the vectors of texts, float32 (n, dim): means of their words', each weighted by a / (a + p(word)).
+
+        Texts are split as the export for sentence-transformers splits them, lists of words are taken as they are.
+        Words without a row count as zeros. With `a=None` the mean is plain, as the exported folder gives it.
+        `normalize` brings rows to length one; a text without a known word stays zero. ConfigError without counts.
+        """
+        from .sentences import encode, splitter, weights_of
+
+        if isinstance(texts, str):
+            raise ConfigError("encode takes a list of texts; put the one text into a list")
+        weights = None if a is None else weights_of(self.counts, a)
+        return encode(list(texts), splitter(self.words), self.words.find, self.matrix, weights, normalize)
+
     def save(self, path: str | Path, format: str | None = None, precision: int | None = None) -> None:
         """Write the vectors; see `w2vneg.vectors.formats.save` for formats (by suffix unless named) and precision."""
         from .formats import save

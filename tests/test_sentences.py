@@ -1,0 +1,42 @@
+"""Vectors of texts."""
+
+import numpy as np
+import pytest
+
+from w2vneg.ground.errors import ConfigError
+from w2vneg.vectors import Vectors
+
+MATRIX = np.array([[1, 0], [0, 2], [3, 4]], np.float32)
+VECTORS = Vectors(["the", "cat", "sat"], MATRIX, [80, 15, 5])
+
+
+def test_words_are_weighted_by_their_rarity():
+    weights = 0.1 / (0.1 + np.array([0.8, 0.15, 0.05]))
+    found = VECTORS.encode(["The cat!", ["sat"], ""], a=0.1)
+    assert found.shape == (3, 2) and found.dtype == np.float32
+    np.testing.assert_allclose(found[0], (weights[:2, None] * MATRIX[:2]).sum(0) / 3, rtol=1e-6)
+    np.testing.assert_allclose(found[1], weights[2] * MATRIX[2], rtol=1e-6)
+    assert not found[2].any()
+
+
+def test_rows_have_length_one_if_asked():
+    found = VECTORS.encode(["the cat", "unknown"], normalize=True)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), [1, 0], rtol=1e-6)
+
+
+def test_the_plain_mean_is_the_exported_one(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    pytest.importorskip("safetensors")
+    VECTORS.save(tmp_path / "m", format="sentence-transformers")
+    ids = tokenizers.Tokenizer.from_file(str(tmp_path / "m" / "tokenizer.json")).encode("The dog, the cat sat.").ids
+    expected = np.vstack([MATRIX, np.zeros((1, 2), np.float32)])[ids].mean(0)
+    np.testing.assert_allclose(VECTORS.encode(["The dog, the cat sat."], a=None)[0], expected, rtol=1e-6)
+
+
+def test_what_cannot_be_encoded_is_refused():
+    with pytest.raises(ConfigError, match="a=None"):
+        Vectors(["a"], [[1.0]]).encode(["a"])
+    with pytest.raises(ConfigError, match="list of texts"):
+        VECTORS.encode("the cat")
+    with pytest.raises(ConfigError, match="positive"):
+        VECTORS.encode(["the cat"], a=0)
