@@ -40,3 +40,11 @@ def test_what_cannot_be_encoded_is_refused():
         VECTORS.encode("the cat")
     with pytest.raises(ConfigError, match="positive"):
         VECTORS.encode(["the cat"], a=0)
+
+
+def test_word_movers_distance():
+    wv = Vectors(["a", "b", "c"], [[0.0, 1.0], [3.0, 1.0], [0.0, 5.0]])
+    assert wv.wmdistance(["a", "b"], ["b", "a", "x"]) == pytest.approx(0, abs=1e-9)
+    assert wv.wmdistance(["a"], ["b", "c"], norm=False) == pytest.approx(3.5)
+    assert wv.wmdistance(["a", "a", "b"], ["c"], norm=False) == pytest.approx((4 * 2 + 5) / 3)
+    assert wv.wmdistance(["x"], ["a"]) == float("inf")

@@ -287,6 +287,16 @@ class Keyed:
         """Return the cosine of two words over the sum of the cosines of the `topn` words nearest to the first."""
         return self.similarity(wa, wb) / sum(cosine for _, cosine in self.most_similar([wa], k=topn))
 
+    def wmdistance(self, document1: Sequence[Key], document2: Sequence[Key], norm: bool = True) -> float:
+        """Return the Word Mover's Distance of two lists of words (Kusner et al. 2015), by linear programming.
+
+        Unknown words are left out; infinite if a list has no known one. `norm` brings vectors to length one.
+        """
+        from .sentences import mover_distance
+
+        rows = [[row for row in map(self._row, words) if row >= 0] for words in (document1, document2)]
+        return mover_distance(*rows, self.unit if norm else self.matrix) if all(rows) else float("inf")
+
     def vectors_for_all(self, keys: Iterable[str], allow_inference: bool = True) -> Self:
         """Return the vectors of these words, in their order, each once; those without a vector are left out.
 

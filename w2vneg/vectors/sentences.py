@@ -39,3 +39,15 @@ def encode(texts, split, row_of, matrix, weights, normalize):
             weighed = matrix[rows] if weights is None else matrix[rows] * weights[rows, None]
             found[at] = weighed.sum(axis=0, dtype=np.float64) / len(words)
     return normalised(found) if normalize else found
+
+
+def mover_distance(first, second, matrix):
+    """Return the least cost of moving the rows of one text, lists of int, to those of another (float)."""
+    from scipy.optimize import linprog
+    from scipy.spatial.distance import cdist
+
+    (a, have), (b, want) = (np.unique(rows, return_counts=True) for rows in (first, second))
+    cost = cdist(matrix[a].astype(np.float64), matrix[b].astype(np.float64))
+    leave, arrive = np.kron(np.eye(len(a)), np.ones(len(b))), np.kron(np.ones(len(a)), np.eye(len(b)))
+    masses = np.concatenate([have / have.sum(), want / want.sum()])
+    return float(linprog(cost.ravel(), A_eq=np.vstack([leave, arrive]), b_eq=masses).fun)
