@@ -294,8 +294,8 @@ class Keyed:
         """
         from .sentences import mover_distance
 
-        rows = [[row for row in map(self._row, words) if row >= 0] for words in (document1, document2)]
-        return mover_distance(*rows, self.unit if norm else self.matrix) if all(rows) else float("inf")
+        first, second = ([row for row in map(self._row, words) if row >= 0] for words in (document1, document2))
+        return mover_distance(first, second, self.unit if norm else self.matrix) if first and second else float("inf")
 
     def vectors_for_all(self, keys: Iterable[str], allow_inference: bool = True) -> Self:
         """Return the vectors of these words, in their order, each once; those without a vector are left out.
