@@ -27,7 +27,7 @@ from w2vneg.ground.files.bounded import read_json
 from w2vneg.run.trainer import Trainer
 from w2vneg.vectors.evaluation import LogitScores, evaluate_ranking, popularity_scores, scores_of
 from w2vneg.vectors.evaluation.recommend import recommend_blocks
-from w2vneg.vectors.evaluation.slim import SlimScores, fit_weights
+from w2vneg.vectors.evaluation.slim import SlimScores, default_of, fit_weights
 
 from .contenders import spread
 from .item_rivals import fit
@@ -146,8 +146,8 @@ def train_penalised(loss, train, setting, seed, score="raw", targets=1.0, **opti
 
 
 def train_slim(train, setting, seed):
-    """Solve slim; seed : ignored, it is a closed form."""
-    return _closed(train, lambda has: SlimScores(has, fit_weights(has, workers=THREADS, **setting)))
+    """Solve slim with its usual options; seed : ignored, it is a closed form."""
+    return _closed(train, lambda has: SlimScores(has, fit_weights(has, *default_of(has), THREADS)))
 
 
 def train_ease(train, setting, seed):
@@ -198,7 +198,6 @@ _L2 = {"alpha": 0.1, "epochs": 20, "l2": 1.44}, {"alpha": 2.0, "epochs": 2.0, "l
 _OURS = {"alpha": 0.05, "epochs": 20}, {"alpha": 2.0, "epochs": 2.0}
 METHODS = {
     "us": Method("w2vneg `us`", lambda *given: train_ours("us", *given), *_OURS),
-    "bpr": Method("w2vneg `bpr`", lambda *given: train_ours("bpr", *given), *_OURS),
     "top-n": Method("w2vneg, as it comes", lambda *given: train_ours("top-n", *given), {}, {}),
     "top-n-tuned": Method(
         "w2vneg `top-n`", lambda *given: train_penalised("top-n", *given, targets=0.38, negatives=16), *_L2
@@ -208,8 +207,7 @@ METHODS = {
         lambda *given: train_penalised("ns", *given, score="corrected", targets=0.5, negatives=16, noise_exponent=1.0),
         *_L2,
     ),
-    "slim-plain": Method("w2vneg `slim`, as it comes", train_slim, {}, {}),
-    "slim": Method("w2vneg `slim`", train_slim, {"neighbours": 100, "l2": 100.0}, {"neighbours": 2.0, "l2": 3.0}),
+    "slim": Method("w2vneg `slim`, as it comes", train_slim, {}, {}),
     "ease": Method("EASE", train_ease, {"l2": 300.0}, {"l2": 2.0}),
     "als-plain": Method("implicit ALS, as it comes", lambda *given: train_implicit("als", *given), {}, {}),
     "als-15": Method(

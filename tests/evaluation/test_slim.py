@@ -79,7 +79,7 @@ def test_scores_are_sums_of_what_somebody_has():
 
 def test_what_cannot_be_learnt_from_is_refused(monkeypatch):
     with pytest.raises(InputError, match="nobody has two items"):
-        fit_weights(scipy.sparse.identity(5, np.float32, "csr"))
+        fit_weights(scipy.sparse.identity(5, np.float32, "csr"), 50, 30.0)
     for neighbours, l2 in ((0, 1.0), (3, 0.0), (3, np.inf)):
         with pytest.raises(ConfigError, match="neighbours must be at least 1 and l2 above 0"):
             fit_weights(made_up(), neighbours, l2)
@@ -87,7 +87,7 @@ def test_what_cannot_be_learnt_from_is_refused(monkeypatch):
     assert default_of(scipy.sparse.csr_matrix(np.ones((5, 61), np.float32))) == (200, 300.0)
     monkeypatch.setattr(slim, "memory_size", lambda: 1000)
     with pytest.raises(InputError, match="more than a quarter of the memory"):
-        fit_weights(made_up())
+        fit_weights(made_up(), 50, 30.0)
     for kind, rows in (("pairs", [("a", "b"), ("c", "d")]), ("edges", [("a", "b"), ("b", "c")])):
         with pytest.raises(ConfigError, match="slim learns from"):
             Slim().fit(Input(kind, pd.DataFrame(rows, columns=["one", "other"])))
@@ -178,6 +178,8 @@ def test_a_model_keeps_what_users_had_over_an_update(likes):
     listed = dict(word2vec.recommend("u3", k=30))
     assert set(listed) == {f"i{i:02}" for i in range(20)} - had
     assert len(word2vec.recommend("u3", k=30, exclude_known=())) == 20
+    own = Input("ratings", "likes.csv", rectangular=True, user_col="user", item_col="item")
+    assert dict(word2vec.recommend("u3", k=30, exclude_known=own)) == listed
     own = Input("pairs", "likes.csv", rectangular=True, item_col="user", target_col="item")
     assert dict(word2vec.recommend("u3", k=30, exclude_known=own)) == listed
     word2vec.save("model")
@@ -188,6 +190,30 @@ def test_a_model_keeps_what_users_had_over_an_update(likes):
     assert "i99" in dict(loaded.recommend("u3", k=30))
     assert not {*had, "i01"} & {*dict(loaded.recommend("u3", k=30))}
     assert not {"i99", "i02"} & {*dict(loaded.recommend("zoe", k=30))}
+    assert loaded.model.known.nnz == len({*likes, ("u3", "i01"), ("zoe", "i99"), ("zoe", "i02")})
+    assert loaded.model.config.alpha == 0.02  # a fifth
+    again = Word2Vec.load("model", alpha=0.5)
+    again.fit(Input("pairs", new, rectangular=True), update=True)
+    assert again.model.config.alpha == 0.5
+
+
+def test_the_gentleness_of_an_update_is_its_own(likes, run_cli):
+    data = Input("pairs", "likes.csv", rectangular=True)
+    word2vec = Word2Vec(dim=4, alpha=0.2, epochs=30, workers=1)
+    for _ in range(2):
+        word2vec.fit(data)
+        assert (word2vec.model.config.alpha, word2vec.model.config.epochs) == (0.2, 30)
+        for _ in range(2):
+            word2vec.fit(data, update=True)
+            assert (word2vec.model.config.alpha, word2vec.model.config.epochs) == (0.02, 5)
+    word2vec.save("model")
+    loaded = Word2Vec.load("model")
+    assert (loaded.config.alpha, loaded.config.epochs) == (0.02, 5)
+    word2vec.set_params(epochs=7)
+    word2vec.fit(data, update=True)
+    assert (word2vec.model.config.alpha, word2vec.model.config.epochs) == (0.02, 7)
+    told = run_cli("train", "--update", "model", "--pairs", "likes.csv", "--save-model", "newer", "--alpha", "0.01")
+    assert told.code == 0 and "--epochs 5 --alpha 0.01." in told.err, told.err
 
 
 def test_what_unknown_users_get(likes, run_cli):
@@ -211,3 +237,16 @@ def test_what_unknown_users_get(likes, run_cli):
         found = pd.read_csv("lists.csv")
         assert set(found["query"]) == names
     assert found[found["query"] == "zoe"]["item"].tolist() == [one["item"] for one in popular["recommended"]]
+
+
+def test_either_model_takes_the_place_of_the_other(likes):
+    data = Input("pairs", "likes.csv", rectangular=True)
+    slim, word2vec = Slim(l2=2).fit(data), Word2Vec(dim=4, epochs=1, workers=1)
+    word2vec.fit(data)
+    slim.save("shop")
+    word2vec.save("shop")
+    assert Word2Vec.load("shop").recommend("u3", k=1)
+    slim.save("shop")
+    assert Slim.load("shop").recommend("u3", k=1) == slim.recommend("u3", k=1)
+    with pytest.raises(InputError, match="a slim model, which has no vectors"):
+        Word2Vec.load("shop")

@@ -191,6 +191,7 @@ def test_pairs_know_how_often_their_rows_and_columns_are_trained_on():
         ({"l2": "1,2,3"}, "l2 '1,2,3' must be one number, or two with a comma between"),
         ({"l2": "much"}, "l2 'much' must be one number"),
         ({"l2": -1.0}, "l2 must be one number or two"),
+        ({"l2": True}, "l2 must be one number or two"),
         ({"l2_power": 0.3}, "--l2-power has no effect without a penalty"),
         ({"l2": "0", "l2_power": 0.3}, "--l2-power has no effect without a penalty"),
     ],
@@ -202,6 +203,7 @@ def test_a_penalty_that_is_none_is_refused(options, words):
 
 def test_a_penalty_is_one_number_or_two():
     assert [TrainConfig(l2=value).l2 for value in (1.5, (1, 2), "1.44,0.55", 0)] == ["1.5", "1,2", "1.44,0.55", "0"]
+    assert TrainConfig(l2=np.float64(1.2345678)).l2 == "1.2345678"
     resolved = TrainConfig(loss="ns", l2=2).resolved()
     assert resolved.l2_power == 0.5 and resolved.resolved() == resolved
     assert TrainConfig(loss="ns").resolved().l2 == "0" and TrainConfig(loss="ns").resolved().l2_power is None

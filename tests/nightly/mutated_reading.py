@@ -151,7 +151,7 @@ def read_held_out(path):
 
 def read_options(path):
     config = read_config(path, {})
-    assert np.isfinite(config.dim + config.epochs + (config.alpha or 0))
+    assert np.isfinite(config.dim + (config.epochs or 0) + (config.alpha or 0))
     json.dumps(config.as_dict(), allow_nan=False)
 
 

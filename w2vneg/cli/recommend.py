@@ -73,6 +73,8 @@ def recommend(model, items, k, exclude_known, include_known, score, fold_in, **g
 
 def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, titles):
     """Write the lists of all centres of a model, or of those named in a file."""
+    import numpy as np
+
     from ..ground.files.atomic import check_writable
     from ..run.slim import load_recommender
     from ..vectors.evaluation.baselines import read_known
@@ -98,8 +100,6 @@ def _write_many(model, queries, out, k, exclude_known, score, fold_in, unknown, 
     with byte_progress("recommending", unit="lists") as progress:
 
         def told():
-            import numpy as np
-
             done = 0
             for block in recommend_blocks(loaded, centres, k, known, score):
                 yield block

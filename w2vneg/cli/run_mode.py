@@ -58,7 +58,7 @@ def prior_of(given, config_path, named):
     if not (resume or init or update):
         return read_config(config_path, given), None, named or _built_in()
     from ..run.model import Model
-    from ..run.prior import Prior, config_to_grow
+    from ..run.prior import Prior, config_to_grow, gentler
 
     if resume:
         free = ("plugin", "epochs", "ray_address")
@@ -75,7 +75,7 @@ def prior_of(given, config_path, named):
         _refuse_options({}, (), config_path, "--update takes its options from the model folder")
         model = Model.load(update)
         prior = Prior.update(model, update, freeze)
-        return config_to_grow(model, update, chosen), prior, named
+        return config_to_grow(model, update, gentler(model, chosen) | chosen), prior, named
     return read_config(config_path, given), Prior.init(init, freeze), named or _built_in()
 
 

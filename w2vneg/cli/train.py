@@ -105,8 +105,8 @@ def train(
 ):
     """Train vectors and write them in word2vec text format.
 
-    The default --loss is relaxed for text, a softmax over Boltzmann negatives; ns, word2vec's negative sampling, for
-    graphs; us, uniform negatives, for items. Losses of different objectives do not compare: use 'w2vneg eval'. Ctrl-C
+    The default --loss is relaxed for text, a softmax over Boltzmann negatives; ns, negative sampling, for graphs; us
+    for items; top-n for users and items. Losses of different objectives do not compare: use 'w2vneg eval'. Ctrl-C
     ends the round and writes the vectors.
     """
     note = noter(quiet)

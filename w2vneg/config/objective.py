@@ -1,6 +1,7 @@
 """Options of the objective that belong to no plug: which plugs, how many negatives, and how they are shared."""
 
 from dataclasses import dataclass
+from numbers import Real
 
 from ..ground.errors import ConfigError
 from ..ground.option import option
@@ -23,9 +24,10 @@ L2_POWER = 0.5  # where there is a penalty
 def _l2(value):
     """Return what one number, or two, stand for."""
     values = value if isinstance(value, tuple | list) else [value]
-    if not 1 <= len(values) <= 2 or not all(isinstance(one, int | float) and one >= 0 for one in values):
+    numbers = all(isinstance(one, Real) and not isinstance(one, bool) and one >= 0 for one in values)
+    if not 1 <= len(values) <= 2 or not numbers:
         raise ConfigError(f"l2 must be one number or two, of centres and of targets, at least 0, not {value!r}")
-    return ",".join(f"{one:g}" for one in values)
+    return ",".join(map(str, values))
 
 
 def l2_strengths(text):

@@ -103,8 +103,8 @@ PRESETS = {
         _UNIFORM | _NOT_ITSELF | {"negatives": 16, "alpha": 0.1, "l2": "1.44,0.55", "bounded_steps": False},
         "lists of items for users: softmax over 16 uniform negatives, corrected, with an L2 penalty on rows",
         "CSS eqs. 16–20; the rest by our own measurements",
-        "Epochs follow the number of pairs. Where a user has few items, a shop's --loss ns --noise-exponent 1 --l2 1 "
-        "--unbounded-steps, read with --score corrected, may be better.",
+        "Epochs follow the number of pairs. Where a user has few items, --loss ns --noise-exponent 1 --l2 2,1 "
+        "--unbounded-steps --epochs 40, read with --score corrected, may be better.",
         by_pairs=True,
     ),
     "mle": _MLE,

@@ -4,7 +4,7 @@ import numpy as np
 
 _FALL = 0.01  # of the loss at init
 _FEWEST_PAIRS = 10_000  # trained: with fewer a run has hardly begun
-_FEWEST = 100  # things: of fewer no shares are told
+_FEWEST = 100  # words, items or held-out pairs: fewer are too few to judge by
 
 
 def doubts_of(trainer):
@@ -31,12 +31,11 @@ def _of_loss(history):
 
 def _of_popularity(trainer):
     """Yield a doubt of a model of items that is evaluated as it trains, and is worse than popularity."""
-    validation = trainer.validation
-    if validation is None or not hasattr(validation, "of_popularity") or not trainer.model.best.figures:
+    validation, best = trainer.validation, getattr(trainer.model, "best", None)
+    if validation is None or best is None or not best.figures:
         return
-    best = trainer.model.best
     popular, name = validation.of_popularity(trainer.model), validation.metric.name
-    if popular is None or not validation.metric.better(popular, best.figures[name]):
+    if popular is None or len(validation.held) < _FEWEST or not validation.metric.better(popular, best.figures[name]):
         return
     yield (
         f"on held-out pairs popularity alone is better ({name} {popular:.4f}, this model "

@@ -24,7 +24,10 @@ from .state import Best, LastGoodState, Progress, Provenance
 
 PHRASES = "phrases.tsv"
 _MARKS = {"config.json", "vocab.tsv", "vectors_in.npy"}  # what makes a folder a model
-_FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs and of other states
+FILES = _MARKS | {  # what else a model may have, apart from matrices of plugs and of other states
+    SLIM,
+    "neighbours.npy",
+    "weights.npy",
     "vectors_out.npy",
     "contexts.npy",
     PHRASES,
@@ -70,7 +73,7 @@ def write_model(folder, model):
         for name, matrix in (state.matrices if state is not None else {}).items()
     }
     others |= {f"frozen_{name}.npy": mask for name, mask in model.frozen.items()}
-    ours = {f"{kind}_{name}.npy" for kind in (*kinds, "frozen") for name in model.matrices()} | _FILES
+    ours = {f"{kind}_{name}.npy" for kind in (*kinds, "frozen") for name in model.matrices()} | FILES
     with atomic_folder(folder, keep=lambda name: name not in ours) as target:
         for name, matrix in model.matrices().items():
             np.save(target / f"{name}.npy", matrix, allow_pickle=False)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..data.encoded.pairs import ones_of
 from ..ground.errors import InputError
 from ..ground.files.npy import read_numbers
 
@@ -19,17 +20,6 @@ def known_of(data):
     if data.vocab_out is data.vocab or not 0 < data.matrix.nnz <= _MOST:
         return None
     return ones_of(data.matrix)
-
-
-def ones_of(matrix):
-    """Return a csr_matrix of ones, float32, where a sparse matrix has anything."""
-    from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
-
-    ones = csr_matrix(matrix, dtype=np.float32, copy=True)
-    ones.sum_duplicates()
-    ones.eliminate_zeros()
-    ones.data[:] = 1.0
-    return ones
 
 
 def with_known(data, earlier):

@@ -133,7 +133,6 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
                 f"{folder} goes on with its own objective and size; leave {flag_of(known[name], value)} out, or begin "
                 f"a run of your own with its rows: --init {folder}"
             )
-    changes = gentler(model, changes) | changes
     if "alpha" in changes:  # its floor follows, unless that is given too
         changes = {"min_alpha": None} | changes
     return dataclasses.replace(config, **{name: value for name, value in changes.items() if name != "plugin"})
@@ -143,7 +142,8 @@ def gentler(model: Model, given: dict[str, Any]) -> dict[str, Any]:
     """Return alpha and epochs for a model of users and items that goes on with all pairs it keeps and newer ones.
 
     A fifth of the alpha that its objective has, a twentieth of the epochs for so many pairs, or its own if these are
-    less; chosen on the validation part of MovieLens 1M. {} for other models, and without what is `given`.
+    less; chosen on the validation part of MovieLens 1M. {} for other models, and without what is `given`, a dict of
+    option -> value.
     """
     if model.known is None:
         return {}

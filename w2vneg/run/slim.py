@@ -18,14 +18,16 @@ import numpy as np
 from .. import __version__
 from ..config import TrainConfig
 from ..data.encoded import Encoded
+from ..data.encoded.pairs import ones_of
 from ..data.inputs import Input, encode_input, settled
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, InputError
 from ..ground.files.atomic import atomic_folder, recover
 from ..ground.files.bounded import read_json
 from ..ground.files.npy import read_matrix, read_numbers
-from .folder import SLIM, check_place
-from .known import ones_of, read_known_pairs, write_known
+from ..vectors.formats.folder import SLIM
+from .folder import FILES, check_place
+from .known import read_known_pairs, write_known
 from .model import Model
 from .recommender import Recommender
 from .state import Provenance
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from ..vectors.evaluation.slim import Weights
 
 _FORMAT = 1
-_FILES = {SLIM, "vocab.tsv", "vocab_out.tsv", "known.npy", "neighbours.npy", "weights.npy"}
 
 
 @dataclass
@@ -80,7 +81,7 @@ class SlimModel:
         """Write the folder, atomically; OutputError if it holds something else."""
         check_place(folder)
         weights = self.weights
-        with atomic_folder(folder, keep=lambda name: name not in _FILES) as target:
+        with atomic_folder(folder, keep=lambda name: name not in FILES) as target:
             self.vocab_out.save(target / "vocab_out.tsv")
             if self.vocab is not self.vocab_out:
                 self.vocab.save(target / "vocab.tsv")
@@ -90,6 +91,7 @@ class SlimModel:
             values = np.concatenate([weights.base, items.data]).astype(np.float32)
             np.save(target / "weights.npy", values[:, None])
             about = {"format": _FORMAT, "w2vneg": __version__, "lowercase": self.lowercase, **self.options}
+            about["input"] = self.origin.input
             (target / SLIM).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
@@ -116,7 +118,10 @@ class SlimModel:
             raise InputError(f"{folder / 'known.npy'}: missing; the folder is not a complete model")
         options = {name: about.get(name) for name in ("neighbours", "l2")}
         weights = Weights(matrix, values[:n, 0].copy())
-        return cls(users, items, weights, known, options, about.get("lowercase") is True)
+        model = cls(users, items, weights, known, options, about.get("lowercase") is True)
+        if isinstance(about.get("input"), dict):
+            model.origin.input = about["input"]
+        return model
 
 
 class Slim(Recommender):

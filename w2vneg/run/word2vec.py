@@ -72,6 +72,7 @@ class Word2Vec(Estimator, Recommender):
         self.config = with_options(config, options)
         self.model: Model | None = None
         self._folder: str | None = None  # of the model, if it was loaded and not trained since
+        self._trained_by: TrainConfig | None = None  # `config` as it was when the model was trained or loaded
         self._read: tuple[Any, Any, Any] = (
             None,
             None,
@@ -127,7 +128,8 @@ class Word2Vec(Estimator, Recommender):
         update : bool
             Begin with the model that was loaded or trained before, and keep all of its words: the vocabulary grows by
             those of the corpus, counts add up. The corpus is read twice; it alone is trained on, with alpha as at the
-            start of a run.
+            start of a run. A model of users and items goes on with the pairs that it keeps, too, gently: a fifth of
+            alpha, a twentieth of the epochs, unless they have been changed.
         freeze : bool
             Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
             them as well.
@@ -152,11 +154,11 @@ class Word2Vec(Estimator, Recommender):
         if update and (init is not None or vocab is not None or vocab_out is not None):
             raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
         prior = self._prior(init, update, freeze)
-        if update:
-            own = {"alpha": self.config.alpha, "epochs": self.config.epochs}
-            self.config = dataclasses.replace(self.config, **gentler(self._trained(), own))
-        run = Run(self.config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
-        self.config, self._folder = run.given, None
+        config = self._gentler() if update else self.config
+        run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
+        kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
+        self.config, self._folder = dataclasses.replace(run.given, **kept), None
+        self._trained_by = self.config
         encoded = run.encode(lambda: nullcontext(followers.reading))
         if encoded.report is not None:
             LOG.getChild("reading").info("%s", encoded.report.line())
@@ -177,6 +179,14 @@ class Word2Vec(Estimator, Recommender):
         for doubt in doubts(trainer):
             warnings.warn(doubt, stacklevel=2)
         return self.vectors
+
+    def _gentler(self):
+        """Return the configuration of an update: with its own alpha and epochs, unless they have been changed."""
+        config, before = self.config, self._trained_by
+        given = {name: getattr(config, name) for name in ("alpha", "epochs")}
+        changed = {name: value for name, value in given.items() if before is None or value != getattr(before, name)}
+        own = gentler(self._trained(), changed)
+        return dataclasses.replace(config, **own, **({"min_alpha": None} if "alpha" in own else {}))
 
     def _prior(self, init, update, freeze):
         """Return what `fit` begins with, a `Prior`."""
@@ -316,7 +326,7 @@ class Word2Vec(Estimator, Recommender):
         """
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
-        word2vec.model, word2vec._folder = model, str(folder)
+        word2vec.model, word2vec._folder, word2vec._trained_by = model, str(folder), model.config
         return word2vec
 
 

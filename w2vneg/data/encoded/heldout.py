@@ -9,7 +9,9 @@ import numpy as np
 
 from ...ground.errors import InputError
 from ..inputs import Input
+from ..readers.columns import NONE
 from ..readers.frames import InMemoryTable
+from ..readers.layout import Column
 from ..readers.names import as_word
 from ..readers.tables import Tables
 from ..readers.text import utf8_or_latin_1
@@ -114,17 +116,18 @@ def count_centres(path, *, lowercase=False):
 
 def _tables(path):
     if isinstance(path, Input):
-        columns = pair_columns(_as_pairs(path))
-        return tables_of(path.located(), columns, VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
+        return tables_of(path.located(), _columns(path), VocabOptions(encoding=utf8_or_latin_1(path.files[0])))
     path = path if isinstance(path, str | os.PathLike) else InMemoryTable.of(path)
     return Tables(path, pair_columns(), encoding=utf8_or_latin_1(path))
 
 
-def _as_pairs(given):
-    """Return what names the columns of an Input as a table of pairs has them: users are items there, items targets."""
+def _columns(given):
+    """Return the columns of an Input as those of pairs; of ratings users are items there, and items targets."""
     if given.kind != "ratings":
-        return given
-    return SimpleNamespace(item_col=given.user_col, target_col=given.item_col, weight_col=None)
+        return pair_columns(given)
+    named = SimpleNamespace(item_col=given.user_col, target_col=given.item_col, weight_col=NONE)
+    amount = Column("amount", "the amount", "amount", means=("weight",), only_numbers=True)  # below 0: a return
+    return [*pair_columns(named), amount]
 
 
 def _ids(column, vocab, lowercase):

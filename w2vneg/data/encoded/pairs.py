@@ -177,3 +177,14 @@ def single_precision(matrix):
             f"the largest weight, {matrix.data.max():g}, is below what float32 holds (1.4e-45); scale weights up"
         )
     return single
+
+
+def ones_of(matrix):
+    """Return a csr_matrix of ones, float32, where a sparse matrix has anything."""
+    from scipy.sparse import csr_matrix  # a quarter of a second, and no text needs it
+
+    ones = csr_matrix(matrix, dtype=np.float32, copy=True)
+    ones.sum_duplicates()
+    ones.eliminate_zeros()
+    ones.data[:] = 1.0
+    return ones

@@ -16,13 +16,14 @@ import numpy as np
 import scipy.sparse
 
 from ...data.encoded import read_pairs_file
+from ...data.encoded.pairs import ones_of
 from ...data.inputs import Input
 from ...data.readers.frames import InMemoryTable
 from ...ground.errors import InputError, W2vnegError
 from . import KS, METRICS, cooccurrence_scores, evaluate_ranking, popularity_scores, scores_of
 from .folding import with_users
 from .scores import are_items_of_one_kind
-from .slim import SlimScores, fit_weights
+from .slim import SlimScores, default_of, fit_weights
 
 MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occurrence", "slim"
 
@@ -228,8 +229,8 @@ def _matrix(files, model):
 
 def _slim(counted):
     """Return the scoring function of `slim` with its usual options, for users with what they have in training."""
-    has = scipy.sparse.csr_matrix(counted, dtype=np.float32).sign()
-    return SlimScores(has, fit_weights(has))
+    has = ones_of(counted)
+    return SlimScores(has, fit_weights(has, *default_of(has)))
 
 
 def _figures(result):

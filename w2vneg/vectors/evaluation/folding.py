@@ -20,6 +20,7 @@ import scipy.sparse
 
 from ...config.objective import l2_strengths
 from ...data.encoded.heldout import count_centres, read_pairs_file
+from ...data.encoded.pairs import ones_of
 from ...data.misspelt import near_spellings
 from ...data.readers.names import as_word
 from ...ground.errors import ConfigError, UnknownNameError
@@ -76,9 +77,10 @@ def fold_in(model, pairs):
     users = users[np.diff(known.indptr)[users] > 0]
     places = vocab.words.find_all(model.vocab.words)
     if hasattr(model, "joined_by"):  # it needs no vectors
-        has = _moved(model.known, places, shape).tolil()
-        has[users] = known[users].sign()
-        return Folded(model.joined_by(vocab, has.tocsr()), users, known)
+        stays = np.ones(shape[0], np.float32)
+        stays[users] = 0.0
+        has = scipy.sparse.diags(stays) @ _moved(model.known, places, shape) + known.sign()
+        return Folded(model.joined_by(vocab, ones_of(has)), users, known)
     vectors = np.zeros((len(vocab), config.dim), np.float32)
     vectors[places] = model.vectors_in
     vectors[users] = user_vectors(model, known[users])

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
+from ...data.encoded.pairs import ones_of
 from ...ground.errors import ConfigError, InputError
 from ...ground.files.memory import memory_size
 from ...ground.jit import available_threads
@@ -31,16 +32,16 @@ class Weights(NamedTuple):
     base: np.ndarray
 
 
-def fit_weights(has, neighbours=None, l2=None, workers=None):
+def fit_weights(has, neighbours, l2, workers=None):
     """Return the `Weights` that have's columns give each other.
 
     Parameters
     ----------
     has : scipy.sparse matrix, (n_users, n)
         Who has what; how often does not matter.
-    neighbours : int, at least 1, optional
-        K; see `default_of` for what is taken without it.
-    l2 : float, above 0, optional
+    neighbours : int, at least 1
+        K; `default_of` has usual ones.
+    l2 : float, above 0
         λ; the same.
     workers : int, optional, threads; all that there are, if None
 
@@ -50,12 +51,7 @@ def fit_weights(has, neighbours=None, l2=None, workers=None):
         If an option is out of range, nobody has two items, or the counts of items together are more than a quarter of
         the memory.
     """
-    has = scipy.sparse.csr_matrix(has, dtype=np.float32, copy=True)
-    has.sum_duplicates()
-    has.eliminate_zeros()
-    has.data[:] = 1.0
-    usual = default_of(has)
-    neighbours, l2 = usual[0] if neighbours is None else neighbours, usual[1] if l2 is None else l2
+    has = ones_of(has)
     if neighbours < 1 or not 0 < l2 < np.inf:
         raise ConfigError(f"neighbours must be at least 1 and l2 above 0, got {neighbours} and {l2}")
     if not has.nnz or np.diff(has.indptr).max() < 2:
