@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ground.jit import launch, njit
 from .contracts import draw, fetches, gather, group, on_update, prefetch_hint
-from .decay import shrink
+from .decay import shrink_each
 from .frozen import step_bag, step_targets
 from .groups import EXPLODED, Group, drawn_places, find_gradients, on_own_lines, scale_steps
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, sum_rows
@@ -65,11 +65,9 @@ def add_to_bag(words, grams, bag, n_words, n_grams, step):
 
 @njit(borrows=True)
 def shrink_bag(words, grams, bag, n_words, n_grams, amount):
-    """Shrink each row of a bag; `amount` as of `decay.shrink`."""
-    for k in range(n_words):
-        shrink(words.decay, words.frozen, words, bag.words[k], amount)
-    for k in range(n_grams):
-        shrink(grams.decay, grams.frozen, grams, bag.grams[k], amount)
+    """Shrink each row of a bag; `amount` as of `decay.shrink_each`."""
+    shrink_each(words.decay, words.frozen, words, bag.words, n_words, amount)
+    shrink_each(grams.decay, grams.frozen, grams, bag.grams, n_grams, amount)
 
 
 @njit(loop=True)
@@ -144,8 +142,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
         step_targets(out.frozen, out, negatives, negative_rows, negative_steps, draws, x, total)
         add_to_bag(words, grams, bag, n_words, n_grams, total)
         shrink_bag(words, grams, bag, n_words, n_grams, alpha * np.float32(m))
-        for k in range(m):
-            shrink(out.decay, out.frozen, out, positives[k], alpha)
+        shrink_each(out.decay, out.frozen, out, positives, m, alpha)
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

@@ -49,6 +49,14 @@ def shrink(decay, frozen, rows, i, amount):
             row[k] *= factor
 
 
+@njit(borrows=True)
+def shrink_each(decay, frozen, rows, ids, n, amount):
+    """Do the same for ids[:n]: one call, which is empty where decay is off."""
+    if decay is not None:
+        for k in range(n):
+            shrink(decay, frozen, rows, ids[k], amount)
+
+
 def shrink_all(matrix, rates, ids, alpha):
     """Do the same for all `ids`, int (n,), of a matrix, float32 (n_rows, dim); an id counts as often as it is there."""
     if rates is not None:

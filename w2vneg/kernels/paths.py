@@ -17,7 +17,7 @@ import numpy as np
 from ..ground.jit import njit
 from .bags import add_to_bag, mean_of_bag, shrink_bag
 from .contracts import gather, group, prefetch_hint
-from .decay import shrink
+from .decay import shrink, shrink_each
 from .functions import FULL, exp_into, fast_log, padded
 from .groups import EXPLODED, on_own_lines
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows, window_products, window_steps
@@ -244,8 +244,7 @@ def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, 
                 steps[at + m :],
                 scratch.gradients,
             )
-        for k in range(m):
-            shrink(inputs.decay, inputs.frozen, inputs, centres[k], alpha)
+        shrink_each(inputs.decay, inputs.frozen, inputs, centres, m, alpha)
         for j in range(n):
             shrink(out.decay, out.frozen, out, loss.turns[begin + j] >> 1, alpha * np.float32(m))
         pairs += m

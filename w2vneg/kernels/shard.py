@@ -14,7 +14,7 @@ from ..ground.jit import njit
 from ..ground.registry import Sharing
 from .bags import make_bag, train_bags
 from .contracts import draw, fetches, group, on_update, open_sampler, open_weigher, prefetch_hint, prescore
-from .decay import shrink
+from .decay import shrink, shrink_each
 from .frozen import stays, step_targets
 from .groups import (
     EXPLODED,
@@ -142,8 +142,7 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
         step_targets(out.frozen, out, positives, positive_rows, positive_steps, m, x, moving)
         step_targets(out.frozen, out, negatives, negative_rows, negative_steps, draws, x, moving)
         shrink(inputs.decay, inputs.frozen, inputs, centre_id, alpha * np.float32(m))
-        for k in range(m):
-            shrink(out.decay, out.frozen, out, positives[k], alpha)
+        shrink_each(out.decay, out.frozen, out, positives, m, alpha)
         on_update(sampler, sampler_state, m, positives, draws, negatives, negative_steps, out)
         pairs += m
     return loss_sum, pairs

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ground.jit import njit
 from .contracts import draw, fetches, group, on_update, prefetch_hint
-from .decay import shrink
+from .decay import shrink, shrink_each
 from .frozen import step_window
 from .groups import EXPLODED, Group, find_gradients, of_windows, scale_steps
 from .linalg import dot, fetch_row, row_of, window_products
@@ -78,8 +78,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         if scale < _ONE:
             scale_steps(scratch, m, m * n, scale)
         step_window(inputs.frozen, out.frozen, inputs, out, scratch, m, n)
-        for k in range(m):
-            shrink(inputs.decay, inputs.frozen, inputs, centres[k], alpha)
+        shrink_each(inputs.decay, inputs.frozen, inputs, centres, m, alpha)
         shrink(out.decay, out.frozen, out, word, alpha * np.float32(m))
         on_update(sampler, sampler_state, m, positives, n, negatives, negative_steps, out)
         pairs += m
