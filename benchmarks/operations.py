@@ -60,8 +60,8 @@ def work_of(config, n_vocab, pairs, groups):
     targets = pairs + draws
     dots, updates, fresh = 2.0 * d * targets, 4.0 * d * targets, 0.0
     if config.sampler in ("boltzmann", "selfplay"):
-        if config.method == "exact":
-            dots += 2.0 * d * n_vocab * groups
+        if config.method in ("exact", "pool"):
+            dots += 2.0 * d * n_vocab * groups / (config.visits if config.method == "pool" else 1.0)
         else:
             dots = 2.0 * d * (config.candidates * groups + pairs)
             fresh = groups * (config.candidates if config.method == "sir" else min(config.replaced, config.candidates))

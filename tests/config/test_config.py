@@ -50,7 +50,7 @@ BOOLS = [name for name, item in FIELDS.items() if item.metadata["kind"] is bool]
         ("seed", -1, "seed must be at least 0, got -1"),
         ("seed", 2**63, f"seed must be at most {2**63 - 1}, got {2**63}"),
         ("private_rows", -1, "private_rows must be at least 0, got -1"),
-        ("method", "roling", "unknown method 'roling'; did you mean 'rolling'? Known: rolling, sir, exact."),
+        ("method", "roling", "unknown method 'roling'; did you mean 'rolling'? Known: rolling, sir, exact, pool."),
         ("exclude", "targt", "unknown exclude 'targt'; did you mean 'target'? Known: none, target, window, known."),
         ("dim", None, "dim must have a value"),
         ("dim", None, "dim must have a value"),

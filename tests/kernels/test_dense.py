@@ -176,17 +176,19 @@ def test_the_normaliser_gives_the_probability_of_any_target(absolute):
 
 
 @njit
-def _log_prob(sampler, worker, group, centre, ids, logits, log_q):
+def _log_prob(sampler, worker, group, centre_id, centre, ids, logits, log_q):
     out = Rows(centre.reshape(1, -1), 0, 0, worker)
     state = open_sampler(sampler, 1)
-    draw_one(sampler, state, group, 0, centre, out, np.zeros(1, np.uint64), 1, ids.copy(), log_q[:0], logits.copy())
-    log_prob(sampler, state, group, 0, ids.shape[0], ids, logits, log_q)
+    draw_one(
+        sampler, state, group, centre_id, centre, out, np.zeros(1, np.uint64), 1, ids.copy(), log_q[:0], logits.copy()
+    )
+    log_prob(sampler, state, group, centre_id, ids.shape[0], ids, logits, log_q)
 
 
 @pytest.mark.parametrize("absolute", [False, True])
 def test_exact_sampler_tells_the_positives_probability(absolute):
     vectors_in, vectors_out, log_d = small()
-    context = RunContext(np.ones(900), dim=vectors_out.shape[1], workers=2, max_draws=3)
+    context = RunContext(np.ones(900), dim=vectors_out.shape[1], workers=2, max_draws=3, n_centres=len(vectors_in))
     sampler = BoltzmannExact.of(log_d, 0.5, 4, context, absolute)
     sampler.refresh(vectors_in, vectors_out, np.array([[1, 2, -1, -1], [3, 9, 8, -1]], np.int32), 3)
     ids = np.array([0, 699, 350], np.int32)
@@ -194,7 +196,7 @@ def test_exact_sampler_tells_the_positives_probability(absolute):
     exponents = log_d + 0.5 * (np.abs(scores) if absolute else scores)
     log_q = np.zeros(3, np.float32)
     vectors_out *= 2  # as training moves them on: what was drawn from counts
-    _log_prob(sampler, 1, 1, 3 * vectors_in[9], ids, 6 * scores[ids].astype(np.float32), log_q)
+    _log_prob(sampler, 1, 1, 9, 3 * vectors_in[9], ids, 6 * scores[ids].astype(np.float32), log_q)
     np.testing.assert_allclose(log_q, exponents[ids] - special.logsumexp(exponents), atol=1e-5)
 
 

@@ -25,11 +25,13 @@ SAMPLERS = {
     "rolling": {"sampler": "boltzmann", "method": "rolling"},
     "sir": {"sampler": "boltzmann", "method": "sir"},
     "exact": {"sampler": "boltzmann", "method": "exact"},
+    "pool": {"sampler": "boltzmann", "method": "pool"},
 }
 OBJECTIVES = {
     "ns": {"loss": "ns"},
     "relaxed": {"loss": "relaxed"},
     "relaxed exact": {"loss": "relaxed", "method": "exact"},
+    "relaxed pool": {"loss": "relaxed", "method": "pool", "visits": 2.0},
 }
 
 
@@ -110,7 +112,7 @@ def test_planted_topics_are_recovered(planted, loss, sampler, shared):
 @pytest.mark.parametrize("workers", [2, 4])
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
 def test_several_workers_reach_what_one_reaches(planted, objective, workers, private_rows):
-    if private_rows and objective.get("method") == "exact":
+    if private_rows and objective.get("method") in ("exact", "pool"):
         with pytest.raises(ConfigError, match="draws made ahead"):
             trained(planted, workers=workers, private_rows=private_rows, **objective)
         return

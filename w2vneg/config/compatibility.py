@@ -17,7 +17,8 @@ from .objective import l2_strengths
 from .table import KINDS, default_for
 
 NO_PRIVATE_ROWS = (
-    "draws made ahead (--method exact, --sampler kernel) come from the shared rows; leave --private-rows out or give 0"
+    "draws made ahead (--method exact or pool, --sampler kernel) come from the shared rows; leave "
+    "--private-rows out or give 0"
 )
 
 _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss without any, for it changes nothing
@@ -211,8 +212,8 @@ def check_inputs(config):
         )
     if config.sampler in SAMPLERS and SAMPLERS[config.sampler].draws_ahead(config):
         raise ConfigError(
-            f"draws made ahead (--method exact, --sampler kernel) look at the rows of centres, and {flag} has no such "
-            "rows; take --sampler popularity or --method candidates, or leave it out"
+            f"draws made ahead (--method exact or pool, --sampler kernel) look at the rows of centres, and {flag} "
+            "has no such rows; take --sampler popularity or --method candidates, or leave it out"
         )
     if config.share_negatives == "window":
         raise ConfigError(

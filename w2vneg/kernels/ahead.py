@@ -67,28 +67,28 @@ def implement_pick(plug):
 class Origin(NamedTuple):
     """The rows that a batch's draws were made of, kept so that other targets are scored by the same rows.
 
-    centres : float32, (workers, batch, dim), of each place; targets : float32, (n_vocab, dim)
+    centres : float32, (n_in, dim), of the batch's centres, older in the other places; targets : float32, (n_vocab, dim)
     """
 
     centres: np.ndarray
     targets: np.ndarray
 
     @classmethod
-    def room(cls, workers, batch, n_vocab, dim):
+    def room(cls, n_in, n_vocab, dim):
         """Return arrays of zeros."""
-        return cls(np.zeros((workers, batch, dim), np.float32), np.zeros((n_vocab, dim), np.float32))
+        return cls(np.zeros((n_in, dim), np.float32), np.zeros((n_vocab, dim), np.float32))
 
     def keep(self, vectors_in, vectors_out, centre_ids):
         """Copy the rows; centre_ids : int32, (workers, batch), −1 where nobody is."""
-        there = centre_ids >= 0
-        self.centres[there] = vectors_in[centre_ids[there]]
+        there = np.unique(centre_ids[centre_ids >= 0])
+        self.centres[there] = vectors_in[there]
         np.copyto(self.targets, vectors_out)
 
 
 @njit(borrows=True)
-def score_then(origin, worker, group, target_id):
+def score_then(origin, centre_id, target_id):
     """Return the dot product of a group's centre and a target (float32) as it was when the group's draws were made."""
-    return dot(origin.centres[worker, group], origin.targets[target_id])
+    return dot(origin.centres[centre_id], origin.targets[target_id])
 
 
 @njit(borrows=True)

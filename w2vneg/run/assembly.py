@@ -124,12 +124,15 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     estimate = ()
     if sampler.scores_all is not None:
         method, remedy = sampler.scores_all
-        batch = sampler.batch_groups * config.workers
-        estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy)
+        groups = sampler.batch_groups * config.workers
+        batch = min(groups, len(data.vocab))  # distinct centres
+        estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy, batch / groups)
     sampler_cost = SAMPLERS[config.sampler].cost(config, context)
     cost = _loop_cost(walk, config) + sampler_cost
     n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
     block = _block(walk, config, cost, n_private, periods)
+    if periods is None:
+        block = max(block, sampler.batch_groups)
     plugs = sampler, weigher, loss
     started = _begin(model, [*plugs, *([] if inputs is None else [inputs])], start)
     plugs = Plugs(walk.source, *plugs, exclusion, inputs)
@@ -216,9 +219,12 @@ def _centres(walk):
     return max(1.0, float(walk.centre_weights.sum()))
 
 
-def _estimate(walk, n_vocab, config, model, method, batch, products, remedy):
-    """Let `dense_cost` refuse what is out of reach; return what is to be told when training starts, a tuple."""
-    centres = max(0, config.epochs - model.position.epoch) * _centres(walk)
+def _estimate(walk, n_vocab, config, model, method, batch, products, remedy, share=1.0):
+    """Let `dense_cost` refuse what is out of reach; return what is to be told when training starts, a tuple.
+
+    share : float, part of the centres that has a product of its own
+    """
+    centres = max(0, config.epochs - model.position.epoch) * _centres(walk) * share
     cost = dense_cost(method, n_vocab, config.dim, batch, products, centres, config.workers, remedy)
     return () if cost is None else (CostEstimated(method, n_vocab, cost.bytes, cost.seconds, cost.rate),)
 

@@ -224,6 +224,7 @@ def exact_draws(law, vectors_in, vectors_out, centre_ids, key, drawn, scratch=No
     if len(places) == 0:
         return
     n_vocab = len(vectors_out)
+    places = places[np.argsort(centre_ids[places], kind="stable")]
     centres, row_of_place = np.unique(centre_ids[places], return_inverse=True)
     rows = min(len(centres), max(1, _SCORES // n_vocab))
     if scratch is None:
@@ -232,5 +233,5 @@ def exact_draws(law, vectors_in, vectors_out, centre_ids, key, drawn, scratch=No
     with one_blas_thread():
         for start in range(0, len(centres), rows):
             _weigh(law, vectors_in[centres[start : start + rows]], vectors_out, *room)
-            here = (row_of_place >= start) & (row_of_place < start + rows)
+            here = slice(*np.searchsorted(row_of_place, (start, start + rows)))
             _draw(*room, n_vocab, row_of_place[here] - start, places[here], key, *drawn)

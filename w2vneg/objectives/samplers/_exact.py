@@ -1,7 +1,9 @@
-"""Boltzmann negatives among all words: the method `exact` of `boltzmann`, whose page has the law.
+"""Boltzmann negatives among all words: the methods `exact` and `pool` of `boltzmann`, whose page has the law.
 
 They are drawn by a matrix product for a batch of centres, between launches, and handed out while these are trained.
-log q of a positive comes from the rows that the draws were made of, as that of the draws does.
+A centre that comes again in a batch shares its row of the product; its draws are its own. `pool` is `exact` with
+batches so long that most do. log q of a positive comes from the rows that the draws were made of, as that of the draws
+does.
 """
 
 import numpy as np
@@ -41,7 +43,7 @@ class BoltzmannExact(Sampler):
             inverse_temperature,
             absolute,
             *Drawn.room(context.workers, batch, context.max_draws),
-            Origin.room(context.workers, batch, len(log_d), context.dim),
+            Origin.room(context.n_centres, len(log_d), context.dim),
             np.empty(scratch_size(context.workers * batch, len(log_d)), np.float32),
         )
 
@@ -82,6 +84,6 @@ def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q
 def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
     beta, log_z = np.float32(sampler.inverse_temperature), sampler.log_z[state[0], group]
     for k in range(n):
-        score = score_then(sampler.origin, state[0], group, ids[k])
+        score = score_then(sampler.origin, centre_id, ids[k])
         score = abs(score) if sampler.absolute else score
         log_q[k] = sampler.log_d[ids[k]] + score * beta - log_z

@@ -2,7 +2,7 @@
 
     Q_i(j) = D(j) e^{s_ij / T} / Σ_j' D(j') e^{s_ij' / T}
 
-D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 the hardest target. Three methods:
+D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 the hardest target. Four methods:
 
 `rolling`
     A shard keeps M candidates drawn from D and replaces a few of them for each centre, so that their rows stay in the
@@ -14,6 +14,9 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
     The same with all M candidates replaced behind each centre.
 `exact`
     All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.exact_draws`).
+`pool`
+    `exact` for a batch in which each centre comes `visits` times on average: a row of the product serves them all, so
+    that a draw costs 1 / visits of an exact one. The draws are of the model as it was when the batch began.
 
 log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
 variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/samplers/test_samplers.py measures it.
@@ -39,7 +42,7 @@ from ._rolling import Boltzmann
 from .popularity import NoiseOptions, log_popularity
 
 DEGENERACIES = ("uniform", "popularity")
-METHODS = ("rolling", "sir", "exact")
+METHODS = ("rolling", "sir", "exact", "pool")
 
 
 def _weights(values):
@@ -63,11 +66,15 @@ class MethodOptions:
 
     method: str = option(
         "rolling",
-        "How to draw Boltzmann negatives: rolling or sir, among candidates; exact, among all words.",
+        "How to draw Boltzmann negatives: rolling or sir, among candidates; exact, among all words; pool, the same "
+        "for many visits of a centre at once.",
         choices=METHODS,
     )
     candidates: int = candidates(64)
     replaced: int = option(2, "Candidates that rolling replaces per centre.", at_least=1)
+    visits: float = option(
+        16.0, "Visits of a centre, on average, that pool draws for at once.", above=0, default_text="pool: 16"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +114,8 @@ def log_degeneracy(options, counts):
 
 def idle_of_method(options, given):
     """Return, as None, the options of candidates that the method does not read; ConfigError if one was given."""
-    idle = {"sir": ("replaced",), "exact": ("candidates", "replaced")}.get(options.method, ())
+    idle = {"rolling": (), "sir": ("replaced",)}.get(options.method, ("candidates", "replaced"))
+    idle += () if options.method == "pool" else ("visits",)
     return refuse_idle(idle, f"--method {options.method}", given)
 
 
@@ -121,21 +129,25 @@ class BoltzmannFamily(Sampler):
         summary="hard negatives: a given distribution sharpened by the model's own scores",
         equation="Q_i(j) = D(j) e^{s_ij / T} / Σ D(j') e^{s_ij' / T}",
         paper="RS eq. 8 (UBS, PBS)",
-        cost="rolling, sir: M dot products and e^s for each centre; exact: V of them, as a matrix product",
+        cost="rolling, sir: M dot products and e^s for each centre; exact: V of them, as a matrix product; pool: "
+        "V / visits of them",
         use="the best vectors measured here with the relaxed softmax; lower T: harder negatives, better at the top",
     )
 
     _batch = 128  # centres per matrix product and worker: large enough for BLAS, small enough to be fresh
+    _draws = 2**25  # most draws of a pool, 8 bytes each
 
     @classmethod
     def draws_ahead(cls, options):
-        return options.method == "exact"
+        return options.method in ("exact", "pool")
 
     @classmethod
     def normalise_options(cls, options, given):
         """Empty what method and degeneracy make idle; at T = ∞ draw from the degeneracy itself."""
         if math.isinf(options.temp) and options.degeneracy in DEGENERACIES:
-            refuse_idle(("method", "candidates", "replaced"), "--temp inf, which draws from the degeneracy", given)
+            refuse_idle(
+                ("method", "candidates", "replaced", "visits"), "--temp inf, which draws from the degeneracy", given
+            )
             values = {field.name: None for field in dataclasses.fields(BoltzmannOptions)}
             kept = {"noise_exponent": options.noise_exponent} if options.degeneracy == "popularity" else {}
             if not kept:
@@ -151,6 +163,8 @@ class BoltzmannFamily(Sampler):
         """Return the rough nanoseconds that a group's draws take."""
         if options.method == "exact":
             return 0.02 * context.dim * len(context.counts) * context.workers
+        if options.method == "pool":
+            return 0.02 * context.dim * len(context.counts) * context.workers / max(1.0, options.visits)
         return 0.06 * context.dim * options.candidates
 
     @classmethod
@@ -160,8 +174,12 @@ class BoltzmannFamily(Sampler):
     @classmethod
     def build(cls, options, context, log_d, beta):
         """Return the sampler of degeneracy e^log_d (float64, (n_vocab,)) and inverse temperature beta."""
-        if options.method == "exact":
-            return BoltzmannExact.of(log_d, beta, cls._batch, context, options.absolute_softmax)
+        if cls.draws_ahead(options):
+            batch = cls._batch
+            if options.method == "pool":
+                most = cls._draws // (context.workers * context.max_draws)
+                batch = max(batch, min(most, int(options.visits * context.n_centres / context.workers)))
+            return BoltzmannExact.of(log_d, beta, batch, context, options.absolute_softmax)
         replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
         return Boltzmann(
             alias_table(np.exp(log_d)),
@@ -183,7 +201,7 @@ class Selfplay(Sampler):
         summary="the model's own softmax draws the negatives: Boltzmann with a uniform degeneracy and T = 1",
         equation="Q_i(j) = e^{s_ij} / Σ e^{s_ij'}",
         paper="CIS §3.4 and §4 (SP)",
-        cost="M dot products a centre (rolling, sir), V (exact)",
+        cost="M dot products a centre (rolling, sir), V (exact), V / visits (pool)",
         use="with the relaxed softmax; with the discriminator as weigher it is CIS",
     )
 

@@ -165,7 +165,7 @@ class KernelFamily(Sampler):
         if options.kernel == "quartic" or options.tree == "none":
             power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
             arrays = Drawn.room(context.workers, cls._batch, context.max_draws)
-            origin = Origin.room(context.workers, cls._batch, n_vocab, dim)
+            origin = Origin.room(context.n_centres, n_vocab, dim)
             scratch = np.empty(scratch_size(context.workers * cls._batch, n_vocab), np.float32)
             return KernelAhead(power, float(alpha), *arrays, origin, scratch)
         n_leaves = count_leaves(n_vocab, dim)
@@ -342,6 +342,6 @@ def open_ahead(sampler, n_draws):
 def log_prob_ahead(sampler, state, group, centre_id, n, ids, logits, log_q):
     log_z = np.float64(sampler.log_z[state[0], group])
     for k in range(n):
-        score = np.float64(score_then(sampler.origin, state[0], group, ids[k]))
+        score = np.float64(score_then(sampler.origin, centre_id, ids[k]))
         square = score * score
         log_q[k] = fast_log(sampler.alpha * (square * square if sampler.power == 4 else square) + 1.0) - log_z
