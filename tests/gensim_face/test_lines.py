@@ -1,5 +1,11 @@
 """Everyday lines of code for gensim, run with the face; what cannot work says what to do."""
 
+import inspect
+import subprocess
+import sys
+import warnings
+from contextlib import contextmanager, nullcontext
+
 import gensim.models
 import numpy as np
 import pytest
@@ -75,6 +81,7 @@ Word2Vec(sentences, seed=42, alpha=0.03, min_alpha=0.0007, cbow_mean=1, compute_
 Word2Vec(sentences, max_final_vocab=4, shrink_windows=False, batch_words=500, comment="mine", **small)
 Word2Vec(sentences, callbacks=[Said()], **small)
 Word2Vec(phrases[sentences], **small)
+Word2Vec(sentences, loss="relaxed", readout="both", **small)
 FastText(sentences, sg=1, bucket=1000, min_n=2, max_n=4, **small)
 FastText(corpus_file=room + "/text.txt", bucket=1000, **small)
 Word2Vec.load(room + "/w.model")
@@ -143,7 +150,6 @@ wv.set_vecattr("king", "tag", "noun")
 wv.sort_by_descending_frequency()
 wv.index_to_key[0]
 wv.unit_normalize_all()
-wv.norms
 model.wv.similarity("king", "queen")
 model.vector_size
 model.epochs
@@ -160,7 +166,7 @@ model.build_vocab(sentences)
 model.wv["king"]
 model.train(sentences, total_examples=model.corpus_count, epochs=2)
 model.train(corpus_iterable=sentences, total_words=312, epochs=1, start_alpha=0.02, end_alpha=0.01)
-model.train([["king", "man"]], total_examples=1, epochs=1)
+model.train(sentences[:9], total_examples=9, epochs=1)
 model.build_vocab([["king", "prince"]] * 3, update=True)
 model.train([["king", "prince"]] * 3, total_examples=3, epochs=model.epochs)
 model.wv["prince"]
@@ -190,6 +196,7 @@ REFUSED = {
     "Word2Vec(**small).train(sentences)": "call build_vocab",
     "Word2Vec(**small).build_vocab(sentences, update=True)": "leave update=True out",
     "Word2Vec(sentences, hs=1, negative=0, **small).predict_output_word(['king'])": "hs=0 and negative=5",
+    'model.train([["king", "man"]], total_examples=1, epochs=1)': "subsampling left no two words together",
     "model.most_similar": "ask its vectors: .wv.most_similar",
     "model.score": "w2vneg eval likelihood",
     "model.estimate_memory": "--dry-run",
@@ -202,7 +209,8 @@ REFUSED = {
     'wv.save_word2vec_format("x", append=True)': "write one file",
     'KeyedVectors.load_word2vec_format(room + "/w.txt", encoding="latin1")': "convert it",
     'KeyedVectors.load(room + "/theirs.kv")': "save_word2vec_format",
-    'FastText(sentences, word_ngrams=2)': "leave it out",
+    'ft.wv.save("ft.kv")': "FastText.load(path).wv",
+    "FastText(sentences, word_ngrams=2)": "leave it out",
     'load_facebook_model("model.bin")': "load_facebook_vectors",
     'Phrases(sentences, connector_words=frozenset(["of"]))': "leave it out",
     'Phrases(sentences, delimiter=" ")': "underscore",
@@ -215,7 +223,7 @@ def test_what_is_made(names, line):
     made = eval(line, dict(names))
     assert type(made).__module__.startswith("w2vneg.gensim.")
     if isinstance(made, face.Word2Vec):
-        assert np.isfinite(made.wv["king"]).all() and made.wv["king"].shape == (8,) or made.vector_size == 8
+        assert made.vector_size == 8 and np.isfinite(made.wv.vectors).all()
 
 
 def like(value):
@@ -223,7 +231,7 @@ def like(value):
     if isinstance(value, np.ndarray):
         return "array", value.shape, value.dtype.kind
     if isinstance(value, bool | np.bool_):
-        return "bool"
+        return "bool", bool(value)
     if isinstance(value, int | np.integer):
         return "int"
     if isinstance(value, float | np.floating):
@@ -231,6 +239,13 @@ def like(value):
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return type(value).__name__, *map(like, value)
     return "dict" if isinstance(value, dict) else type(value).__name__
+
+
+@contextmanager
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # gensim's own of what is deprecated
+        yield
 
 
 def run_all(lines, names):
@@ -244,7 +259,7 @@ def run_all(lines, names):
 
 
 def test_answers_are_of_gensim_s_kind(room):
-    """Line after line with both, from models of one's own; both end in a change that the next line sees."""
+    """Line after line with both, on models of their own; a few lines fail in gensim after vectors were added."""
     answers = []
     for package, phrases in ((face, face.Phrases), (gensim.models, gensim.models.Phrases)):
         model = package.Word2Vec(SENTENCES, **SMALL)
@@ -252,10 +267,14 @@ def test_answers_are_of_gensim_s_kind(room):
         names |= {"ft": package.FastText(SENTENCES, bucket=1000, **SMALL), "np": np, "room": str(room)}
         names |= {"Phrases": phrases, "phrases": phrases(SENTENCES, min_count=1, threshold=0.1)}
         names["Phraser"] = getattr(package, "Phraser", None) or gensim.models.phrases.Phraser
-        answers.append(run_all(ALIKE, names))
+        with quiet() if package is gensim.models else nullcontext():
+            answers.append(run_all(ALIKE, names))
     ours, theirs = answers
-    different = {line: (ours[line], theirs[line]) for line in ALIKE if like(ours[line]) != like(theirs[line])}
-    assert not different
+    assert not [(line, ours[line]) for line in ALIKE if isinstance(ours[line], Exception)]
+    compared = [line for line in ALIKE if not isinstance(theirs[line], Exception)]
+    assert len(compared) >= len(ALIKE) - 3
+    different = [(line, ours[line], theirs[line]) for line in compared if like(ours[line]) != like(theirs[line])]
+    assert not different, different
 
 
 @pytest.mark.parametrize("line", REFUSED)
@@ -263,3 +282,90 @@ def test_what_is_refused_says_what_to_do(names, line):
     with pytest.raises((W2vnegError, AttributeError)) as caught:
         eval(line, dict(names))
     assert REFUSED[line] in str(caught.value)
+
+
+def arguments(function):
+    named = inspect.signature(function).parameters.values()
+    return [(item.name, item.default) for item in named if item.kind != item.VAR_KEYWORD]
+
+
+WORD2VEC = ("__init__", "build_vocab", "train", "build_vocab_from_freq", "predict_output_word")
+OTHERS = {"__repr__", "__contains__", "save", "words_closer_than", "word_vec"}  # gensim shows (*args) of its own
+KEYED = sorted(
+    name
+    for name in vars(face.KeyedVectors).keys() & vars(gensim.models.KeyedVectors).keys() - OTHERS
+    if inspect.isfunction(getattr(gensim.models.KeyedVectors, name))
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        *(("Word2Vec", method) for method in WORD2VEC),
+        *(("KeyedVectors", method) for method in KEYED),
+        *((name, "__init__") for name in ("FastText", "Phrases")),
+    ],
+)
+def test_arguments_and_defaults_are_gensim_s(name, method):
+    ours, theirs = (getattr(getattr(package, name), method) for package in (face, gensim.models))
+    assert arguments(ours) == arguments(theirs)
+
+
+def test_callbacks_hear_of_every_epoch():
+    said = Said()
+    face.Word2Vec(SENTENCES, callbacks=[said], **SMALL | {"epochs": 3})
+    assert said.said[0] == "train" and said.said[-1] == "end" and len(said.said) == 5
+    assert 0 < said.said[1] < said.said[2] < said.said[3]
+
+
+def test_training_goes_on_from_what_was_trained():
+    model = face.Word2Vec(SENTENCES, **SMALL | {"sg": 1, "sample": 0})
+    before = model.wv["king"].copy()
+    model.train(SENTENCES, total_examples=model.corpus_count, epochs=1, start_alpha=1e-6, end_alpha=1e-6)
+    assert 0 < np.abs(model.wv["king"] - before).max() < 1e-4
+    model.build_vocab([["king", "prince"]] * 9, update=True)
+    model.train([["king", "prince"]] * 9, total_examples=9, epochs=1)
+    assert "prince" in model.wv and len(model.wv) == 7
+
+
+def test_a_model_and_vectors_come_back(tmp_path):
+    model = face.FastText(SENTENCES, bucket=1000, **SMALL)
+    model.save(str(tmp_path / "ft.model"))
+    assert np.array_equal(face.FastText.load(str(tmp_path / "ft.model")).wv["kings"], model.wv["kings"])
+    model = face.Word2Vec(SENTENCES, **SMALL)
+    model.wv.save(str(tmp_path / "w.kv"))
+    model.save(str(tmp_path / "w.model"))
+    for wv in (face.Word2Vec.load(str(tmp_path / "w.model")).wv, face.KeyedVectors.load(str(tmp_path / "w.kv"))):
+        assert np.array_equal(wv.vectors, model.wv.vectors)
+        assert wv.get_vecattr("king", "count") == model.wv.get_vecattr("king", "count")
+    loaded = face.Word2Vec.load(str(tmp_path / "w.model"))
+    assert all(
+        getattr(loaded, name) == getattr(model, name) for name in ("vector_size", "sg", "hs", "negative", "alpha")
+    )
+    loaded.train(SENTENCES, total_examples=39, epochs=1)
+    model.wv.save_word2vec_format(tmp_path / "w.bin", binary=True)
+    theirs = gensim.models.KeyedVectors.load_word2vec_format(tmp_path / "w.bin", binary=True)
+    assert np.array_equal(theirs["king"], model.wv["king"])
+    phrases = face.Phrases(SENTENCES, min_count=1, threshold=0.1)
+    phrases.save(tmp_path / "phrases")
+    assert face.Phrases.load(tmp_path / "phrases")[SENTENCES[0]] == phrases[SENTENCES[0]]
+
+
+@pytest.mark.parametrize("scoring", ["default", "npmi"])
+def test_phrases_are_gensim_s(scoring):
+    options = {"min_count": 2, "threshold": 0.5, "scoring": scoring}
+    ours, theirs = face.Phrases(SENTENCES, **options), gensim.models.Phrases(SENTENCES, **options)
+    assert ours.export_phrases() == pytest.approx(theirs.export_phrases())
+    assert [*ours[SENTENCES]] == [*theirs[SENTENCES]]
+
+
+def test_lines_of_a_file(room):
+    ours, theirs = (
+        make(str(room / "text.txt"), 5, 7) for make in (face.LineSentence, gensim.models.word2vec.LineSentence)
+    )
+    assert [*ours] == [*theirs] == [*ours]
+
+
+def test_gensim_is_not_imported():
+    code = "import sys, w2vneg.gensim; assert 'gensim' not in sys.modules; import gensim.models as m; m.KeyedVectors"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,8 +1,8 @@
 """A thin face for users of gensim: its classes, signatures and defaults over what w2vneg has.
 
 ``from w2vneg.gensim import Word2Vec`` for ``from gensim.models import Word2Vec``. gensim itself is never imported.
-Vectors are trained by w2vneg, so numbers differ from gensim's; files are w2vneg's or word2vec's, never pickles. What has
-no counterpart is refused by a ConfigError or an AttributeError that says what to do.
+Vectors are trained by w2vneg, so numbers differ from gensim's; files are w2vneg's or word2vec's, never pickles. What
+has no counterpart is refused by a ConfigError or an AttributeError that says what to do.
 """
 
 from .callbacks import CallbackAny2Vec

@@ -1,16 +1,20 @@
 """gensim's FastText: `Word2Vec` with n-grams of letters, so that any spelling has a vector."""
 
+from typing import Any, ClassVar
+
 from ..ground.errors import ConfigError
 from ..vectors import Vectors
 from . import refused
 from .keyedvectors import KeyedVectors
 from .word2vec import Word2Vec
 
+_OWN = ("self", "__class__", "options", "word_ngrams", "min_n", "max_n", "bucket")
+
 
 class FastText(Word2Vec):
     """Word2vec with n-grams of letters; arguments are gensim's."""
 
-    inputs = {1: "subwords", 0: "window+subwords"}
+    inputs: ClassVar = {1: "subwords", 0: "window+subwords"}
 
     def __init__(
         self,
@@ -43,19 +47,17 @@ class FastText(Word2Vec):
         callbacks=(),
         max_final_vocab=None,
         shrink_windows=True,
+        **options: Any,
     ):
         refused.unless(1, "it is 1 in gensim, too; leave it out", word_ngrams=word_ngrams)
         if max_n < min_n:
             raise ConfigError("max_n below min_n leaves no n-grams; Word2Vec trains without them")
         given = dict(locals())
-        rest = {name: given[name] for name in given if name not in ("self", "__class__", *_OWN)}
-        super().__init__(**rest, minn=min_n, maxn=max_n, buckets=bucket)
+        rest = {name: value for name, value in given.items() if name not in _OWN}
+        super().__init__(**rest, minn=min_n, maxn=max_n, buckets=bucket, **options)
 
     def _vectors(self, source):
         return self.ours.read_out("in", oov="letters") if isinstance(source, Vectors) else super()._vectors(source)
-
-
-_OWN = ("word_ngrams", "min_n", "max_n", "bucket")
 
 
 def load_facebook_vectors(path, encoding="utf-8"):

@@ -9,9 +9,8 @@ from ..data.words import PackedStrings
 from ..ground.errors import ConfigError, UnknownNameError
 from ..ground.files.bounded import read_text
 from ..vectors import Vectors
+from ..vectors.keyed import KEYS
 from . import refused
-
-_READS = "files are read as what they hold"
 
 
 class KeyedVectors(Vectors):
@@ -23,7 +22,7 @@ class KeyedVectors(Vectors):
     def __init__(self, vector_size, count=0, dtype=np.float32, mapfile_path=None):
         refused.unless(np.float32, "vectors are float32; leave it out", dtype=dtype)
         refused.unless(None, "name the file when it is read; leave it out", mapfile_path=mapfile_path)
-        self._attributes: dict[str, dict] = {}
+        self._attributes = {}
         self._become([], np.zeros((0, vector_size), np.float32))
 
     @classmethod
@@ -48,6 +47,9 @@ class KeyedVectors(Vectors):
 
     def __repr__(self):
         return f"KeyedVectors<vector_size={self.dim}, {len(self)} keys>"
+
+    def __contains__(self, word):
+        return isinstance(word, KEYS) and self._has_vector(word)
 
     @cached_property
     def index_to_key(self):
@@ -126,14 +128,7 @@ class KeyedVectors(Vectors):
         self._become(self.words, self.unit, self.counts, self.spellings)
 
     def most_similar(  # type: ignore[override]
-        self,
-        positive=None,
-        negative=None,
-        topn=10,
-        clip_start=0,
-        clip_end=None,
-        restrict_vocab=None,
-        indexer=None,
+        self, positive=None, negative=None, topn=10, clip_start=0, clip_end=None, restrict_vocab=None, indexer=None
     ):
         """Return the words nearest to the sum of the positive minus the negative ones, as `Vectors.most_similar`."""
         refused.unless(0, "ask vectors_for_all(index_to_key[start:end])", clip_start=clip_start)
@@ -153,22 +148,10 @@ class KeyedVectors(Vectors):
         """Return the cosines of a vector with rows, (n,)."""
         return vectors_all @ vector_1 / (np.linalg.norm(vectors_all, axis=1) * np.linalg.norm(vector_1))
 
-    def words_closer_than(self, word1, word2):
-        """Call `closer_than`."""
-        return self.closer_than(word1, word2)
-
-    def word_vec(self, *args, **kwargs):
-        """Call `get_vector`."""
-        return self.get_vector(*args, **kwargs)
+    words_closer_than, word_vec = Vectors.closer_than, Vectors.get_vector
 
     def evaluate_word_pairs(  # type: ignore[override]
-        self,
-        pairs,
-        delimiter="\t",
-        encoding="utf8",
-        restrict_vocab=300000,
-        case_insensitive=True,
-        dummy4unknown=False,
+        self, pairs, delimiter="\t", encoding="utf8", restrict_vocab=300000, case_insensitive=True, dummy4unknown=False
     ):
         """Compare cosines with human scores, as `Vectors`; the delimiter is seen from the first line."""
         refused.unless(True, "files are UTF-8; convert it", encoding_is_utf8=_is_utf8(encoding))
@@ -187,7 +170,9 @@ class KeyedVectors(Vectors):
         return super().evaluate_word_analogies(analogies, restrict_vocab, case_insensitive, dummy4unknown)
 
     def save(self, fname, **kwargs):  # type: ignore[override]
-        """Write words, vectors, counts and n-grams as npz, whatever the name; arguments for pickles are ignored."""
+        """Write words, vectors and counts as npz, whatever the name; arguments for pickles are ignored."""
+        if self.spellings is not None:
+            raise ConfigError("a file of vectors keeps no n-grams: do model.save(path), then FastText.load(path).wv")
         if self._attributes:
             raise ConfigError(f"files keep no attributes but count; keep {', '.join(self._attributes)} beside it")
         super().save(fname, format="npz")

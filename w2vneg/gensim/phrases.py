@@ -28,7 +28,9 @@ class Phrases:
             vars(self).update(vars(sentences))
             return
         refused.unless("_", "words are joined by an underscore", delimiter=delimiter)
-        refused.unless(frozenset(), "leave it out: phrases are of two words side by side", connector_words=connector_words)
+        refused.unless(
+            frozenset(), "leave it out: phrases are of two words side by side", connector_words=connector_words
+        )
         if scoring not in _SCORINGS:
             raise ConfigError(f"scoring must be 'default' or 'npmi', not {scoring!r}")
         if _SCORINGS[scoring] == "npmi" and not -1 <= threshold <= 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError
 from ..run.model import Model
 from ..run.word2vec import Word2Vec as Ours
+from ..vectors import Vectors
 from . import refused
 from .callbacks import call, listener
 from .keyedvectors import KeyedVectors
@@ -18,19 +19,30 @@ from .sentences import LineSentence
 
 _TRIM = "words are chosen by min_count and max_final_vocab, or by build_vocab_from_freq; leave it out"
 _COUNTED = "memory needs no such limit here; max_final_vocab limits the words that are kept"
-_INPUTS = {1: "row", 0: "window"}  # sg -> inputs
 _RUN = ("alpha", "min_alpha", "epochs", "workers", "seed")  # what may be changed before `train`
+_SHARED = (
+    *_RUN,
+    "vector_size",
+    "window",
+    "min_count",
+    "sample",
+    "cbow_mean",
+    "null_word",
+    "sorted_vocab",
+    "shrink_windows",
+)
 
 
 class Word2Vec:
     """Word2vec with negative sampling, or hierarchical softmax by ``hs=1, negative=0``.
 
-    Arguments are gensim's. `batch_words`, `compute_loss` and `comment` change nothing: the loss is always computed.
+    Arguments are gensim's, and any of `w2vneg.Word2Vec` by name. `batch_words`, `compute_loss` and `comment` change
+    nothing: the loss is always computed.
 
     ours : w2vneg.Word2Vec, which trains and has what gensim has not
     """
 
-    inputs = _INPUTS
+    inputs: ClassVar = {1: "row", 0: "window"}  # of sg
 
     def __init__(
         self,
@@ -70,27 +82,10 @@ class Word2Vec:
             raise ConfigError("hs=1 trains without negative samples here; give hs=1, negative=0, or leave hs out")
         if not hs and not negative:
             raise ConfigError("hs=0, negative=0 trains nothing; give negative=5, or hs=1 for hierarchical softmax")
+        given = dict(locals())
         loss = {"hs": 1, "negative": 0} if hs else {"loss": "ns", "negative": negative, "ns_exponent": ns_exponent}
-        self.ours = Ours(
-            **loss,
-            inputs=self.inputs[1 if sg else 0],
-            readout="in",
-            vector_size=vector_size,
-            alpha=alpha,
-            min_alpha=min_alpha,
-            window=window,
-            min_count=min_count,
-            max_vocab=max_final_vocab,
-            sample=sample,
-            seed=seed,
-            workers=workers,
-            epochs=epochs,
-            cbow_mean=cbow_mean,
-            null_word=null_word,
-            sorted_vocab=sorted_vocab,
-            shrink_windows=shrink_windows,
-            **options,
-        )
+        shared = {name: given[name] for name in _SHARED} | {"max_vocab": max_final_vocab}
+        self.ours = Ours(**{"inputs": self.inputs[1 if sg else 0], "readout": "in", **loss, **shared, **options})
         self._settle()
         if sentences is not None or corpus_file is not None:
             encoded = self._count(_corpus(sentences, corpus_file))
@@ -184,7 +179,7 @@ class Word2Vec:
 
     def _train(self, corpus, callbacks):
         ours = self.ours.set_params(**{name: getattr(self, name) for name in _RUN})
-        begin: dict[str, Any] = {"update": True} if self._grows else {"vocab": self._vocab, "init": ours.model}
+        begin = {"update": True} if self._grows else {"vocab": self._vocab, "init": ours.model}
         if hasattr(corpus, "vocab"):  # encoded by its own vocabulary
             begin = {}
         call(callbacks, "on_train_begin", self)
@@ -207,11 +202,9 @@ class Word2Vec:
         return self._made[1]
 
     def _vectors(self, source):
-        """Return Vectors of the read vectors, or of a vocabulary that is not trained yet."""
+        """Return Vectors of those that are trained, or of a vocabulary that is to be."""
         if not isinstance(source, Vocabulary):
             return source
-        from ..vectors import Vectors
-
         return Vectors(source.words, Model.fresh(source, self.ours.config).vectors_in, source.counts)
 
     @property
@@ -240,7 +233,7 @@ class Word2Vec:
         return [(model.vocab.words[row], float(probabilities[row])) for row in rows]
 
     def save(self, path, **kwargs):
-        """Write a model folder, which nothing in it is pickled of; arguments for pickles are ignored."""
+        """Write a model folder, in which nothing is pickled; arguments for pickles are ignored."""
         self.ours.save(path)
 
     @classmethod
