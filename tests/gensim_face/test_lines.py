@@ -41,7 +41,10 @@ def room(tmp_path_factory):
     (folder / "pairs.tsv").write_text("king\tqueen\t9\nking\tcheese\t1\nman\twoman\t8\nbread\tman\t2\n")
     (folder / "questions.txt").write_text(": family\nman king woman queen\n")
     (folder / "glove.txt").write_text("king 1 2\nqueen 2 1\n")
-    gensim.models.Word2Vec(SENTENCES, **SMALL).wv.save(str(folder / "theirs.kv"))
+    theirs = gensim.models.Word2Vec(SENTENCES, **SMALL)
+    theirs.wv.save(str(folder / "theirs.kv"))
+    theirs.save(str(folder / "theirs.model"))
+    gensim.models.Phrases(SENTENCES).save(str(folder / "theirs.phrases"))
     return folder
 
 
@@ -74,6 +77,7 @@ Word2Vec(sentences, None, 8, 0.05, 3, 1)
 Word2Vec(corpus_file=room + "/text.txt", **small)
 Word2Vec(LineSentence(room + "/text.txt"), **small)
 Word2Vec(LineSentence(room + "/text.txt", limit=9), **small)
+Word2Vec(LineSentence(room + "/text.txt", max_sentence_length=5), **small)
 Word2Vec((line for line in sentences), **small)
 Word2Vec(sentences, sg=1, negative=10, ns_exponent=0.5, sample=0, **small)
 Word2Vec(sentences, sg=1, hs=1, negative=0, **small)
@@ -209,6 +213,9 @@ REFUSED = {
     'wv.save_word2vec_format("x", append=True)': "write one file",
     'KeyedVectors.load_word2vec_format(room + "/w.txt", encoding="latin1")': "convert it",
     'KeyedVectors.load(room + "/theirs.kv")': "save_word2vec_format",
+    'Word2Vec.load(room + "/theirs.model")': "KeyedVectors.load_word2vec_format",
+    'FastText.load(room + "/theirs.model")': "KeyedVectors.load_word2vec_format",
+    'Phrases.load(room + "/theirs.phrases")': "Phrases(sentences)",
     'ft.wv.save("ft.kv")': "FastText.load(path).wv",
     "FastText(sentences, word_ngrams=2)": "leave it out",
     'load_facebook_model("model.bin")': "load_facebook_vectors",

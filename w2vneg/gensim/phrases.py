@@ -96,6 +96,7 @@ class Phrases:
     @classmethod
     def load(cls, fname):
         """Read what `save` or ``w2vneg phrases`` wrote."""
+        refused.pickle_at(fname, "find the phrases anew: Phrases(sentences)")
         phrases = cls()
         phrases._hold(read_phrases(fname))
         return phrases

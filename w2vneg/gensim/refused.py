@@ -1,6 +1,8 @@
 """What gensim has and the face has not: refused, with what to do instead."""
 
-from ..ground.errors import ConfigError
+import os
+
+from ..ground.errors import ConfigError, InputError
 
 WORD2VEC = {
     "score": "w2vneg eval likelihood scores held-out text",
@@ -48,3 +50,11 @@ def unless(default, remedy, **given):
     for name, value in given.items():
         if value is not default and value != default:
             raise ConfigError(f"{name}={value!r:.60} has no counterpart; {remedy}")
+
+
+def pickle_at(path, remedy):
+    """Raise InputError if there is a pickle at `path`, as gensim saves."""
+    if os.path.isfile(path):
+        with open(path, "rb") as stream:
+            if stream.read(1) == b"\x80":
+                raise InputError(f"{path} is a pickle, as gensim saves; opening one may run any code. Instead {remedy}")

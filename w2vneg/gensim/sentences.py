@@ -18,6 +18,11 @@ class LineSentence:
             raise ConfigError(f"LineSentence takes the path of a file, not {type(source).__name__}")
         self.source, self.max_sentence_length, self.limit = source, max_sentence_length, limit
 
+    @property
+    def whole(self):
+        """Whether all lines are taken as they are (bool): then training reads the file itself, which is faster."""
+        return self.limit is None and self.max_sentence_length >= 10000
+
     def __iter__(self):
         for line in islice(self._lines(), self.limit):
             words = line.decode().split()

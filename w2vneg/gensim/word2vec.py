@@ -239,6 +239,9 @@ class Word2Vec:
     @classmethod
     def load(cls, path, **kwargs):
         """Read a model folder that `save` or ``w2vneg train --save-model`` wrote."""
+        refused.pickle_at(
+            path, "there do model.wv.save_word2vec_format(path), here KeyedVectors.load_word2vec_format(path)"
+        )
         model = cls.__new__(cls)
         model.ours = Ours.load(path)
         model._settle()
@@ -251,6 +254,6 @@ def _corpus(sentences, corpus_file):
         raise ConfigError("give either sentences, lists of words, or corpus_file, the path of a text")
     if isinstance(sentences, str | bytes | os.PathLike):
         raise ConfigError(f"sentences are lists of words; a file is corpus_file={str(sentences)!r:.60}")
-    if isinstance(sentences, LineSentence) and sentences.limit is None:
+    if isinstance(sentences, LineSentence) and sentences.whole:
         return os.fspath(sentences.source)
     return sentences if corpus_file is None else os.fspath(corpus_file)
