@@ -23,6 +23,7 @@ LAYERS = (  # a room imports from its own row only itself, and from all rows abo
     "engines",
     "torch",
     "run",
+    "gensim",
     "look",
     "cli",
 )

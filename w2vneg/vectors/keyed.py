@@ -241,7 +241,7 @@ class Keyed:
         self, key: Key, topn: int | None = 10, restrict_vocab: int | None = None
     ) -> list[tuple[str, float]] | np.ndarray:
         """Return the words nearest to a word, as `most_similar` does."""
-        return self.most_similar([key], k=topn, restrict_vocab=restrict_vocab)
+        return self.most_similar([key], topn=topn, restrict_vocab=restrict_vocab)
 
     similar_by_word = similar_by_key
 
@@ -249,7 +249,7 @@ class Keyed:
         self, vector: ArrayLike, topn: int | None = 10, restrict_vocab: int | None = None
     ) -> list[tuple[str, float]] | np.ndarray:
         """Return the words nearest to a vector, as `most_similar` does."""
-        return self.most_similar([vector], k=topn, restrict_vocab=restrict_vocab)
+        return self.most_similar([vector], topn=topn, restrict_vocab=restrict_vocab)
 
     def most_similar_cosmul(
         self,
@@ -285,7 +285,7 @@ class Keyed:
 
     def relative_cosine_similarity(self, wa: Key, wb: Key, topn: int = 10) -> float:
         """Return the cosine of two words over the sum of the cosines of the `topn` words nearest to the first."""
-        return self.similarity(wa, wb) / sum(cosine for _, cosine in self.most_similar([wa], k=topn))
+        return self.similarity(wa, wb) / sum(cosine for _, cosine in self.most_similar([wa], topn=topn))
 
     def wmdistance(self, document1: Sequence[Key], document2: Sequence[Key], norm: bool = True) -> float:
         """Return the Word Mover's Distance of two lists of words (Kusner et al. 2015), by linear programming.

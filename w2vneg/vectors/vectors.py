@@ -340,7 +340,7 @@ class Vectors(Keyed):
 
     def analogy(self, a: str, b: str, c: str, k: int = 10) -> list[tuple[str, float]]:
         """Answer "`a` is to `b` as `c` is to …?" by 3CosAdd: `most_similar` to b − a + c."""
-        return self.most_similar([b, c], [a], k=k)
+        return self.most_similar([b, c], [a], topn=k)
 
     def evaluate_similarity(self, set_or_path: str | Path, mirror: str | None = None) -> SimilarityResult:
         """Compare cosines with human scores.

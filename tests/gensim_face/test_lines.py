@@ -1,0 +1,378 @@
+"""Everyday lines of code for gensim, run with the face; what cannot work says what to do."""
+
+import inspect
+import subprocess
+import sys
+import warnings
+from contextlib import contextmanager, nullcontext
+
+import gensim.models
+import numpy as np
+import pytest
+
+import w2vneg.gensim as face
+from w2vneg.ground.errors import W2vnegError
+
+WORDS = ["king", "queen", "man", "woman", "cheese", "bread"]
+SENTENCES = [[WORDS[(i * step) % 6] for i in range(8)] for step in range(1, 40)]
+SMALL = {"vector_size": 8, "min_count": 1, "workers": 1, "epochs": 1}
+
+
+class Said(face.CallbackAny2Vec):
+    """Keeps what was called, and the loss after each epoch."""
+
+    def __init__(self):
+        self.said = []
+
+    def on_train_begin(self, model):
+        self.said.append("train")
+
+    def on_epoch_end(self, model):
+        self.said.append(model.get_latest_training_loss())
+
+    def on_train_end(self, model):
+        self.said.append("end")
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("face")
+    (folder / "text.txt").write_text("".join(" ".join(line) + "\n" for line in SENTENCES))
+    (folder / "pairs.tsv").write_text("king\tqueen\t9\nking\tcheese\t1\nman\twoman\t8\nbread\tman\t2\n")
+    (folder / "questions.txt").write_text(": family\nman king woman queen\n")
+    (folder / "glove.txt").write_text("king 1 2\nqueen 2 1\n")
+    theirs = gensim.models.Word2Vec(SENTENCES, **SMALL)
+    theirs.wv.save(str(folder / "theirs.kv"))
+    theirs.save(str(folder / "theirs.model"))
+    gensim.models.Phrases(SENTENCES).save(str(folder / "theirs.phrases"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def names(room):
+    model = face.Word2Vec(SENTENCES, **SMALL)
+    model.wv.save_word2vec_format(str(room / "w.bin"), binary=True)
+    model.wv.save_word2vec_format(str(room / "w.txt"), fvocab=str(room / "w.vocab"))
+    model.wv.save(str(room / "w.kv"))
+    model.save(str(room / "w.model"))
+    fasttext = face.FastText(SENTENCES, bucket=1000, **SMALL)
+    phrases = face.Phrases(SENTENCES, min_count=1, threshold=0.1)
+    return {name: getattr(face, name) for name in face.__all__} | {
+        "model": model,
+        "wv": model.wv,
+        "ft": fasttext,
+        "phrases": phrases,
+        "sentences": SENTENCES,
+        "small": SMALL,
+        "room": str(room),
+        "np": np,
+        "Said": Said,
+    }
+
+
+CONSTRUCTORS = """\
+Word2Vec(sentences, **small)
+Word2Vec(sentences=sentences, vector_size=8, window=2, min_count=1, workers=2)
+Word2Vec(sentences, None, 8, 0.05, 3, 1)
+Word2Vec(corpus_file=room + "/text.txt", **small)
+Word2Vec(LineSentence(room + "/text.txt"), **small)
+Word2Vec(LineSentence(room + "/text.txt", limit=9), **small)
+Word2Vec(LineSentence(room + "/text.txt", max_sentence_length=5), **small)
+Word2Vec((line for line in sentences), **small)
+Word2Vec(sentences, sg=1, negative=10, ns_exponent=0.5, sample=0, **small)
+Word2Vec(sentences, sg=1, hs=1, negative=0, **small)
+Word2Vec(sentences, seed=42, alpha=0.03, min_alpha=0.0007, cbow_mean=1, compute_loss=True, **small)
+Word2Vec(sentences, max_final_vocab=4, shrink_windows=False, batch_words=500, comment="mine", **small)
+Word2Vec(sentences, callbacks=[Said()], **small)
+Word2Vec(phrases[sentences], **small)
+Word2Vec(sentences, loss="relaxed", readout="both", **small)
+FastText(sentences, sg=1, bucket=1000, min_n=2, max_n=4, **small)
+FastText(corpus_file=room + "/text.txt", bucket=1000, **small)
+Word2Vec.load(room + "/w.model")
+KeyedVectors.load(room + "/w.kv", mmap="r")
+KeyedVectors.load_word2vec_format(room + "/w.bin", binary=True)
+KeyedVectors.load_word2vec_format(room + "/w.txt", fvocab=room + "/w.vocab", limit=3, unicode_errors="ignore")
+KeyedVectors.load_word2vec_format(room + "/glove.txt", binary=False, no_header=True)
+KeyedVectors(vector_size=4)""".splitlines()
+
+ALIKE = """\
+wv["king"]
+wv[["king", "queen"]]
+wv[0]
+wv.get_vector("king", norm=True)
+wv.word_vec("king")
+"king" in wv
+len(wv)
+wv.vectors.shape
+wv.vector_size
+wv.key_to_index["king"]
+wv.index_to_key[:3]
+wv.get_index("king")
+wv.get_index("nobody", default=-1)
+wv.has_index_for("nobody")
+wv.get_vecattr("king", "count")
+wv.get_mean_vector(["king", "queen"])
+wv.get_normed_vectors()
+wv.norms
+wv.most_similar("king")
+wv.most_similar("king", topn=2)
+wv.most_similar(positive=["king", "woman"], negative=["man"], topn=1)
+wv.most_similar([("king", 1.0), ("man", -0.5)], restrict_vocab=4)
+wv.most_similar(positive=[wv["king"]], topn=3)
+wv.most_similar("king", None, 3)
+wv.most_similar("king", topn=0)
+wv.most_similar("king", topn=None)
+wv.most_similar_cosmul(positive=["king", "woman"], negative=["man"])
+wv.similar_by_word("king", 3)
+wv.similar_by_key("king", topn=0)
+wv.similar_by_vector(wv["king"], topn=3)
+wv.similarity("king", "queen")
+wv.n_similarity(["king", "man"], ["queen", "woman"])
+wv.distance("king", "queen")
+wv.distances("king", ["queen", "man"])
+wv.doesnt_match(["king", "queen", "cheese"])
+wv.doesnt_match("king queen cheese".split())
+wv.rank("king", "queen")
+wv.closer_than("king", "queen")
+wv.words_closer_than("king", "queen")
+wv.most_similar_to_given("king", ["queen", "bread"])
+wv.relative_cosine_similarity("king", "queen", 3)
+wv.rank_by_centrality(["king", "queen", "cheese"])
+wv.cosine_similarities(wv["king"], wv.vectors)
+wv.vectors_for_all(["king", "nobody"]).index_to_key
+wv.evaluate_word_pairs(room + "/pairs.tsv")
+wv.evaluate_word_pairs(room + "/pairs.tsv", "\\t", "utf8", 5000)
+wv.evaluate_word_analogies(room + "/questions.txt")
+wv.evaluate_word_analogies(room + "/questions.txt", restrict_vocab=5000, dummy4unknown=True)
+wv.add_vector("new", np.ones(8))
+wv.add_vectors(["one", "two"], np.eye(2, 8))
+wv.add_vectors(["one"], np.ones((1, 8)), replace=True)
+wv["two"].sum()
+wv.most_similar("one", topn=1)
+wv.set_vecattr("king", "count", 70)
+wv.set_vecattr("king", "tag", "noun")
+wv.sort_by_descending_frequency()
+wv.index_to_key[0]
+wv.unit_normalize_all()
+model.wv.similarity("king", "queen")
+model.vector_size
+model.epochs
+model.corpus_count
+model.corpus_total_words
+model.min_count
+model.sg, model.hs, model.negative, model.window, model.seed, model.cbow_mean
+model.syn1neg.shape
+model.layer1_size
+model.get_latest_training_loss()
+model.predict_output_word(["king", "man"], topn=3)
+model.predict_output_word(["nobody"])
+model.build_vocab(sentences)
+model.wv["king"]
+model.train(sentences, total_examples=model.corpus_count, epochs=2)
+model.train(corpus_iterable=sentences, total_words=312, epochs=1, start_alpha=0.02, end_alpha=0.01)
+model.train(sentences[:9], total_examples=9, epochs=1)
+model.build_vocab([["king", "prince"]] * 3, update=True)
+model.train([["king", "prince"]] * 3, total_examples=3, epochs=model.epochs)
+model.wv["prince"]
+model.build_vocab_from_freq({"king": 5, "man": 3})
+model.train(sentences, total_examples=39, epochs=1)
+ft.wv["kinglike"]
+"kinglike" in ft.wv
+ft.wv.similarity("king", "kings")
+ft.wv.most_similar("kingly", topn=2)
+phrases["king", "queen", "man"]
+list(phrases[sentences])[0]
+phrases.export_phrases()
+phrases.find_phrases(sentences)
+phrases.freeze()[["king", "queen"]]
+Phraser(phrases)[["king", "queen"]]
+Phrases(phrases[sentences], min_count=1, threshold=1)[["king", "queen"]]""".splitlines()
+
+REFUSED = {
+    'Word2Vec("text.txt")': "corpus_file='text.txt'",
+    "Word2Vec(sentences, hs=1)": "give hs=1, negative=0",
+    "Word2Vec(sentences, negative=0)": "give negative=5",
+    "Word2Vec(sentences, cbow_mean=0)": "leave it out",
+    "Word2Vec(sentences, max_vocab_size=1000)": "max_final_vocab limits",
+    "Word2Vec(sentences, trim_rule=lambda word, count, least: 0)": "build_vocab_from_freq",
+    "Word2Vec(sentences, hashfxn=len)": "leave it out",
+    "Word2Vec(sentences, size=100, **small)": "give one of the two",
+    "Word2Vec(**small).train(sentences)": "call build_vocab",
+    "Word2Vec(**small).build_vocab(sentences, update=True)": "leave update=True out",
+    "Word2Vec(sentences, hs=1, negative=0, **small).predict_output_word(['king'])": "hs=0 and negative=5",
+    'model.train([["king", "man"]], total_examples=1, epochs=1)': "subsampling left no two words together",
+    "model.most_similar": "ask its vectors: .wv.most_similar",
+    "model.score": "w2vneg eval likelihood",
+    "model.estimate_memory": "--dry-run",
+    "wv.vocab": "key_to_index",
+    "wv.index2word": "index_to_key",
+    "wv.intersect_word2vec_format": "init=path",
+    'wv["nobody"]': "no vector for the word 'nobody'",
+    'wv.most_similar("king", indexer=object())': "build_coarse_index",
+    'wv.most_similar("king", clip_start=2)': "vectors_for_all",
+    'wv.save_word2vec_format("x", append=True)': "write one file",
+    'KeyedVectors.load_word2vec_format(room + "/w.txt", encoding="latin1")': "convert it",
+    'KeyedVectors.load(room + "/theirs.kv")': "save_word2vec_format",
+    'Word2Vec.load(room + "/theirs.model")': "KeyedVectors.load_word2vec_format",
+    'FastText.load(room + "/theirs.model")': "KeyedVectors.load_word2vec_format",
+    'Phrases.load(room + "/theirs.phrases")': "Phrases(sentences)",
+    'ft.wv.save("ft.kv")': "FastText.load(path).wv",
+    "FastText(sentences, word_ngrams=2)": "leave it out",
+    'load_facebook_model("model.bin")': "load_facebook_vectors",
+    'Phrases(sentences, connector_words=frozenset(["of"]))': "leave it out",
+    'Phrases(sentences, delimiter=" ")': "underscore",
+    'Phrases(sentences, scoring="npmi")': "0.5 is usual",
+}
+
+
+@pytest.mark.parametrize("line", CONSTRUCTORS)
+def test_what_is_made(names, line):
+    made = eval(line, dict(names))
+    assert type(made).__module__.startswith("w2vneg.gensim.")
+    if isinstance(made, face.Word2Vec):
+        assert made.vector_size == 8 and np.isfinite(made.wv.vectors).all()
+
+
+def like(value):
+    """Return what kind of thing an answer is, down to its parts."""
+    if isinstance(value, np.ndarray):
+        return "array", value.shape, value.dtype.kind
+    if isinstance(value, bool | np.bool_):
+        return "bool", bool(value)
+    if isinstance(value, int | np.integer):
+        return "int"
+    if isinstance(value, float | np.floating):
+        return "float"
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return type(value).__name__, *map(like, value)
+    return "dict" if isinstance(value, dict) else type(value).__name__
+
+
+@contextmanager
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # gensim's own of what is deprecated
+        yield
+
+
+def run_all(lines, names):
+    answers = {}
+    for line in lines:
+        try:
+            answers[line] = eval(line, names)
+        except Exception as error:
+            answers[line] = error
+    return answers
+
+
+def test_answers_are_of_gensim_s_kind(room):
+    """Line after line with both, on models of their own; a few lines fail in gensim after vectors were added."""
+    answers = []
+    for package, phrases in ((face, face.Phrases), (gensim.models, gensim.models.Phrases)):
+        model = package.Word2Vec(SENTENCES, **SMALL)
+        names = {"model": model, "wv": package.Word2Vec(SENTENCES, **SMALL).wv, "sentences": SENTENCES}
+        names |= {"ft": package.FastText(SENTENCES, bucket=1000, **SMALL), "np": np, "room": str(room)}
+        names |= {"Phrases": phrases, "phrases": phrases(SENTENCES, min_count=1, threshold=0.1)}
+        names["Phraser"] = getattr(package, "Phraser", None) or gensim.models.phrases.Phraser
+        with quiet() if package is gensim.models else nullcontext():
+            answers.append(run_all(ALIKE, names))
+    ours, theirs = answers
+    assert not [(line, ours[line]) for line in ALIKE if isinstance(ours[line], Exception)]
+    compared = [line for line in ALIKE if not isinstance(theirs[line], Exception)]
+    assert len(compared) >= len(ALIKE) - 3
+    different = [(line, ours[line], theirs[line]) for line in compared if like(ours[line]) != like(theirs[line])]
+    assert not different, different
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_is_refused_says_what_to_do(names, line):
+    with pytest.raises((W2vnegError, AttributeError)) as caught:
+        eval(line, dict(names))
+    assert REFUSED[line] in str(caught.value)
+
+
+def arguments(function):
+    named = inspect.signature(function).parameters.values()
+    return [(item.name, item.default) for item in named if item.kind != item.VAR_KEYWORD]
+
+
+WORD2VEC = ("__init__", "build_vocab", "train", "build_vocab_from_freq", "predict_output_word")
+OTHERS = {"__repr__", "__contains__", "save", "words_closer_than", "word_vec"}  # gensim shows (*args) of its own
+KEYED = sorted(
+    name
+    for name in vars(face.KeyedVectors).keys() & vars(gensim.models.KeyedVectors).keys() - OTHERS
+    if inspect.isfunction(getattr(gensim.models.KeyedVectors, name))
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        *(("Word2Vec", method) for method in WORD2VEC),
+        *(("KeyedVectors", method) for method in KEYED),
+        *((name, "__init__") for name in ("FastText", "Phrases")),
+    ],
+)
+def test_arguments_and_defaults_are_gensim_s(name, method):
+    ours, theirs = (getattr(getattr(package, name), method) for package in (face, gensim.models))
+    assert arguments(ours) == arguments(theirs)
+
+
+def test_callbacks_hear_of_every_epoch():
+    said = Said()
+    face.Word2Vec(SENTENCES, callbacks=[said], **SMALL | {"epochs": 3})
+    assert said.said[0] == "train" and said.said[-1] == "end" and len(said.said) == 5
+    assert 0 < said.said[1] < said.said[2] < said.said[3]
+
+
+def test_training_goes_on_from_what_was_trained():
+    model = face.Word2Vec(SENTENCES, **SMALL | {"sg": 1, "sample": 0})
+    before = model.wv["king"].copy()
+    model.train(SENTENCES, total_examples=model.corpus_count, epochs=1, start_alpha=1e-6, end_alpha=1e-6)
+    assert 0 < np.abs(model.wv["king"] - before).max() < 1e-4
+    model.build_vocab([["king", "prince"]] * 9, update=True)
+    model.train([["king", "prince"]] * 9, total_examples=9, epochs=1)
+    assert "prince" in model.wv and len(model.wv) == 7
+
+
+def test_a_model_and_vectors_come_back(tmp_path):
+    model = face.FastText(SENTENCES, bucket=1000, **SMALL)
+    model.save(str(tmp_path / "ft.model"))
+    assert np.array_equal(face.FastText.load(str(tmp_path / "ft.model")).wv["kings"], model.wv["kings"])
+    model = face.Word2Vec(SENTENCES, **SMALL)
+    model.wv.save(str(tmp_path / "w.kv"))
+    model.save(str(tmp_path / "w.model"))
+    for wv in (face.Word2Vec.load(str(tmp_path / "w.model")).wv, face.KeyedVectors.load(str(tmp_path / "w.kv"))):
+        assert np.array_equal(wv.vectors, model.wv.vectors)
+        assert wv.get_vecattr("king", "count") == model.wv.get_vecattr("king", "count")
+    loaded = face.Word2Vec.load(str(tmp_path / "w.model"))
+    assert all(
+        getattr(loaded, name) == getattr(model, name) for name in ("vector_size", "sg", "hs", "negative", "alpha")
+    )
+    loaded.train(SENTENCES, total_examples=39, epochs=1)
+    model.wv.save_word2vec_format(tmp_path / "w.bin", binary=True)
+    theirs = gensim.models.KeyedVectors.load_word2vec_format(tmp_path / "w.bin", binary=True)
+    assert np.array_equal(theirs["king"], model.wv["king"])
+    phrases = face.Phrases(SENTENCES, min_count=1, threshold=0.1)
+    phrases.save(tmp_path / "phrases")
+    assert face.Phrases.load(tmp_path / "phrases")[SENTENCES[0]] == phrases[SENTENCES[0]]
+
+
+@pytest.mark.parametrize("scoring", ["default", "npmi"])
+def test_phrases_are_gensim_s(scoring):
+    options = {"min_count": 2, "threshold": 0.5, "scoring": scoring}
+    ours, theirs = face.Phrases(SENTENCES, **options), gensim.models.Phrases(SENTENCES, **options)
+    assert ours.export_phrases() == pytest.approx(theirs.export_phrases())
+    assert [*ours[SENTENCES]] == [*theirs[SENTENCES]]
+
+
+def test_lines_of_a_file(room):
+    ours, theirs = (
+        make(str(room / "text.txt"), 5, 7) for make in (face.LineSentence, gensim.models.word2vec.LineSentence)
+    )
+    assert [*ours] == [*theirs] == [*ours]
+
+
+def test_gensim_is_not_imported():
+    code = "import sys, w2vneg.gensim; assert 'gensim' not in sys.modules; import gensim.models as m; m.KeyedVectors"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

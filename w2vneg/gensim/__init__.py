@@ -1,0 +1,28 @@
+"""A thin face for users of gensim: its classes, signatures and defaults over what w2vneg has.
+
+``from w2vneg.gensim import Word2Vec`` for ``from gensim.models import Word2Vec``. gensim itself is never imported.
+Vectors are trained by w2vneg, so numbers differ from gensim's; files are w2vneg's or word2vec's, never pickles. What
+has no counterpart is refused by a ConfigError or an AttributeError that says what to do.
+"""
+
+from .callbacks import CallbackAny2Vec
+from .fasttext import FastText, load_facebook_model, load_facebook_vectors
+from .keyedvectors import KeyedVectors
+from .phrases import Phrases
+from .sentences import LineSentence
+from .word2vec import Word2Vec
+
+FrozenPhrases = Phraser = Phrases
+
+__all__ = [
+    "CallbackAny2Vec",
+    "FastText",
+    "FrozenPhrases",
+    "KeyedVectors",
+    "LineSentence",
+    "Phraser",
+    "Phrases",
+    "Word2Vec",
+    "load_facebook_model",
+    "load_facebook_vectors",
+]

@@ -1,0 +1,234 @@
+"""gensim's KeyedVectors: `w2vneg.Vectors` that may be empty, grow and change."""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..data.vocab import Vocabulary
+from ..data.words import PackedStrings
+from ..ground.errors import ConfigError, UnknownNameError
+from ..ground.files.bounded import read_text
+from ..vectors import Vectors
+from ..vectors.keyed import KEYS
+from . import refused
+
+
+class KeyedVectors(Vectors):
+    """Words and their vectors, by gensim's names and signatures; float32 only.
+
+    Each call of `add_vectors` copies all: add many at once.
+    """
+
+    def __init__(self, vector_size, count=0, dtype=np.float32, mapfile_path=None):
+        refused.unless(np.float32, "vectors are float32; leave it out", dtype=dtype)
+        refused.unless(None, "name the file when it is read; leave it out", mapfile_path=mapfile_path)
+        self._attributes = {}
+        self._become([], np.zeros((0, vector_size), np.float32))
+
+    @classmethod
+    def of(cls, vectors):
+        """Return the same as `vectors` (Vectors), whose matrix it shares."""
+        keyed = cls(vectors.dim)
+        keyed._become(vectors.words, vectors.matrix, vectors.counts, vectors.spellings)
+        return keyed
+
+    def _become(self, words, matrix, counts=None, spellings=None):
+        attributes = self._attributes
+        self.__dict__.clear()  # and what was computed of the former matrix
+        self._attributes = attributes
+        if len(words):
+            super().__init__(words, matrix, None if counts is None else np.array(counts), spellings)
+        else:  # Vectors have at least one word
+            self.words, self.matrix, self.counts = PackedStrings.of([]), matrix, None
+            self.spellings, self.noun, self._coarse = spellings, "word", None
+
+    def __getattr__(self, name):
+        raise refused.attribute(self, name, refused.KEYED)
+
+    def __repr__(self):
+        return f"KeyedVectors<vector_size={self.dim}, {len(self)} keys>"
+
+    def __contains__(self, word):
+        return isinstance(word, KEYS) and self._has_vector(word)
+
+    @cached_property
+    def index_to_key(self):
+        """The words in the order of the rows (list of str)."""
+        return list(self.words)
+
+    @cached_property
+    def key_to_index(self):
+        """The row of each word (dict)."""
+        return {word: row for row, word in enumerate(self.words)}
+
+    @property
+    def norms(self):
+        """The lengths of the rows, float32 (n,)."""
+        return np.linalg.norm(self.matrix, axis=1)
+
+    def add_vector(self, key, vector):
+        """Add or replace the vector of one word; return its row."""
+        self.add_vectors([key], [vector], replace=True)
+        return self.get_index(key)
+
+    def add_vectors(self, keys, weights, extras=None, replace=False):
+        """Add vectors of words; those of known words are replaced with `replace`, otherwise left as they are.
+
+        extras : dict of str -> sequence, optional, an attribute of each word
+        """
+        keys, weights = ([keys], [weights]) if isinstance(keys, str) else (list(keys), weights)
+        weights = np.asarray(weights, np.float32).reshape(len(keys), -1)
+        if weights.shape[1] != self.dim:
+            raise ConfigError(f"vectors of {weights.shape[1]} numbers do not go with those of {self.dim}")
+        last = {key: place for place, key in enumerate(keys)}
+        new = [key for key in last if key not in self.words]
+        matrix = np.concatenate([self.matrix, weights[[last[key] for key in new]]])
+        for key in last.keys() - set(new) if replace else ():
+            matrix[self.id(key)] = weights[last[key]]
+        counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(new), np.int64)])
+        self._become([*self.words, *new], matrix, counts, self.spellings)
+        for attr, values in (extras or {}).items():
+            for key in last if replace else new:
+                self.set_vecattr(key, attr, values[last[key]])
+
+    def __setitem__(self, keys, weights):
+        self.add_vectors(keys, weights, replace=True)
+
+    def set_vecattr(self, key, attr, val):
+        """Keep an attribute of a word; ``"count"`` is how often it occurred."""
+        row = self.id(key)
+        if attr != "count":
+            self._attributes.setdefault(attr, {})[self.words[row]] = val
+            return
+        if self.counts is None:
+            self.counts = np.zeros(len(self), np.int64)
+        self.counts[row] = val
+
+    def get_vecattr(self, key, attr):
+        """Return an attribute of a word; UnknownNameError if it has none."""
+        if attr not in self._attributes:
+            return super().get_vecattr(key, attr)
+        word = self.words[self.id(key)]
+        if word not in self._attributes[attr]:
+            raise UnknownNameError(f"{word!r} has no attribute {attr!r}; give it one by set_vecattr")
+        return self._attributes[attr][word]
+
+    def _ordered(self):
+        """Return the rows by falling counts, int64 (n,)."""
+        return np.argsort(-(np.zeros(len(self)) if self.counts is None else self.counts), kind="stable")
+
+    def sort_by_descending_frequency(self):
+        """Bring the rows into the order of falling counts."""
+        rows = self._ordered()
+        counts = None if self.counts is None else self.counts[rows]
+        self._become([self.words[row] for row in rows.tolist()], self.matrix[rows], counts, self.spellings)
+
+    def unit_normalize_all(self):
+        """Bring all rows to length one."""
+        self._become(self.words, self.unit, self.counts, self.spellings)
+
+    def most_similar(  # type: ignore[override]
+        self, positive=None, negative=None, topn=10, clip_start=0, clip_end=None, restrict_vocab=None, indexer=None
+    ):
+        """Return the words nearest to the sum of the positive minus the negative ones, as `Vectors.most_similar`."""
+        refused.unless(0, "ask vectors_for_all(index_to_key[start:end])", clip_start=clip_start)
+        refused.unless(None, "build_coarse_index() makes many questions fast", indexer=indexer)
+        if isinstance(topn, int) and topn < 1:
+            return []
+        last = restrict_vocab or clip_end
+        return super().most_similar(positive, negative, topn=topn, restrict_vocab=last)
+
+    def vectors_for_all(self, keys, allow_inference=True, copy_vecattrs=False):
+        """Return the KeyedVectors of these words; with their counts, other attributes are left behind."""
+        plain = Vectors(self.words, self.matrix, self.counts, self.spellings)
+        return KeyedVectors.of(plain.vectors_for_all(keys, allow_inference))
+
+    @staticmethod
+    def cosine_similarities(vector_1, vectors_all):
+        """Return the cosines of a vector with rows, (n,)."""
+        return vectors_all @ vector_1 / (np.linalg.norm(vectors_all, axis=1) * np.linalg.norm(vector_1))
+
+    words_closer_than, word_vec = Vectors.closer_than, Vectors.get_vector
+
+    def evaluate_word_pairs(  # type: ignore[override]
+        self, pairs, delimiter="\t", encoding="utf8", restrict_vocab=300000, case_insensitive=True, dummy4unknown=False
+    ):
+        """Compare cosines with human scores, as `Vectors`; the delimiter is seen from the first line."""
+        refused.unless(True, "files are UTF-8; convert it", encoding_is_utf8=_is_utf8(encoding))
+        return super().evaluate_word_pairs(pairs, restrict_vocab, case_insensitive, dummy4unknown)
+
+    def evaluate_word_analogies(  # type: ignore[override]
+        self,
+        analogies,
+        restrict_vocab=300000,
+        case_insensitive=True,
+        dummy4unknown=False,
+        similarity_function="most_similar",
+    ):
+        """Answer analogy questions by 3CosAdd, as `Vectors`."""
+        refused.unless("most_similar", "questions are answered by 3CosAdd", similarity_function=similarity_function)
+        return super().evaluate_word_analogies(analogies, restrict_vocab, case_insensitive, dummy4unknown)
+
+    def save(self, fname, **kwargs):  # type: ignore[override]
+        """Write words, vectors and counts as npz, whatever the name; arguments for pickles are ignored."""
+        if self.spellings is not None:
+            raise ConfigError("a file of vectors keeps no n-grams: do model.save(path), then FastText.load(path).wv")
+        if self._attributes:
+            raise ConfigError(f"files keep no attributes but count; keep {', '.join(self._attributes)} beside it")
+        super().save(fname, format="npz")
+
+    @classmethod
+    def load(cls, fname, mmap=None):  # type: ignore[override]
+        """Read any file of vectors that `Vectors.load` reads; gensim's own pickles are refused, with what to do."""
+        return cls.of(Vectors.load(fname))
+
+    def save_word2vec_format(
+        self,
+        fname,
+        fvocab=None,
+        binary=False,
+        total_vec=None,
+        write_header=True,
+        prefix="",
+        append=False,
+        sort_attr="count",
+    ):
+        """Write word2vec's text or binary format, by falling counts; counts go to `fvocab`."""
+        refused.unless(True, "cut the first line of the file", write_header=write_header)
+        refused.unless(False, "write one file", append=append)
+        refused.unless("count", "words are in the order of their counts", sort_attr=sort_attr)
+        rows = self._ordered()
+        counts = None if self.counts is None else self.counts[rows]
+        ordered = Vectors([prefix + self.words[row] for row in rows.tolist()], self.matrix[rows], counts)
+        ordered.save(fname, format="word2vec-binary" if binary else "word2vec")
+        if fvocab is not None and counts is not None:
+            Vocabulary.from_counts(dict(zip(ordered.words, counts.tolist(), strict=True))).save(fvocab)
+
+    @classmethod
+    def load_word2vec_format(
+        cls,
+        fname,
+        fvocab=None,
+        binary=False,
+        encoding="utf8",
+        unicode_errors="strict",
+        limit=None,
+        datatype=np.float32,
+        no_header=False,
+    ):
+        """Read word2vec's text or binary format, which are told apart by content, as is whether there is a header.
+
+        limit : int, optional, keep the first so many words
+        """
+        refused.unless(True, "files are UTF-8; convert it", encoding_is_utf8=_is_utf8(encoding))
+        refused.unless(np.float32, "vectors are float32; leave it out", datatype=datatype)
+        found = Vectors.load(fname)
+        counts = found.counts
+        if fvocab is not None:
+            known = dict(line.split() for line in read_text(fvocab).splitlines())
+            counts = np.array([int(known.get(word, 0)) for word in found.words])
+        return cls.of(Vectors(found.words[:limit], found.matrix[:limit], None if counts is None else counts[:limit]))
+
+
+def _is_utf8(encoding):
+    return encoding.lower().replace("-", "") == "utf8"

@@ -1,0 +1,259 @@
+"""gensim's Word2Vec, over `w2vneg.Word2Vec`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..data.vocab import Vocabulary
+from ..ground.errors import ConfigError
+from ..run.model import Model
+from ..run.word2vec import Word2Vec as Ours
+from ..vectors import Vectors
+from . import refused
+from .callbacks import call, listener
+from .keyedvectors import KeyedVectors
+from .sentences import LineSentence
+
+_TRIM = "words are chosen by min_count and max_final_vocab, or by build_vocab_from_freq; leave it out"
+_COUNTED = "memory needs no such limit here; max_final_vocab limits the words that are kept"
+_RUN = ("alpha", "min_alpha", "epochs", "workers", "seed")  # what may be changed before `train`
+_SHARED = (
+    *_RUN,
+    "vector_size",
+    "window",
+    "min_count",
+    "sample",
+    "cbow_mean",
+    "null_word",
+    "sorted_vocab",
+    "shrink_windows",
+)
+
+
+class Word2Vec:
+    """Word2vec with negative sampling, or hierarchical softmax by ``hs=1, negative=0``.
+
+    Arguments are gensim's, and any of `w2vneg.Word2Vec` by name. `batch_words`, `compute_loss` and `comment` change
+    nothing: the loss is always computed.
+
+    ours : w2vneg.Word2Vec, which trains and has what gensim has not
+    """
+
+    inputs: ClassVar = {1: "row", 0: "window"}  # of sg
+
+    def __init__(
+        self,
+        sentences=None,
+        corpus_file=None,
+        vector_size=100,
+        alpha=0.025,
+        window=5,
+        min_count=5,
+        max_vocab_size=None,
+        sample=1e-3,
+        seed=1,
+        workers=3,
+        min_alpha=0.0001,
+        sg=0,
+        hs=0,
+        negative=5,
+        ns_exponent=0.75,
+        cbow_mean=1,
+        hashfxn=hash,
+        epochs=5,
+        null_word=0,
+        trim_rule=None,
+        sorted_vocab=1,
+        batch_words=10000,
+        compute_loss=False,
+        callbacks=(),
+        comment=None,
+        max_final_vocab=None,
+        shrink_windows=True,
+        **options: Any,
+    ):
+        refused.unless(None, _COUNTED, max_vocab_size=max_vocab_size)
+        refused.unless(None, _TRIM, trim_rule=trim_rule)
+        refused.unless(hash, "vectors begin with random numbers of the seed alone; leave it out", hashfxn=hashfxn)
+        if hs and negative:
+            raise ConfigError("hs=1 trains without negative samples here; give hs=1, negative=0, or leave hs out")
+        if not hs and not negative:
+            raise ConfigError("hs=0, negative=0 trains nothing; give negative=5, or hs=1 for hierarchical softmax")
+        given = dict(locals())
+        loss = {"hs": 1, "negative": 0} if hs else {"loss": "ns", "negative": negative, "ns_exponent": ns_exponent}
+        shared = {name: given[name] for name in _SHARED} | {"max_vocab": max_final_vocab}
+        self.ours = Ours(**{"inputs": self.inputs[1 if sg else 0], "readout": "in", **loss, **shared, **options})
+        self._settle()
+        if sentences is not None or corpus_file is not None:
+            encoded = self._count(_corpus(sentences, corpus_file))
+            self._train(encoded, callbacks)
+        elif callbacks:
+            raise ConfigError("callbacks are called while training; give them to train(…, callbacks=[…])")
+
+    def _settle(self):
+        """Take from `ours` what gensim keeps as attributes."""
+        config = self.ours.config
+        self.vector_size = self.layer1_size = config.dim
+        self.window, self.min_count, self.sample = config.window, config.min_count, config.subsample
+        self.alpha, self.min_alpha, self.epochs = config.alpha, config.min_alpha, config.epochs
+        self.seed, self.workers, self.max_final_vocab = config.seed, config.workers, config.max_vocab
+        self.hs = int(config.loss == "hierarchical")
+        self.negative, self.ns_exponent = 0 if self.hs else config.negatives, config.noise_exponent
+        self.sg, self.cbow_mean = int("window" not in config.inputs), 1
+        self.corpus_count = self.corpus_total_words = 0
+        self._vocab = None if self.ours.model is None else self.ours.model.vocab
+        self._grows, self._made = False, (None, None)  # what the vectors were made of, and they
+
+    def __getattr__(self, name):
+        remedies = refused.WORD2VEC
+        if not name.startswith("_") and hasattr(KeyedVectors, name):
+            remedies = {**remedies, name: f"ask its vectors: .wv.{name}"}
+        raise refused.attribute(self, name, remedies)
+
+    def __str__(self):
+        words = 0 if self._vocab is None else len(self._vocab)
+        return f"{type(self).__name__}<vocab={words}, vector_size={self.vector_size}, alpha={self.alpha}>"
+
+    def build_vocab(
+        self,
+        corpus_iterable=None,
+        corpus_file=None,
+        update=False,
+        progress_per=10000,
+        keep_raw_vocab=False,
+        trim_rule=None,
+        **kwargs,
+    ):
+        """Count the words of a corpus; with `update` those of a trained model grow, when `train` reads the same."""
+        refused.unless(None, _TRIM, trim_rule=trim_rule)
+        corpus = _corpus(corpus_iterable, corpus_file)
+        if update and self._vocab is None:
+            raise ConfigError("there is no vocabulary to update; leave update=True out")
+        self._grows = update
+        if not update:
+            self._count(corpus)
+            self.ours.model = None
+
+    def _count(self, corpus):
+        """Encode a corpus and take its vocabulary; returns the EncodedCorpus."""
+        encoded = self.ours.encode(corpus)
+        self._vocab = encoded.vocab
+        self.corpus_count, self.corpus_total_words = len(encoded.offsets) - 1, len(encoded.ids)
+        return encoded
+
+    def build_vocab_from_freq(self, word_freq, keep_raw_vocab=False, corpus_count=None, trim_rule=None, update=False):
+        """Take words and counts from a mapping, those of at least `min_count`."""
+        refused.unless(None, _TRIM, trim_rule=trim_rule)
+        refused.unless(False, "call build_vocab(corpus, update=True)", update=update)
+        self._vocab = Vocabulary.from_counts({word: n for word, n in word_freq.items() if n >= self.min_count})
+        self.corpus_count, self.ours.model = corpus_count or 0, None
+
+    def train(
+        self,
+        corpus_iterable=None,
+        corpus_file=None,
+        total_examples=None,
+        total_words=None,
+        epochs=None,
+        start_alpha=None,
+        end_alpha=None,
+        word_count=0,
+        queue_factor=2,
+        report_delay=1.0,
+        compute_loss=False,
+        callbacks=(),
+        **kwargs,
+    ):
+        """Train, or go on from what was trained, on the words of the vocabulary; returns (trained words, all words).
+
+        `total_examples` and what follows `word_count` but `callbacks` change nothing: the corpus is counted anyway.
+        """
+        if self._vocab is None:
+            raise ConfigError("there is no vocabulary yet; call build_vocab(corpus) first")
+        self.epochs = epochs or self.epochs
+        self.alpha, self.min_alpha = start_alpha or self.alpha, end_alpha or self.min_alpha
+        return self._train(_corpus(corpus_iterable, corpus_file), callbacks)
+
+    def _train(self, corpus, callbacks):
+        ours = self.ours.set_params(**{name: getattr(self, name) for name in _RUN})
+        begin = {"update": True} if self._grows else {"vocab": self._vocab, "init": ours.model}
+        if hasattr(corpus, "vocab"):  # encoded by its own vocabulary
+            begin = {}
+        call(callbacks, "on_train_begin", self)
+        call(callbacks, "on_epoch_begin", self)
+        ours.fit(corpus, listeners=[listener(callbacks, self)], **begin)
+        self._vocab, self._grows = ours.model.vocab, False
+        call(callbacks, "on_train_end", self)
+        tokens = next((row["tokens"] for row in reversed(ours.model.history) if row["event"] == "EpochDone"), 0)
+        return tokens, tokens
+
+    @property
+    def wv(self):
+        """The KeyedVectors of the words; before training as they begin, and anew after more of it."""
+        model, vocab = self.ours.model, self._vocab
+        if vocab is None:
+            return KeyedVectors(self.vector_size)
+        source = vocab if model is None else self.ours.wv
+        if self._made[0] is not source:
+            self._made = source, KeyedVectors.of(self._vectors(source))
+        return self._made[1]
+
+    def _vectors(self, source):
+        """Return Vectors of those that are trained, or of a vocabulary that is to be."""
+        if not isinstance(source, Vocabulary):
+            return source
+        return Vectors(source.words, Model.fresh(source, self.ours.config).vectors_in, source.counts)
+
+    @property
+    def syn1neg(self):
+        """The vectors of words as contexts, float32 (n, dim)."""
+        return self.ours.model.vectors_out
+
+    def get_latest_training_loss(self):
+        """Return the sum of the loss over all pairs since training began (float)."""
+        history = [] if self.ours.model is None else self.ours.model.history
+        return float(sum(row["loss"] * row["pairs"] for row in history if row["event"] == "EpochDone"))
+
+    def predict_output_word(self, context_words_list, topn=10):
+        """Return the words most probable between these, and their probabilities; None if none is known."""
+        model = self.ours.model
+        if model is None or self.hs:
+            raise ConfigError("predict_output_word needs a model trained with negative samples: hs=0 and negative=5")
+        words = [context_words_list] if isinstance(context_words_list, str) else list(context_words_list)
+        known = [word for word in words if word in model.vocab]
+        if not known:
+            return None
+        logits = model.vectors_out @ self.wv[known].mean(axis=0)
+        probabilities = np.exp(logits - logits.max())
+        probabilities /= probabilities.sum()
+        rows = np.argsort(-probabilities, kind="stable")[:topn].tolist()
+        return [(model.vocab.words[row], float(probabilities[row])) for row in rows]
+
+    def save(self, path, **kwargs):
+        """Write a model folder, in which nothing is pickled; arguments for pickles are ignored."""
+        self.ours.save(path)
+
+    @classmethod
+    def load(cls, path, **kwargs):
+        """Read a model folder that `save` or ``w2vneg train --save-model`` wrote."""
+        refused.pickle_at(
+            path, "there do model.wv.save_word2vec_format(path), here KeyedVectors.load_word2vec_format(path)"
+        )
+        model = cls.__new__(cls)
+        model.ours = Ours.load(path)
+        model._settle()
+        return model
+
+
+def _corpus(sentences, corpus_file):
+    """Return what `fit` is to read; ConfigError unless one of the two is given, in its own manner."""
+    if (sentences is None) == (corpus_file is None):
+        raise ConfigError("give either sentences, lists of words, or corpus_file, the path of a text")
+    if isinstance(sentences, str | bytes | os.PathLike):
+        raise ConfigError(f"sentences are lists of words; a file is corpus_file={str(sentences)!r:.60}")
+    if isinstance(sentences, LineSentence) and sentences.whole:
+        return os.fspath(sentences.source)
+    return sentences if corpus_file is None else os.fspath(corpus_file)
