@@ -26,6 +26,7 @@ _EXCLUSIONS = ("none", "target")
 _REDUCTIONS = {"mean": torch.Tensor.mean, "sum": torch.Tensor.sum, "none": lambda values: values}
 _ELSEWHERE = {  # option that a plug reads elsewhere -> what does its work here
     "batch": "the batch is that of the hidden states",
+    "visits": "draws are made for each batch, and method pool is exact",
     "tree": "all classes are scored by a matrix product",
     "discriminator_alpha": "give loss.evidence.parameters() a group of their own in the optimiser",
     "discriminator_steps": "the discriminator learns at every call",
