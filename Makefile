@@ -5,8 +5,7 @@ PYTHON ?= python3
 PY = $(VENV)/bin/python
 W2VNEG = $(VENV)/bin/w2vneg
 DEMO ?= models/demo
-DEMO_EPOCHS ?= 40
-DEMO_SETS ?= $(if $(W2VNEG_MIRROR),all,ws353 simlex999)
+DEMO_EPOCHS ?= 10
 NOJIT_TESTS ?= tests/kernels/test_kernels.py tests/losses/test_losses.py tests/samplers/test_samplers.py \
 	tests/samplers/test_bernoulli.py tests/samplers/test_exclusion.py tests/evaluation/test_ranking.py
 ARGS ?=
@@ -29,12 +28,15 @@ $(VENV)/.installed-%: setup.cfg pyproject.toml | $(PY)
 
 install: $(VENV)/.installed-zstd  ## Make the virtual environment and install w2vneg into it
 
-demo: $(VENV)/.installed-gensim  ## Train on the built-in corpus, evaluate, show neighbours (no data to download)
+demo: $(VENV)/.installed-gensim  ## Text, items and a report page of built-in data (nothing to download)
 	@mkdir -p $(DEMO)
-	$(W2VNEG) train --loss relaxed --temp 1.0 --epochs $(DEMO_EPOCHS) --readout in --output $(DEMO)/vectors.txt --force
-	$(W2VNEG) eval similarity $(DEMO)/vectors.txt $(addprefix --set ,$(DEMO_SETS))
-	$(W2VNEG) eval analogy $(DEMO)/vectors.txt
-	$(W2VNEG) nearest file list string error --vectors $(DEMO)/vectors.txt -k 8
+	for loss in ns relaxed; do $(W2VNEG) train --loss $$loss --epochs $(DEMO_EPOCHS) --readout context+letters \
+		--save-model $(DEMO)/$$loss --force && $(W2VNEG) eval similarity $(DEMO)/$$loss --set ws353 || exit 1; done
+	$(W2VNEG) nearest monday red tcp error integer --vectors $(DEMO)/relaxed -k 5
+	$(W2VNEG) train --baskets builtin --subsample 1e-3 --epochs 50 --save-model $(DEMO)/imports --force
+	$(W2VNEG) recommend $(DEMO)/imports urllib.parse -k 5
+	$(W2VNEG) report $(DEMO)/ns $(DEMO)/relaxed --word monday --word red --word tcp --out $(DEMO)/report.html
+	@echo "Next: open $(DEMO)/report.html, or type $(W2VNEG) explore $(DEMO)/relaxed"
 
 # Files are shared out in order; who is done early takes over some of the others' last tests.
 PYTEST = $(PY) -m pytest --numprocesses auto --dist worksteal

@@ -188,7 +188,7 @@ def test_the_model_folder(train, folder):
 def test_the_built_in_corpus_is_said_aloud(folder, run_cli, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "w2vneg.data.builtin.builtin_path", lambda progress=None: asked.append(1) or folder / "corpus.txt"
+        "w2vneg.data.catalog.places.builtin_path", lambda name, progress=None: asked.append(1) or folder / "corpus.txt"
     )
     result = run_cli("train", *SMALL)
     assert result.code == 0 and asked == [1]

@@ -86,7 +86,7 @@ def test_on_a_terminal_there_is_one_bar_and_never_more_than_all():
     text = play(Terminal(), RUN)
     assert "compiling or loading the kernels" in text
     assert "loss 1.5000 (at init 4.1589)" in text
-    assert "epoch 1/2: loss 2.5000" in text
+    assert "epoch 1/2" not in text and "training diverged" in text
     shares = [float(share) for share in re.findall(r"(\d+\.\d)%\|", text)]
     assert shares and max(shares) <= 100.0
     assert shares[-1] == 100.0

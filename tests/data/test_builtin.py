@@ -6,17 +6,20 @@ import pytest
 
 from w2vneg.data import builtin
 from w2vneg.data import catalog as datasets
+from w2vneg.data.inputs import Input
+from w2vneg.data.sources import SOURCES
 from w2vneg.ground.errors import DataError, OutputError
 
 
 @pytest.fixture
 def library(monkeypatch, tmp_path):
-    """A small standard library in a folder; topics and compiled-in modules are taken away."""
+    """A small standard library in a folder; topics, compiled-in modules and packages are taken away."""
     folder = tmp_path / "lib"
     folder.mkdir()
     monkeypatch.setattr(builtin, "_library", lambda: folder)
     monkeypatch.setattr(builtin, "_topics", lambda: iter(()))
     monkeypatch.setattr(builtin, "_docstrings_compiled_in", lambda: iter(()))
+    monkeypatch.setattr(builtin, "_packages", list)
     monkeypatch.setenv("W2VNEG_CACHE", str(tmp_path / "cache"))
     return folder
 
@@ -36,7 +39,7 @@ def corpus(tmp_path_factory):
 def test_real_corpus(corpus):
     path, lines = corpus
     words = [word for line in lines for word in line.split(" ")]
-    assert len(words) > 250_000  # some builds leave out parts; about 350 000 in a full one
+    assert len(words) > 1_000_000  # some builds leave out parts; about 1.65 million in a full one
     assert all(word.isascii() and word.isalpha() and word.islower() for word in set(words))
     assert {"file", "list", "string", "error"} <= set(words)
     assert path.name.startswith(f"builtin-cpython-{sys.version_info[0]}.{sys.version_info[1]}")
@@ -80,6 +83,59 @@ def test_sources_that_do_not_parse_are_passed_over(library, source):
     assert list(builtin.builtin_sentences()) == [["caf", "and", "d", "backslash"]]
 
 
+@pytest.fixture
+def package(library, monkeypatch):
+    """A package called tool beside the small library, which has a module json."""
+    (library / "json.py").write_text('"""Of json."""\nimport re, os.path\n')
+    folder = library.parent / "beside" / "tool"
+    (folder / "deep" / "sub").mkdir(parents=True)
+    (folder / "__init__.py").write_text('"""Of a tool."""\nfrom .deep import f\nfrom . import cut, _own\n')
+    (folder / "cut.py").write_text("import json\nimport tool.cut, _thread\n")
+    (folder / "deep" / "sub" / "a.py").write_text(
+        "import json\nfrom ... import cut\nfrom ..b import c\nfrom .. import x\nraise SystemExit('executed')\n"
+        "def f():\n    try:\n        import urllib.request.more as late\n    except ImportError:\n        import os\n"
+    )
+    packages = [(str(folder), "1.0")]
+    monkeypatch.setattr(builtin, "_packages", lambda: packages)
+    return packages
+
+
+def test_packages_follow_the_library(package):
+    assert list(builtin.builtin_sentences()) == [["of", "json"], ["of", "a", "tool"]]
+
+
+def test_baskets_are_what_a_module_imports(package):
+    assert list(builtin.builtin_baskets()) == [
+        ["os.path", "re"], ["tool.cut", "tool.deep"], ["json", "tool.cut", "urllib.request"],
+    ]  # fmt: skip
+
+
+def test_edges_are_who_imports_whom(package):
+    assert [" to ".join(edge) for edge in builtin.builtin_edges()] == [
+        "json to os.path", "json to re", "tool to tool.cut", "tool to tool.deep", "tool.cut to json",
+        "tool.deep to json", "tool.deep to tool.cut", "tool.deep to urllib.request",
+    ]  # fmt: skip
+
+
+def test_another_version_of_a_package_makes_the_files_anew(package):
+    before = builtin.builtin_place("builtin-edges")
+    package[0] = (package[0][0], "1.1")
+    assert builtin.builtin_place("builtin-edges") != before
+
+
+@pytest.mark.parametrize("kind", ["baskets", "edges"])
+def test_each_kind_has_its_own(package, kind, monkeypatch, tmp_path):
+    given = Input(kind, "builtin")
+    assert given == Input(kind, f"builtin-{kind}") == given.absolute()
+    (file,) = given.located().files
+    assert file == str(datasets.resolve(f"builtin-{kind}"))
+    assert SOURCES[kind].encode(given.located(), min_count=1).vocab
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "builtin").write_text("a b\n")
+    assert Input(kind, "builtin").files == ("builtin",)
+    assert Input("corpus", "builtin").files == ("builtin",)
+
+
 def test_progress(library):
     (library / "a.py").write_text('"""One."""')
     (library / "b.py").write_text('"""Two."""')
@@ -109,7 +165,7 @@ def test_made_once(library, monkeypatch):
     (library / "a.py").write_text('"""One."""')
     assert datasets.where("builtin") == ("made on first use", None)
     path = builtin.builtin_path()
-    monkeypatch.setattr(builtin, "_texts", lambda progress: pytest.fail("read again"))
+    monkeypatch.setattr(builtin, "_modules", lambda progress: pytest.fail("read again"))
     assert builtin.builtin_path() == path
 
 

@@ -130,7 +130,7 @@ def _order(dataset, mirror):
         return [
             f"a file called {dataset.name}",
             str(cache_place(dataset.name)),
-            "made from the standard library",
+            "made from the sources of Python and of packages",
         ]
     mirror = mirror or os.environ.get("W2VNEG_MIRROR")
     places = [

@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 
 from ..data.sources import TRAVERSALS
+from ..ground.events import EpochDone
 
 _WIDE = 200  # columns of a terminal that does not say
 _BESIDE = 30  # columns of the line that figures leave for the share, the bar and the times
@@ -121,6 +122,8 @@ class TrainingProgress:
     def __call__(self, event):
         if event.passing:
             self._round(event)
+        elif self.bar is not None and isinstance(event, EpochDone):
+            return  # the bar tells it
         elif text := event.line(_columns(self.stream)):
             self._say(text)
 

@@ -132,7 +132,7 @@ def train(
     if page:
         check_page(page, output, files, replace=force or dry_run or bool(resume))
     if named is None and not prior.model:
-        note("No --corpus given: training on the built-in corpus, the documentation of Python's standard library.")
+        note("No --corpus given: training on the built-in corpus, the documentation of Python and its packages.")
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
     encoded = run.encode(reading_progress(quiet))

@@ -1,9 +1,9 @@
-"""A corpus that is on every machine: the documentation inside Python's own standard library.
+"""Data that are on every machine: what Python's standard library and the packages beside w2vneg hold.
 
-Its language topics (``pydoc_data.topics``), the docstrings of its modules and those of the types and
-functions compiled into the interpreter are read on this machine, about 350 000 words; nothing is downloaded.
-Sources are parsed, not imported: importing ``this`` prints, ``antigravity`` opens a browser, others belong to
-another platform.
+The text is documentation: the language's topics, the docstrings of all modules, and those of the types and functions
+compiled into the interpreter; about 1.7 million words. The items are modules: a basket is what one module imports, and
+an edge leads from a module to one that it imports. All are made on this machine; nothing is downloaded. Sources are
+parsed, not imported: importing ``this`` prints, ``antigravity`` opens a browser, others belong to another platform.
 """
 
 import ast
@@ -15,12 +15,14 @@ import types
 import warnings
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 from ..ground.errors import DataError, OutputError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.cachedir import cache_dir
 
-_FORM = 1  # raise when the rules below change, so that cached files are made anew
+_FORM = 2  # raise when the rules below change, so that cached files are made anew
+_PACKAGES = ("numpy", "scipy", "pandas", "numba", "click", "tqdm")  # w2vneg is never installed without them
 _SKIPPED_FOLDERS = {
     "__pycache__", "dist-packages", "idle_test", "site-packages", "test", "tests", "turtledemo",
 }  # fmt: skip
@@ -36,12 +38,20 @@ _TYPES_WITH_DOCS = (
 )
 
 
+class Module(NamedTuple):
+    """A source file that was parsed."""
+
+    name: list  # of str, "scipy.sparse.linalg" in parts
+    package: list  # of str, what its relative imports begin at
+    tree: ast.Module
+
+
 def builtin_sentences(progress=None):
-    """Yield the paragraphs of the standard library's documentation as lists of words.
+    """Yield the paragraphs of the documentation as lists of words.
 
     Words are runs of the letters a to z after lower-casing; digits and signs separate them, the input lines
     of interactive examples are left out. A text that was met before (inherited docstrings) is not repeated.
-    The order is fixed: topics by name, modules by path, compiled-in modules by name.
+    The order is fixed: topics by name, modules by path, packages after the library, compiled-in modules by name.
 
     Parameters
     ----------
@@ -52,14 +62,8 @@ def builtin_sentences(progress=None):
     ------
     list of str
         One paragraph, never empty.
-
-    Raises
-    ------
-    DataError
-        If this Python carries neither the topics nor the sources nor any docstring.
     """
     seen = set()  # hashes of texts
-    found = False
     for text in _texts(progress):
         if text in seen:
             continue
@@ -67,36 +71,50 @@ def builtin_sentences(progress=None):
         for paragraph in _PARAGRAPH.split(_DOCTEST.sub("", text)):
             words = _WORD.findall(paragraph.lower())
             if words:
-                found = True
                 yield words
-    if not found:
-        raise DataError(
-            f"the Python at {sys.executable} carries no documentation (no pydoc_data.topics, no sources, "
-            "no docstrings), so there is no built-in corpus; name a text with --corpus"
-        )
 
 
-def builtin_path(progress=None):
-    """Return a text file with the built-in corpus, one paragraph a line, made on first use.
+def builtin_baskets(progress=None):
+    """Yield what each module imports, two or more, as a sorted list of str: names of one part or of two."""
+    for module in _modules(progress):
+        found = _imports(module)
+        if len(found) > 1:
+            yield sorted(found)
+
+
+def builtin_edges(progress=None):
+    """Yield who imports whom, as lists of two str: names of one part or of two, once for each module that does."""
+    for module in _modules(progress):
+        for name in sorted(_imports(module)):
+            yield [_short(module.name), name]
+
+
+_MADE = {"builtin": builtin_sentences, "builtin-baskets": builtin_baskets, "builtin-edges": builtin_edges}
+
+
+def builtin_path(name="builtin", progress=None):
+    """Return a text file with one of the built-in data, made on first use; names stand in a line with blanks between.
 
     Parameters
     ----------
+    name : str
+        ``builtin``, the text with one paragraph a line, ``builtin-baskets`` or ``builtin-edges``.
     progress : callable(done, total), optional
         As for `builtin_sentences`; not called when the file is there already.
 
     Returns
     -------
     Path
-        A file in the cache, named after this Python's version and installation.
+        A file in the cache, named after the versions and places of this Python and the packages.
 
     Raises
     ------
     DataError
-        If this Python carries no documentation.
+        If this Python carries neither sources nor, for the text, topics or docstrings.
     OutputError
         If the cache cannot be written.
     """
-    path = builtin_place()
+    path = builtin_place(name)
     if path.is_file():
         return path
     try:
@@ -106,18 +124,23 @@ def builtin_path(progress=None):
             f"cannot create the cache folder {path.parent}: {error.strerror}; "
             "set W2VNEG_CACHE to a folder that can be written"
         ) from error
-    with atomic_file(path, "w", encoding="ascii") as stream:
-        for words in builtin_sentences(progress):
+    with atomic_file(path, "w", encoding="utf-8") as stream:
+        for words in _MADE[name](progress):
             stream.write(" ".join(words) + "\n")
+        if not stream.tell():
+            raise DataError(
+                f"the Python at {sys.executable} carries no documentation (no pydoc_data.topics, no sources, "
+                "no docstrings), so there are no built-in data; name a file of your own"
+            )
     return path
 
 
-def builtin_place():
-    """Return where `builtin_path` keeps its file for this Python; the file need not exist."""
-    identity = f"{sys.version} {_library()} {_FORM}"
+def builtin_place(name="builtin"):
+    """Return where `builtin_path` keeps its file for this Python and its packages; the file need not exist."""
+    identity = f"{sys.version} {_library()} {_packages()} {_FORM}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     version = ".".join(map(str, sys.version_info[:3]))
-    return cache_dir("data", f"builtin-{sys.implementation.name}-{version}-{digest}.txt")
+    return cache_dir("data", f"{name}-{sys.implementation.name}-{version}-{digest}.txt")
 
 
 def _library():
@@ -126,9 +149,18 @@ def _library():
     return Path(sysconfig.get_path("stdlib"))
 
 
+def _packages():
+    """Return the folder and the version of each package, a list of pairs of str; none is imported."""
+    from importlib.metadata import version
+    from importlib.util import find_spec
+
+    return [(find_spec(name).submodule_search_locations[0], version(name)) for name in _PACKAGES]
+
+
 def _texts(progress):
     yield from _topics()
-    yield from _docstrings_in_sources(_library(), progress)
+    for module in _modules(progress):
+        yield from _docstrings_of(module.tree)
     yield from _docstrings_compiled_in()
 
 
@@ -141,41 +173,74 @@ def _topics():
         yield topics[name]
 
 
-def _docstrings_in_sources(library, progress):
-    files = [(path, os.path.getsize(path)) for path in _sources(library)]
-    total, done = sum(size for _, size in files), 0
-    for path, size in files:
-        yield from _docstrings_of(path)
+def _modules(progress):
+    """Yield a `Module` for each source that can be parsed: of the library, then of the packages, by path."""
+    folders = [(str(_library()), str(_library()))]
+    folders += [(os.path.dirname(folder), folder) for folder, _ in _packages()]
+    files = [(above, path, os.path.getsize(path)) for above, folder in folders for path in _sources(folder)]
+    total, done = sum(size for *_, size in files), 0
+    for above, path, size in files:
+        tree = _parsed(path)
+        if tree is not None:
+            name = os.path.relpath(path, above).removesuffix(".py").split(os.sep)
+            yield Module(name[:-1] if name[-1] == "__init__" else name, name[:-1], tree)
         done += size
         if progress is not None:
             progress(done, total)
 
 
-def _sources(library):
-    for folder, subfolders, names in os.walk(library):
+def _sources(folder):
+    for place, subfolders, names in os.walk(folder):
         subfolders[:] = sorted(name for name in subfolders if name not in _SKIPPED_FOLDERS)
         for name in sorted(names):
-            path = os.path.join(folder, name)
+            path = os.path.join(place, name)
             if name.endswith(".py") and os.path.isfile(path):
                 yield path
 
 
-def _docstrings_of(path):
+def _parsed(path):
     try:
         with open(path, "rb") as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of stray backslashes in other people's strings
-            tree = ast.parse(stream.read(), filename=path)
+            return ast.parse(stream.read(), filename=path)
     except (OSError, SyntaxError, ValueError, RecursionError):  # a template, or written for another Python
-        return
+        return None
+
+
+def _statements(tree):
+    """Yield the statements of a module and of its blocks, in order; what handles an exception is left out."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
+        yield node
+        for block in ("orelse", "body"):
+            below = getattr(node, block, None)
+            waiting.extend(reversed(below) if isinstance(below, list) else ())
+
+
+def _docstrings_of(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node, clean=False)
             if text:
                 yield text
-        for block in ("orelse", "body"):
-            waiting.extend(reversed(getattr(node, block, None) or ()))
+
+
+def _imports(module):
+    """Return the public modules, but its own, that one imports: a set of str, names of one part or of two."""
+    found = set()
+    for node in _statements(module.tree):
+        if isinstance(node, ast.Import):
+            found |= {_short(name.name.split(".")) for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            stem = module.package[: len(module.package) - node.level + 1] if node.level else []
+            stem = stem + (node.module.split(".") if node.module else [])
+            found |= {_short(stem if node.module else [*stem, name.name]) for name in node.names}
+    return {name for name in found if name != _short(module.name) and "._" not in f".{name}"}
+
+
+def _short(parts):
+    return ".".join(parts[:2])
 
 
 def _docstrings_compiled_in():

@@ -90,7 +90,7 @@ class Input:
         own = options_of(kind)
         given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
         object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "files", _tables(kind, files) or _paths("files", files))
+        object.__setattr__(self, "files", _tables(kind, files) or _own(kind, _paths("files", files)))
         object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})
         if not self.files:
             raise ConfigError(f"an input of {kind} needs at least one file")
@@ -172,6 +172,14 @@ class Input:
     def traversal(self) -> type[Traversal]:
         """The class of the traversal, with what is to be known of it."""
         return TRAVERSALS[self.source]
+
+
+def _own(kind, files):
+    """Return the files with the name of what is built in for this kind, if anything is, in the place of ``builtin``."""
+    own = f"builtin-{kind}"
+    if "builtin" not in files or os.path.exists("builtin") or own not in known_names():
+        return files
+    return tuple(own if file == "builtin" else file for file in files)
 
 
 def _files(own, name):

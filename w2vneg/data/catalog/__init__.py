@@ -12,7 +12,7 @@ __all__ = ["Dataset", "builtin_corpus", "cache_place", "fetch", "info", "names",
 
 
 def builtin_corpus(progress=None):
-    """Return the Path of the built-in corpus: the standard library's documentation, one paragraph a line."""
+    """Return the Path of the built-in text: documentation of Python and of packages, one paragraph a line."""
     from ..builtin import builtin_path
 
-    return builtin_path(progress)
+    return builtin_path(progress=progress)

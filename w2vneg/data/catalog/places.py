@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from ...ground.errors import DataError, InputError, UnknownNameError, did_you_mean
 from ...ground.files.cachedir import at_home, cache_dir
+from ..builtin import builtin_path, builtin_place
 from .download import Unreachable, chunks_of, download, download_members, mismatch, rows_sha256, store
 from .manifests import checkout, info, names
 
@@ -46,7 +47,7 @@ def resolve(name_or_path, mirror=None, progress=None, *, kind=None):
         return Path(text)
     dataset = _named(text, kind)
     if dataset.made_here:
-        return _make(progress)
+        return builtin_path(dataset.name, progress)
     found = _first_right(dataset, mirror)
     if found is not None:
         return found[1]
@@ -62,7 +63,7 @@ def fetch(name, mirror=None, progress=None):
     """
     dataset = info(name)
     if dataset.made_here:
-        return _make(progress)
+        return builtin_path(dataset.name, progress)
     found = _first_right(dataset, mirror)
     if found is not None and (found[0] in ("data folder", "cache") or not _mirror(mirror)):
         return found[1]
@@ -82,9 +83,7 @@ def where(name, mirror=None):
     """
     dataset = info(name)
     if dataset.made_here:
-        from ..builtin import builtin_place
-
-        place = builtin_place()
+        place = builtin_place(name)
         return ("cache", place) if place.is_file() else ("made on first use", None)
     for status, path, complaint in _here(dataset, mirror):
         return ("damaged" if complaint else status), path
@@ -95,9 +94,7 @@ def cache_place(name):
     """Return the Path in the cache where a hand-made download of the named set is looked for."""
     dataset = info(name)
     if dataset.made_here:
-        from ..builtin import builtin_place
-
-        return builtin_place()
+        return builtin_place(name)
     return cache_dir("data", dataset.file)
 
 
@@ -111,12 +108,6 @@ def _named(text, kind):
         raise InputError(f"no such file or folder: {text} (nor is it the name of a data set: {', '.join(names(kind))})")
     hint = did_you_mean(text, names(kind), shown=99)
     raise UnknownNameError(f"{text!r} is neither a file nor a known name{hint}")
-
-
-def _make(progress):
-    from ..builtin import builtin_path
-
-    return builtin_path(progress)
 
 
 def _mirror(mirror):
