@@ -66,7 +66,7 @@ class MethodOptions:
 
     method: str = option(
         "rolling",
-        "How to draw Boltzmann negatives: rolling or sir, among candidates; exact, among all words; pool, the same "
+        "How to draw Boltzmann negatives: rolling or sir, among candidates; exact, among all words; pool, among all, "
         "for many visits of a centre at once.",
         choices=METHODS,
     )
