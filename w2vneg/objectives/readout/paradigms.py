@@ -27,7 +27,7 @@ _CHUNK = 1 << 15  # pairs whose offsets stand in memory at a time
 
 @dataclass
 class Pairs:
-    """Pairs of words and their rules, E of them: `i`, `j`, `rule` int64 (E,), `kin` float64 (E,); `strength` π a of rules."""
+    """E pairs of words and their rules: `i`, `j`, `rule` int64 (E,), `kin` (E,) chances, `strength` π a of rules."""
 
     i: np.ndarray
     j: np.ndarray
@@ -72,8 +72,8 @@ class Paradigms(Readout):
         z /= np.where(lengths > 0, lengths, 1)
         pairs = likely(z, candidates(trained.words, self.options.support, self.options.longest), self.options.kin)
         if len(pairs.i):
-            for z in steps(z, pairs, np.asarray(trained.counts, np.float64), self.options):  # noqa: B007
-                pass
+            for moved in steps(z, pairs, np.asarray(trained.counts, np.float64), self.options):
+                z = moved
             z /= np.maximum(np.linalg.norm(z, axis=1, keepdims=True), np.float32(1e-12))
         z *= lengths
         return z
