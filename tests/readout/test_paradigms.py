@@ -22,7 +22,7 @@ def planted(shuffled=False):
 def kin(given):
     z = given.vectors_in - given.vectors_in.mean(axis=0)
     z /= np.linalg.norm(z, axis=1, keepdims=True)
-    return likely(z, candidates(given.words, 8, 5), 0.05)
+    return likely(z, candidates(given.words, 8, 5))
 
 
 def spread(given, vectors):
@@ -48,14 +48,14 @@ def test_shuffled_spellings_move_nothing():
     np.testing.assert_allclose(after, given.vectors_in - given.vectors_in.mean(axis=0), atol=1e-5)
 
 
-@pytest.mark.parametrize("text", ["paradigms:support=1", "paradigms:kin=2", "paradigms:longest=0", "paradigms:x=1"])
+@pytest.mark.parametrize("text", ["paradigms:support=1", "paradigms:damping=0", "paradigms:longest=0", "paradigms:x=1"])
 def test_options_out_of_range_are_refused(text):
     with pytest.raises(ValueError, match="read-out paradigms"):
         parse(text)
 
 
 def test_it_stands_behind_letters():
-    assert [part.name for part in parse("context+letters:share=.1+paradigms:kin=.1").parts] == [
+    assert [part.name for part in parse("context+letters:share=.1+paradigms:damping=2").parts] == [
         "context",
         "letters",
         "paradigms",
