@@ -60,3 +60,8 @@ def test_it_stands_behind_letters():
         "letters",
         "paradigms",
     ]
+
+
+def test_numbered_names_are_not_paired_all_with_all():
+    words = [f"{letter}user{n}" for letter in "abcdefghij" for n in range(1000, 2000)]
+    assert len(candidates(words, 8, 5).i) < 1_000_000  # of five million

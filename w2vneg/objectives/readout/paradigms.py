@@ -8,7 +8,8 @@ cosine of a pair's offset with the others'. ẑ are centred rows of length one.
     w_ij = t π_r a_r n_j / (n_j + 20),    λ = 1 / (h W)
     o_r = Σ t (ẑ_j − ẑ_i) / Σ t,    σ_r = min(3, (rms ‖ẑ_j − ẑ_i‖ / ‖o_r‖)^½)
 
-n_j counts a word, W is the median over words of their Σ w. A mean of noisy offsets is too short, hence σ. Lengths are given back.
+n_j counts a word, W is the median over words of their Σ w. A mean of noisy offsets is too short, hence σ. Lengths are
+given back.
 """
 
 from dataclasses import dataclass
