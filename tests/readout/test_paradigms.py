@@ -1,0 +1,67 @@
+"""Paradigms: planted rules are found and obeyed, shuffled spellings give none."""
+
+import numpy as np
+import pytest
+
+from w2vneg.objectives.readout import Trained, parse
+from w2vneg.objectives.readout.paradigms import candidates, likely
+
+
+def planted(shuffled=False):
+    rng = np.random.default_rng(4)
+    stems = ["".join(rng.choice(list("bdgklmnprtаеж日"), 5)) for _ in range(300)]
+    words = [stem + end for stem in stems for end in ("", "ing", "ed")]
+    offsets = np.vstack([np.zeros(30), rng.normal(size=(2, 30))])
+    x = np.repeat(rng.normal(size=(300, 30)), 3, axis=0) + np.tile(offsets, (300, 1)) * 0.5
+    x += 0.3 * rng.normal(size=x.shape)
+    if shuffled:
+        words = [words[k] for k in rng.permutation(len(words))]
+    return Trained(x.astype(np.float32), None, words, np.full(len(words), 50))
+
+
+def kin(given):
+    z = given.vectors_in - given.vectors_in.mean(axis=0)
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    return likely(z, candidates(given.words, 8, 5))
+
+
+def spread(given, vectors):
+    z = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.var(z[1::3] - z[::3], axis=0).sum()
+
+
+def test_planted_rules_are_found_and_obeyed():
+    given = planted()
+    before = given.vectors_in.copy()
+    pairs = kin(given)
+    assert pairs.rule.max() + 1 == 3 and len(pairs.i) > 800
+    after = parse("in+paradigms").read(given)
+    assert spread(given, after) < 0.8 * spread(given, before - before.mean(axis=0))
+    np.testing.assert_array_equal(after, parse("in+paradigms").read(given))
+    np.testing.assert_array_equal(given.vectors_in, before)
+
+
+def test_shuffled_spellings_move_nothing():
+    given = planted(shuffled=True)
+    assert len(kin(given).i) == 0
+    after = parse("in+paradigms").read(given)
+    np.testing.assert_allclose(after, given.vectors_in - given.vectors_in.mean(axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["paradigms:support=1", "paradigms:damping=0", "paradigms:longest=0", "paradigms:x=1"])
+def test_options_out_of_range_are_refused(text):
+    with pytest.raises(ValueError, match="read-out paradigms"):
+        parse(text)
+
+
+def test_it_stands_behind_letters():
+    assert [part.name for part in parse("context+letters:share=.1+paradigms:damping=2").parts] == [
+        "context",
+        "letters",
+        "paradigms",
+    ]
+
+
+def test_numbered_names_are_not_paired_all_with_all():
+    words = [f"{letter}user{n}" for letter in "abcdefghij" for n in range(1000, 2000)]
+    assert len(candidates(words, 8, 5).i) < 1_000_000  # of five million

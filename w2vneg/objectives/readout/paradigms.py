@@ -1,0 +1,231 @@
+"""Paradigms: words that differ by one ending or beginning (run, running) stand at one offset a rule.
+
+A rule is a pair of endings (or beginnings) behind a common stem. The cosines of its pairs are a mixture of chance,
+N(m₀, s₀) of random pairs, and kin, N(m₁, s₁); π_r is its share of kin, t the chance of a pair to be kin, a_r the mean
+cosine of a pair's offset with the others'. ẑ are centred rows of length one.
+
+    z_i ← (ẑ_i + λ Σ_j w_ij (ẑ_j ∓ σ_r o_r)) / (1 + λ Σ_j w_ij)
+    w_ij = t π_r a_r n_j / (n_j + 20),    λ = 1 / (h W)
+    o_r = Σ t (ẑ_j − ẑ_i) / Σ t,    σ_r = min(3, (rms ‖ẑ_j − ẑ_i‖ / ‖o_r‖)^½)
+
+n_j counts a word, W is the median over words of their Σ w. A mean of noisy offsets is too short, hence σ. Lengths are
+given back.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...ground.option import option
+from ...ground.registry import About
+from . import READOUTS, Readout
+
+_KIN = 0.05  # least chance that a pair is kin
+_BUCKETS = 1 << 20  # of counting rules, so that pairs of rare rules are never kept
+_CROWD = 500  # words that share a beginning and are no paradigm any more, such as numbered names
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_CHUNK = 1 << 12  # pairs whose offsets stand in memory at a time
+_COLUMNS = 16  # moved at a time
+
+
+@dataclass
+class Pairs:
+    """E pairs of words and the rules they follow.
+
+    Attributes
+    ----------
+    i, j, rule : int32, (E,)
+    kin : float32, (E,), t
+    strength : float64, (n_rules,), π a
+    offsets : float32, (n_rules, dim), σ o
+    """
+
+    i: np.ndarray
+    j: np.ndarray
+    rule: np.ndarray
+    kin: np.ndarray
+    strength: np.ndarray | None = None
+    offsets: np.ndarray | None = None
+
+    def of(self, kept):
+        """Return those of a mask, rules numbered anew."""
+        rule = np.unique(self.rule[kept], return_inverse=True)[1].astype(np.int32)
+        return Pairs(self.i[kept], self.j[kept], rule, self.kin[kept])
+
+
+@READOUTS.register("paradigms")
+class Paradigms(Readout):
+    """Refines vectors of words by the rules that their spellings show."""
+
+    class Options:
+        damping: float = option(3.0, "h: what a word itself weighs beside its kin.", above=0)
+        support: int = option(8, "Fewest pairs of a rule.", at_least=4)
+        longest: int = option(5, "Longest ending or beginning.", at_least=1, at_most=20)
+
+    refines = True
+    matrices = ()
+    of_text = True
+    about = About(
+        summary="words of a paradigm (run, running) stand at one offset a rule, found in spellings and vectors",
+        equation="z_i ← (ẑ_i + λ Σ_j w (ẑ_j − σ_r o_r)) / (1 + λ Σ_j w), λ = 1 / (h W)",
+        paper="our own",
+        cost="sorting stems, and two products of a sparse matrix with the vectors",
+        use="text: syntactic analogies gain most",
+    )
+
+    def memory(self, n_vocab, dim):
+        return 4 * n_vocab * dim + 400 * n_vocab + (8 << 20)  # of rows, sorting stems, of pairs and of counting rules
+
+    def read(self, trained, vectors):
+        found = candidates(trained.words, self.options.support, self.options.longest)
+        z = vectors - vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
+        lengths = np.linalg.norm(z, axis=1, keepdims=True)
+        z /= np.maximum(lengths, np.float32(1e-12))
+        pairs, counts = likely(z, found), np.asarray(trained.counts, np.float64)
+        if len(pairs.i):
+            move(z, pairs, counts / (counts + 20), self.options.damping)
+            z /= np.maximum(np.linalg.norm(z, axis=1, keepdims=True), np.float32(1e-12))
+        z *= lengths
+        return z
+
+
+def candidates(words, support, longest):
+    """Return the pairs of words that share a stem, of rules with `support` pairs or more."""
+    ends = _affixes(words, support, longest, 3)
+    starts = _affixes([word[::-1] if len(word) >= 5 else "" for word in words], support, longest, 3)
+    i, j, rule = (np.concatenate(both) for both in zip(ends, starts, strict=True))
+    rule[len(ends[2]) :] += ends[2].max(initial=-1) + 1
+    return Pairs(i, j, rule, np.ones(len(i), np.float32))
+
+
+def _affixes(words, support, longest, stem):
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    first = np.cumsum(lengths) - lengths
+    codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+    mixed = (codes + np.uint64(1)) * _MULTIPLIER
+    mixed ^= mixed >> np.uint64(29)
+    powers = np.cumprod(np.full(lengths.max(initial=0) + 1, _MULTIPLIER))
+    sums = np.zeros(len(codes) + 1, np.uint64)
+    np.cumsum(mixed * powers[np.arange(len(codes)) - np.repeat(first, lengths)], out=sums[1:])
+    stems, ends, borders, owners = [], [], [], []
+    for n in range(longest + 1):
+        owner = np.flatnonzero(lengths >= stem + n)
+        border = first[owner] + lengths[owner] - n
+        end = np.zeros(len(owner), np.uint64)
+        for k in range(n):
+            end = end * _MULTIPLIER + mixed[border + k]
+        stems.append(sums[border] - sums[first[owner]])
+        ends.append(end)
+        borders.append((codes[border] + np.uint64(1) if n else np.zeros(len(owner))).astype(np.uint32))
+        owners.append(owner.astype(np.int32))
+    stems, ends, borders, owners = map(np.concatenate, (stems, ends, borders, owners))
+    _, number, met = np.unique(ends, return_inverse=True, return_counts=True)
+    del ends
+    often = np.flatnonzero(met[number] >= support)
+    often = often[np.lexsort((number[often], stems[often]))]
+    _, place, crowd = np.unique(stems[often], return_inverse=True, return_counts=True)
+    often = often[crowd[place] <= _CROWD]
+    stems, number, borders, owners = stems[often], number[often], borders[often], owners[often]
+    size = len(met)
+
+    def each():
+        active = np.arange(len(stems) - 1)
+        for k in range(1, len(stems)):
+            active = active[active + k < len(stems)]
+            active = active[stems[active] == stems[active + k]]
+            if not len(active):
+                return
+            at = active[borders[active] != borders[active + k]]
+            yield at, at + k, number[at] * size + number[at + k]
+
+    met = np.zeros(_BUCKETS, np.int32)
+    for _, _, rule in each():
+        np.add.at(met, rule % _BUCKETS, 1)
+    found = [
+        (owners[i][kept], owners[j][kept], rule[kept])
+        for i, j, rule in each()
+        for kept in [met[rule % _BUCKETS] >= support]
+    ]
+    if not found:
+        return (np.empty(0, np.int32),) * 3
+    i, j, rule = map(np.concatenate, zip(*found, strict=True))
+    _, rule, met = np.unique(rule, return_inverse=True, return_counts=True)
+    kept = met[rule] >= support
+    return i[kept], j[kept], np.unique(rule[kept], return_inverse=True)[1].astype(np.int32)
+
+
+def _cosines(z, i, j):
+    parts = [slice(k, k + _CHUNK) for k in range(0, len(i), _CHUNK)]
+    return np.concatenate([np.empty(0)] + [np.einsum("ij,ij->i", z[i[p]], z[j[p]]) for p in parts])
+
+
+def likely(z, pairs):
+    """Return the pairs that are kin, of rules that hold, with all that `Pairs` has."""
+    if not len(pairs.i):
+        return pairs
+    i, j = np.random.default_rng(0).integers(len(z), size=(2, 100_000))
+    chance = _cosines(z, i[i != j], j[i != j])
+    m0, s0 = chance.mean(), max(chance.std(), 1e-6)
+    cosine, rule, n = _cosines(z, pairs.i, pairs.j), pairs.rule, np.bincount(pairs.rule)
+    m1, s1, share = m0 + 3 * s0, s0, np.full(len(n), 0.5)
+    for _ in range(20):
+        odds = np.log(np.clip(share, 1e-9, 1 - 1e-9) / np.clip(1 - share, 1e-9, 1))[rule] + np.log(s0 / s1)
+        odds += ((cosine - m0) / s0) ** 2 / 2 - ((cosine - m1) / s1) ** 2 / 2
+        t = 1 / (1 + np.exp(-np.clip(odds, -50, 50)))
+        share = np.bincount(rule, t) / n
+        total = max(t.sum(), 1e-9)
+        m1 = max(t @ cosine / total, m0 + s0)
+        s1 = max(np.sqrt(t @ (cosine - m1) ** 2 / total), 0.01)
+    pairs.kin = t.astype(np.float32)
+    kept = t >= _KIN
+    kept &= (np.bincount(rule[kept], minlength=len(n)) >= 4)[rule] & (share > 0.3)[rule]
+    share = share[np.unique(rule[kept])]
+    pairs = pairs.of(kept)
+    return _of_quality(z, pairs, share) if len(pairs.i) else pairs
+
+
+def _of_quality(z, pairs, share):
+    """Return the pairs of rules whose offsets agree, with `strength` and `offsets`."""
+    from scipy import sparse
+
+    signed = np.concatenate([pairs.kin, -pairs.kin])
+    ends = np.concatenate([pairs.rule] * 2), np.concatenate([pairs.j, pairs.i])
+    sums = sparse.csr_matrix((signed, ends), (len(share), len(z))) @ z
+    quality, squares, total = np.zeros(len(share)), np.zeros(len(share)), np.bincount(pairs.rule, pairs.kin)
+    for start in range(0, len(pairs.i), _CHUNK):
+        p = slice(start, start + _CHUNK)
+        own, t = z[pairs.j[p]] - z[pairs.i[p]], pairs.kin[p]
+        rest = sums[pairs.rule[p]] - t[:, None] * own
+        lengths = np.linalg.norm(own, axis=1)
+        cosine = np.einsum("ij,ij->i", own, rest) / np.maximum(lengths * np.linalg.norm(rest, axis=1), 1e-12)
+        quality += np.bincount(pairs.rule[p], t * cosine, len(share))
+        squares += np.bincount(pairs.rule[p], t * lengths**2, len(share))
+    offsets = sums / total[:, None]
+    stretch = np.sqrt(np.sqrt(squares / total) / np.maximum(np.linalg.norm(offsets, axis=1), 1e-12))
+    offsets *= np.minimum(3, stretch)[:, None]
+    kept = quality > 0.05 * total
+    found = pairs.of(kept[pairs.rule])
+    found.strength, found.offsets = (share * quality / total)[kept], offsets[kept].astype(np.float32)
+    return found
+
+
+def move(z, pairs, sure, damping):
+    """Take words that have kin to the mean of themselves and where their kin would have them, in place.
+
+    sure : float64, (n_vocab,), n / (n + 20)
+    """
+    from scipy import sparse
+
+    w = pairs.kin * pairs.strength[pairs.rule]
+    i, j = np.concatenate([pairs.i, pairs.j]), np.concatenate([pairs.j, pairs.i])
+    w = np.concatenate([w, w]) * sure[j]
+    degree = np.bincount(i, w, len(z))
+    scale = 1 / (damping * np.median(degree[degree > 0]))
+    w = (scale * w).astype(np.float32)
+    columns = np.concatenate([j, np.tile(pairs.rule + np.int32(len(z)), 2)])
+    weights = np.concatenate([w, -w[: len(pairs.i)], w[len(pairs.i) :]])  # i stands before its rule, j behind it
+    given = sparse.csr_matrix((weights, (np.tile(i, 2), columns)), (len(z), len(z) + len(pairs.offsets)))
+    whole = (1 + scale * degree).astype(np.float32)[:, None]
+    for start in range(0, z.shape[1], _COLUMNS):
+        part = slice(start, start + _COLUMNS)
+        z[:, part] = (z[:, part] + given @ np.vstack([z[:, part], pairs.offsets[:, part]])) / whole
