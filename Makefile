@@ -28,7 +28,7 @@ $(VENV)/.installed-%: setup.cfg pyproject.toml | $(PY)
 
 install: $(VENV)/.installed-zstd  ## Make the virtual environment and install w2vneg into it
 
-demo: $(VENV)/.installed-gensim  ## Text, items and a report page of built-in data (nothing to download)
+demo: $(VENV)/.installed-gensim $(VENV)/.installed-report  ## Text, items and a report page of built-in data (nothing to download)
 	@mkdir -p $(DEMO)
 	for loss in ns relaxed; do $(W2VNEG) train --loss $$loss --epochs $(DEMO_EPOCHS) --readout context+letters \
 		--save-model $(DEMO)/$$loss --force && $(W2VNEG) eval similarity $(DEMO)/$$loss --set ws353 || exit 1; done

@@ -13,6 +13,7 @@ import pytest
 import w2vneg.gensim as face
 from w2vneg.ground.errors import W2vnegError
 
+pytestmark = pytest.mark.filterwarnings("ignore:a text of")  # so short that it is not subsampled
 WORDS = ["king", "queen", "man", "woman", "cheese", "bread"]
 SENTENCES = [[WORDS[(i * step) % 6] for i in range(8)] for step in range(1, 40)]
 SMALL = {"vector_size": 8, "min_count": 1, "workers": 1, "epochs": 1}
@@ -133,8 +134,8 @@ wv.distances("king", ["queen", "man"])
 wv.doesnt_match(["king", "queen", "cheese"])
 wv.doesnt_match("king queen cheese".split())
 wv.rank("king", "queen")
-wv.closer_than("king", "queen")
-wv.words_closer_than("king", "queen")
+set(wv.closer_than("king", "queen")) < set(wv.index_to_key)
+set(wv.words_closer_than("king", "queen")) < set(wv.index_to_key)
 wv.most_similar_to_given("king", ["queen", "bread"])
 wv.relative_cosine_similarity("king", "queen", 3)
 wv.rank_by_centrality(["king", "queen", "cheese"])
@@ -171,6 +172,7 @@ model.wv["king"]
 model.train(sentences, total_examples=model.corpus_count, epochs=2)
 model.train(corpus_iterable=sentences, total_words=312, epochs=1, start_alpha=0.02, end_alpha=0.01)
 model.train(sentences[:9], total_examples=9, epochs=1)
+model.train([["king", "man"]], total_examples=1, epochs=1)
 model.build_vocab([["king", "prince"]] * 3, update=True)
 model.train([["king", "prince"]] * 3, total_examples=3, epochs=model.epochs)
 model.wv["prince"]
@@ -200,7 +202,6 @@ REFUSED = {
     "Word2Vec(**small).train(sentences)": "call build_vocab",
     "Word2Vec(**small).build_vocab(sentences, update=True)": "leave update=True out",
     "Word2Vec(sentences, hs=1, negative=0, **small).predict_output_word(['king'])": "hs=0 and negative=5",
-    'model.train([["king", "man"]], total_examples=1, epochs=1)': "subsampling left no two words together",
     "model.most_similar": "ask its vectors: .wv.most_similar",
     "model.score": "w2vneg eval likelihood",
     "model.estimate_memory": "--dry-run",
@@ -316,6 +317,15 @@ KEYED = sorted(
 def test_arguments_and_defaults_are_gensim_s(name, method):
     ours, theirs = (getattr(getattr(package, name), method) for package in (face, gensim.models))
     assert arguments(ours) == arguments(theirs)
+
+
+def test_gensim_s_first_line_trains_and_says_how():
+    from gensim.test.utils import common_texts
+
+    with pytest.warns(UserWarning, match="a text of 29 words is trained on without subsampling"):
+        model = face.Word2Vec(sentences=common_texts, vector_size=100, window=5, min_count=1, workers=4)
+    assert len(model.wv.most_similar("computer", topn=10)) == 10 and model.get_latest_training_loss() > 0
+    assert model.sample == 1e-3
 
 
 def test_callbacks_hear_of_every_epoch():

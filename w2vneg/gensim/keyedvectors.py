@@ -154,7 +154,7 @@ class KeyedVectors(Vectors):
         self, pairs, delimiter="\t", encoding="utf8", restrict_vocab=300000, case_insensitive=True, dummy4unknown=False
     ):
         """Compare cosines with human scores, as `Vectors`; the delimiter is seen from the first line."""
-        refused.unless(True, "files are UTF-8; convert it", encoding_is_utf8=_is_utf8(encoding))
+        refused.unless("utf8", "files are UTF-8; convert it", encoding=_plain(encoding))
         return super().evaluate_word_pairs(pairs, restrict_vocab, case_insensitive, dummy4unknown)
 
     def evaluate_word_analogies(  # type: ignore[override]
@@ -216,11 +216,11 @@ class KeyedVectors(Vectors):
         datatype=np.float32,
         no_header=False,
     ):
-        """Read word2vec's text or binary format, which are told apart by content, as is whether there is a header.
+        """Read word2vec's text or binary format; the content decides which, and whether there is a header.
 
         limit : int, optional, keep the first so many words
         """
-        refused.unless(True, "files are UTF-8; convert it", encoding_is_utf8=_is_utf8(encoding))
+        refused.unless("utf8", "files are UTF-8; convert it", encoding=_plain(encoding))
         refused.unless(np.float32, "vectors are float32; leave it out", datatype=datatype)
         found = Vectors.load(fname)
         counts = found.counts
@@ -230,5 +230,6 @@ class KeyedVectors(Vectors):
         return cls.of(Vectors(found.words[:limit], found.matrix[:limit], None if counts is None else counts[:limit]))
 
 
-def _is_utf8(encoding):
-    return encoding.lower().replace("-", "") == "utf8"
+def _plain(encoding):
+    """Return the name of an encoding without hyphens, in lower case."""
+    return encoding.lower().replace("-", "")

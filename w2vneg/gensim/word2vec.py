@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from .sentences import LineSentence
 
 _TRIM = "words are chosen by min_count and max_final_vocab, or by build_vocab_from_freq; leave it out"
 _COUNTED = "memory needs no such limit here; max_final_vocab limits the words that are kept"
+_SHORT = 1000  # words of a text that subsampling would leave nothing of
 _RUN = ("alpha", "min_alpha", "epochs", "workers", "seed")  # what may be changed before `train`
 _SHARED = (
     *_RUN,
@@ -178,7 +180,8 @@ class Word2Vec:
         return self._train(_corpus(corpus_iterable, corpus_file), callbacks)
 
     def _train(self, corpus, callbacks):
-        ours = self.ours.set_params(**{name: getattr(self, name) for name in _RUN})
+        subsample = 0 if self._is_short(corpus) else self.sample
+        ours = self.ours.set_params(subsample=subsample, **{name: getattr(self, name) for name in _RUN})
         begin = {"update": True} if self._grows else {"vocab": self._vocab, "init": ours.model}
         if hasattr(corpus, "vocab"):  # encoded by its own vocabulary
             begin = {}
@@ -189,6 +192,14 @@ class Word2Vec:
         call(callbacks, "on_train_end", self)
         tokens = next((row["tokens"] for row in reversed(ours.model.history) if row["event"] == "EpochDone"), 0)
         return tokens, tokens
+
+    def _is_short(self, corpus):
+        """Tell whether a text is too short for subsampling, which is said."""
+        n_words = sum(map(len, corpus)) if isinstance(corpus, list) else self.corpus_total_words
+        short = 0 < n_words < _SHORT and self.sample > 0
+        if short:
+            warnings.warn(f"a text of {n_words} words is trained on without subsampling", stacklevel=4)
+        return short
 
     @property
     def wv(self):
