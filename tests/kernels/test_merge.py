@@ -15,7 +15,8 @@ def merged(shared, copies, chunks=3, pulls=1e9, undamped=2):
     shared, copies = np.asarray(shared, np.float32), np.asarray(copies, np.float32)
     workers, n_private, dim = copies.shape
     replicated = np.concatenate([shared, copies.reshape(-1, dim)])
-    merge_round(replicated, n_private, workers, chunks, np.broadcast_to(np.float64(pulls), n_private).copy(), undamped)
+    pulls = np.broadcast_to(np.float64(pulls), n_private).copy()
+    merge_round([replicated], n_private, workers, chunks, [pulls], undamped)
     return replicated[: len(shared)], replicated[len(shared) :].reshape(copies.shape)
 
 

@@ -9,10 +9,10 @@ import functools
 
 import numpy as np
 
-from ..ground.jit import threads
+from ..ground.jit import launch, threads
 from ..kernels.groups import make_scratch
 from ..kernels.linalg import Rows, width_of
-from ..kernels.round import fill_round, merge_round, train_round
+from ..kernels.round import merge_round, reading, train_round
 from ..kernels.schedule import linear
 from .inmemory import InMemoryEngine
 
@@ -85,13 +85,14 @@ class LocalEngine(InMemoryEngine):
         each = 1.0 if self.inputs is not None and self.inputs.around else walk.mean_group
         return float(walk.centre_weights.sum()) * each * self._shares_of(name)
 
-    def pulls(self, name, work):
-        """Return how far work takes each row of a matrix to where it would settle, float64, (n_rows,), at least 0.
+    def pulls(self, name, work, which):
+        """Return how far work takes some rows of a matrix to where they would settle, float64, at least 0.
 
         work : float, pairs of one trainer, times the learning rate (of the model: a plug's rows are taken to settle as
             fast)
+        which : slice, of the rows
         """
-        return _PULL * work * self._shares[name]
+        return _PULL * work * self._shares[name][which]
 
     def _with_replicated(self, plug):
         """Let a plug that trains rows of its own train those that this engine keeps."""
@@ -105,21 +106,37 @@ class LocalEngine(InMemoryEngine):
 
     def run(self, round, alphas):
         epoch_key, keys = self._start_streams(round)
-        fill_round(self.plugs.source, round.blocks, epoch_key, self.tokens, self.ranges)
-        inputs, out = self._rows_in(), self._rows("vectors_out")
+        read = reading(self.plugs.source, round.blocks, epoch_key, self.tokens, self.ranges)
+        if self.plugs.sampler.batch_groups:
+            launch(read, self.workers)
+            read = None
         loss, pairs = 0.0, 0
         for ranges, part_alphas, batch in self._batches(alphas):
             self._refresh(ranges, (*keys, batch))
             more = train_round(
-                self.plugs, self.shape, self.scratches, inputs, out, self.tokens, ranges, part_alphas, self.rngs
+                self.plugs,
+                self.shape,
+                self.scratches,
+                self._inputs_seen,
+                self._out_seen,
+                self.tokens,
+                ranges,
+                part_alphas,
+                self.rngs,
+                read,
             )
             loss, pairs = loss + more[0], pairs + more[1]
         self.merge(alphas[0] * pairs / self.workers)
         self._composed = False
         return loss, pairs
 
-    def _rows_in(self):
-        """Return what each worker makes centres' vectors of, as `run_shard` takes it."""
+    @functools.cached_property
+    def _out_seen(self):
+        return self._rows("vectors_out")
+
+    @functools.cached_property
+    def _inputs_seen(self):
+        """What each worker makes centres' vectors of, as `run_shard` takes it."""
         if self.inputs is None:
             return self._rows("vectors_in")
         return list(zip(*map(self._rows, self.inputs.rows), strict=True))
@@ -158,6 +175,7 @@ class LocalEngine(InMemoryEngine):
         work : float, of one worker since the last merge, as `pulls` takes it
         """
         if self.n_private:
-            for name in self.trained:
-                pulls = self.pulls(name, work)[: self.n_private]
-                merge_round(self.replicated[name], self.n_private, self.workers, self.workers, pulls, self.undamped)
+            own = slice(self.n_private)
+            pulls = [self.pulls(name, work, own) for name in self.trained]
+            matrices = [self.replicated[name] for name in self.trained]
+            merge_round(matrices, self.n_private, self.workers, self.workers, pulls, self.undamped)

@@ -164,9 +164,7 @@ class Rank:
             Good until the next merge.
         """
         work = task.alphas[0] * sum(one.pairs for one in works) / self.n_ranks
-        pulls = {
-            name: np.ascontiguousarray(self.engine.pulls(name, work)[self.slot :: self.n_ranks]) for name in self._base
-        }
+        pulls = {name: self.engine.pulls(name, work, slice(self.slot, None, self.n_ranks)) for name in self._base}
 
         def unite(name, _, block, room):
             changes, together = room[:-1], room[-1]

@@ -10,13 +10,18 @@ from .shard import run_shard
 
 def fill_round(source, blocks, epoch_key, tokens, ranges):
     """Let each worker read its block: blocks and ranges int64 (workers, 2), tokens int32 (workers, capacity)."""
+    launch(reading(source, blocks, epoch_key, tokens, ranges), len(blocks))
+
+
+def reading(source, blocks, epoch_key, tokens, ranges):
+    """Return what lets a worker read its block, a callable of its number; arguments as those of `fill_round`."""
     epoch_key = np.uint64(epoch_key)
 
-    def work(worker):
+    def read(worker):
         lo, hi = blocks[worker]
         ranges[worker] = fill_block(source, lo, hi, epoch_key, tokens[worker]) if lo < hi else 0
 
-    launch(work, len(blocks))
+    return read
 
 
 @njit(loop=True)
@@ -25,7 +30,7 @@ def fill_block(source, lo, hi, epoch_key, tokens):
     return fill(source, lo, hi, epoch_key, tokens)
 
 
-def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rngs):
+def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rngs, read=None):
     """Let each worker train on ``tokens[worker, ranges[worker, 0]:ranges[worker, 1]]``; see `run_shard`.
 
     Parameters
@@ -34,6 +39,8 @@ def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rn
     scratches : list of Scratch; inputs, out : list of Rows
         Each worker's own, and both matrices as it sees them; `inputs` as `run_shard` takes them.
     alphas : float64, (workers, 2); rngs : uint64, (workers, 8), one cache line each; updated in place
+    read : callable of a worker's number, optional
+        What fills its tokens and its range first, on the same thread (see `reading`).
 
     Returns
     -------
@@ -41,6 +48,8 @@ def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rn
     """
 
     def work(worker):
+        if read is not None:
+            read(worker)
         first, last = ranges[worker]
         start, end = alphas[worker]
         rows = inputs[worker], out[worker]
@@ -51,8 +60,8 @@ def train_round(plugs, shape, scratches, inputs, out, tokens, ranges, alphas, rn
     return sum(losses), sum(pairs)
 
 
-def merge_round(replicated, n_private, workers, chunks, pulls, undamped=2):
-    """Bring the workers' copies of the first `n_private` rows together.
+def merge_round(matrices, n_private, workers, chunks, pulls, undamped=2):
+    """Bring the workers' copies of the first `n_private` rows of some matrices together.
 
     shared += damping · Σ_t (copy_t − shared), and every copy becomes the new shared row. One or two workers that
     touched a row: damping 1, as if one had done both's work. k > 2: one worker's work takes a row the part 1 − ρ of its
@@ -64,15 +73,16 @@ def merge_round(replicated, n_private, workers, chunks, pulls, undamped=2):
     Where two workers are damped as well, it is no less than how far their changes go different ways (see
     `kernels.exchange`): for rows that settle within a round, as those near the root of a tree do.
 
+    matrices : list of float32, (n_rows + workers * n_private, dim), shared rows first, then each worker's copies
     chunks : int, parts of the rows that are merged side by side
-    pulls : float64, (n_private,), at least 0
+    pulls : list of float64, (n_private,), at least 0; of each matrix
     undamped : int, so many workers' changes are summed; 2, or 1
     """
-    shared = replicated.shape[0] - workers * n_private
     bounds = [chunk * n_private // chunks for chunk in range(chunks + 1)]
 
     def merge(chunk):
-        _merge_rows(replicated, shared, n_private, workers, bounds[chunk], bounds[chunk + 1], pulls, undamped)
+        for matrix, pull in zip(matrices, pulls, strict=True):
+            _merge_rows(matrix, n_private, workers, bounds[chunk], bounds[chunk + 1], pull, undamped)
 
     launch(merge, chunks)
 
@@ -93,8 +103,8 @@ def combine_row(row, delta, touched, pull, agreement, undamped):
 
 
 @njit
-def _merge_rows(replicated, shared, n_private, workers, begin, end, pulls, undamped):
-    dim = replicated.shape[1]
+def _merge_rows(replicated, n_private, workers, begin, end, pulls, undamped):
+    shared, dim = replicated.shape[0] - workers * n_private, replicated.shape[1]
     delta = np.empty(dim, np.float32)
     for row in range(begin, end):
         delta[:] = np.float32(0.0)
