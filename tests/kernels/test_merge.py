@@ -91,12 +91,15 @@ def test_opposite_moves_cancel():
     assert shared.tolist() == [[1.0, 1.0]]
 
 
-def test_workers_have_copies_of_the_hottest_rows_only_and_more_than_two_short_rounds():
-    assert [private_rows(70_419, workers) for workers in (1, 2, 4, 16)] == [0, 8_000, 4_000, 1_000]
-    assert private_rows(3_000, 4) == 3_000
-    assert block_size(100_000_000, 2, 100.0, copies=True) == 400_000
-    assert [block_size(100_000_000, workers, 100.0, copies=True) for workers in (4, 16)] == [16_384, 4_096]
-    assert block_size(100_000_000, 4, 100.0) == 400_000
+def test_workers_have_copies_of_all_rows_where_they_are_few_else_of_the_hottest():
+    assert [private_rows(70_419, workers) for workers in (1, 2, 4, 16)] == [0, 500, 500, 500]
+    assert [private_rows(8_000, workers) for workers in (1, 2, 4)] == [0, 8_000, 500]
+
+
+def test_rounds_are_short_where_workers_have_copies_and_share_out_where_they_have_nothing_else():
+    assert [block_size(10**9, workers, 100.0) for workers in (1, 4)] == [400_000, 400_000]
+    assert [block_size(10**9, workers, 100.0, 500, 70_000) for workers in (2, 16)] == [65_536, 65_536]
+    assert [block_size(10**9, workers, 100.0, 900, 900) for workers in (2, 16)] == [32_768, 4_096]
 
 
 def exchanged(changes, pulls):

@@ -68,7 +68,7 @@ class RunOptions:
         "Rows of the most frequent words that each worker copies; merged after every round. 0 is plain Hogwild.",
         at_least=0,
         group="run",
-        default_text="16,000 / workers",
+        default_text="all of few, else 500",
     )
     bounded_steps: bool | None = option(
         None,

@@ -16,15 +16,16 @@ from ..kernels.round import merge_round, reading, train_round
 from ..kernels.schedule import linear
 from .inmemory import InMemoryEngine
 
-_COPIES = 16_000  # rows of a matrix that workers have copies of, all together
+_HOT = 500  # rows that each worker has copies of: in a Zipf vocabulary most of what two cores would fight for
+_COPIES = 16_000  # so few copies of all rows, together, are no burden, and a run repeats to the bit
 _PULL = 0.7  # by how much one pair at a learning rate of 1 takes a row to where it would settle, about
 
 
 def private_rows(n_vocab, workers):
-    """Choose H: the hottest rows. Merging more costs more time than the rarer ones, seldom shared at one moment, would
-    save.
-    """
-    return 0 if workers == 1 else min(n_vocab, _COPIES // workers)
+    """Choose H: all rows where they are few, else the hottest. Merging more would cost more than it saves."""
+    if workers == 1:
+        return 0
+    return n_vocab if n_vocab * workers <= _COPIES else min(n_vocab, _HOT)
 
 
 class LocalEngine(InMemoryEngine):

@@ -26,16 +26,20 @@ def keep_thresholds(counts, threshold):
     return (np.minimum(1.0, np.sqrt(ratio) + ratio) * 2.0**32).astype(np.uint64)
 
 
-_FRESH = 65_536  # tokens of a round in which more than two workers train their own copies of rows
+_FRESH = 65_536  # tokens after which workers learn what the others have made of rows that each has a copy of
 
 
-def block_size(n_tokens, workers, cost, copies=False):
+def block_size(n_tokens, workers, cost, n_private=0, n_rows=1):
     """Tokens per worker and round: a fraction of a second of work, at least 20 rounds an epoch unless one gets tiny.
 
     cost : float, rough nanoseconds per token
-    copies : bool, workers train their own copies of rows: more than two know too little of each other in long rounds
+    n_private, n_rows : int
+        Rows of which every worker has copies, of how many. With all of them a worker sees nothing of the others within
+        a round, and what all read in it counts, not what each does.
     """
-    most = _FRESH / workers if copies and workers > 2 else 400_000
+    most = 400_000
+    if n_private:
+        most = _FRESH / workers if n_private >= n_rows else _FRESH
     return int(max(100, min(0.15e9 / cost, most, max(1000, n_tokens / (20 * workers)))))
 
 

@@ -87,8 +87,8 @@ def _whole_data():
     )
 
 
-def _block(walk, config, cost, n_private, periods):
-    block = block_size(walk.n_positions, config.workers, cost, n_private > 0)
+def _block(walk, config, cost, n_private, n_rows, periods):
+    block = block_size(walk.n_positions, config.workers, cost, n_private, n_rows)
     return block if periods is None else even_block(walk.n_positions, periods * config.workers, block)
 
 
@@ -129,8 +129,9 @@ def _assemble_sampled(data, config, model, start, walk, periods):
         estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy, batch / groups)
     sampler_cost = SAMPLERS[config.sampler].cost(config, context)
     cost = _loop_cost(walk, config) + sampler_cost
-    n_private = _private_rows(config, sampler, max(len(data.vocab), len(counts)))
-    block = _block(walk, config, cost, n_private, periods)
+    n_rows = max(len(data.vocab), len(counts))
+    n_private = _private_rows(config, sampler, n_rows)
+    block = _block(walk, config, cost, n_private, n_rows, periods)
     if periods is None:
         block = max(block, sampler.batch_groups)
     plugs = sampler, weigher, loss
@@ -150,13 +151,12 @@ def _assemble_paths(data, config, model, start, walk, periods):
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
     shape = LoopSpec(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
     started = _begin(model, [inputs], start)
-    n_private = config.private_rows
-    if n_private is None:
-        n_private = private_rows(max(len(data.vocab), len(counts)), config.workers)
+    n_rows = max(len(data.vocab), len(counts))
+    n_private = private_rows(n_rows, config.workers) if config.private_rows is None else config.private_rows
     targets = walk.centre_weights if data.vocab_out is data.vocab else counts
     nodes = float(loss.touched(targets).sum())
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
-    block = _block(walk, config, cost, n_private, periods)
+    block = _block(walk, config, cost, n_private, n_rows, periods)
     plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
     return Assembly(engine, loss.loss_at_init(nodes), started)
@@ -204,13 +204,13 @@ def _check_together(config, loss, weigher, sampler):
         )
 
 
-def _private_rows(config, sampler, n_vocab):
+def _private_rows(config, sampler, n_rows):
     if sampler.batch_groups:
         if config.private_rows:
             raise ConfigError(NO_PRIVATE_ROWS)
         return 0
     if config.private_rows is None:
-        return private_rows(n_vocab, config.workers)
+        return private_rows(n_rows, config.workers)
     return config.private_rows
 
 
