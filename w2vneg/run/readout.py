@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..config.compatibility import is_of_paths
 from ..kernels.contexts import context_means
 from ..kernels.schedule import keep_thresholds
 from ..objectives.readout import DEFAULT, Trained, parse
@@ -34,13 +33,14 @@ def read_out(model, readout=None, spell=False, progress=None):
     """
     config = model.config
     chain = parse(readout or config.readout or DEFAULT)
-    chain.check(config.traversal, config.rectangular, is_of_paths(config))
+    chain.check(config.traversal, config.rectangular, config.loss.plug.paths)
     matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
     trained = Trained(*matrices, model.vocab.words, model.vocab.counts, model.contexts, spell, progress)
     vectors = chain.read(trained)
     if spell and chain.rows_as_trained and "grams_in" in model.extra:
         rows = model.best_matrix("grams_in")
-        return vectors, spellings_of(model.vocab, rows, config.minn, config.maxn, config.buckets)
+        own = config.inputs
+        return vectors, spellings_of(model.vocab, rows, own.minn, own.maxn, own.buckets)
     return vectors, chain.spellings
 
 
@@ -49,5 +49,5 @@ def look_at_contexts(model, corpus):
     config = model.config
     if not parse(config.readout or DEFAULT).needs_contexts:
         return
-    keep = keep_thresholds(model.vocab.counts, config.subsample or 0).astype(np.float64) / 2**32
+    keep = keep_thresholds(model.vocab.counts, getattr(config.source, "subsample", 0)).astype(np.float64) / 2**32
     model.contexts = context_means(*corpus.written(config), keep, model.best_matrix("vectors_out"), WINDOW)

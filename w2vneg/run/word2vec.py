@@ -293,7 +293,7 @@ class Word2Vec(Estimator, Recommender):
         targets = two_kinds and any(part.name == "out" for part in parts)
         if targets:
             words, counts = model.vocab_out.words, model.vocab_out.counts
-        noun = noun_of(model.origin.input.get("kind"), model.config.source, two_kinds, targets)
+        noun = noun_of(model.origin.input.get("kind"), model.config.source.name, two_kinds, targets)
         return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun)
 
     def plot_history(self) -> Any:
