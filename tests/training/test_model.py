@@ -18,14 +18,12 @@ FILES = [
     "config.json",
     "corpus.json",
     "extra.json",
-    "good.json",
     "history.jsonl",
     "law.json",
     "learned.npy",
     "log_noise.npy",
     "position.json",
     "run.toml",
-    "validation.json",
     "vectors_in.npy",
     "vectors_out.npy",
     "versions.json",
@@ -35,11 +33,9 @@ FILES = [
 ENDLESS = b'{"epoch": 0, "round": 0, "alpha_factor": 1, "pairs": 0, "loss_sum": 1' + b"0" * 400 + b"}"
 
 _MAY_BE_MISSING = {
-    "good.json",
     "law.json",
     "log_noise.npy",
     "run.toml",
-    "validation.json",
     "versions.json",
 }
 

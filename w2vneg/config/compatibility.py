@@ -7,7 +7,6 @@ instead, and comes before any work.
 from ..ground.errors import ConfigError
 from ..ground.option import flag_of, options_of
 from ..kernels.contracts import prepares_groups
-from ..objectives.losses import LOSSES
 from .objective import l2_strengths
 from .table import KINDS, table
 
@@ -26,39 +25,44 @@ _OF_NEGATIVES = {  # option of negatives -> value that may stand beside a loss w
 }
 
 
-def without_negatives(config, given):
-    """Return, as None, the options of negatives if the loss has none; ConfigError if one was given.
-
-    config : TrainConfig, with what the preset fills in; given : TrainConfig
-    """
-    loss = LOSSES[config.loss]
-    if loss.dense:
-        how, instead = "scores every word", "--loss sampled-softmax for a softmax over a few"
-    elif loss.paths:
-        how, instead = "decides along paths of a tree", "a loss that draws them, as --loss ns"
-    else:
-        return {}
-    for item in table().values():
-        value = given.get(item.name)
-        readers = item.metadata["readers"]
-        others = "loss" not in readers and readers.keys() & {"sampler", "weigher"}
-        if item.name == "private_rows" and not loss.dense:
-            continue
-        if (item.name in _OF_NEGATIVES or others) and value is not None and value != _OF_NEGATIVES.get(item.name):
-            raise ConfigError(
-                f"{flag_of(item, value)} has no effect with loss {config.loss!r}, which {how} and draws no negatives; "
-                f"leave it out, or take {instead}"
-            )
-    return dict.fromkeys(_OF_NEGATIVES.keys() - {"private_rows"})
+def without_negatives(loss):
+    """Return, as None, the options of negatives where a loss, a class, has none (dict)."""
+    return dict.fromkeys(_OF_NEGATIVES.keys() - {"private_rows"}) if loss.dense or loss.paths else {}
 
 
 def refuse_unread(plugs, given):
-    """Raise ConfigError if an option was given that none of the plugs reads; plugs : dict of kind -> options or None"""
+    """Raise ConfigError if an option was given that nobody reads.
+
+    plugs : dict of kind -> options or None, those that are chosen; given : TrainConfig
+    """
+    loss, sampled = plugs["loss"], plugs["sampler"] is not None
     read = {name for chosen in plugs.values() if chosen is not None for name in options_of(chosen.plug)}
     for name, item in table().items():
+        value = given.get(name)
+        if value is None:
+            continue
+        if not sampled and _is_of_negatives(item, loss.plug) and value != _OF_NEGATIVES.get(name):
+            raise ConfigError(_no_negatives(flag_of(item, value), loss))
         if name in given.plugs and name not in read:
             kind, readers = next(iter(item.metadata["readers"].items()))
-            raise ConfigError(_no_reader(flag_of(item, given.plugs[name]), kind, list(readers), plugs[kind]))
+            raise ConfigError(_no_reader(flag_of(item, value), kind, list(readers), plugs[kind]))
+
+
+def _is_of_negatives(item, loss):
+    readers = item.metadata["readers"]
+    if item.name == "private_rows":
+        return loss.dense
+    return item.name in _OF_NEGATIVES or ("loss" not in readers and readers.keys() & {"sampler", "weigher"})
+
+
+def _no_negatives(flag, loss):
+    how, instead = "scores every word", "--loss sampled-softmax for a softmax over a few"
+    if loss.plug.paths:
+        how, instead = "decides along paths of a tree", "a loss that draws them, as --loss ns"
+    return (
+        f"{flag} has no effect with loss {loss.name!r}, which {how} and draws no negatives; leave it out, or take "
+        f"{instead}"
+    )
 
 
 def _no_reader(flag, kind, readers, chosen):
@@ -67,7 +71,7 @@ def _no_reader(flag, kind, readers, chosen):
         return f"{flag} has no effect here: it is for {in_words(walks[name].data for name in readers)}; leave it out"
     who = f"{kind} {readers[0]} reads" if len(readers) == 1 else f"{_plural(kind)} {in_words(readers)} read"
     return (
-        f"{flag} has no effect with {kind} {chosen and chosen.name!r}: only {who} it; "
+        f"{flag} has no effect with {kind} {chosen.name!r}: only {who} it; "
         f"take --{kind} {readers[0]} or leave {flag} out"
     )
 
@@ -80,19 +84,6 @@ def in_words(names, last="and"):
     """Join names as a sentence does: a, b and c."""
     names = list(names)
     return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
-
-
-def own_negatives(config, given):
-    """Return what gives each pair negatives of its own where a preset shares them by windows and that cannot be."""
-    if config.share_negatives != "window" or given.share_negatives is not None:
-        return {}
-    ordered = getattr(config.source, "ordered", False)
-    fits = config.traversal.windows and not ordered and config.exclude != "window"
-    if fits and not config.inputs.plug.composes:
-        sampler, weigher = config.sampler.plug, config.weigher.plug
-        if sampler.context_free and not prepares_groups(weigher) and not weigher.parameters:
-            return {}
-    return {"share_negatives": "no"}
 
 
 def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
@@ -123,31 +114,42 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
         )
     if config.inputs.plug.around:
         _check_around(config, {"loss": loss, "weigher": weigher, "sampler": sampler})
-    if config.share_negatives == "window":
-        _check_window(config, weigher, sampler)
+    reason = no_window(config, weigher, sampler) if config.share_negatives == "window" else None
+    if reason is not None:
+        raise ConfigError(reason)
     if config.private_rows and config.sampler.plug.draws_ahead(config.sampler):
         raise ConfigError(NO_PRIVATE_ROWS)
 
 
-def _check_window(config, weigher, sampler):
-    """Refuse what cannot share negatives by a window: its pairs have several centres, and go both ways."""
+def no_window(config, weigher, sampler):
+    """Return why negatives cannot be shared by a window (str), whose pairs have several centres and go both ways; None
+    where they can.
+    """
     flag, instead = "--share-negatives window", "take --share-negatives centre or leave it out"
+    if config.inputs.plug.composes:
+        return f"{flag} is for centres with a row of their own, not for --inputs {config.inputs.name}; {instead}"
     if not config.traversal.windows:
-        raise ConfigError(f"{flag} is for text and baskets: a row of pairs is no window; {instead}")
+        return f"{flag} is for text and baskets: a row of pairs is no window; {instead}"
     if getattr(config.source, "ordered", False):
-        raise ConfigError(f"{flag} takes every pair from its other side, which --ordered forbids; {instead}")
+        return f"{flag} takes every pair from its other side, which --ordered forbids; {instead}"
     if not sampler.context_free:
-        raise ConfigError(
-            f"{flag} draws once for several centres, and sampler {config.sampler.name!r} draws for one; {instead}, or "
-            "choose --sampler popularity"
+        name = config.sampler.name
+        return (
+            f"{flag} draws once for several centres, and sampler {name!r} draws for one; {instead}, or choose "
+            "--sampler popularity"
         )
-    if prepares_groups(weigher if isinstance(weigher, type) else type(weigher)) or weigher.parameters:
-        raise ConfigError(f"{flag} has several centres, and weigher {config.weigher.name!r} looks at one; {instead}")
+    if prepares_groups(_class_of(weigher)) or weigher.parameters:
+        return f"{flag} has several centres, and weigher {config.weigher.name!r} looks at one; {instead}"
     if config.exclude == "window":
-        raise ConfigError(
+        return (
             f"--exclude window has no effect with {flag}, whose one positive is the word in the middle; take --exclude "
             "target"
         )
+    return None
+
+
+def _class_of(plug):
+    return plug if isinstance(plug, type) else type(plug)
 
 
 def check_logits(config):
@@ -179,11 +181,6 @@ def check_inputs(config):
             f"draws made ahead (--method exact or pool, --sampler kernel) look at the rows of centres, and {flag} "
             "has no such rows; take --sampler popularity or --method candidates, or leave it out"
         )
-    if config.share_negatives == "window":
-        raise ConfigError(
-            f"--share-negatives window is for centres with a row of their own, not for {flag}; take --share-negatives "
-            "centre or leave it out"
-        )
 
 
 def check_l2(config, given):
@@ -205,7 +202,7 @@ def _check_around(config, plugs):
     """Refuse plugs that look at the one centre, where several words make the vector."""
     flag = f"--inputs {config.inputs.name}"
     for kind, plug in plugs.items():
-        looks = kind == "weigher" and prepares_groups(plug if isinstance(plug, type) else type(plug))
+        looks = kind == "weigher" and prepares_groups(_class_of(plug))
         if looks or plug.needs_centre or any(not name.endswith("_out") for name in plug.parameters):
             raise ConfigError(
                 f"{kind} {getattr(config, kind).name!r} looks at the one centre of a group, and {flag} has several; "

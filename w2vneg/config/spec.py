@@ -7,7 +7,7 @@ import json
 import math
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ground.errors import ConfigError, InputError
 from ..ground.files.bounded import read_json
@@ -38,6 +38,14 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
     sampler: Any
     weigher: Any
     loss: Any
+
+    if TYPE_CHECKING:  # these are never left open
+        alpha: float
+        min_alpha: float
+        readout: str
+        l2: str
+        workers: int
+        min_count: int
 
     @property
     def traversal(self) -> Any:

@@ -18,7 +18,7 @@ from .compatibility import (
     check_l2,
     check_logits,
     check_plugs,
-    own_negatives,
+    no_window,
     refuse_unread,
     without_negatives,
 )
@@ -114,7 +114,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
             If a plug is not registered.
         """
         chosen, preset = self._with_preset(cores)
-        chosen = dataclasses.replace(chosen, **without_negatives(chosen, self))
+        chosen = dataclasses.replace(chosen, **without_negatives(KINDS["loss"][chosen.loss]))
         plugs = {kind: _options_of(chosen, kind) for kind in KINDS}
         refuse_unread(plugs, self)
         for kind in ("loss", "weigher", "sampler", "inputs"):
@@ -122,12 +122,13 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
                 plugs[kind] = plugs[kind].plug.normalise_options(plugs[kind], self)
         own = {item.name: getattr(chosen, item.name) for item in dataclasses.fields(RunSpec) if item.name not in KINDS}
         spec = RunSpec(**own, **plugs)
-        spec = dataclasses.replace(spec, **own_negatives(spec, self))
+        shared = spec.share_negatives == "window" and self.share_negatives is None  # where it can be
+        if shared and no_window(spec, spec.weigher.plug, spec.sampler.plug):
+            spec = dataclasses.replace(spec, share_negatives="no")
         check_inputs(spec)
         check_logits(spec)
         check_l2(spec, self)
         values = settle_ranks(spec, self)
-        assert spec.alpha is not None  # a preset has one
         if spec.min_alpha is None:
             values["min_alpha"] = spec.alpha / 10000
         if spec.l2_power is None and any(l2_strengths(spec.l2)):
@@ -141,7 +142,6 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
             signless = spec.absolute_softmax  # rows that belong together may point either way
             values["readout"] = DEFAULT if signless or of_paths else spec.traversal.readout
         spec = dataclasses.replace(spec, **values)
-        assert spec.alpha is not None and spec.min_alpha is not None and spec.readout is not None
         if spec.min_alpha > spec.alpha:
             raise ConfigError(f"min_alpha ({spec.min_alpha:g}) is above alpha ({spec.alpha:g}); lower it")
         parse(spec.readout).check(spec.traversal, spec.rectangular, of_paths)

@@ -214,12 +214,7 @@ def _read_position(path):
 
 def _read_origin(path):
     values = _read_json(path)
-    if isinstance(values, dict) and isinstance(values.get("sources"), list):  # folders of text from before items
-        files = values.pop("sources")
-        values["input"] = {"kind": "corpus", "files": files} if files else {}
     kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
-    if isinstance(values, dict):
-        values = {"output": "", "own_vocab": False, "begun": {}} | values  # folders from before they were kept
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     if not fits or any(type(values[name]) is not kind for name, kind in kinds.items()):
         raise InputError(f"{path}: not the origin of a run (expected {', '.join(kinds)})")
@@ -232,7 +227,7 @@ _EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # wha
 def _read_best(folder, matrices):
     """Return the `Best` of a run with these matrices, or None if it is evaluated on nothing."""
     path = folder / "validation.json"
-    values = _read_json(path) if path.exists() else None  # folders from before there was any do not have it
+    values = _read_json(path)
     if values is None:
         return None
     kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
@@ -259,7 +254,7 @@ def _are_figures(values):
 def _read_good(folder, matrices):
     """Return the `LastGoodState` of a run with these matrices, or None if its latest state is the one to go back to."""
     path = folder / "good.json"
-    if not path.exists() or _read_json(path) is None:  # folders from before there was any do not have it
+    if _read_json(path) is None:
         return None
     return LastGoodState(_read_position(path), _read_others(folder, "good", matrices))
 

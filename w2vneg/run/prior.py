@@ -149,7 +149,7 @@ def gentler(model: Model, given: dict[str, Any]) -> dict[str, Any]:
     if model.known is None:
         return {}
     config = model.config
-    assert config.alpha is not None and config.epochs is not None
+    assert config.epochs is not None
     alpha = preset_of(config.preset or config.loss.name, config.traversal.of_words).values["alpha"] / 5
     epochs = max(1, round(epochs_over(model.known.nnz) / 20))
     chosen = {"alpha": min(config.alpha, alpha), "epochs": min(config.epochs, epochs)}

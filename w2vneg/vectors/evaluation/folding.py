@@ -197,7 +197,7 @@ class _Loss(NamedTuple):
             factor, log_noise = settled(model)
         except ConfigError:  # not known
             factor, log_noise = 1.0, None
-        strength = l2_strengths(config.l2 or "0")[0]
+        strength = l2_strengths(config.l2)[0]
         if strength:
             mean, precision, power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
         else:
