@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from w2vneg import TrainConfig, Word2Vec
 from w2vneg.config.synonyms import GENSIM, GENSIM_METHODS
+from w2vneg.config.table import options_of_users
 from w2vneg.data.sources import TRAVERSALS, Traversal
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.option import option
 from w2vneg.objectives.presets import PRESETS
-from w2vneg.run.estimator import options_of_users
 
 GIVEN = {"loss": "relaxed", "dim": 30, "alpha": 1, "degeneracy": [1, 2.5], "temp": "inf", "share_negatives": True}
 

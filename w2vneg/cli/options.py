@@ -146,10 +146,9 @@ class GroupedCommand(click.Command):
         takes = getattr(self.callback, "config_options", None)
         if takes is None:
             return []
-        from ..config.table import table
+        from ..config.table import options_of_users
 
-        items = [item for item in table().values() if item.metadata["group"] is not None]
-        return [_option_of_config(item) for item in items if takes(item)]
+        return [_option_of_config(item) for item in options_of_users() if takes(item)]
 
     def parse_args(self, ctx, args):
         from .runfile import take_run_options

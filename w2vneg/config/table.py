@@ -58,6 +58,11 @@ def table():
     return found
 
 
+def options_of_users():
+    """Return the options that are given by name, not settled by what is read: list of dataclasses.Field."""
+    return [item for item in table().values() if item.metadata["group"] is not None]
+
+
 def _renew():
     """Refuse a plug whose options do not go with the others', as soon as it is registered."""
     table.cache_clear()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,13 +34,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, repr=False)
 class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
-    """The options that a training run is asked for: those of every run, and by their names those of all plugs.
+    """The options that a training run is asked for: those of every run as attributes, those of plugs by `get`.
 
     An option left at None is filled in by `resolved`. `dataclasses.replace` changes some.
-
-    Attributes
-    ----------
-    plugs : dict of str -> value, the options of plugs that were given
 
     Raises
     ------
@@ -49,24 +44,27 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
         If a value is out of range, or there is no such option.
     """
 
-    plugs: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    plugs: dict[str, Any] = field(hash=False)  # the options of plugs that were given
 
-    def __init__(self, *, plugs: Mapping[str, Any] | None = None, **values: Any) -> None:
-        known, values = table(), {**(plugs or {}), **values}
+    def __init__(self, **values: Any) -> None:
+        known, values = table(), values.pop("plugs", {}) | values  # `dataclasses.replace` gives what was given before
         unknown = values.keys() - known.keys()
         if unknown:
             name = min(unknown)
             raise ConfigError(f"unknown option {name!r}{hint_for(name, list(known))}")
-        checked_values = {name: checked(item, values.get(name, item.default)) for name, item in known.items()}
-        of_plugs = {name: checked_values.pop(name) for name, item in known.items() if item.metadata["readers"]}
-        for name, value in checked_values.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "plugs", {name: value for name, value in of_plugs.items() if value is not None})
+        plugs: dict[str, Any] = {}
+        for name, item in known.items():
+            value = checked(item, values.get(name, item.default))
+            if not item.metadata["readers"]:
+                object.__setattr__(self, name, value)
+            elif value is not None:
+                plugs[name] = value
+        object.__setattr__(self, "plugs", plugs)
         if self.source not in TRAVERSALS and self.plugin is None:
             raise ConfigError(f"unknown source {self.source!r}{did_you_mean(self.source, TRAVERSALS)}")
 
     def get(self, name: str) -> Any:
-        """Return what was asked for by a flat name, an option of the run or of a plug; None if it was left open."""
+        """Return an option by its name, of the run or of a plug; None if it was left open."""
         return self.plugs.get(name, getattr(self, name, None))
 
     def __repr__(self):
@@ -93,7 +91,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
             raise ConfigError(f"{place}{error}") from error
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the options by name as values that JSON can hold: weights as a list, an infinite number as "inf"."""
+        """Return all options as values that JSON can hold: weights as a list, an infinite number as "inf"."""
         return as_json({name: self.get(name) for name in table()})
 
     @property
@@ -104,14 +102,8 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
     def resolved(self, cores: int = 1) -> RunSpec:
         """Return the run with nothing left open but what a plug decides (`margin`, …) and `private_rows`.
 
-        The loss becomes that of the preset, whose name `preset` keeps; what the chosen plugs do not read is None.
-
-        Raises
-        ------
-        ConfigError
-            If an option was given that no chosen plug reads, or options do not go together.
-        UnknownNameError
-            If a plug is not registered.
+        The loss becomes that of the preset, whose name `preset` keeps. ConfigError for an option that no chosen plug
+        reads, a plug that is not registered, or options that do not go together.
         """
         chosen, preset = self._with_preset(cores)
         chosen = dataclasses.replace(chosen, **without_negatives(KINDS["loss"][chosen.loss]))

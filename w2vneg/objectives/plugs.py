@@ -115,7 +115,7 @@ class Plug(metaclass=PlugType, base=True):
 
     @classmethod
     def normalise_options(cls, options, given):
-        """Return the options with None for those that others make idle, or those of another plug that stands for it.
+        """Return the options, None for those that others make idle; or those of another plug that stands for it.
 
         options : Options, with defaults filled in; given : TrainConfig, whose `get` tells what the user said
         Raises ConfigError where given options exclude each other.
@@ -204,7 +204,7 @@ class Sampler(Plug, base=True):
 
     @classmethod
     def max_negatives(cls, negatives):
-        """Return the places of each set of so many negatives (int); more if the number of draws varies."""
+        """Return the places of a set of so many negatives (int); more if draws vary in number."""
         return negatives
 
     @classmethod

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..config import TrainConfig
 from ..config.synonyms import from_gensim
-from ..config.table import table
+from ..config.table import options_of_users, table
 from ..ground.errors import ConfigError
 from ..objectives.plugins import absolute_plugins, load_plugins
 
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     Self = TypeVar("Self", bound="Estimator")
-
-
-def options_of_users():
-    """Return the options that are given by name, not settled by what is read: list of dataclasses.Field."""
-    return [item for item in table().values() if item.metadata["group"] is not None]
 
 
 def with_options(config, options):

@@ -5,7 +5,7 @@ It says what is computed, never where that is written.
 
 import os
 
-from ..config.table import table
+from ..config.table import options_of_users, table
 from ..config.toml import to_toml
 
 RUN_FILE = "run.toml"
@@ -50,9 +50,9 @@ def _data(model, folder):
 
 def _options(config):
     """Return the options of a resolved configuration by which it comes about again."""
-    settled = {name for name, item in table().items() if item.metadata["group"] is None}
-    values = {name: value for name, value in config.as_dict().items() if name not in settled}
-    return values | {"loss": config.preset or config.loss.name}
+    values = config.as_dict() | {"loss": config.preset or config.loss.name}
+    settled = table().keys() - {item.name for item in options_of_users()}
+    return {name: value for name, value in values.items() if name not in settled}
 
 
 def _by_a_set(best):
