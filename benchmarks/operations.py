@@ -42,7 +42,7 @@ def work_of(config, n_vocab, pairs, groups):
 
     Parameters
     ----------
-    config : TrainConfig, resolved
+    config : RunSpec
     n_vocab : int, targets
     pairs, groups : float, positives and centres trained
 
@@ -51,28 +51,28 @@ def work_of(config, n_vocab, pairs, groups):
     Work or None
         None where no formula is known (the kernel sampler).
     """
-    d = config.dim
-    if config.loss == "softmax":
+    d, own = config.dim, config.sampler
+    if config.loss.name == "softmax":
         return Work(6.0 * d * n_vocab * groups, 0.0)
-    if config.sampler == "kernel":
+    if own.name == "kernel":
         return None
     draws = config.negatives * (groups if config.share_negatives == "centre" else pairs)
     targets = pairs + draws
     dots, updates, fresh = 2.0 * d * targets, 4.0 * d * targets, 0.0
-    if config.sampler in ("boltzmann", "selfplay"):
-        if config.method in ("exact", "pool"):
-            dots += 2.0 * d * n_vocab * groups / (config.visits if config.method == "pool" else 1.0)
+    if own.name in ("boltzmann", "selfplay"):
+        if own.method in ("exact", "pool"):
+            dots += 2.0 * d * n_vocab * groups / (own.visits if own.method == "pool" else 1.0)
         else:
-            dots = 2.0 * d * (config.candidates * groups + pairs)
-            fresh = groups * (config.candidates if config.method == "sir" else min(config.replaced, config.candidates))
-    elif config.sampler == "dns":
-        dots = 2.0 * d * (config.candidates * draws + pairs)
-        fresh = config.candidates * draws
+            dots = 2.0 * d * (own.candidates * groups + pairs)
+            fresh = groups * (own.candidates if own.method == "sir" else min(own.replaced, own.candidates))
+    elif own.name == "dns":
+        dots = 2.0 * d * (own.candidates * draws + pairs)
+        fresh = own.candidates * draws
     rows = groups + targets
     if config.share_negatives == "window":  # the words around, the one in their middle, its negatives
         rows = pairs + (1 + config.negatives) * groups
     operations, moved = dots + updates, 8.0 * d * rows + 4.0 * d * fresh
-    if config.weigher == "discriminator":
+    if config.weigher.name == "discriminator":
         operations += 6.0 * d * targets
         moved += 8.0 * d * (groups + targets)
     return Work(operations, moved)

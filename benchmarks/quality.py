@@ -14,7 +14,6 @@ from w2vneg.config import TrainConfig
 from w2vneg.ground.errors import ConfigError, did_you_mean
 from w2vneg.kernels.contexts import context_means
 from w2vneg.kernels.schedule import keep_thresholds
-from w2vneg.objectives.losses import LOSSES
 from w2vneg.objectives.presets import PRESETS
 from w2vneg.objectives.readout import Trained, parse
 from w2vneg.objectives.readout.context import WINDOW
@@ -228,7 +227,7 @@ class Evaluator:
             raise KeyboardInterrupt  # a part of a run is no measurement
         vectors = Vectors(model.vocab.words, model.vectors_in, model.vocab.counts)
         pairs = sum(event["pairs"] for event in model.history if event["event"] == "EpochDone")
-        of_words = not LOSSES[model.config.loss].paths  # else rows of the output matrix are no words'
+        of_words = not model.config.loss.plug.paths  # else rows of the output matrix are no words'
         return vectors, model.vectors_out if of_words else None, model.config.alpha, seconds, pairs
 
     def _rival(self, name, alpha, seed, folder, common):

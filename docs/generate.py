@@ -1,6 +1,5 @@
 """Write options.md, commands.md, api.md, and tables of other pages, from the code: ``python docs/generate.py``."""
 
-import dataclasses
 import inspect
 import re
 from copy import copy
@@ -19,8 +18,8 @@ _API = {  # heading -> modules.names, as users import them
 
 def options_page():
     """Return docs/options.md (str): options of `w2vneg train`, by section, and those of what is read."""
-    from w2vneg import TrainConfig
     from w2vneg.cli.options import SECTIONS, place_of
+    from w2vneg.config.table import options_of_users
     from w2vneg.data.sources import SOURCES, options_of, readers_of
 
     lines = [
@@ -33,7 +32,7 @@ def options_page():
         "",
         "## Options of training",
     ]
-    fields = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
+    fields = options_of_users()
     for section in SECTIONS:
         items = [item for item in fields if place_of(item)[0] == section]
         if items:
@@ -76,12 +75,12 @@ def _range(about):
 
 def commands_page():
     """Return docs/commands.md (str): the help of every command, without what options.md has or `train` has already."""
-    from w2vneg import TrainConfig
     from w2vneg.cli import cli
     from w2vneg.cli.options import HELP_ALL, GroupedCommand
+    from w2vneg.config.table import table
     from w2vneg.data.sources import SOURCES, options_of
 
-    known = {*SOURCES, *(item.name for item in dataclasses.fields(TrainConfig)), "help_all"}
+    known = {*SOURCES, *table(), "help_all"}
     known.update(name for kind in SOURCES for name in options_of(kind))
     of_train = set()  # what its flags say
     lines = [

@@ -22,10 +22,7 @@ from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
 from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.pairs import ListedPairs
 from w2vneg.kernels.schedule import linear
-from w2vneg.objectives.losses import LOSSES
-from w2vneg.objectives.samplers import SAMPLERS
 from w2vneg.objectives.samplers.everything import Everything
-from w2vneg.objectives.weighers import WEIGHERS
 from w2vneg.run.model import Model
 
 from . import STUDIES, Study, declare
@@ -106,9 +103,9 @@ def train_on(centres, targets, config, full_softmax=False, size=GRID):
     vocab = Vocabulary([f"row{j:03}" for j in range(size)], np.bincount(targets, minlength=size))
     n = size if full_softmax else config.negatives
     context = RunContext(vocab.counts, config.dim, 1, n)
-    sampler = Everything() if full_softmax else SAMPLERS[config.sampler].from_options(config, context)
-    weigher = WEIGHERS[config.weigher].from_options(config, context)
-    loss = LOSSES[config.loss].from_options(config, context)
+    sampler = Everything() if full_softmax else config.make("sampler", context)
+    weigher = config.make("weigher", context)
+    loss = config.make("loss", context)
     model = Model.fresh(vocab, config)
     model.extra = {name: getattr(weigher, name) for name in weigher.parameters}
     ones = np.ones(len(centres), np.int32)

@@ -9,7 +9,6 @@ from w2vneg.ground.jit import njit
 from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.contracts import step
 from w2vneg.kernels.functions import exp_into
-from w2vneg.objectives.losses import LOSSES
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -53,4 +52,4 @@ class Noise(NamedTuple):
 def loss_of(name, counts, independent=False, **options):
     """Return the loss `name` for classes with these counts (int64, (n_classes,)) and draws of this kind."""
     config = TrainConfig(loss=name, **options).resolved()
-    return LOSSES[name].from_options(config, RunContext(counts, sampler=Noise(independent)))
+    return config.make("loss", RunContext(counts, sampler=Noise(independent)))

@@ -13,7 +13,6 @@ from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.contracts import draw, log_prob, open_sampler, prescore
 from w2vneg.kernels.cooccurrence import pair_counts
 from w2vneg.kernels.linalg import Rows
-from w2vneg.objectives.samplers import SAMPLERS
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 compiled_only = pytest.mark.skipif(SLOW, reason="too many draws for plain Python")
@@ -64,7 +63,7 @@ def make(name, counts=COUNTS, max_draws=10, workers=1, **options):
     """Return a sampler made as the trainer makes it."""
     config = TrainConfig(sampler=name, **options).resolved()
     neighbours = (lambda: pair_counts(*TEXT, V, 1)) if len(counts) == V else None
-    return SAMPLERS[config.sampler].from_options(config, RunContext(counts, DIM, workers, max_draws, neighbours))
+    return config.make("sampler", RunContext(counts, DIM, workers, max_draws, neighbours))
 
 
 def boltzmann(method="rolling", temp=1.0, degeneracy="uniform", **options):

@@ -81,8 +81,9 @@ def take_step_at(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weight
 
 def of(name):
     case = CASES[name]
-    options = TrainConfig(loss=case.loss, **({"exclude": "none"} | case.options)).resolved()
-    return LOSSES[case.loss].from_options(options, case.setting)
+    exclude = {} if LOSSES[case.loss].needs_exclusion else {"exclude": "none"}
+    options = TrainConfig(loss=case.loss, **exclude, **case.options).resolved()
+    return options.make("loss", case.setting)
 
 
 def ask(loss, logits, weights=None, log_q=None, seed=0):

@@ -1,6 +1,8 @@
-"""Files of each source, encoded with the options of the source and of the vocabulary in one call."""
+"""Files of each source, encoded with the options of the source and of the vocabulary in one call; model folders."""
 
+import json
 from functools import partial
+from pathlib import Path
 
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.sources import options_of
@@ -18,3 +20,12 @@ encode_cooccurrence = partial(encode, "cooccurrence")
 encode_edges = partial(encode, "edges")
 encode_pairs = partial(encode, "pairs")
 encode_ratings = partial(encode, "ratings")
+
+
+def change_options(folder, **changes):
+    """Give options of the run in a model folder's config.json other values; return them all (dict)."""
+    path = Path(folder, "config.json")
+    values = json.loads(path.read_text("utf-8"))
+    values["run"] |= changes
+    path.write_text(json.dumps(values), "utf-8")
+    return values

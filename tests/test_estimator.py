@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from w2vneg import TrainConfig, Word2Vec
 from w2vneg.config.synonyms import GENSIM, GENSIM_METHODS
+from w2vneg.config.table import options_of_users
 from w2vneg.data.sources import TRAVERSALS, Traversal
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.option import option
 from w2vneg.objectives.presets import PRESETS
-from w2vneg.run.estimator import options_of_users
 
 GIVEN = {"loss": "relaxed", "dim": 30, "alpha": 1, "degeneracy": [1, 2.5], "temp": "inf", "share_negatives": True}
 
@@ -50,7 +50,7 @@ def test_params_are_read_set_and_cloned():
     copy = clone(word2vec)
     assert copy is not word2vec and copy.get_params() == params and copy.model is None
     assert copy.set_params(dim=40, window=2) is copy
-    assert (copy.config.dim, copy.config.window, word2vec.config.dim) == (40, 2, 30)
+    assert (copy.config.dim, copy.config.get("window"), word2vec.config.dim) == (40, 2, 30)
     assert clone(copy).config == copy.config
     assert Word2Vec(**params).config == word2vec.config
     assert word2vec.get_params(deep=False) == params

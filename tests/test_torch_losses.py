@@ -10,7 +10,6 @@ from loss_cases import CASES, N_VOCAB, ask, example, of, off_kinks
 
 from w2vneg.config import TrainConfig
 from w2vneg.ground.registry import RunContext
-from w2vneg.objectives.weighers import WEIGHERS
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "w2vneg[torch]"')
 
@@ -82,7 +81,7 @@ def test_gradients_are_those_of_compiled_code(name):
 def test_weights_are_those_of_the_oracle(name):
     context = RunContext(np.arange(N_VOCAB, 0, -1))
     options = TrainConfig(loss="relaxed", weigher=name, sampler="popularity").resolved()
-    weigher = WEIGHERS[name].from_options(options, context)
+    weigher = options.make("weigher", context)
     for seed in range(3):
         logits, _, log_q = example(9, seed)
         counted = np.array([True, False] + [True] * 8)

@@ -174,10 +174,10 @@ def _check_row(name, plugs, n, excluded, alpha):
 
     config = TrainConfig(loss=name).resolved()
     told = [part.strip().split()[0] for part in re.sub(r"\([^)]*\)|, .*", "", plugs).split("×")]
-    weigher = () if config.weigher in (None, "none") else (config.weigher,)
-    assert told == [config.loss, *((config.sampler,) if config.sampler else ()), *weigher], name
+    plugs = [chosen.name for chosen in (config.loss, config.sampler, config.weigher) if chosen is not None]
+    assert told == [plug for plug in plugs if plug != "none"], name
     assert (n, excluded, alpha) == (str(config.negatives or ""), config.exclude or "", config.alpha), name
     if exponent := re.search(r"a = ([\d.]+)", plugs):
-        assert float(exponent[1]) == config.noise_exponent, name
+        assert float(exponent[1]) == config.sampler.noise_exponent, name
     if temp := re.search(r"T = ([\d.]+)", plugs):
-        assert float(temp[1]) == config.temp, name
+        assert float(temp[1]) == config.sampler.temp, name

@@ -15,10 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from planted import as_text, same_topic, two_topics
+from reading import change_options
 
 import w2vneg
 from w2vneg import Vectors, Vocabulary, Word2Vec
 from w2vneg.cli import progress
+from w2vneg.config.spec import FORMAT
 from w2vneg.data.inputs import Input
 from w2vneg.ground.events import RoundDone
 from w2vneg.ground.files import atomic, locks
@@ -173,8 +175,8 @@ def test_the_model_folder(train, folder):
     plain |= {"validation.json", "good.json", "run.toml", "law.json", "log_noise.npy"}
     assert set(os.listdir("deep/model")) == plain | {"vectors_in.npy", "vectors_out.npy"}
     config = json.loads(Path("deep/model/config.json").read_text("utf-8"))
-    expected = {"loss": "ns", "sampler": "popularity", "negatives": 5, "private_rows": 3}
-    assert {name: config[name] for name in expected} == expected
+    assert (config["format"], config["loss"]["name"], config["run"]["private_rows"]) == (FORMAT, "ns", 3)
+    assert config["sampler"] == {"name": "popularity", "noise_exponent": 0.75}
     history = [json.loads(line) for line in Path("deep/model/history.jsonl").read_text("utf-8").splitlines()]
     assert [record["epoch"] for record in history] == [1, 2]
     assert json.loads(Path("deep/model/versions.json").read_text("utf-8"))["w2vneg"] == w2vneg.__version__
@@ -398,9 +400,7 @@ def test_divergence_is_one_sentence_and_writes_nothing(train, folder):
 def test_divergence_leaves_the_last_good_epoch_in_the_model_folder(train, folder, run_cli):
     assert train("--save-model", "model").code == 0
     before = Path("model/vectors_in.npy").read_bytes()
-    config = json.loads(Path("model/config.json").read_text("utf-8"))
-    config |= {"epochs": 4, "alpha": 1e6, "min_alpha": 1e6, "bounded_steps": False}
-    Path("model/config.json").write_text(json.dumps(config))
+    change_options("model", epochs=4, alpha=1e6, min_alpha=1e6, bounded_steps=False)
     Path("vectors.txt").unlink()
     result = run_cli("train", "--corpus", "corpus.txt", "--resume", "model")
     assert_one_message(result, "training diverged 6 times")
@@ -677,13 +677,12 @@ def test_ctrl_c_and_resume(folder, run_cli):
     assert np.array_equal(Vectors.load("vectors.txt").matrix, Vectors.load("model").matrix)
     assert model.position.epoch >= 1
     assert model.history[-1]["event"] == "Interrupted"
-    config = json.loads(Path("model/config.json").read_text("utf-8"))
-    config["epochs"] = model.position.epoch + 1  # a million would take a while
-    Path("model/config.json").write_text(json.dumps(config))
+    epochs = model.position.epoch + 1  # a million would take a while
+    change_options("model", epochs=epochs)
     resumed = run_cli("train", "--corpus", "corpus.txt", "--resume", "model")
     assert resumed.code == 0
-    assert f"epoch {config['epochs']}/{config['epochs']}: " in resumed.err
-    assert Model.load("model").position.epoch == config["epochs"]
+    assert f"epoch {epochs}/{epochs}: " in resumed.err
+    assert Model.load("model").position.epoch == epochs
     assert same_topic(Vectors.load("vectors.txt")) >= 0.95
 
 

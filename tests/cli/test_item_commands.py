@@ -296,7 +296,7 @@ def test_encoded_data_know_what_they_are(folder):
     histories = encode_input(Input("baskets", "baskets.txt"))
     word2vec = Word2Vec(dim=4, epochs=1, workers=1, pairs_per_item=11)
     word2vec.fit(histories)
-    assert (word2vec.model.config.source, word2vec.model.history[-1]["pairs"]) == ("baskets", 20 * 12 * 11)
+    assert (word2vec.model.config.source.name, word2vec.model.history[-1]["pairs"]) == ("baskets", 20 * 12 * 11)
     pairs = encode_input(Input("pairs", "seen.tsv", rectangular=True))
     found = tune(
         pairs, TrainConfig(dim=4, epochs=1, workers=1), [{"pairs_per_epoch": 5}], make_validation("seen.tsv", pairs)

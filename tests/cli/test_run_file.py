@@ -9,6 +9,7 @@ from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
+from w2vneg.config.table import options_of_users
 from w2vneg.config.toml import to_toml
 from w2vneg.ground.errors import W2vnegError
 from w2vneg.objectives.presets import PRESETS
@@ -118,7 +119,7 @@ def test_the_options_of_every_preset_come_about_again_from_what_is_written():
                 except W2vnegError:
                     continue  # the data or the loss have no such inputs
                 values = resolved.as_dict()
-                names = [item.name for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
+                names = [item.name for item in options_of_users()]
                 given = {key: values[key] for key in names if values[key] is not None} | {"loss": resolved.preset}
                 again = dataclasses.replace(TrainConfig.from_mapping(given), source=source).resolved()
                 assert again == resolved, (name, source, inputs)

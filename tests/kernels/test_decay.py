@@ -213,7 +213,7 @@ def test_users_and_items_get_the_objective_of_lists_and_epochs_by_their_pairs():
     word2vec = Word2Vec(dim=4, workers=1)
     word2vec.fit(Input("pairs", PAIRS, rectangular=True))
     config = word2vec.model.config
-    assert (config.preset, config.loss, config.sampler, config.epochs) == ("top-n", "css", "uniform", 100)
+    assert (config.preset, config.loss.name, config.sampler.name, config.epochs) == ("top-n", "css", "uniform", 100)
     assert not config.bounded_steps and config.l2 == "1.44,0.55"
     word2vec.fit(Input("pairs", PAIRS, rectangular=False))
     assert word2vec.model.config.preset == "us"

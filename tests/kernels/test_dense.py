@@ -17,7 +17,6 @@ from w2vneg.kernels.contracts import log_prob, open_sampler
 from w2vneg.kernels.dense import BoltzmannLaw, Drawn, draws, exact_draws
 from w2vneg.kernels.dense.blas import TILE
 from w2vneg.kernels.linalg import Rows
-from w2vneg.objectives.samplers import SAMPLERS
 from w2vneg.objectives.samplers._exact import BoltzmannExact
 
 
@@ -216,7 +215,7 @@ def test_a_pool_draws_for_all_visits_of_a_centre_from_its_distribution():
     counts = np.sort(np.random.default_rng(2).integers(1, 1000, len(vectors_out)))[::-1]
     context = RunContext(counts, dim=vectors_out.shape[1], workers=2, max_draws=8)
     options = TrainConfig(loss="pbs", temp=2.0, method="pool", visits=8.0, share_negatives="centre").resolved()
-    sampler = SAMPLERS["boltzmann"].from_options(options, context)
+    sampler = options.make("sampler", context)
     assert sampler.batch_groups == 8 * len(vectors_in) // 2
     centres = np.random.default_rng(3).choice([4, 9], (2, sampler.batch_groups)).astype(np.int32)
     sampler.refresh(vectors_in, vectors_out, centres, 7)
@@ -232,5 +231,5 @@ def test_a_pool_draws_for_all_visits_of_a_centre_from_its_distribution():
 def test_a_pools_memory_is_bounded():
     context = RunContext(np.ones(100_000), dim=4, workers=2, max_draws=100)
     options = TrainConfig(loss="relaxed", method="pool", visits=1e6).resolved()
-    sampler = SAMPLERS["boltzmann"].from_options(options, context)
+    sampler = options.make("sampler", context)
     assert sampler.ids.nbytes + sampler.log_q.nbytes <= 2**28

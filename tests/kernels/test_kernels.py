@@ -19,6 +19,7 @@ from scripted import Scripted
 
 from w2vneg.config import TrainConfig
 from w2vneg.ground.jit import njit, prefetch
+from w2vneg.ground.registry import RunContext
 from w2vneg.kernels.alias import alias_draw, alias_table
 from w2vneg.kernels.contracts import fill
 from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
@@ -39,8 +40,6 @@ from w2vneg.kernels.rng import kept_at, mix, next_below, next_bits, next_unit
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.simd.lanes import weigh_lanes
 from w2vneg.kernels.walk import TextWindows
-from w2vneg.objectives.losses import LOSSES
-from w2vneg.objectives.weighers import WEIGHERS
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 DRAWS = 20_000 if SLOW else 400_000
@@ -510,7 +509,8 @@ EXCLUSIONS = {False: ExcludeNone, True: ExcludeTarget}
 
 def plugs_of(source, sampler, loss, weigher="none", exclude=False):
     options = TrainConfig(loss=loss, weigher=weigher).resolved()
-    weigher, loss = WEIGHERS[weigher].from_options(options, None), LOSSES[loss].from_options(options, None)
+    context = RunContext(np.ones(2))
+    weigher, loss = options.make("weigher", context), options.make("loss", context)
     return Plugs(source, sampler, weigher, loss, EXCLUSIONS[exclude]())
 
 

@@ -10,7 +10,7 @@ from planted import same_topic, two_topics
 from test_bags import toy_grams
 from test_kernels import assert_seen, replicated, stream, toy_run
 
-from w2vneg import Vectors, Word2Vec
+from w2vneg import TrainConfig, Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.registry import RunContext, Sharing
@@ -22,7 +22,6 @@ from w2vneg.kernels.shard import run_shard
 from w2vneg.objectives.inputs.row import Row
 from w2vneg.objectives.inputs.subwords import Subwords
 from w2vneg.objectives.inputs.window import Window
-from w2vneg.objectives.losses import LOSSES
 from w2vneg.objectives.losses.hierarchical import Hierarchical
 from w2vneg.objectives.samplers._nothing import Nothing
 from w2vneg.objectives.weighers.none import Unweighted
@@ -253,7 +252,7 @@ def test_diagnosis_is_refused_and_letters_are_not():
 
 def test_rows_of_frequent_nodes_are_found_in_front():
     counts = np.array(COUNTS["zipf"])
-    loss = LOSSES["hierarchical"].from_options(None, RunContext(counts, 8, 1))
+    loss = TrainConfig(loss="hierarchical").resolved().make("loss", RunContext(counts, 8, 1))
     touched = loss.touched(counts)
     assert touched[0] == pytest.approx(1) and touched[-1] == 0 and (np.diff(touched) <= 1e-12).all()
     mean = sum(n * len(path) for n, path in zip(counts, paths_of(*loss), strict=True)) / counts.sum()

@@ -258,9 +258,8 @@ def test_coefficients_of_css_lie_within_one_over_a_million_cases(name):
 @pytest.mark.parametrize("name", ["relaxed", "sampled-softmax", "large-vocab", "css", "importance"])
 def test_a_penalty_on_a_fraction_of_the_pairs_has_the_expectation_of_one_on_all(name):
     def make(text):
-        return LOSSES[name].from_options(
-            TrainConfig(loss=name, exclude="none", self_normalise=text).resolved(), SETTING
-        )
+        exclude = {} if LOSSES[name].needs_exclusion else {"exclude": "none"}
+        return TrainConfig(loss=name, self_normalise=text, **exclude).resolved().make("loss", SETTING)
 
     logits, weights, log_q = example(6, seed=8)
     plain, _ = ask(of(name), logits, weights, log_q)
@@ -276,13 +275,13 @@ def test_a_penalty_on_a_fraction_of_the_pairs_has_the_expectation_of_one_on_all(
 @pytest.mark.parametrize("text", ["", "x", "1,2,3", "-1", "inf", "nan", "1,0", "1,1.5", "1,", "1;0.5"])
 def test_a_penalty_out_of_range_is_refused(text):
     with pytest.raises(ConfigError, match=r"self_normalise must be .* got .*; write 0.1"):
-        LOSSES["css"].from_options(TrainConfig(loss="css", self_normalise=text).resolved(), SETTING)
+        TrainConfig(loss="css", self_normalise=text).resolved().make("loss", SETTING)
 
 
 @pytest.mark.parametrize("text", ["", "learnt", "inf", "nan", "1001"])
 def test_a_log_z_out_of_range_is_refused(text):
     with pytest.raises(ConfigError, match="log_z must be 'learned' or a number from -1000 to 1000"):
-        LOSSES["nce"].from_options(TrainConfig(loss="nce", log_z=text).resolved(), SETTING)
+        TrainConfig(loss="nce", log_z=text).resolved().make("loss", SETTING)
 
 
 def answer_for_a_group(name, shared, weighed, m=5, n=11, far=None):
@@ -353,7 +352,7 @@ def test_the_loop_moves_both_matrices_down_the_slope_of_the_loss(name, shared):
     tokens = np.array([positives[0], centre, positives[1], -1], np.int32)
     source = TextWindows(tokens, np.array([0, 3]), np.zeros(n_vocab, np.uint64), 1, False)
     sampler = Scripted(drawn[None].astype(np.int32), log_q[None], False)
-    weigher = WEIGHERS["none"].from_options(TrainConfig(), SETTING)
+    weigher = WEIGHERS["none"]()
     loss = of(name)
     trained = matrices.copy()
     run_shard(

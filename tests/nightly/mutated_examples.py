@@ -18,7 +18,6 @@ from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.phrases import Phrase
 from w2vneg.ground.registry import RunContext
-from w2vneg.objectives.inputs.subwords import Subwords
 from w2vneg.run.model import Model
 from w2vneg.run.search.trials import Trial, TrialFolder
 from w2vneg.run.state import Best, LastGoodState, Progress
@@ -83,7 +82,7 @@ def fasttext_bytes():
     """Return the bytes of a small model with n-grams, as fastText has it."""
     config = TrainConfig(loss="ns", inputs="subwords", buckets=11, dim=3).resolved()
     model = Model.fresh(Vocabulary(["the", "then", "of"], [9, 5, 2]), config)
-    plug = Subwords.from_options(config, RunContext(model.vocab.counts, words=model.vocab.words))
+    plug = config.make("inputs", RunContext(model.vocab.counts, config.dim, words=model.vocab.words))
     model.extra = {name: getattr(plug, name) for name in plug.parameters}
     with tempfile.TemporaryDirectory() as folder:
         fasttext.write(Path(folder, "v"), model)

@@ -2,10 +2,10 @@
 
 import dataclasses
 import itertools
-import json
 
 import numpy as np
 import pytest
+from reading import change_options
 from scipy import sparse
 
 from w2vneg import Vectors, Word2Vec
@@ -262,17 +262,12 @@ def test_a_dry_run_does_not_look_at_contexts(monkeypatch):
     assert found.memory["vectors, read out"] == 4 * found.n_vocab * found.dim
 
 
-def test_models_of_before_have_their_input_matrix(tmp_path):
+def test_a_folder_names_its_readout_as_text(tmp_path):
     word2vec = Word2Vec(**SMALL)
     word2vec.fit(TEXT)
     word2vec.save(tmp_path / "model")
-    path = tmp_path / "model" / "config.json"
-    options = json.loads(path.read_text())
-    del options["readout"]
-    path.write_text(json.dumps(options))
-    assert (Vectors.load(tmp_path / "model").matrix == word2vec.model.vectors_in).all()
-    path.write_text(json.dumps(options | {"readout": 3}))
-    with pytest.raises(InputError, match=r"config\.json: expected options by name, .* readout as text"):
+    change_options(tmp_path / "model", readout=3)
+    with pytest.raises(InputError, match=r"config\.json: readout must be text, not 3"):
         Vectors.load(tmp_path / "model")
 
 

@@ -20,7 +20,6 @@ from w2vneg.kernels import tree
 from w2vneg.kernels.contracts import draw, log_prob, open_sampler
 from w2vneg.kernels.dense import draws
 from w2vneg.kernels.linalg import Rows
-from w2vneg.objectives.samplers import SAMPLERS
 from w2vneg.objectives.samplers.kernel import KernelTree
 
 SLOW = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -58,7 +57,7 @@ def _draw_often(sampler, centre, out, rng, ids, log_q, everyone, noise):
 def make(n_vocab=V, dim=DIM, workers=1, max_draws=20, **options):
     config = TrainConfig(loss="relaxed", sampler="kernel", workers=workers, **options).resolved()
     counts = np.arange(n_vocab, 0, -1).astype(np.int64)
-    return SAMPLERS["kernel"].from_options(config, RunContext(counts, dim, workers, max_draws))
+    return config.make("sampler", RunContext(counts, dim, workers, max_draws))
 
 
 def matrices(n_vocab=V, dim=DIM, scale=0.5, seed=1):

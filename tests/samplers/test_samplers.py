@@ -491,7 +491,7 @@ def test_bigram_of_a_text_without_neighbours_is_popularity():
     config = TrainConfig(sampler="bigram").resolved()
     ids, offsets = np.arange(V, dtype=np.int32), np.arange(V + 1)
     setting = RunContext(COUNTS, DIM, neighbours=lambda: pair_counts(ids, offsets, V, 1))
-    sampler = SAMPLERS["bigram"].from_options(config, setting)
+    sampler = config.make("sampler", setting)
     drawn, log_q, _ = draws(sampler, 200, 10)
     assert p_value(drawn, DEGENERACIES["popularity"]) > 1e-6
     np.testing.assert_allclose(log_q, np.log(DEGENERACIES["popularity"])[drawn], rtol=1e-4)
@@ -499,7 +499,7 @@ def test_bigram_of_a_text_without_neighbours_is_popularity():
 
 def test_bigram_without_a_corpus_is_refused():
     with pytest.raises(ConfigError, match="choose another sampler"):
-        SAMPLERS["bigram"].from_options(TrainConfig(sampler="bigram").resolved(), RunContext(COUNTS, DIM))
+        TrainConfig(sampler="bigram").resolved().make("sampler", RunContext(COUNTS, DIM))
 
 
 OPTIONS = {  # by sampler: what its log q, where it is an estimate, is good enough with
@@ -514,7 +514,7 @@ def test_draws_and_noise_of_every_sampler_agree(name):
     if not sampler.gives_log_q or sampler.batch_groups:
         pytest.skip("its draws have no log q, or are made ahead")
     config = TrainConfig(sampler=name).resolved()
-    n = sampler.max_negatives(config)
+    n = sampler.max_negatives(config.negatives)
     groups = 150 if SLOW else 1_500
     noise = np.empty((groups, V), np.float32)
     centre, matrix, _ = model(1.0)

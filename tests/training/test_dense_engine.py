@@ -30,7 +30,6 @@ from w2vneg.kernels.dense import (
     softmax_step,
 )
 from w2vneg.kernels.walk import TextWindows
-from w2vneg.objectives.losses import LOSSES
 from w2vneg.run.model import Model
 
 N_VOCAB, DIM = 1_100, 6  # three tiles, the last one short
@@ -290,10 +289,9 @@ def test_what_belongs_to_samples_is_refused(planted, options):
 @pytest.mark.parametrize("text", ["x", "", "-1", "0.1,0", "0.1,2", "1,2,3", "nan", "inf"])
 def test_self_normalise_is_checked(text):
     with pytest.raises(ConfigError, match="LAMBDA or LAMBDA,FRACTION"):
-        LOSSES["softmax"].from_options(TrainConfig(loss="softmax", self_normalise=text), RunContext(np.ones(5)))
-    assert LOSSES["softmax"].from_options(
-        TrainConfig(loss="softmax", self_normalise="0.5,0.25"), RunContext(np.ones(5))
-    )[1:] == (2.0, 0.25)
+        TrainConfig(loss="softmax", self_normalise=text)
+    config = TrainConfig(loss="softmax", self_normalise="0.5,0.25").resolved()
+    assert config.make("loss", RunContext(np.ones(5)))[1:] == (2.0, 0.25)
 
 
 def estimate(n_vocab=15_000, batch=256, centres=1e6):

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from reading import change_options
 
 from w2vneg import Word2Vec
 from w2vneg.ground.errors import ConfigError
@@ -35,8 +36,7 @@ def foreign(tmp_path, run_cli):
     options += ["--subsample=0", "--output", "theirs.txt", "--save-model", "model"]
     done = run_cli("train", "--corpus", "corpus.txt", *options)
     assert done.code == 0, done.err
-    config = json.loads((tmp_path / "model" / "config.json").read_text())
-    (tmp_path / "model" / "config.json").write_text(json.dumps(config | {"epochs": 2}))
+    change_options(tmp_path / "model", epochs=2)
     (tmp_path / "theirs.txt").write_text("precious")
     (tmp_path / "ran").unlink(missing_ok=True)
     forget_plugin()  # as a fresh process would
@@ -63,8 +63,8 @@ def test_a_plugin_that_a_folder_names_runs_only_if_it_is_named_again(foreign, ru
 
 
 def test_a_folder_does_not_choose_what_is_overwritten(foreign, run_cli):
-    config = json.loads((foreign / "config.json").read_text())
-    (foreign / "config.json").write_text(json.dumps(config | {"plugin": None, "loss": "ns"}))
+    harmless = change_options(foreign, plugin=None, preset="ns")
+    (foreign / "config.json").write_text(json.dumps(harmless | {"loss": {"name": "ns"}}))
     Path("vectors.txt").write_text("mine")
     result = run_cli("train", "--resume", foreign)
     assert result.code == 0, result.err
@@ -78,8 +78,8 @@ def test_a_folder_does_not_choose_what_is_overwritten(foreign, run_cli):
 
 
 def test_a_folder_does_not_choose_a_place_elsewhere(foreign, run_cli, tmp_path, monkeypatch):
-    config = json.loads((foreign / "config.json").read_text())
-    (foreign / "config.json").write_text(json.dumps(config | {"plugin": None, "loss": "ns"}))
+    harmless = change_options(foreign, plugin=None, preset="ns")
+    (foreign / "config.json").write_text(json.dumps(harmless | {"loss": {"name": "ns"}}))
     Path("theirs.txt").unlink()
     Path("below").mkdir()
     monkeypatch.chdir("below")

@@ -18,14 +18,12 @@ FILES = [
     "config.json",
     "corpus.json",
     "extra.json",
-    "good.json",
     "history.jsonl",
     "law.json",
     "learned.npy",
     "log_noise.npy",
     "position.json",
     "run.toml",
-    "validation.json",
     "vectors_in.npy",
     "vectors_out.npy",
     "versions.json",
@@ -35,11 +33,9 @@ FILES = [
 ENDLESS = b'{"epoch": 0, "round": 0, "alpha_factor": 1, "pairs": 0, "loss_sum": 1' + b"0" * 400 + b"}"
 
 _MAY_BE_MISSING = {
-    "good.json",
     "law.json",
     "log_noise.npy",
     "run.toml",
-    "validation.json",
     "versions.json",
 }
 
@@ -193,10 +189,9 @@ def test_missing_files(folder, name):
     [
         ("config.json", b"{", InputError, "config.json: not JSON"),
         ("config.json", b"\xff\xfe", InputError, "config.json:1: not UTF-8"),
-        ("config.json", b"[1]", ConfigError, "config.json: expected options by name"),
-        ("config.json", b'{"windw": 3}', ConfigError, "config.json: unknown option 'windw'; did you mean 'window'"),
-        ("config.json", b'{"window": 0}', ConfigError, "config.json: window must be at least 1"),
-        ("config.json", b'{"dim": 5}', InputError, r"vectors_in.npy: expected float32 of shape \(3, 5\), found"),
+        ("config.json", b"[1]", InputError, "config.json: expected options by name"),
+        ("config.json", b'{"loss": "ns", "dim": 5}', InputError, "config.json: the folder is of another version"),
+        ("config.json", b'{"format": 2, "run": {}}', InputError, "config.json: expected source, inputs, .*, found run"),
         ("position.json", b"[]", InputError, "position.json: not the position of a run"),
         ("position.json", ENDLESS, InputError, "position.json: not the position of a run"),
         ("position.json", b"{}", InputError, "position.json: not the position of a run"),
@@ -244,6 +239,28 @@ def test_missing_files(folder, name):
 def test_damaged_files(folder, name, content, error, message):
     (folder / name).write_bytes(content)
     with pytest.raises(error, match=message):
+        Model.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("part", "changes", "message"),
+    [
+        ("format", 1, "config.json: the folder is of another version of w2vneg; train again, with --save-model$"),
+        ("source", {"windw": 3}, "config.json: unknown option 'windw'; did you mean 'window'"),
+        ("source", {"window": 0}, "config.json: window must be at least 1"),
+        ("run", {"dim": 5}, r"vectors_in.npy: expected float32 of shape \(3, 5\), found"),
+        ("run", {"temp": 1.0}, "config.json: unknown option 'temp'"),
+        ("run", [1], r"config.json: expected options by name, found '\[1\]'"),
+        ("loss", {"name": 3}, "config.json: expected the name of loss as text, found 3"),
+        ("loss", None, "config.json: expected options by name, found 'None'"),
+    ],
+)
+def test_options_that_do_not_fit(folder, part, changes, message):
+    path = folder / "config.json"
+    values = json.loads(path.read_text())
+    values[part] = values[part] | changes if isinstance(changes, dict) else changes
+    path.write_text(json.dumps(values))
+    with pytest.raises(InputError, match=message):
         Model.load(folder)
 
 

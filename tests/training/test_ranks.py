@@ -11,6 +11,7 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.engines.rank import Task
 from w2vneg.ground.errors import ConfigError
 from w2vneg.ground.events import EpochDone, RolledBack, RoundDone
+from w2vneg.objectives.losses import LOSSES
 from w2vneg.objectives.samplers import SAMPLERS
 from w2vneg.run.exchanges import plan_exchanges, rank_alpha
 from w2vneg.run.model import Model
@@ -239,10 +240,10 @@ def test_what_auto_has_chosen_means_the_same_when_it_is_given(n_positions):
 
 
 def test_alpha_is_raised_for_many_ranks_that_seldom_exchange():
-    assert [rank_alpha("ns", ranks, 120) for ranks in (1, 2, 4, 8, 32)] == pytest.approx([1, 1, 2**0.5, 2, 2])
-    assert [rank_alpha("ns", 8, exchanges) for exchanges in (30, 500, 5000)] == [2, 1, 1]
-    assert 1.3 < rank_alpha("ns", 8, 250) < 1.5
-    assert rank_alpha("relaxed", 8, 120) == 1
+    assert [rank_alpha(LOSSES["ns"], ranks, 120) for ranks in (1, 2, 4, 8, 32)] == pytest.approx([1, 1, 2**0.5, 2, 2])
+    assert [rank_alpha(LOSSES["ns"], 8, exchanges) for exchanges in (30, 500, 5000)] == [2, 1, 1]
+    assert 1.3 < rank_alpha(LOSSES["ns"], 8, 250) < 1.5
+    assert rank_alpha(LOSSES["relaxed"], 8, 120) == 1
 
 
 def test_alpha_of_ranks_is_what_the_rule_or_the_user_says(planted):

@@ -22,8 +22,6 @@ from w2vneg.kernels.groups import LoopSpec, Plugs
 from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
-from w2vneg.objectives.losses import LOSSES
-from w2vneg.objectives.weighers import WEIGHERS
 from w2vneg.run.model import Model
 
 N, DIM, N_VOCAB, ALPHA = 3, 4, 12, 2.0**-8
@@ -53,7 +51,7 @@ def run(drawn, own, first=1, last=2, gaps=False, alpha=ALPHA, bounded=False, **o
     shared = len(drawn) == N
     options |= {"alpha": alpha, "bounded_steps": bounded, "share_negatives": shared, "weigher": "discriminator"}
     config = TrainConfig(loss="relaxed", **options).resolved()
-    weigher = WEIGHERS["discriminator"].from_options(config, SETTING)
+    weigher = config.make("weigher", SETTING)
     weigher = weigher._replace(discriminator_in=own[0].copy(), discriminator_out=own[1].copy())
     source = TextWindows(TOKENS, np.array([0, 3]), np.zeros(N_VOCAB, np.uint64), 1, False)
     script = np.tile(np.array(drawn, np.int32), (3, 1))
@@ -61,7 +59,7 @@ def run(drawn, own, first=1, last=2, gaps=False, alpha=ALPHA, bounded=False, **o
     before = random_matrices(1)
     after = before.copy()
     loss, pairs = run_shard(
-        Plugs(source, sampler, weigher, LOSSES["relaxed"].from_options(config, SETTING), ExcludeNone()),
+        Plugs(source, sampler, weigher, config.make("loss", SETTING), ExcludeNone()),
         LoopSpec(2, N, int(shared), False, bounded, gaps=gaps),
         Rows(after[0], 0, N_VOCAB, 0),
         Rows(after[1], 0, N_VOCAB, 0),
@@ -178,7 +176,7 @@ def test_turns_that_are_none_are_refused(text):
 
 def test_it_starts_undecided_and_apart_from_the_model():
     config = TrainConfig(loss="relaxed", weigher="discriminator", seed=5, dim=DIM).resolved()
-    first, again = (WEIGHERS["discriminator"].from_options(config, SETTING) for _ in range(2))
+    first, again = (config.make("weigher", SETTING) for _ in range(2))
     model = Model.fresh(range(N_VOCAB), config)
     assert first.discriminator_in.shape == first.discriminator_out.shape == (N_VOCAB, DIM)
     assert first.discriminator_in.dtype == first.discriminator_out.dtype == np.float32

@@ -50,7 +50,7 @@ def ask(name, log_q, logits=None, evaluated=None, counted=None, **options):
     size = len(log_q)
     blank = np.zeros(size)
     options = TrainConfig(weigher=name, **options).resolved()
-    weigher = WEIGHERS[name].from_options(options, RunContext(np.ones(size), DIM))
+    weigher = options.make("weigher", RunContext(np.ones(size), DIM))
     if hasattr(weigher, "discriminator_out"):  # let D(0, j) be what is asked for
         weigher.discriminator_in[0] = np.eye(DIM)[2]
         weigher.discriminator_out[:, 2] = blank if evaluated is None else evaluated

@@ -115,14 +115,14 @@ def _of_grid(grid, given):
 def _of_runs(runs, given):
     """As `_of_grid`, of files of options and model folders."""
     from ..config import TrainConfig
+    from ..config.table import table
 
-    items = {item.name: item for item in dataclasses.fields(TrainConfig)}
     files = [options_in(file_of_run(place)) for place in runs]
     common, combinations = {}, []
     for place, options in zip(runs, files, strict=True):
         TrainConfig.from_mapping(options, file_of_run(place))
         own = {name: value for name, value in options.items() if given.get(name) is None}
-        shared = {name: value for name, value in own.items() if items[name].metadata["group"] == "corpus"}
+        shared = {name: value for name, value in own.items() if table()[name].metadata["group"] == "corpus"}
         shared |= {"plugin": own["plugin"]} if "plugin" in own else {}
         if common and shared != common[1]:
             differing = next(name for name in {**common[1], **shared} if common[1].get(name) != shared.get(name))

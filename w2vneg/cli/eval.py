@@ -144,21 +144,21 @@ def likelihood(model, corpus, window, mirror, as_json):
     Negative sampling does not aim at a softmax: it does badly here and may still give good vectors. MODEL is a folder
     written with --save-model.
     """
-    from ..objectives.inputs import INPUTS
+    from ..data.inputs import as_input
+    from ..run.conductor import encode
     from ..run.model import Model
-    from ..run.word2vec import Word2Vec
     from ..vectors.evaluation import evaluate_likelihood, scores_of
 
     loaded = Model.load(model)
     if not loaded.config.traversal.of_words:
         raise ConfigError(f"{model} was trained on items, not on text; evaluate it with w2vneg eval ranking")
-    if INPUTS[loaded.config.inputs].around:
+    if loaded.config.inputs.plug.around:
         raise ConfigError(
-            f"{model} predicts a word from the mean of the words around (--inputs {loaded.config.inputs}), and this "
-            "scores pairs of words; evaluate it with w2vneg eval similarity"
+            f"{model} predicts a word from the mean of the words around (--inputs {loaded.config.inputs.name}), and "
+            "this scores pairs of words; evaluate it with w2vneg eval similarity"
         )
-    encoded = Word2Vec(loaded.config).encode(corpus, vocab=loaded.vocab, mirror=mirror)
-    result = evaluate_likelihood(scores_of(loaded), encoded, window or loaded.config.window)
+    encoded = encode(loaded.config, as_input(corpus).located(mirror), vocab=loaded.vocab)
+    result = evaluate_likelihood(scores_of(loaded), encoded, window or loaded.config.source.window)
     if as_json:
         click.echo(json.dumps({"model": model, **result.as_dict()}, indent=2))
         return

@@ -88,7 +88,7 @@ def _check(name, entries, given, as_json):
     plugs = [(entry["kind"], entry["name"]) for entry in entries if entry["kind"] in _CHECKED]
     if not plugs and any(entry["kind"] == "preset" for entry in entries):
         config = TrainConfig(loss=name).resolved()
-        plugs = [(kind, getattr(config, kind)) for kind in _CHECKED if getattr(config, kind) is not None]
+        plugs = [(kind, getattr(config, kind).name) for kind in _CHECKED if getattr(config, kind) is not None]
     own = {plug: {option: given[option] for option in options_read(*plug) if option in given} for plug in plugs}
     unread = given.keys() - {option for options in own.values() for option in options}
     if unread:
@@ -222,20 +222,20 @@ def _options(kind, name):
 
 def _preset(name, preset):
     from ..config import TrainConfig
+    from ..config.table import table
     from ..objectives.losses import LOSSES
 
-    fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
-    config, own = (TrainConfig(loss=called).resolved() for called in (name, preset.loss))
+    values, own = (TrainConfig(loss=called).resolved().as_dict() for called in (name, preset.loss))
     flags = [f"--loss {preset.loss}"]
-    for key, item in fields.items():
-        value = getattr(config, key)
+    for key, item in table().items():
+        value = values[key]
         chosen = key in _TOLD or key in preset.values or key in preset.of_text
         if key in ("share_negatives", "alpha"):  # told where the loss's own name would mean another
-            chosen = value != getattr(own, key)
+            chosen = value != own[key]
         if not chosen or value is None:
             continue
         flags.append(flag_of(item, value) if isinstance(value, bool) else f"{flag_of(item)} {_plain(value)}")
-    about = LOSSES[preset.loss].about if preset.loss in LOSSES else None
+    about = LOSSES[preset.loss].about
     return {
         "kind": "preset",
         "name": name,
@@ -243,7 +243,7 @@ def _preset(name, preset):
         "equation": about.equation if about is not None else "",
         "paper": preset.paper,
         "same_as": " ".join(flags),
-        "alpha": _alpha(name, config.alpha),
+        "alpha": _alpha(name, values["alpha"]),
         "note": preset.note,
     }
 

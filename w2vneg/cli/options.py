@@ -1,9 +1,8 @@
-"""Options of commands, each with its section of the help; those of `TrainConfig` and of sources come from their fields.
+"""Options of commands, each with its section of the help; those of runs and of sources come from their fields.
 
 ``--help`` lists, on one line each, the options that most people use; ``--help-all`` lists them all, by plug.
 """
 
-import dataclasses
 from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
@@ -147,10 +146,9 @@ class GroupedCommand(click.Command):
         takes = getattr(self.callback, "config_options", None)
         if takes is None:
             return []
-        from ..config import TrainConfig
+        from ..config.table import options_of_users
 
-        items = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
-        return [_option_of_config(item) for item in items if takes(item)]
+        return [_option_of_config(item) for item in options_of_users() if takes(item)]
 
     def parse_args(self, ctx, args):
         from .runfile import take_run_options

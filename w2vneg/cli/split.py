@@ -82,13 +82,14 @@ def split(out, by, mirror, quiet, as_json, **given):
     files = find_files([*source.files, *source.names])
     refuse_overwriting("--out", out, files)
     note = progress.noter(quiet)
-    data = encode(config, source, quiet)
+    data, own = encode(config, source, quiet), config.as_dict()
     tell_of_reading(data.report, quiet)
     if not source.traversal.paired:
-        _tell_of_many(data, config.window, note)
-    ordered = bool(config.ordered)
-    parts = split_data(data, by, ends, config.seed, kind=source.kind, window=config.window, ordered=ordered)
-    about = _about(data, source, config, by, ends) | {"sources": source_facts(files)}
+        _tell_of_many(data, own["window"], note)
+    parts = split_data(
+        data, by, ends, config.seed, kind=source.kind, window=own["window"], ordered=bool(own["ordered"])
+    )
+    about = _about(data, source, own, by, ends) | {"sources": source_facts(files)}
     manifest = write_split(out, parts, data.vocab, data.vocab_out, about)
     _warn_of_new(manifest)
     if as_json:
@@ -138,11 +139,11 @@ def _tell_of_many(data, window, note):
         note(f"{n_pairs / 1e9:,.0f} billion pairs to go through, some minutes' work; --max-history would bound it.")
 
 
-def _about(data, source, config, by, ends):
+def _about(data, source, own, by, ends):
     from .. import __version__
 
     options = {"by": by, **ends.as_dict()}
-    options |= {name: getattr(config, name) for name in ("seed", *_CONFIG[:-1])}
+    options |= {name: own[name] for name in ("seed", *_CONFIG[:-1])}
     facts = {"items": len(data.vocab)}
     if source.traversal.paired:
         facts |= {} if data.vocab_out is data.vocab else {"targets": len(data.vocab_out)}

@@ -179,7 +179,7 @@ def train(
 
 def _train(trainer, tracking, quiet):
     """Train, with progress unless `quiet`, and hand the figures to the trackers."""
-    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source) as progress:
+    with nullcontext() if quiet else TrainingProgress(source=trainer.config.source.name) as progress:
         trainer.listeners += [listener for listener in (progress, tracking) if listener is not None]
         trainer.train()
 

@@ -194,7 +194,7 @@ def warn_of_raw(validation, config, combinations, encoded, note):
         return
     configs = {}  # by the options that have a part in where scores settle: there are few, and a search may be large
     for options in combinations if isinstance(combinations, list) else combinations.corners():
-        key = tuple(sorted((name, repr(value)) for name, value in options.items() if _moves_scores(config, name)))
+        key = tuple(sorted((name, repr(value)) for name, value in options.items() if _moves_scores(name)))
         if key in configs:
             continue
         try:
@@ -208,10 +208,12 @@ def warn_of_raw(validation, config, combinations, encoded, note):
         )
 
 
-def _moves_scores(config, name):
+def _moves_scores(name):
     """Whether an option has a part in where scores settle: the objective's, and those of samplers."""
-    metadata = config.__dataclass_fields__[name].metadata if name in config.__dataclass_fields__ else {"group": None}
-    return metadata["group"] == "objective" or "sampler" in metadata.get("readers", {})
+    from ..config.table import table
+
+    metadata = table()[name].metadata
+    return metadata["group"] == "objective" or "sampler" in metadata["readers"]
 
 
 def warn_of_known(held, known, flag):

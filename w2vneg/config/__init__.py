@@ -1,11 +1,13 @@
 """What a run can be told: the only home of defaults. The command line's options are made from these fields.
 
-A field left at None is filled in by `TrainConfig.resolved` from the preset that the loss names, so that
-``--loss relaxed`` alone means what the papers mean by it and every part can still be chosen by itself.
+A `TrainConfig` is what was asked for, by flat names. An option left at None is filled in by `TrainConfig.resolved` from
+the preset that the loss names, so that ``--loss relaxed`` alone means what the papers mean by it and every part can
+still be chosen by itself. That makes a `RunSpec`, in which each plug has its own options: ``spec.sampler.temp``.
 """
 
-from ..objectives.samplers.boltzmann import DEGENERACIES
+from ..objectives.samplers.degeneracy import DEGENERACIES
 from .objective import EXCLUSIONS
+from .spec import RunSpec
 from .train import TrainConfig
 
-__all__ = ["DEGENERACIES", "EXCLUSIONS", "TrainConfig"]
+__all__ = ["DEGENERACIES", "EXCLUSIONS", "RunSpec", "TrainConfig"]

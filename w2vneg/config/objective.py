@@ -50,8 +50,8 @@ def _check_inputs(name):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectiveOptions:
-    """Which negatives, how much each counts, what gradient they give; see each field's help."""
+class Choices:
+    """Names of plugs: what is read, whose rows, which negatives, how much each counts, what gradient they give."""
 
     loss: str | None = option(
         None,
@@ -69,9 +69,6 @@ class ObjectiveOptions:
         common=True,
         default_text="the preset's",
     )
-    preset: str | None = option(
-        None, "The name by which the objective was chosen, for reports; set by `resolved`.", group=None
-    )
     inputs: str = option(
         "row",
         "What makes the input vector: row (skip-gram), window (CBOW), subwords (fastText) or window+subwords.",
@@ -85,6 +82,16 @@ class ObjectiveOptions:
         metavar="NAME",
         group="objective",
         default_text="the preset's, mostly none",
+    )
+    source: str = option("text", "What is read; set by the option that names it.", group=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveOptions:
+    """How many negatives, which may not be drawn, how the logit is made; see each field's help."""
+
+    preset: str | None = option(
+        None, "The name by which the objective was chosen, for reports; set by `resolved`.", group=None
     )
     absolute_softmax: bool | None = option(
         None,

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 
 from ..ground.errors import ConfigError
 from ..ground.option import option
-from ..objectives.losses import LOSSES
-from ..objectives.samplers import SAMPLERS
 
 ENGINES = ("local", "virtual", "ray")
 DTYPES = ("float16", "float32")
@@ -95,7 +93,7 @@ _OF_RANKS = {  # option -> what it is where it is left open
 
 
 def settle_ranks(config, given):
-    """Return what becomes of the options of ranks that are left open (dict); config : TrainConfig, its plugs chosen.
+    """Return what becomes of the options of ranks that are left open (dict); config : RunSpec; given : TrainConfig.
 
     Raises
     ------
@@ -142,15 +140,15 @@ def workers_of(config, cores):
 def _check_sharing(config):
     """Refuse what each step needs the whole data for, or the whole model."""
     flag = f"--engine {config.engine}"
-    if config.loss in LOSSES and LOSSES[config.loss].dense:
+    if config.loss.plug.dense:
         raise ConfigError(
-            f"loss {config.loss!r} changes every row at each step, which no two ranks can do side by side; take --loss "
-            f"sampled-softmax, or leave {flag} out"
+            f"loss {config.loss.name!r} changes every row at each step, which no two ranks can do side by side; take "
+            f"--loss sampled-softmax, or leave {flag} out"
         )
-    if config.ranks > 1 and config.sampler in SAMPLERS and SAMPLERS[config.sampler].needs_neighbours:
+    if config.ranks > 1 and config.sampler is not None and config.sampler.plug.needs_neighbours:
         raise ConfigError(
-            f"--sampler {config.sampler} counts neighbours in the whole data, of which each rank has a share; take "
-            f"another, or leave {flag} out"
+            f"--sampler {config.sampler.name} counts neighbours in the whole data, of which each rank has a share; "
+            f"take another, or leave {flag} out"
         )
     if config.ranks > 1 and config.exclude == "known":
         raise ConfigError(

@@ -1,6 +1,7 @@
 """Options of the run: the model, the groups that the data give, the vocabulary, and how training goes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from ..ground.option import option
 
@@ -19,7 +20,6 @@ class RunOptions:
         common=True,
         default_text="text: both, items: in",
     )
-    source: str = option("text", "What is read; set by the option that names it.", group=None)
     rectangular: bool = option(False, "Centres and targets are two kinds of things; set by what is read.", group=None)
     min_count: int | None = option(
         None,
@@ -77,3 +77,10 @@ class RunOptions:
         group="run",
         default_text="yes, top-n: no",
     )
+
+    @property
+    def shaping(self) -> dict[str, Any]:
+        """The options that shape encoded data, by name: what `data.inputs.encode_input` takes (dict)."""
+        return {
+            item.name: getattr(self, item.name) for item in fields(RunOptions) if item.metadata["group"] == "corpus"
+        }

@@ -1,6 +1,7 @@
-"""The table of all options: those of the run itself, and those of every plug that is registered."""
+"""The flat table of all options: those of the run itself, and those of every plug that is registered."""
 
 import dataclasses
+import functools
 
 from ..data.sources import TRAVERSALS
 from ..ground.errors import ConfigError
@@ -9,9 +10,14 @@ from ..objectives.inputs import INPUTS
 from ..objectives.losses import LOSSES
 from ..objectives.samplers import SAMPLERS
 from ..objectives.weighers import WEIGHERS
+from .objective import Choices, ObjectiveOptions
+from .ranks import RanksOptions
+from .run import RunOptions
 
 KINDS = {"source": TRAVERSALS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher": WEIGHERS, "loss": LOSSES}
 """Option that names a plug -> where plugs of that kind are registered."""
+
+_OWN = (Choices, ObjectiveOptions, RunOptions, RanksOptions)
 
 _FACTS = (
     "help",
@@ -24,13 +30,9 @@ _FACTS = (
 )  # what plugs must agree about
 
 
-def gather(own):
-    """Return all options, name -> dataclasses.Field.
-
-    Parameters
-    ----------
-    own : dict of str -> dataclasses.Field
-        Those of the run itself.
+@functools.cache
+def table():
+    """Return all options, as plugs are registered now.
 
     Returns
     -------
@@ -43,18 +45,32 @@ def gather(own):
     ConfigError
         If two plugs mean different things by one name.
     """
-    table = {}
-    for item in own.values():
-        table[item.name] = _field(item, item.default, {})
+    own = {item.name: item for group in _OWN for item in dataclasses.fields(group)}
+    found = {name: _field(item, item.default, {}) for name, item in own.items()}
     for kind, registry in KINDS.items():
         for name in registry:
             for item in options_of(registry[name]).values():
-                known = table.get(item.name)
+                known = found.get(item.name)
                 _check_agreement(item, known, f"{kind} {name!r}", own)
                 readers = {} if known is None else known.metadata["readers"]
                 readers = {**readers, kind: {**readers.get(kind, {}), name: item.default}}
-                table[item.name] = _field(item if known is None else known, None, readers)
-    return table
+                found[item.name] = _field(item if known is None else known, None, readers)
+    return found
+
+
+def options_of_users():
+    """Return the options that are given by name, not settled by what is read: list of dataclasses.Field."""
+    return [item for item in table().values() if item.metadata["group"] is not None]
+
+
+def _renew():
+    """Refuse a plug whose options do not go with the others', as soon as it is registered."""
+    table.cache_clear()
+    table()
+
+
+for _registry in KINDS.values():
+    _registry.listeners.append(_renew)
 
 
 def _check_agreement(item, known, who, own):

@@ -1,45 +1,42 @@
-"""All options of a training run, and what becomes of those that are left open."""
+"""What a run is asked for, by flat names, and what becomes of it."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..data.sources import TRAVERSALS, Traversal, traversal_of
 from ..ground.errors import ConfigError, did_you_mean
-from ..ground.option import checked
-from ..objectives.inputs import INPUTS
+from ..ground.option import checked, options_of
+from ..objectives.plugins import find_objective, names_with_log_q
 from ..objectives.presets import EPOCHS, PRESETS, preset_of
 from ..objectives.readout import DEFAULT, parse
 from .compatibility import (
     check_inputs,
     check_l2,
     check_logits,
-    for_plugs,
-    is_of_paths,
-    own_negatives,
-    settled,
+    check_plugs,
+    no_window,
+    refuse_unread,
     without_negatives,
 )
-from .objective import L2_POWER, ObjectiveOptions, l2_strengths
+from .objective import L2_POWER, Choices, ObjectiveOptions, l2_strengths
 from .ranks import RanksOptions, settle_ranks, workers_of
 from .run import RunOptions
+from .spec import RunSpec, as_json
 from .synonyms import hint_for
-from .table import KINDS, gather
+from .table import KINDS, table
 
 if TYPE_CHECKING:
     import os
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
-    """The options of a training run, as attributes: those of every run, and those of all registered plugs.
+@dataclass(frozen=True, init=False, repr=False)
+class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
+    """The options that a training run is asked for: those of every run as attributes, those of plugs by `get`.
 
-    An option left at None is filled in by `resolved`. `dataclasses.fields` lists them; `dataclasses.replace` changes
-    some.
+    An option left at None is filled in by `resolved`. `dataclasses.replace` changes some.
 
     Raises
     ------
@@ -47,137 +44,118 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         If a value is out of range, or there is no such option.
     """
 
-    absent = MappingProxyType[str, Any]({})
-    """Saved options of plug-ins that are not loaded, name -> value; see `from_mapping`."""
-
-    if TYPE_CHECKING:  # options of plugs
-
-        def __getattr__(self, name: str) -> Any: ...
+    plugs: dict[str, Any] = field(hash=False)  # the options of plugs that were given
 
     def __init__(self, **values: Any) -> None:
-        fields = dataclasses.fields(self)
-        unknown = values.keys() - {item.name for item in fields}
+        known, values = table(), values.pop("plugs", {}) | values  # `dataclasses.replace` gives what was given before
+        unknown = values.keys() - known.keys()
         if unknown:
             name = min(unknown)
-            raise ConfigError(f"unknown option {name!r}{hint_for(name, [item.name for item in fields])}")
-        for item in fields:
-            value = checked(item, values.get(item.name, item.default))
-            object.__setattr__(self, item.name, value)
+            raise ConfigError(f"unknown option {name!r}{hint_for(name, list(known))}")
+        plugs: dict[str, Any] = {}
+        for name, item in known.items():
+            value = checked(item, values.get(name, item.default))
+            if not item.metadata["readers"]:
+                object.__setattr__(self, name, value)
+            elif value is not None:
+                plugs[name] = value
+        object.__setattr__(self, "plugs", plugs)
         if self.source not in TRAVERSALS and self.plugin is None:
             raise ConfigError(f"unknown source {self.source!r}{did_you_mean(self.source, TRAVERSALS)}")
 
-    def _values(self):
-        return {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
-
-    def __eq__(self, other):
-        return self._values() == other._values() if isinstance(other, TrainConfig) else NotImplemented
-
-    def __hash__(self):
-        return hash(tuple(self._values().items()))
+    def get(self, name: str) -> Any:
+        """Return an option by its name, of the run or of a plug; None if it was left open."""
+        return self.plugs.get(name, getattr(self, name, None))
 
     def __repr__(self):
-        given = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
-        given = {item.name: given[item.name] for item in dataclasses.fields(self) if given[item.name] != item.default}
+        given = {name: self.get(name) for name, item in table().items() if self.get(name) != item.default}
         return f"TrainConfig({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     @classmethod
-    def from_mapping(
-        cls, mapping: dict[str, Any], where: str | os.PathLike | None = None, saved: bool = False
-    ) -> TrainConfig:
-        """Build from names and values; `where` (a file) is named in what is said about a wrong one.
-
-        saved : bool, these are the options of a run, as `as_dict` gave them; those of a plug-in that is not loaded are
-        kept in `absent`, for reading a model folder runs nothing
-        """
+    def from_mapping(cls, mapping: dict[str, Any], where: str | os.PathLike | None = None) -> TrainConfig:
+        """Build from names and values; `where` (a file) is named in what is said about a wrong one."""
         place = f"{where}: " if where else ""
         if not isinstance(mapping, dict):
             raise ConfigError(f"{place}expected options by name, found {str(mapping)[:40]!r}")
-        known = [item.name for item in dataclasses.fields(cls)]
-        values, absent = {}, {}
+        known, values = table(), {}
         for name, value in mapping.items():
             key = name.replace("-", "_")
-            if key not in known and saved and (value is None or mapping.get("plugin")):
-                absent[key] = value
-                continue
             if key not in known:
-                raise ConfigError(f"{place}unknown option {name!r}{hint_for(key, known)}")
-            if key == "preset" and not saved:
+                raise ConfigError(f"{place}unknown option {name!r}{hint_for(key, list(known))}")
+            if key == "preset":
                 raise ConfigError(f"{place}preset is no option of its own; write loss = {value!r}")
             values[key] = value
         try:
-            config = cls(**values)
+            return cls(**values)
         except ConfigError as error:
             raise ConfigError(f"{place}{error}") from error
-        object.__setattr__(config, "absent", {name: value for name, value in absent.items() if value is not None})
-        return config
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the options as values that JSON can hold: weights as a list, an infinite number as "inf"."""
-        values = self._values() | self.absent
-        for name, value in values.items():
-            if isinstance(value, tuple):
-                values[name] = list(value)
-            elif isinstance(value, float) and math.isinf(value):
-                values[name] = "inf"
-        return values
+        """Return all options as values that JSON can hold: weights as a list, an infinite number as "inf"."""
+        return as_json({name: self.get(name) for name in table()})
 
     @property
     def traversal(self) -> type[Traversal]:
         """How training goes through what is read: a class of `data.sources.TRAVERSALS`."""
         return traversal_of(self.source)
 
-    @property
-    def shaping(self) -> dict[str, Any]:
-        """The options that shape encoded data, by name: what `data.inputs.encode_input` takes (dict)."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["group"] == "corpus"}
+    def resolved(self, cores: int = 1) -> RunSpec:
+        """Return the run with nothing left open but what a plug decides (`margin`, …) and `private_rows`.
 
-    def resolved(self, cores: int = 1) -> TrainConfig:
-        """Return a copy in which nothing is left open but what a plug decides (`margin`, …) and `private_rows`.
-
-        The loss becomes that of the preset, whose name `preset` keeps; what the chosen plugs do not read becomes None.
-        Resolving again changes nothing. ConfigError if an option was given that none of them reads, or options were
-        that do not go together.
+        The loss becomes that of the preset, whose name `preset` keeps. ConfigError for an option that no chosen plug
+        reads, a plug that is not registered, or options that do not go together.
         """
-        if self._is_resolved:
-            return self
+        chosen, preset = self._with_preset(cores)
+        chosen = dataclasses.replace(chosen, **without_negatives(KINDS["loss"][chosen.loss]))
+        plugs = {kind: _options_of(chosen, kind) for kind in KINDS}
+        refuse_unread(plugs, self)
+        for kind in ("loss", "weigher", "sampler", "inputs"):
+            if plugs[kind] is not None:
+                plugs[kind] = plugs[kind].plug.normalise_options(plugs[kind], self)
+        own = {item.name: getattr(chosen, item.name) for item in dataclasses.fields(RunSpec) if item.name not in KINDS}
+        spec = RunSpec(**own, **plugs)
+        shared = spec.share_negatives == "window" and self.share_negatives is None  # where it can be
+        if shared and no_window(spec, spec.weigher.plug, spec.sampler.plug):
+            spec = dataclasses.replace(spec, share_negatives="no")
+        check_inputs(spec)
+        check_logits(spec)
+        check_l2(spec, self)
+        values = settle_ranks(spec, self)
+        if spec.min_alpha is None:
+            values["min_alpha"] = spec.alpha / 10000
+        if spec.l2_power is None and any(l2_strengths(spec.l2)):
+            values["l2_power"] = L2_POWER
+        if spec.epochs is None and not (preset.by_pairs and spec.traversal.paired):
+            values["epochs"] = EPOCHS  # else the data decide
+        if spec.min_count is None:
+            values["min_count"] = spec.traversal.min_count
+        of_paths = spec.loss.plug.paths
+        if spec.readout is None:
+            signless = spec.absolute_softmax  # rows that belong together may point either way
+            values["readout"] = DEFAULT if signless or of_paths else spec.traversal.readout
+        spec = dataclasses.replace(spec, **values)
+        if spec.min_alpha > spec.alpha:
+            raise ConfigError(f"min_alpha ({spec.min_alpha:g}) is above alpha ({spec.alpha:g}); lower it")
+        parse(spec.readout).check(spec.traversal, spec.rectangular, of_paths)
+        if spec.sampler is not None:
+            check_plugs(spec, spec.loss.plug, spec.weigher.plug, spec.sampler.plug, names_with_log_q())
+        return spec
+
+    def _with_preset(self, cores):
+        """Return the configuration with what its preset fills in, and the `Preset`; UnknownNameError of plugs."""
+        if self.loss is not None:
+            find_objective(self.loss)
+        for kind in ("sampler", "weigher", "inputs"):
+            if getattr(self, kind) is not None:
+                KINDS[kind][getattr(self, kind)]
         name = self._called()
         preset = preset_of(name, self.traversal.of_words)
-        values = {key: value for key, value in preset.values.items() if getattr(self, key) is None}
+        values = {key: value for key, value in preset.values.items() if self.get(key) is None}
         values |= {"loss": preset.loss, "preset": name}
         values |= {} if self.workers is not None else {"workers": workers_of(self, cores)}
         if self.alpha is None:
-            values["alpha"] *= INPUTS[self.inputs].alpha_scale * self.traversal.alpha_scale
-        chosen = dataclasses.replace(self, **values)
-        chosen = dataclasses.replace(chosen, **without_negatives(chosen, self))
-        chosen = dataclasses.replace(chosen, **for_plugs(chosen, self))
-        chosen = dataclasses.replace(chosen, **settled(chosen, self))
-        chosen = dataclasses.replace(chosen, **own_negatives(chosen, self))
-        check_inputs(chosen)
-        check_logits(chosen)
-        check_l2(chosen, self)
-        values = settle_ranks(chosen, self)
-        assert chosen.alpha is not None  # a preset has one
-        if chosen.min_alpha is None:
-            values["min_alpha"] = chosen.alpha / 10000
-        if chosen.l2_power is None and any(l2_strengths(chosen.l2)):
-            values["l2_power"] = L2_POWER
-        if chosen.epochs is None and not (preset.by_pairs and self.traversal.paired):
-            values["epochs"] = EPOCHS  # else the data decide
-        if chosen.min_count is None:
-            values["min_count"] = chosen.traversal.min_count
-        if chosen.readout is None:
-            signless = chosen.absolute_softmax  # rows that belong together may point either way
-            one_matrix = signless or is_of_paths(chosen)
-            values["readout"] = DEFAULT if one_matrix else chosen.traversal.readout
-        config = dataclasses.replace(chosen, **values)
-        assert config.alpha is not None and config.min_alpha is not None and config.readout is not None
-        if config.min_alpha > config.alpha:
-            raise ConfigError(f"min_alpha ({config.min_alpha:g}) is above alpha ({config.alpha:g}); lower it")
-        parse(config.readout).check(config.traversal, config.rectangular, is_of_paths(config))
-        object.__setattr__(config, "_is_resolved", True)
-        return config
-
-    _is_resolved = False
+            values["alpha"] *= KINDS["inputs"][self.inputs].alpha_scale * self.traversal.alpha_scale
+        return dataclasses.replace(self, **values), preset
 
     def _called(self):
         """Return the name by which the objective was chosen; a configuration that was resolved remembers it."""
@@ -188,17 +166,10 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions):
         return self.loss or (traversal.bipartite_loss if self.rectangular else None) or traversal.loss
 
 
-_OWN = dict(TrainConfig.__dataclass_fields__)  # the options of every run
-
-
-def _refresh():
-    """Let `TrainConfig` have the options of all plugs that are registered now."""
-    table = gather(_OWN)
-    for name, item in table.items():
-        setattr(TrainConfig, name, item.default)  # for configurations made before the plug was registered
-    TrainConfig.__dataclass_fields__ = table
-
-
-for _registry in KINDS.values():
-    _registry.listeners.append(_refresh)
-_refresh()
+def _options_of(config, kind):
+    """Return the options of the plug that is chosen, None if there is none: as asked for, or its defaults."""
+    name = getattr(config, kind)
+    if name is None:
+        return None
+    plug = KINDS[kind][name]
+    return plug.Options(**{name: config.plugs[name] for name in options_of(plug) if name in config.plugs})

@@ -26,7 +26,7 @@ class DenseEngine(InMemoryEngine):
     walk : Walk
     loss : Softmax
     block : int, the largest number of positions in a worker's block
-    config : TrainConfig
+    config : RunSpec
         Resolved; its workers, seed, batch, bounded_steps and absolute_softmax are read.
     l2 : L2, optional
     """
@@ -36,7 +36,7 @@ class DenseEngine(InMemoryEngine):
         super().__init__(model, walk, block, workers, 0, config.seed)
         self.source, self.loss = walk.source, loss
         self._decay = (None, None) if l2 is None else self._decay_of(l2)
-        self.batch, self.bounded, self.absolute = config.batch, config.bounded_steps, config.absolute_softmax
+        self.batch, self.bounded, self.absolute = config.loss.batch, config.bounded_steps, config.absolute_softmax
         n_groups = workers * block
         # a last group may look at room for the largest one, though it fills less
         self._groups = Groups.room(n_groups, (n_groups + 1) * walk.largest_group)

@@ -99,11 +99,11 @@ class Word2Vec:
         """Take from `ours` what gensim keeps as attributes."""
         config = self.ours.config
         self.vector_size = self.layer1_size = config.dim
-        self.window, self.min_count, self.sample = config.window, config.min_count, config.subsample
+        self.window, self.min_count, self.sample = config.get("window"), config.min_count, config.get("subsample")
         self.alpha, self.min_alpha, self.epochs = config.alpha, config.min_alpha, config.epochs
         self.seed, self.workers, self.max_final_vocab = config.seed, config.workers, config.max_vocab
         self.hs = int(config.loss == "hierarchical")
-        self.negative, self.ns_exponent = 0 if self.hs else config.negatives, config.noise_exponent
+        self.negative, self.ns_exponent = 0 if self.hs else config.negatives, config.get("noise_exponent")
         self.sg, self.cbow_mean = int("window" not in config.inputs), 1
         self.corpus_count = self.corpus_total_words = 0
         self._vocab = None if self.ours.model is None else self.ours.model.vocab

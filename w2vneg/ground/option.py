@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
 
 from .errors import ConfigError, did_you_mean
 
@@ -88,6 +89,43 @@ def as_options(declared):
     """Return a class of `option` fields as the frozen dataclass that it stands for."""
     made = "__dataclass_params__" in vars(declared)
     return declared if made else dataclass(frozen=True, kw_only=True)(declared)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlugOptions:
+    """The options with which a plug was chosen; None where it does not read one.
+
+    name : str, by which the plug is registered; plug : its class
+    """
+
+    name: ClassVar[str] = ""
+    plug: ClassVar[Any] = None
+
+    def values(self):
+        """Return the options that are not None: dict of name -> value."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+class UnloadedOptions(PlugOptions):
+    """The options of a plug-in that is not loaded, as a model folder has them; its base class stands for the plug."""
+
+    def __init__(self, name, plug, kept):
+        vars(self).update(name=name, plug=plug, kept=kept)
+
+    def __eq__(self, other):
+        return isinstance(other, UnloadedOptions) and vars(self) == vars(other)
+
+    def values(self):
+        return self.kept
+
+
+def own_options(plug):
+    """Return the ``Options`` that a class declares as a frozen dataclass that knows whose they are."""
+    made = PlugOptions if plug.Options is None else as_options(plug.Options)
+    bases = (made,) if issubclass(made, PlugOptions) else (made, PlugOptions)
+    place = {"__module__": plug.__module__, "__qualname__": f"{plug.__qualname__}.Options", "__doc__": made.__doc__}
+    return type("Options", bases, place | {"plug": plug})
 
 
 def options_of(plug):
@@ -185,6 +223,6 @@ def _beyond(limits, number):
 def refuse_idle(names, because, given):
     """Raise ConfigError if an option that would be idle was given; return all of them as None (dict)."""
     for name in names:
-        if getattr(given, name) is not None:
+        if given.get(name) is not None:
             raise ConfigError(f"--{name.replace('_', '-')} has no effect with {because}; leave it out")
     return dict.fromkeys(names)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import ConfigError, UnknownNameError, did_you_mean
+from .option import PlugOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +70,8 @@ class Registry:
                     "docs/extending.md shows"
                 )
             self._entries[name] = entry
+            if issubclass(getattr(entry, "Options", None) or object, PlugOptions):
+                entry.Options.name = name
             try:
                 self._tell()
             except BaseException:
@@ -116,6 +119,8 @@ class RunContext:
     neighbours : function without arguments, counts which targets stand next to each centre: csr_matrix (n_in, n_vocab)
     n_centres : int, rows of the input matrix; the number of targets if left out
     words : PackedStrings of the centres, for inputs; None for others
+    run : what of the run's options belongs to no plug, as attributes: dim, seed, alpha, negatives, share_negatives,
+        exclude, absolute_softmax, bounded_steps
     sampler : the sampler of the run, for weighers and losses; a sampler itself finds None here
     """
 
@@ -128,6 +133,7 @@ class RunContext:
     n_centres: int | None = None
     mean_draws: float | None = None
     words: Sequence | None = None
+    run: Any = None
 
     def __post_init__(self):
         if self.n_centres is None:

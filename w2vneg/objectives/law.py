@@ -9,8 +9,6 @@ import numpy as np
 
 from ..ground.errors import ConfigError
 from ..ground.registry import RunContext
-from .losses import LOSSES
-from .samplers import SAMPLERS
 from .samplers.boltzmann import log_degeneracy
 
 _SAME = 1e-6
@@ -26,7 +24,7 @@ def law_of(config, counts):
 
     Parameters
     ----------
-    config : TrainConfig, resolved
+    config : RunSpec
     counts : ndarray, int64, (n_targets,)
 
     Returns
@@ -39,28 +37,28 @@ def law_of(config, counts):
     ConfigError
         If it is not known.
     """
-    loss = LOSSES[config.loss]
+    loss, sampler = config.loss.plug, config.sampler
     if config.absolute_softmax:
         raise ConfigError("scores of an absolute softmax have no sign to correct; take the raw ones")
-    if loss.needs_log_q or loss.paths or config.sampler in (None, "all"):
+    if loss.needs_log_q or loss.paths or sampler is None or sampler.name == "all":
         return 1.0, None
-    if config.sampler == "selfplay":
+    if sampler.name == "selfplay":
         return 2.0, np.zeros(len(counts))
-    if config.sampler == "boltzmann":
-        factor = 1.0 if math.isinf(config.temp) else (1 + config.temp) / config.temp
-        return factor, log_degeneracy(config, counts)
-    sampler = SAMPLERS[config.sampler]
-    if not (sampler.context_free and sampler.gives_log_q and hasattr(sampler, "log_p")):
-        raise ConfigError(f"where scores settle with the sampler {config.sampler} is not known; take the raw ones")
-    made = sampler.from_options(config, RunContext(counts, config.dim, config.workers))
+    if sampler.name == "boltzmann":
+        factor = 1.0 if math.isinf(sampler.temp) else (1 + sampler.temp) / sampler.temp
+        return factor, log_degeneracy(sampler, counts)
+    plug = sampler.plug
+    if not (plug.context_free and plug.gives_log_q and hasattr(plug, "log_p")):
+        raise ConfigError(f"where scores settle with the sampler {sampler.name} is not known; take the raw ones")
+    made = config.make("sampler", RunContext(counts, config.dim, config.workers))
     return 1.0, np.broadcast_to(np.asarray(made.log_p, np.float64), counts.shape)
 
 
 def settle_alike(configs, counts):
-    """Tell whether raw scores settle by the same law with all of these options (list of TrainConfig, resolved)."""
+    """Tell whether raw scores settle by the same law with all of these options (list of RunSpec)."""
     try:
         laws = [law_of(config, counts) for config in configs]
     except ConfigError:
-        return len({(config.loss, config.sampler) for config in configs}) < 2
+        return len({(config.loss.plug, config.sampler and config.sampler.plug) for config in configs}) < 2
     (factor, log_noise), *others = [(c, np.zeros(len(counts)) if log_d is None else log_d) for c, log_d in laws]
     return all(c == factor and np.ptp(log_d - log_noise) < _SAME for c, log_d in others)

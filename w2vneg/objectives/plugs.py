@@ -9,8 +9,8 @@ A plug is a class with annotated fields, numbers and arrays, which compiled code
         context_free = True
 
 Its ``Options`` are a dataclass of `option` fields. Command line, TOML, Python keywords, searches, model folders, help
-and refusals follow from them. A plug reads all options of its run, its own and the others', as attributes of what
-`from_options` is given.
+and refusals follow from them. `from_options` is given an instance of them, and the few of the run that all plugs may
+read as ``context.run``.
 """
 
 import difflib
@@ -20,7 +20,7 @@ from collections import Counter, namedtuple
 import numpy as np
 
 from ..ground.errors import ConfigError, did_you_mean
-from ..ground.option import as_options, options_of
+from ..ground.option import options_of, own_options
 from ..ground.registry import About
 
 __all__ = ["Inputs", "Loss", "Plug", "Sampler", "Weigher"]
@@ -42,10 +42,9 @@ class PlugType(type):
         defaults = [body[field] for field in fields if field in body] if annotations else [0]
         record = namedtuple(name, fields, defaults=defaults)
         body = {key: value for key, value in body.items() if key not in fields} | {"__slots__": ()}
-        if isinstance(body.get("Options"), type):
-            body["Options"] = as_options(body["Options"])
         made = super().__new__(cls, name, (record, *bases), body)
         made.__annotations__ = annotations
+        made.Options = own_options(made)
         _made[name] += 1
         if _made[name] > 1:  # redefined in a notebook: machine code of classes of one name would be taken for one
             made.__name__ = f"{name}_{_made[name]}"
@@ -96,8 +95,8 @@ class Plug(metaclass=PlugType, base=True):
 
         Parameters
         ----------
-        options : TrainConfig, resolved
-            All options of the run as attributes.
+        options : Options
+            Its own.
         context : registry.RunContext
 
         Returns
@@ -116,12 +115,12 @@ class Plug(metaclass=PlugType, base=True):
 
     @classmethod
     def normalise_options(cls, options, given):
-        """Return changes to the options where some of them make others idle; {} unless overridden.
+        """Return the options, None for those that others make idle; or those of another plug that stands for it.
 
-        options : TrainConfig, with defaults filled in; given : TrainConfig, what the user said, None for the rest
-        Returns dict of name -> value. Raises ConfigError where given options exclude each other.
+        options : Options, with defaults filled in; given : TrainConfig, whose `get` tells what the user said
+        Raises ConfigError where given options exclude each other.
         """
-        return {}
+        return options
 
 
 class Loss(Plug, base=True):
@@ -204,9 +203,9 @@ class Sampler(Plug, base=True):
         return False
 
     @classmethod
-    def max_negatives(cls, options):
-        """Return the places of each set of negatives (int); more than `negatives` if the number of draws varies."""
-        return options.negatives
+    def max_negatives(cls, negatives):
+        """Return the places of a set of so many negatives (int); more if draws vary in number."""
+        return negatives
 
     @classmethod
     def cost(cls, options, context):

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import math
 
-from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs, is_dense, is_of_paths
+from ..config.compatibility import NO_PRIVATE_ROWS, check_plugs
 from ..config.objective import l2_strengths
 from ..engines.dense import DenseEngine
 from ..engines.engine import Engine
@@ -18,10 +18,7 @@ from ..kernels.dense import dense_cost
 from ..kernels.groups import LoopSpec, Plugs
 from ..kernels.paths import TILE
 from ..kernels.schedule import block_size, even_block
-from ..objectives.inputs import INPUTS
-from ..objectives.losses import LOSSES
 from ..objectives.plugins import names_with_log_q
-from ..objectives.samplers import SAMPLERS
 from ..objectives.samplers._nothing import Nothing
 from ..objectives.samplers.exclusions import make_exclusion
 from ..objectives.weighers import WEIGHERS
@@ -35,7 +32,7 @@ class Assembly:
     loss_at_init : float, the loss with all logits 0
     started : int, how many centres begin with rows of another model
     start_events : sequence of events, to be told before training: CostEstimated, ExchangesPlanned
-    config : TrainConfig, with what was left to be chosen by the data; None if that was nothing
+    config : RunSpec, with what was left to be chosen by the data; None if that was nothing
     """
 
     engine: Engine
@@ -51,7 +48,7 @@ def assemble_local(data, config, model, start=None, walk=None, periods=None):
     Parameters
     ----------
     data : EncodedCorpus or EncodedPairs
-    config : TrainConfig, resolved
+    config : RunSpec
     model : Model
         Its matrices become the engine's; gains what the plugs train for themselves, if it has none yet.
     start : Start, optional
@@ -75,9 +72,9 @@ def assemble_local(data, config, model, start=None, walk=None, periods=None):
         If the corpus has no pair to train on.
     """
     walk = walk or data.walk(config)
-    if is_dense(config):
+    if config.loss.plug.dense:
         return _assemble_dense(data, config, model, start, walk)
-    return (_assemble_paths if is_of_paths(config) else _assemble_sampled)(data, config, model, start, walk, periods)
+    return (_assemble_paths if config.loss.plug.paths else _assemble_sampled)(data, config, model, start, walk, periods)
 
 
 def _whole_data():
@@ -94,7 +91,7 @@ def _block(walk, config, cost, n_private, n_rows, periods):
 
 def _assemble_sampled(data, config, model, start, walk, periods):
     counts = data.vocab_out.counts
-    slots = SAMPLERS[config.sampler].max_negatives(config)
+    slots = config.sampler.plug.max_negatives(config.negatives)
     sharing = Sharing[config.share_negatives.upper()]
     draws, mean_draws = (
         slots * (size if sharing == Sharing.NO else 1) for size in (walk.largest_group, walk.mean_group)
@@ -103,11 +100,10 @@ def _assemble_sampled(data, config, model, start, walk, periods):
     context = RunContext(
         counts, config.dim, config.workers, draws, neighbours, n_centres=len(data.vocab), mean_draws=mean_draws
     )
-    sampler = SAMPLERS[config.sampler].from_options(config, context)
+    sampler = config.make("sampler", context)
     told = dataclasses.replace(context, sampler=sampler, words=data.vocab.words)
-    inputs = INPUTS[config.inputs].from_options(config, told) if INPUTS[config.inputs].composes else None
-    weigher = WEIGHERS[config.weigher].from_options(config, told)
-    loss = LOSSES[config.loss].from_options(config, told)
+    inputs = config.make("inputs", told) if config.inputs.plug.composes else None
+    weigher, loss = config.make("weigher", told), config.make("loss", told)
     _check_together(config, loss, weigher, sampler)
     shape = LoopSpec(
         walk.largest_group,
@@ -118,7 +114,7 @@ def _assemble_sampled(data, config, model, start, walk, periods):
         loss.needs_positive_log_q,
         config.absolute_softmax,
         slots != config.negatives,
-        config.weigher != "none",
+        config.weigher.name != "none",
     )
     exclusion = make_exclusion(config.exclude, data, config)
     estimate = ()
@@ -127,7 +123,7 @@ def _assemble_sampled(data, config, model, start, walk, periods):
         groups = sampler.batch_groups * config.workers
         batch = min(groups, len(data.vocab))  # distinct centres
         estimate = _estimate(walk, len(counts), config, model, method, batch, 1, remedy, batch / groups)
-    sampler_cost = SAMPLERS[config.sampler].cost(config, context)
+    sampler_cost = config.sampler.plug.cost(config.sampler, context)
     cost = _loop_cost(walk, config) + sampler_cost
     n_rows = max(len(data.vocab), len(counts))
     n_private = _private_rows(config, sampler, n_rows)
@@ -145,9 +141,8 @@ def _assemble_paths(data, config, model, start, walk, periods):
     """Prepare a loss along paths of a tree: nothing is drawn, weighed or excluded."""
     counts = data.vocab_out.counts
     context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
-    inputs = INPUTS[config.inputs].from_options(config, context)
-    loss = LOSSES[config.loss].from_options(config, context)
-    both_ways = config.traversal.windows and not config.ordered and not INPUTS[config.inputs].composes
+    inputs, loss = config.make("inputs", context), config.make("loss", context)
+    both_ways = config.traversal.windows and not config.source.ordered and not inputs.composes
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
     shape = LoopSpec(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
     started = _begin(model, [inputs], start)
@@ -179,14 +174,14 @@ def _begin(model, plugs, start):
 def _assemble_dense(data, config, model, start, walk):
     """Prepare a loss that looks at the whole vocabulary: no sampler, no weigher, an engine of its own."""
     counts = data.vocab_out.counts
-    loss = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))
-    batch = min(config.batch, len(data.vocab))
+    loss = config.make("loss", RunContext(counts, config.dim, config.workers))
+    batch = min(config.loss.batch, len(data.vocab))
     remedy = "--loss sampled-softmax or --loss relaxed"
     estimate = _estimate(walk, len(counts), config, model, "the full softmax", batch, 3, remedy)
     kept = _centres(walk) / walk.n_positions
     fit = 2**24 // (walk.largest_group * config.workers)  # positives of a round, 64 MB
     block = block_size(walk.n_positions, config.workers, 40 + kept * 0.1 * config.dim * len(counts))
-    block = max(1, min(fit, max(block, math.ceil(config.batch / (kept * config.workers)))))
+    block = max(1, min(fit, max(block, math.ceil(config.loss.batch / (kept * config.workers)))))
     started = _begin(model, [], start)
     engine = DenseEngine(model, walk, loss, block, config, _l2(config))
     return Assembly(engine, loss.loss_at_init(0), started, start_events=estimate)
@@ -196,11 +191,11 @@ def _check_together(config, loss, weigher, sampler):
     check_plugs(config, loss, weigher, sampler, names_with_log_q())
     for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
         require_bodies(kind, type(plug))
-    require_bodies("inputs", INPUTS[config.inputs])
+    require_bodies("inputs", config.inputs.plug)
     if loss.needs_positive_log_q and not answers_log_prob(type(sampler)):
         raise ConfigError(
-            f"loss {config.loss!r} needs the probability of the positive under the noise, which sampler "
-            f"{config.sampler!r} does not tell; bind implement_log_prob to it, or choose --sampler popularity"
+            f"loss {config.loss.name!r} needs the probability of the positive under the noise, which sampler "
+            f"{config.sampler.name!r} does not tell; bind implement_log_prob to it, or choose --sampler popularity"
         )
 
 
@@ -232,7 +227,7 @@ def _estimate(walk, n_vocab, config, model, method, batch, products, remedy, sha
 def _loop_cost(walk, config):
     """Rough nanoseconds that the loop itself takes for a position, to size rounds well under a second."""
     each = walk.mean_group
-    if INPUTS[config.inputs].around:
+    if config.inputs.plug.around:
         return 40 + 0.15 * config.dim * (2 * each + 1 + config.negatives)
     rows = each + config.negatives if config.share_negatives == "centre" else each * (1 + config.negatives)
     return 40 + 0.15 * config.dim * rows

@@ -5,12 +5,13 @@ For ``w2vneg objectives NAME --check``, and for whoever writes a plug.
 
 import math
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse, stats
 
 from ..config import TrainConfig
+from ..config.table import table
 from ..data.words import PackedStrings
 from ..ground.errors import ConfigError
 from ..ground.jit import njit
@@ -18,10 +19,6 @@ from ..ground.registry import RunContext
 from ..kernels.contracts import draw, gather, log_prob, open_sampler, open_weigher, require_bodies, step, weigh
 from ..kernels.functions import exp_into
 from ..kernels.linalg import Rows
-from ..objectives.inputs import INPUTS
-from ..objectives.losses import LOSSES
-from ..objectives.samplers import SAMPLERS
-from ..objectives.weighers import WEIGHERS
 from ..vectors.evaluation.scores import PathScores
 
 _V, _DIM, _N = 60, 8, 5
@@ -48,8 +45,8 @@ class Check:
 
 
 def options_read(kind, name):
-    """Return the options that a registered plug reads: dict of name -> field of `TrainConfig`."""
-    return {item.name: item for item in fields(TrainConfig) if name in item.metadata["readers"].get(kind, ())}
+    """Return the options that a registered plug reads: dict of name -> dataclasses.Field."""
+    return {item.name: item for item in table().values() if name in item.metadata["readers"].get(kind, ())}
 
 
 def check_plug(kind, name, options=None):
@@ -119,13 +116,12 @@ def _weigh(weigher, ids, logits, exp_logits, log_q, weights):
 
 def _check_loss(name, options):
     config = TrainConfig(loss=name, **options).resolved()
-    plug = LOSSES[name]
-    if plug.dense:
+    if config.loss.plug.dense:
         return []
-    if plug.paths:
-        return _check_paths(plug.from_options(config, _context()))
-    sampler = SAMPLERS["popularity"].from_options(TrainConfig(sampler="popularity").resolved(), _context())
-    loss = plug.from_options(config, _context(sampler))
+    if config.loss.plug.paths:
+        return _check_paths(config.make("loss", _context()))
+    sampler = TrainConfig(sampler="popularity").resolved().make("sampler", _context())
+    loss = config.make("loss", _context(sampler))
     require_bodies("loss", type(loss))
     rng = np.random.default_rng(1)
     worst, worst_absent, finite = 0.0, 0.0, True
@@ -209,10 +205,9 @@ def _absent_error(loss, logits, weights, log_q):
 
 def _check_sampler(name, options):
     config = TrainConfig(sampler=name, negatives=_N, workers=1, **options).resolved()
-    plug = SAMPLERS[config.sampler]
-    sampler = plug.from_options(config, _context())
+    sampler = config.make("sampler", _context())
     require_bodies("sampler", type(sampler))
-    n = plug.max_negatives(config)
+    n = config.sampler.plug.max_negatives(config.negatives)
     vectors = np.random.default_rng(2).normal(0, 0.6, (_CENTRES + _V, _DIM)).astype(np.float32)
     seen = [_draws(sampler, n, centre, np.split(vectors, [_CENTRES])) for centre in (0, 1, _CENTRES - 1)]
     checks = []
@@ -305,7 +300,7 @@ def _check_paths(loss):
 
 def _check_weigher(name, options):
     config = TrainConfig(loss="relaxed", sampler="popularity", weigher=name, workers=1, **options).resolved()
-    weigher = WEIGHERS[name].from_options(config, _context())
+    weigher = config.make("weigher", _context())
     require_bodies("weigher", type(weigher))
     if weigher.parameters:
         return []  # it weighs by what it has learnt from whole groups
@@ -337,7 +332,7 @@ def _gather(inputs, tokens, position, m, positives, words, grams):
 def _check_inputs(name, options):
     config = TrainConfig(loss="ns", inputs=name, workers=1, dim=_DIM, **options).resolved()
     spellings = PackedStrings.of([f"{k:b}" for k in range(_V)])
-    inputs = INPUTS[name].from_options(config, RunContext(_COUNTS, _DIM, words=spellings))
+    inputs = config.make("inputs", RunContext(_COUNTS, _DIM, words=spellings))
     require_bodies("inputs", type(inputs))
     limits = [len(getattr(inputs, matrix, spellings)) for matrix in inputs.rows]  # rows of words, and of n-grams
     tokens = np.arange(_V, dtype=np.int32)

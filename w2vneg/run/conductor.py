@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..config.compatibility import about_cosines, check_diagnose, check_plugs
+from ..config.compatibility import about_cosines, check_diagnose
 from ..config.ranks import without_ranks
 from ..data.encoded import Encoded, encode_corpus
 from ..data.inputs import Input, as_input, encode_input
@@ -23,12 +23,8 @@ from ..data.readers.sources import STDIN
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError, W2vnegError
 from ..ground.jit import available_threads
-from ..objectives.inputs import INPUTS
-from ..objectives.losses import LOSSES
-from ..objectives.plugins import find_objective, load_plugins, names_with_log_q
-from ..objectives.samplers import SAMPLERS
-from ..objectives.samplers.degeneracy import is_file_of_weights, read_degeneracy, weights_by_word
-from ..objectives.weighers import WEIGHERS
+from ..objectives.plugins import load_plugins
+from ..objectives.samplers.degeneracy import is_file_of_weights, read_degeneracy
 from .doubts import doubts_of
 from .known import with_known
 from .prior import Prior, input_of_model
@@ -38,7 +34,7 @@ from .trainer import Trainer
 if TYPE_CHECKING:
     import os
 
-    from ..config import TrainConfig
+    from ..config import RunSpec, TrainConfig
     from .checkpoints import Checkpoints
     from .validation import Validation
 
@@ -66,7 +62,7 @@ class Run:
     Attributes
     ----------
     given : TrainConfig, as given, with what the data say of themselves
-    config : TrainConfig, the same with nothing left open
+    config : RunSpec, the same with nothing left open
     data : what is read; an `Input` says whether its things are of one kind
     encoded : Encoded, once there
 
@@ -161,9 +157,10 @@ class Run:
         """Return the `Trainer` of the encoded data; its model knows what it was trained on and how it began."""
         assert self.encoded is not None, "call encode first"
         config = self.config
-        if is_file_of_weights(config.degeneracy):
-            weights = read_degeneracy(config.degeneracy, self.encoded.vocab_out)
-            config = dataclasses.replace(config, **{"degeneracy": weights})
+        file = getattr(config.sampler, "degeneracy", None)
+        if is_file_of_weights(file):
+            weights = tuple(read_degeneracy(file, self.encoded.vocab_out).tolist())
+            config = dataclasses.replace(config, sampler=dataclasses.replace(config.sampler, degeneracy=weights))
         begun, own_vocab = self.prior.as_dict(), self._own_vocab  # a resumed model's origin is made anew
         prior = self.prior.resumed
         trainer = Trainer(
@@ -201,8 +198,8 @@ def reading(config: TrainConfig, data: Any) -> TrainConfig:
     return dataclasses.replace(config, source=data.source, rectangular=rectangular)
 
 
-def resolve(config: TrainConfig) -> TrainConfig:
-    """Return a configuration with nothing left open.
+def resolve(config: TrainConfig) -> RunSpec:
+    """Return a run with nothing left open, once its plug-ins are loaded.
 
     Raises
     ------
@@ -210,18 +207,7 @@ def resolve(config: TrainConfig) -> TrainConfig:
         If options do not go together, or name what is not there.
     """
     load_plugins(config.plugin)
-    if config.loss is not None:
-        find_objective(config.loss)
-    for table, name in ((SAMPLERS, config.sampler), (WEIGHERS, config.weigher), (INPUTS, config.inputs)):
-        if name is not None:
-            table[name]
-    config = config.resolved(cores=available_threads())
-    if config.sampler is not None:
-        loss, weigher, sampler = LOSSES[config.loss], WEIGHERS[config.weigher], SAMPLERS[config.sampler]
-        check_plugs(config, loss, weigher, sampler, names_with_log_q())
-    if is_file_of_weights(config.degeneracy):
-        weights_by_word(config.degeneracy)
-    return config
+    return config.resolved(cores=available_threads())
 
 
 def _check_whatever_the_columns(config, data):
@@ -235,7 +221,7 @@ def _check_whatever_the_columns(config, data):
 
 
 def encode(
-    config: TrainConfig,
+    config: RunSpec,
     data: Corpus,
     *,
     vocab: Vocabulary | None = None,
@@ -244,7 +230,7 @@ def encode(
 ) -> Encoded:
     """Read data with the options of a run.
 
-    config : TrainConfig, resolved; data : located `Input`, encoded data, or sentences as lists of str
+    config : RunSpec; data : located `Input`, encoded data, or sentences as lists of str
     """
     if isinstance(data, Encoded):
         if vocab is not None or vocab_out is not None:

@@ -44,7 +44,7 @@ class Diagnoser:
     ----------
     engine : LocalEngine
     data : EncodedCorpus or EncodedPairs
-    config : TrainConfig
+    config : RunSpec
     n_pairs, n_sets : int
         Fewer are looked at where the vocabulary or the sets are large.
     """

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..config import TrainConfig
 from ..config.synonyms import from_gensim
+from ..config.table import options_of_users, table
 from ..ground.errors import ConfigError
 from ..objectives.plugins import absolute_plugins, load_plugins
 
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     Self = TypeVar("Self", bound="Estimator")
-
-
-def options_of_users():
-    """Return the options that are given by name, not settled by what is read: list of dataclasses.Field."""
-    return [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
 
 
 def with_options(config, options):
@@ -74,12 +70,12 @@ class Estimator:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all options by name; None where one is left open. `deep` is scikit-learn's and changes nothing."""
-        return {item.name: getattr(self.config, item.name) for item in options_of_users()}
+        return {item.name: self.config.get(item.name) for item in options_of_users()}
 
     def set_params(self: Self, **params: Any) -> Self:
         """Change options, for the next `fit`; ConfigError for one that is unknown or out of range."""
         known = {item.name for item in options_of_users()}
-        settled = params.keys() & {item.name for item in dataclasses.fields(TrainConfig)} - known
+        settled = params.keys() & table().keys() - known
         if settled:
             raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
         self.config = with_options(self.config, params)

@@ -12,7 +12,6 @@ The more often ranks exchange, the less there is to make up for.
 import math
 
 from ..ground.events import ExchangesPlanned
-from ..objectives.losses import LOSSES
 
 FEWEST = 120
 """Exchanges a run should have: with fewer, vectors get worse."""
@@ -31,7 +30,7 @@ def plan_exchanges(config, n_positions, cost=None):
 
     Parameters
     ----------
-    config : TrainConfig, resolved
+    config : RunSpec
     n_positions : int, of all ranks' walks together in an epoch
     cost : (float, float), optional
         Seconds of an exchange, and of an epoch's training; without, ``auto`` looks at the number of exchanges alone.
@@ -49,7 +48,7 @@ def plan_exchanges(config, n_positions, cost=None):
         every = min(each, int(config.exchange_every))
     an_epoch = -(-each // every)
     exchanges = an_epoch * epochs
-    scale = rank_alpha(config.loss, ranks, exchanges) if config.rank_alpha is None else config.rank_alpha
+    scale = rank_alpha(config.loss.plug, ranks, exchanges) if config.rank_alpha is None else config.rank_alpha
     efficiency = None if cost is None else cost[1] / (cost[1] + an_epoch * cost[0])
     return ExchangesPlanned(ranks, every, an_epoch, exchanges, FEWEST, scale, efficiency)
 
@@ -64,14 +63,14 @@ def _by_cost(exchange, epoch, epochs):
 
 
 def rank_alpha(loss, ranks, exchanges):
-    """Return what alpha is multiplied by.
+    """Return what alpha is multiplied by; loss : class of a `Loss`.
 
     All of the loss's `rank_alpha` for `MANY_RANKS` or more and `FEWEST` exchanges or fewer, nothing up to `FEW_RANKS`
     or from `ENOUGH` exchanges on, and between them by the logarithms of their numbers.
     """
     by_ranks = math.log(ranks / FEW_RANKS) / math.log(MANY_RANKS / FEW_RANKS)
     by_exchanges = math.log(ENOUGH / max(exchanges, 1)) / math.log(ENOUGH / FEWEST)
-    return LOSSES[loss].rank_alpha ** (_share(by_ranks) * _share(by_exchanges))
+    return loss.rank_alpha ** (_share(by_ranks) * _share(by_exchanges))
 
 
 def _share(x):

@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
-from ..config import TrainConfig
+from ..config import RunSpec
 from ..data.phrases import read_phrases, write_phrases
 from ..data.vocab import Vocabulary
 from ..ground.errors import InputError, OutputError, W2vnegError
 from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
 from ..ground.files.bounded import parse_json, read_json, read_text
 from ..ground.files.npy import read_mask, read_matrix
-from ..objectives.inputs import INPUTS
 from ..objectives.law import settled
 from ..vectors.formats.folder import SLIM, refuse_slim
 from .known import KNOWN, read_known_pairs, write_known
@@ -90,7 +89,7 @@ def write_model(folder, model):
         model.vocab.save(target / "vocab.tsv")
         if model.vocab_out is not model.vocab:
             model.vocab_out.save(target / "vocab_out.tsv")
-        _write_json(target / "config.json", model.config.as_dict())
+        model.config.write(target / "config.json")
         (target / RUN_FILE).write_bytes(run_as_toml(model, folder).encode("utf-8", "surrogateescape"))
         _write_json(target / "position.json", vars(model.position))
         _write_law(target, model)
@@ -143,14 +142,14 @@ def check_place(folder):
 
 def _read_model(folder):
     vocab = Vocabulary.load(_there(folder / "vocab.tsv"))
-    config = TrainConfig.from_mapping(_read_json(folder / "config.json"), folder / "config.json", saved=True)
+    config = RunSpec.read(folder / "config.json")
     position = _read_position(folder / "position.json")
     vocab_out = Vocabulary.load(_there(folder / "vocab_out.tsv")) if config.rectangular else vocab
     matrices = {
         "vectors_in": _read_matrix(folder / "vectors_in.npy", (len(vocab),), config.dim),
         "vectors_out": _read_matrix(folder / "vectors_out.npy", (len(vocab_out),), config.dim),
     }
-    lengths = None if config.inputs not in INPUTS or INPUTS[config.inputs].composes else {len(vocab), len(vocab_out)}
+    lengths = None if config.inputs.plug.composes else {len(vocab), len(vocab_out)}
     extra = {name: _read_matrix(folder / f"{name}.npy", lengths) for name in _read_extra(folder / "extra.json")}
     history, origin = _read_history(folder / "history.jsonl"), _read_origin(folder / "corpus.json")
     found = {"vocab": vocab, "config": config, "position": position, "vocab_out": vocab_out, "extra": extra}
@@ -215,12 +214,7 @@ def _read_position(path):
 
 def _read_origin(path):
     values = _read_json(path)
-    if isinstance(values, dict) and isinstance(values.get("sources"), list):  # folders of text from before items
-        files = values.pop("sources")
-        values["input"] = {"kind": "corpus", "files": files} if files else {}
     kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
-    if isinstance(values, dict):
-        values = {"output": "", "own_vocab": False, "begun": {}} | values  # folders from before they were kept
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
     if not fits or any(type(values[name]) is not kind for name, kind in kinds.items()):
         raise InputError(f"{path}: not the origin of a run (expected {', '.join(kinds)})")
@@ -233,7 +227,7 @@ _EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # wha
 def _read_best(folder, matrices):
     """Return the `Best` of a run with these matrices, or None if it is evaluated on nothing."""
     path = folder / "validation.json"
-    values = _read_json(path) if path.exists() else None  # folders from before there was any do not have it
+    values = _read_json(path)
     if values is None:
         return None
     kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
@@ -260,7 +254,7 @@ def _are_figures(values):
 def _read_good(folder, matrices):
     """Return the `LastGoodState` of a run with these matrices, or None if its latest state is the one to go back to."""
     path = folder / "good.json"
-    if not path.exists() or _read_json(path) is None:  # folders from before there was any do not have it
+    if _read_json(path) is None:
         return None
     return LastGoodState(_read_position(path), _read_others(folder, "good", matrices))
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..config import TrainConfig
+from ..config import RunSpec, TrainConfig
+from ..config.table import table
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError
 from ..ground.files.memory import memory_size
@@ -32,7 +33,7 @@ class Model:
     """
 
     vocab: Vocabulary
-    config: TrainConfig
+    config: RunSpec
     vectors_in: np.ndarray
     vectors_out: np.ndarray
     position: Progress = field(default_factory=Progress)
@@ -63,8 +64,8 @@ class Model:
         """Return the bucket of each row of ``extra["grams_in"]``, int64 (n_rows,); None for a model without n-grams."""
         if "grams_in" not in self.extra:
             return None
-        config = self.config
-        *_, used = rows_of_grams(self.vocab.words, self.vocab.counts, config.minn, config.maxn, config.buckets)
+        own = self.config.inputs
+        *_, used = rows_of_grams(self.vocab.words, self.vocab.counts, own.minn, own.maxn, own.buckets)
         return used
 
     def best_matrix(self, name):
@@ -122,9 +123,10 @@ class Model:
         plugin = self.config.plugin if plugin is None else plugin
         load_plugins(plugin)
         given = {"plugin": plugin, "ray_address": self.config.ray_address if ray_address is None else ray_address}
-        config = TrainConfig.from_mapping(self.config.as_dict() | given, folder, saved=True)
-        if config.absent:
-            raise ConfigError(f"{folder}: no plug-in has the option {min(config.absent)!r} that this run was given")
+        values = self.config.flat() | given
+        if absent := values.keys() - table().keys():
+            raise ConfigError(f"{folder}: no plug-in has the option {min(absent)!r} that this run was given")
+        config = TrainConfig(**values)
         return config if epochs is None else self._extended(config, epochs, folder)
 
     def _extended(self, config, epochs, folder):

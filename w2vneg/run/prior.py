@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..config.ranks import RanksOptions
 from ..config.run import RunOptions
+from ..config.table import table
 from ..data.inputs import Input, of_as_many_kinds, settled
 from ..ground.errors import ConfigError, InputError
 from ..ground.option import flag_of
@@ -126,7 +127,7 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
     """
     config = model.config_to_run(folder, changes.get("plugin"), ray_address=changes.get("ray_address"))
     config = dataclasses.replace(config, exchange_every=None)  # chosen by other data
-    known = {item.name: item for item in dataclasses.fields(config)}
+    known = table()
     for name, value in changes.items():
         if name in known and name not in MAY_CHANGE:
             raise ConfigError(
@@ -148,8 +149,8 @@ def gentler(model: Model, given: dict[str, Any]) -> dict[str, Any]:
     if model.known is None:
         return {}
     config = model.config
-    assert config.alpha is not None and config.epochs is not None
-    alpha = preset_of(config.preset or config.loss, config.traversal.of_words).values["alpha"] / 5
+    assert config.epochs is not None
+    alpha = preset_of(config.preset or config.loss.name, config.traversal.of_words).values["alpha"] / 5
     epochs = max(1, round(epochs_over(model.known.nnz) / 20))
     chosen = {"alpha": min(config.alpha, alpha), "epochs": min(config.epochs, epochs)}
     return {name: value for name, value in chosen.items() if given.get(name) is None}
@@ -157,7 +158,7 @@ def gentler(model: Model, given: dict[str, Any]) -> dict[str, Any]:
 
 def check_growing(model: Model, data: Any) -> None:
     """Raise ConfigError unless a model and newer data are of one kind; data : Input or TrainConfig, of the newer."""
-    if (data.source, bool(data.rectangular)) != (model.config.source, model.config.rectangular):
+    if (data.source, bool(data.rectangular)) != (model.config.source.name, model.config.rectangular):
         raise ConfigError(
             f"the model was trained on {model.config.traversal.data}, so its vocabulary grows by such data only; give "
             "some, with the same --rectangular"

@@ -27,7 +27,7 @@ def make_rank(share, walk, config, model, slot, plan, start=None):
     Parameters
     ----------
     share : EncodedCorpus or EncodedPairs, its data; walk : Traversal, of them
-    config : TrainConfig, resolved
+    config : RunSpec
     model : Model, its matrices become the rank's
     slot : int
     plan : ExchangesPlanned
@@ -164,7 +164,7 @@ def read_by_rank(given, config, vocab=None, progress=None):
     Parameters
     ----------
     given : Input, located
-    config : TrainConfig, resolved
+    config : RunSpec
     vocab : Vocabulary, optional, a fixed one
     progress : callable, optional, called with (stored bytes read, stored bytes in all) now and then
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ..config.compatibility import is_of_paths
 from ..kernels.contexts import context_means
 from ..kernels.schedule import keep_thresholds
-from ..objectives.readout import DEFAULT, Trained, parse
+from ..objectives.readout import Trained, parse
 from ..objectives.readout.context import WINDOW
 from ..vectors.formats.spellings import spellings_of
 
@@ -33,21 +32,22 @@ def read_out(model, readout=None, spell=False, progress=None):
         If the read-out is unknown, or does not fit what the model was trained on.
     """
     config = model.config
-    chain = parse(readout or config.readout or DEFAULT)
-    chain.check(config.traversal, config.rectangular, is_of_paths(config))
+    chain = parse(readout or config.readout)
+    chain.check(config.traversal, config.rectangular, config.loss.plug.paths)
     matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
     trained = Trained(*matrices, model.vocab.words, model.vocab.counts, model.contexts, spell, progress)
     vectors = chain.read(trained)
     if spell and chain.rows_as_trained and "grams_in" in model.extra:
         rows = model.best_matrix("grams_in")
-        return vectors, spellings_of(model.vocab, rows, config.minn, config.maxn, config.buckets)
+        own = config.inputs
+        return vectors, spellings_of(model.vocab, rows, own.minn, own.maxn, own.buckets)
     return vectors, chain.spellings
 
 
 def look_at_contexts(model, corpus):
     """Fill in the model's contexts from its data, an EncodedCorpus or EncodedGraph, if its read-out looks at them."""
     config = model.config
-    if not parse(config.readout or DEFAULT).needs_contexts:
+    if not parse(config.readout).needs_contexts:
         return
-    keep = keep_thresholds(model.vocab.counts, config.subsample or 0).astype(np.float64) / 2**32
+    keep = keep_thresholds(model.vocab.counts, getattr(config.source, "subsample", 0)).astype(np.float64) / 2**32
     model.contexts = context_means(*corpus.written(config), keep, model.best_matrix("vectors_out"), WINDOW)

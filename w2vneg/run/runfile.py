@@ -3,10 +3,9 @@
 It says what is computed, never where that is written.
 """
 
-import dataclasses
 import os
 
-from ..config import TrainConfig
+from ..config.table import options_of_users, table
 from ..config.toml import to_toml
 
 RUN_FILE = "run.toml"
@@ -51,9 +50,9 @@ def _data(model, folder):
 
 def _options(config):
     """Return the options of a resolved configuration by which it comes about again."""
-    values = config.as_dict()
-    names = [item.name for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
-    return {name: values[name] for name in names} | {"loss": config.preset or config.loss} | config.absent
+    values = config.as_dict() | {"loss": config.preset or config.loss.name}
+    settled = table().keys() - {item.name for item in options_of_users()}
+    return {name: value for name, value in values.items() if name not in settled}
 
 
 def _by_a_set(best):

@@ -12,7 +12,6 @@ from ..ground.errors import ConfigError, DivergenceError, InputError
 from ..ground.events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..ground.jit import available_threads
 from ..kernels.schedule import linear
-from ..objectives.losses import LOSSES
 from ..objectives.presets import epochs_over
 from ..objectives.readout import parse
 from .diagnostics import Diagnoser
@@ -35,7 +34,7 @@ class Trainer:
     Parameters
     ----------
     corpus : EncodedCorpus or EncodedPairs
-    config : TrainConfig
+    config : TrainConfig or RunSpec
     listeners : sequence of callables
         Called with each event of `w2vneg.ground.events`, in order, between rounds.
     model : Model, optional
@@ -65,7 +64,7 @@ class Trainer:
         self.corpus = corpus
         self.config = config.resolved(cores=available_threads())
         if self.config.epochs is None:
-            n_pairs = self.config.pairs_per_epoch or corpus.n_pairs
+            n_pairs = self.config.source.pairs_per_epoch or corpus.n_pairs
             self.config = dataclasses.replace(self.config, epochs=epochs_over(n_pairs))
         if diagnose:
             check_diagnose(self.config)
@@ -300,7 +299,7 @@ class Trainer:
         if factor < 0.5**_HALVINGS:
             raise DivergenceError(
                 f"training diverged {_HALVINGS + 1} times, last at alpha {2 * factor * self.config.alpha:g}; "
-                + LOSSES[self.config.loss].unstable
+                + self.config.loss.plug.unstable
                 + ("" if self.config.bounded_steps else " or leave --unbounded-steps out")
             )
         self._tell(RolledBack(position.epoch + 1, self._fraction(), factor))

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..config.compatibility import check_freeze, is_of_paths
+from ..config.compatibility import check_freeze
 from ..data.words import PackedStrings
 from ..ground.errors import ConfigError
-from ..objectives.inputs import INPUTS
 from ..vectors import Vectors
 from ..vectors.formats import detect, fasttext, tell
 from .model import Model
@@ -75,15 +74,15 @@ class WarmStart:
             name = "the vectors"
         if isinstance(source, Vectors):
             return cls(name, source.dim, {"vectors_in": source.matrix}.get, source.words, freeze=freeze)
-        used, config = source.buckets(), source.config
-        buckets = None if used is None else Buckets(config.minn, config.maxn, config.buckets, used)
+        used, config, grams = source.buckets(), source.config, source.config.inputs
+        buckets = None if used is None else Buckets(grams.minn, grams.maxn, grams.buckets, used)
         names = source.matrices()
         return cls(
             name,
             config.dim,
             lambda matrix: source.best_matrix(matrix) if matrix in names else None,
             source.vocab.words,
-            None if is_of_paths(config) else source.vocab_out.words,
+            None if config.loss.plug.paths else source.vocab_out.words,
             buckets,
             freeze,
         )
@@ -104,21 +103,22 @@ class WarmStart:
         return cls(name, found.rows.shape[1], matrix, found.words, words_out, buckets, freeze)
 
     def check(self, config):
-        """Raise ConfigError if a run with these options (TrainConfig, resolved) cannot begin here."""
+        """Raise ConfigError if a run with these options (RunSpec) cannot begin here."""
         if self.dim != config.dim:
             raise ConfigError(
                 f"{self.name} has vectors of {self.dim} numbers, and this run has {config.dim}; take --dim {self.dim}"
             )
         if self.freeze:
             check_freeze(config)
-        if not INPUTS[config.inputs].derived:
+        inputs = config.inputs
+        if not inputs.plug.derived:
             return
         if self.buckets is None:
             raise ConfigError(
-                f"--inputs {config.inputs} makes vectors of n-grams, for which {self.name} has no rows; leave "
+                f"--inputs {inputs.name} makes vectors of n-grams, for which {self.name} has no rows; leave "
                 "one of the two out"
             )
-        own, found = (config.minn, config.maxn, config.buckets), self.buckets[:3]
+        own, found = (inputs.minn, inputs.maxn, inputs.buckets), self.buckets[:3]
         if own != found:
             raise ConfigError(
                 f"{self.name} has n-grams of {found[0]} to {found[1]} characters in {found[2]:,} buckets, and this run "
@@ -144,7 +144,7 @@ class WarmStart:
                 f"none of the {len(model.vocab):,} words of this run has a vector in {self.name}; see whether they are "
                 "spelt alike (--lowercase), or leave --init out"
             )
-        inputs, of_paths = INPUTS[model.config.inputs], is_of_paths(model.config)
+        inputs, of_paths = model.config.inputs.plug, model.config.loss.plug.paths
         may_freeze = {"vectors_out", *inputs.rows} if self.freeze else ()
         for name, target in model.matrices().items():
             places = None if of_paths and name == "vectors_out" else self._places(name, model)

@@ -53,9 +53,9 @@ def warm_up(config, source="text"):
     check_cache()
     before, begun = compilations(), time.perf_counter()
     config = dataclasses.replace(config, epochs=1, min_count=1, max_vocab=None, source=source, rectangular=False)
-    if config.subsample is None and "subsample" in options_of(config.traversal):
+    if config.get("subsample") is None and "subsample" in options_of(config.traversal):
         config = dataclasses.replace(config, subsample=0.0)
-    if config.degeneracy not in (None, *DEGENERACIES):  # weights of words that are not made up
+    if config.get("degeneracy") not in (None, *DEGENERACIES):  # weights of words that are not made up
         config = dataclasses.replace(config, degeneracy=None)
     resolve(config)
     with tempfile.TemporaryDirectory() as folder:

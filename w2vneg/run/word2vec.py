@@ -19,7 +19,7 @@ from ..data.inputs import Input, as_input
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError
 from ..ground.jit.compile_events import watched
-from ..objectives.readout import DEFAULT, parse
+from ..objectives.readout import parse
 from ..vectors import Vectors, spells, with_spellings
 from .checkpoints import Checkpoints
 from .conductor import Encoded, Run, doubts, encode, reading, resolve
@@ -289,11 +289,11 @@ class Word2Vec(Estimator, Recommender):
         matrix, spellings = read_out(model, readout, spell=spells(oov))
         words, counts = model.vocab.words, model.vocab.counts
         two_kinds = model.vocab_out is not model.vocab
-        parts = parse(readout or model.config.readout or DEFAULT).parts
+        parts = parse(readout or model.config.readout).parts
         targets = two_kinds and any(part.name == "out" for part in parts)
         if targets:
             words, counts = model.vocab_out.words, model.vocab_out.counts
-        noun = noun_of(model.origin.input.get("kind"), model.config.source, two_kinds, targets)
+        noun = noun_of(model.origin.input.get("kind"), model.config.source.name, two_kinds, targets)
         return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun)
 
     def plot_history(self) -> Any:

@@ -1,7 +1,5 @@
 """`SampledLoss`: an objective of w2vneg as the last layer of a PyTorch model."""
 
-from dataclasses import fields
-
 import numpy as np
 import torch
 from torch import nn
@@ -9,13 +7,12 @@ from torch.nn.functional import embedding, log_softmax
 
 from ..config import TrainConfig
 from ..config.compatibility import check_plugs
+from ..config.table import table
 from ..ground.errors import ConfigError, did_you_mean
 from ..ground.registry import RunContext
 from ..objectives.law import law_of
 from ..objectives.losses import LOSSES
 from ..objectives.losses.softmax import Softmax
-from ..objectives.samplers import SAMPLERS
-from ..objectives.weighers import WEIGHERS
 from ..vectors.evaluation.correction import share_of
 from .losses import VALUES, Scores, penalised
 from .samplers import MODULES, View
@@ -86,11 +83,11 @@ class SampledLoss(nn.Module):
         self.output = _output(output, len(counts), bias)
         dim = self.output.weight.shape[1]
         context = _context(counts, dim, (self.config.negatives or 1) + spare, neighbours)
-        self._plug = LOSSES[self.config.loss].from_options(self.config, context)
+        self._plug = self.config.make("loss", context)
         self.sampler = self.evidence = self._weigher = None
         if not isinstance(self._plug, Softmax):
             if type(self._plug) not in VALUES:
-                raise ConfigError(f"loss {self.config.loss!r} has no form in w2vneg.torch; choose {_known()}")
+                raise ConfigError(f"loss {self.config.loss.name!r} has no form in w2vneg.torch; choose {_known()}")
             self._make_plugs(context)
         for name in self._plug.parameters:
             self.register_parameter(name, nn.Parameter(torch.tensor(float(getattr(self._plug, name).flat[0]))))
@@ -98,26 +95,27 @@ class SampledLoss(nn.Module):
 
     def _make_plugs(self, context):
         config, n_vocab = self.config, len(context.counts)
-        sampler = SAMPLERS[config.sampler].from_options(config, context)
-        self._weigher = WEIGHERS[config.weigher].from_options(config, context)
+        sampler, name = config.make("sampler", context), config.sampler.name
+        self._weigher = config.make("weigher", context)
         check_plugs(config, self._plug, self._weigher, sampler)
         if type(sampler) not in MODULES:
-            raise ConfigError(f"sampler {config.sampler!r} has no form in w2vneg.torch; take popularity or boltzmann")
+            raise ConfigError(f"sampler {name!r} has no form in w2vneg.torch; take popularity or boltzmann")
         self.sampler = MODULES[type(sampler)](sampler, n_vocab)
         if self.spare and sampler.independent:
-            raise ConfigError(f"sampler {config.sampler!r} lets each target enter by itself; leave spare out")
+            raise ConfigError(f"sampler {name!r} lets each target enter by itself; leave spare out")
         if self.shared and not self.sampler.shareable:
             raise ConfigError(
-                f"sampler {config.sampler!r} draws for one context, so a batch cannot share it; leave shared out, or "
+                f"sampler {name!r} draws for one context, so a batch cannot share it; leave shared out, or "
                 "take sampler='popularity'"
             )
         self.evidence = evidence_of(self._weigher, n_vocab, context.dim)
         if self.evidence is None and type(self._weigher) not in WEIGHTS:
-            raise ConfigError(f"weigher {config.weigher!r} has no form in w2vneg.torch; leave it out")
+            raise ConfigError(f"weigher {config.weigher.name!r} has no form in w2vneg.torch; leave it out")
 
     def extra_repr(self):
         config = self.config
-        parts = (config.preset, f"sampler={config.sampler}", f"weigher={config.weigher}", f"n={config.negatives}")
+        names = [f"{kind}={getattr(getattr(config, kind), 'name', None)}" for kind in ("sampler", "weigher")]
+        parts = (config.preset, *names, f"n={config.negatives}")
         return ", ".join(parts) + (", shared" if self.shared else "")
 
     def forward(self, hidden, targets, context=None, *, generator=None):
@@ -231,16 +229,16 @@ def _checked_counts(counts):
 
 
 def _resolved(loss, options):
-    """Return the options of the objective (TrainConfig, resolved); ConfigError for what has no meaning here."""
+    """Return the options of the objective (RunSpec); ConfigError for what has no meaning here."""
     kinds = {"sampler", "weigher", "loss"}
-    known = {item.name for item in fields(TrainConfig) if kinds & item.metadata["readers"].keys()} | {*_OWN}
+    known = {item.name for item in table().values() if kinds & item.metadata["readers"].keys()} | {*_OWN}
     for name in options:
         if name not in known:
             raise ConfigError(f"SampledLoss has no option {name!r}{did_you_mean(name, sorted(known), shown=0)}")
         if name in _ELSEWHERE:
             raise ConfigError(f"{name} has no effect in w2vneg.torch: {_ELSEWHERE[name]}; leave it out")
     config = TrainConfig(loss=loss, **options).resolved()
-    if config.tree is not None:
+    if getattr(config.sampler, "tree", None) is not None:
         config = TrainConfig(loss=loss, tree="none", **options).resolved()
     if config.sampler is not None and config.exclude not in _EXCLUSIONS:
         raise ConfigError(f"exclude must be none or target in w2vneg.torch, not {config.exclude!r}")

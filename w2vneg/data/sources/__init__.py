@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...ground import option
 from ...ground.errors import InputError, refuse_misspelt
-from ...ground.option import as_options
+from ...ground.option import as_options, own_options
 from ...ground.registry import Registry, import_all
 
 if TYPE_CHECKING:
@@ -91,8 +91,7 @@ class Traversal:
 
     def __init_subclass__(cls):
         refuse_misspelt(cls, Traversal)
-        if cls.Options is not None:
-            cls.Options = as_options(cls.Options)
+        cls.Options = own_options(cls)
 
     @classmethod
     def of(cls, data, config):
@@ -123,8 +122,8 @@ class Traversal:
         """
         from ...kernels.cooccurrence import pair_counts
 
-        window = window or config.window
-        return pair_counts(*cls.written(data, config), len(data.vocab), window, ordered=config.ordered)
+        window = window or config.source.window
+        return pair_counts(*cls.written(data, config), len(data.vocab), window, ordered=config.source.ordered)
 
     @classmethod
     def cooccurs(cls, data, config, centres):
@@ -133,7 +132,7 @@ class Traversal:
         """
         from ...kernels.cooccurrence import occurring
 
-        return occurring(*cls.written(data, config), centres, config.window, len(data.vocab))
+        return occurring(*cls.written(data, config), centres, config.source.window, len(data.vocab))
 
     @classmethod
     def made_up(cls, path, names, rng):

@@ -127,20 +127,21 @@ class WholeBaskets(Traversal):
         from ...kernels.schedule import keep_thresholds
 
         check_pairs(corpus.offsets, "basket", "item")
-        keep = keep_thresholds(corpus.vocab.counts, config.subsample)
+        own = config.source
+        keep = keep_thresholds(corpus.vocab.counts, own.subsample)
         sizes = np.diff(corpus.offsets)
         longest = int(sizes.max())
-        most = min(config.pairs_per_item, longest - 1)
-        source = Groups(corpus.ids, corpus.offsets, keep, most, config.ordered)
+        most = min(own.pairs_per_item, longest - 1)
+        source = Groups(corpus.ids, corpus.offsets, keep, most, own.ordered)
         weights = corpus.vocab.counts * (keep / 2.0**32)
-        mean = float(sizes @ np.minimum(sizes - 1, most) / sizes.sum()) / (2 if config.ordered else 1)
+        mean = float(sizes @ np.minimum(sizes - 1, most) / sizes.sum()) / (2 if own.ordered else 1)
         return cls(source, len(corpus), most, mean, 2, 2 * longest, weights)
 
     @classmethod
     def counts(cls, corpus, config, window=None):
         from ...kernels.cooccurrence import pair_counts
 
-        pairs = pair_counts(corpus.ids, corpus.offsets, len(corpus.vocab), None, ordered=config.ordered)
+        pairs = pair_counts(corpus.ids, corpus.offsets, len(corpus.vocab), None, ordered=config.source.ordered)
         pairs.setdiag(0)  # nothing is its own positive
         pairs.eliminate_zeros()
         return pairs

@@ -172,9 +172,10 @@ class Text(Traversal):
         from ...kernels.walk import TextWindows
 
         check_pairs(corpus.offsets, "sentence", cls.noun)
-        keep = keep_thresholds(corpus.vocab.counts, config.subsample)
-        source = TextWindows(corpus.ids, corpus.offsets, keep, config.window, config.dynamic_window, config.ordered)
-        sides = 1 if config.ordered else 2
+        own = config.source
+        keep = keep_thresholds(corpus.vocab.counts, own.subsample)
+        source = TextWindows(corpus.ids, corpus.offsets, keep, own.window, own.dynamic_window, own.ordered)
+        sides = 1 if own.ordered else 2
         weights = corpus.vocab.counts * (keep / 2.0**32)
-        mean = config.window * sides * (0.5 if config.dynamic_window else 1.0)
-        return cls(source, len(corpus), sides * config.window, mean, 2, 2 * config.window, weights)
+        mean = own.window * sides * (0.5 if own.dynamic_window else 1.0)
+        return cls(source, len(corpus), sides * own.window, mean, 2, 2 * own.window, weights)

@@ -146,8 +146,8 @@ class Graph(Traversal):
         from ...kernels.graph import GraphWalks
         from ...kernels.schedule import keep_thresholds
 
-        matrix = graph.matrix
-        back, away = 1 / config.p, 1 / config.q
+        matrix, own = graph.matrix, config.source
+        back, away = 1 / own.p, 1 / own.q
         starts, targets = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
         leads_on = np.diff(starts) > 0
         origins = np.flatnonzero(leads_on).astype(np.int32) if graph.origins is None else graph.origins
@@ -158,16 +158,16 @@ class Graph(Traversal):
         if not alike and back > max(1.0, away):
             sums = np.add.reduceat(matrix.data, starts[:-1][leads_on], dtype=np.float64)
             chances = (matrix.data / np.repeat(sums, np.diff(starts)[leads_on])).astype(np.float32)
-        keep = keep_thresholds(graph.vocab.counts, config.subsample)
+        keep = keep_thresholds(graph.vocab.counts, own.subsample)
         source = GraphWalks(
-            *(starts, targets, table, chances, origins, config.walks_per_node, config.walk_length),
-            *(back, away, keep, config.window, config.dynamic_window, config.ordered),
+            *(starts, targets, table, chances, origins, own.walks_per_node, own.walk_length),
+            *(back, away, keep, own.window, own.dynamic_window, own.ordered),
         )
-        n_positions = len(origins) * config.walks_per_node * config.walk_length
-        sides = 1 if config.ordered else 2
+        n_positions = len(origins) * own.walks_per_node * own.walk_length
+        sides = 1 if own.ordered else 2
         weights = graph.vocab.counts * (n_positions / graph.vocab.counts.sum()) * (keep / 2.0**32)
-        mean = min(config.window, config.walk_length - 1) * sides * (0.5 if config.dynamic_window else 1.0)
-        return cls(source, n_positions, sides * config.window, mean, 2, 2 * config.walk_length, weights)
+        mean = min(own.window, own.walk_length - 1) * sides * (0.5 if own.dynamic_window else 1.0)
+        return cls(source, n_positions, sides * own.window, mean, 2, 2 * own.walk_length, weights)
 
     @classmethod
     def counts_occurrences(cls, graph):
@@ -183,8 +183,8 @@ class Graph(Traversal):
 
         walk = cls.of(graph, config)
         source = walk.source._replace(keep=np.full(len(graph.vocab), 2**32, np.uint64))
-        n_walks = max(1, min(walk.n_positions, _WRITTEN) // config.walk_length)
-        n_positions = n_walks * config.walk_length
+        length = config.source.walk_length
+        n_positions = max(1, min(walk.n_positions, _WRITTEN) // length) * length
         tokens = np.empty(walk.room(n_positions), np.int32)
         first, last = fill_block(source, 0, n_positions, stream_key(_STREAM, config.seed), tokens)
         tokens = tokens[first:last]

@@ -128,13 +128,13 @@ class WeightedPairs(Traversal):
     @classmethod
     def of(cls, pairs, config):
         if pairs.row_weights is None:
-            return cls._over(pairs.matrix, config)._counted(*_sums(pairs.matrix))
-        drawn = config.pairs_per_epoch
+            return cls._over(pairs.matrix, config.source, config)._counted(*_sums(pairs.matrix))
+        own, drawn = config.source, config.source.pairs_per_epoch
         if drawn is not None:
             part = float(pairs.matrix.sum(dtype="float64")) / pairs.row_weights.sum()
-            config = replace(config, pairs_per_epoch=max(1, round(part * drawn)))
+            own = replace(own, pairs_per_epoch=max(1, round(part * drawn)))
         columns = pairs.vocab_out.counts - (pairs.row_weights if pairs.vocab_out is pairs.vocab else 0.0)
-        whole = replace(cls._over(pairs.matrix, config), centre_weights=pairs.row_weights)
+        whole = replace(cls._over(pairs.matrix, own, config), centre_weights=pairs.row_weights)
         return whole._counted(pairs.row_weights, columns, drawn or pairs.row_weights.sum())
 
     def _counted(self, rows, columns, n_pairs=None):
@@ -146,23 +146,23 @@ class WeightedPairs(Traversal):
         return replace(self, pairs_of=(rows * (n_pairs / rows.sum()), columns * (n_pairs / rows.sum())))
 
     @classmethod
-    def _over(cls, matrix, config):
+    def _over(cls, matrix, own, config):
         import numpy as np
 
         weights = matrix.data.astype(np.float64)
         total = float(weights.sum())
-        visit = _VISIT if config.batch is None else _DENSE_VISIT
+        visit = _DENSE_VISIT if config.loss.plug.dense else _VISIT
         counts = bool((weights == np.floor(weights)).all())
-        how = config.pair_weights
+        how = own.pair_weights
         if how is None:
-            how = "enumerate" if counts and total <= _LISTED and config.pairs_per_epoch is None else "sample"
+            how = "enumerate" if counts and total <= _LISTED and own.pairs_per_epoch is None else "sample"
         if how == "enumerate":
             if not counts:
                 raise ConfigError(
                     "--pair-weights enumerate needs whole numbers as weights, and some of these have fractions; take "
                     "--pair-weights sample"
                 )
-            if config.pairs_per_epoch is not None:
+            if own.pairs_per_epoch is not None:
                 raise ConfigError(
                     "--pairs-per-epoch has no effect with --pair-weights enumerate; take sample or leave it out"
                 )
@@ -172,12 +172,12 @@ class WeightedPairs(Traversal):
                     "(and --pairs-per-epoch)"
                 )
             return cls._listed(matrix, visit, config.seed)
-        if total > _MOST and config.pairs_per_epoch is None:
+        if total > _MOST and own.pairs_per_epoch is None:
             raise ConfigError(
                 f"the weights add up to {total:.3g} pairs, too many for an epoch; say with --pairs-per-epoch how "
                 "many to draw"
             )
-        return cls._drawn(matrix, config.pairs_per_epoch or max(matrix.nnz, total), visit, config.seed)
+        return cls._drawn(matrix, own.pairs_per_epoch or max(matrix.nnz, total), visit, config.seed)
 
     @classmethod
     def _listed(cls, matrix, visit, seed):

@@ -52,12 +52,14 @@ def _facts(subject):
     if model is None:
         return facts
     read = model.origin.input
-    facts["objective"] = f"{model.config.loss}, sampler {model.config.sampler}, {model.config.negatives} negatives"
+    config = model.config
+    names = [chosen and chosen.name for chosen in (config.loss, config.sampler)]
+    facts["objective"] = f"{names[0]}, sampler {names[1]}, {config.negatives} negatives"
     facts["data"] = ", ".join(map(str, read.get("files") or read.get("names") or [read.get("kind", "in memory")]))
     facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
     epochs = subject.told("EpochDone")
     ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""
-    facts["epochs"] = f"{len(epochs)} of {model.config.epochs}{ended}"
+    facts["epochs"] = f"{len(epochs)} of {config.epochs}{ended}"
     if epochs:
         facts["pairs trained"] = f"{sum(record['pairs'] for record in epochs):,}"
         facts["seconds of training"] = f"{_spent(epochs)[1].sum():.1f}"

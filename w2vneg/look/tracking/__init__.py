@@ -66,7 +66,7 @@ class Tracking:
     ----------
     trackers : sequence of str or Tracker
         As ``csv=run.csv``.
-    config : TrainConfig
+    config : TrainConfig or RunSpec
         The options of the run, its source among them; the attribute may be set until the run begins, for the data
         may choose some.
     warn : callable, called with a sentence when a tracker fails

@@ -43,14 +43,14 @@ class Grams(Inputs, base=True):
     @classmethod
     def from_options(cls, options, context):
         starts, grams, used = rows_of_grams(context.words, context.counts, options.minn, options.maxn, options.buckets)
-        words_in = _begun((len(starts) - 1, options.dim), _WORDS, options.seed)
-        return cls(starts, grams, words_in, _begun((max(1, len(used)), options.dim), _GRAMS, options.seed))
+        words_in = _begun((len(starts) - 1, context.dim), _WORDS, context.run.seed)
+        return cls(starts, grams, words_in, _begun((max(1, len(used)), context.dim), _GRAMS, context.run.seed))
 
     @classmethod
     def normalise_options(cls, options, given):
         if options.minn > options.maxn:
             raise ConfigError(f"minn ({options.minn}) is above maxn ({options.maxn}), so there is no n-gram; lower it")
-        return {}
+        return options
 
     def room(self, most):
         longest = int(np.diff(self.starts).max())

@@ -57,7 +57,7 @@ class SampledSoftmax(Loss):
     def from_options(cls, options, context):
         if options.correct_positive:
             return LargeVocabulary.from_options(options, context)
-        if options.exclude not in (None, "none"):
+        if context.run.exclude not in (None, "none"):
             return ComplementarySum.from_options(options, context)
         return cls(len(context.counts), *read_penalty(options))
 

@@ -87,13 +87,13 @@ class Bernoulli(Sampler):
     )
 
     @classmethod
-    def max_negatives(cls, options):
+    def max_negatives(cls, negatives):
         """Return the places of each set."""
-        return places_for(options.negatives)
+        return places_for(negatives)
 
     @classmethod
     def from_options(cls, options, context):
-        n_vocab, expected = len(context.counts), options.negatives
+        n_vocab, expected = len(context.counts), context.run.negatives
         if expected > _HIGHEST * n_vocab:
             raise ConfigError(
                 f"negatives must be at most {int(_HIGHEST * n_vocab)} with sampler bernoulli and {n_vocab} words, as "
@@ -103,7 +103,7 @@ class Bernoulli(Sampler):
         rates = -np.log1p(-b)
         with np.errstate(divide="ignore"):
             log_b = np.log(b).astype(np.float32)
-        return cls(alias_table(rates), log_b, float(rates.sum()), cls.max_negatives(options))
+        return cls(alias_table(rates), log_b, float(rates.sum()), cls.max_negatives(expected))
 
 
 class Entered(NamedTuple):

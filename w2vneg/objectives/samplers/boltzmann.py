@@ -39,9 +39,9 @@ from ..plugs import Sampler
 from . import SAMPLERS
 from ._exact import BoltzmannExact
 from ._rolling import Boltzmann
+from .degeneracy import DEGENERACIES, is_file_of_weights, weights_by_word
 from .popularity import NoiseOptions, log_popularity
 
-DEGENERACIES = ("uniform", "popularity")
 METHODS = ("rolling", "sir", "exact", "pool")
 
 
@@ -112,11 +112,11 @@ def log_degeneracy(options, counts):
         return np.log(given / given.sum())
 
 
-def idle_of_method(options, given):
-    """Return, as None, the options of candidates that the method does not read; ConfigError if one was given."""
+def without_idle(options, given):
+    """Return options with None for those that the method does not read; ConfigError if one was given."""
     idle = {"rolling": (), "sir": ("replaced",)}.get(options.method, ("candidates", "replaced"))
     idle += () if options.method == "pool" else ("visits",)
-    return refuse_idle(idle, f"--method {options.method}", given)
+    return dataclasses.replace(options, **refuse_idle(idle, f"--method {options.method}", given))
 
 
 @SAMPLERS.register("boltzmann")
@@ -148,15 +148,17 @@ class BoltzmannFamily(Sampler):
             refuse_idle(
                 ("method", "candidates", "replaced", "visits"), "--temp inf, which draws from the degeneracy", given
             )
-            values = {field.name: None for field in dataclasses.fields(BoltzmannOptions)}
-            kept = {"noise_exponent": options.noise_exponent} if options.degeneracy == "popularity" else {}
-            if not kept:
-                refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
-            return values | kept | {"sampler": options.degeneracy}
-        values = idle_of_method(options, given)
-        if options.degeneracy != "popularity":
-            values |= refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
-        return values
+            if options.degeneracy == "popularity":
+                return SAMPLERS["popularity"].Options(noise_exponent=options.noise_exponent)
+            refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
+            return SAMPLERS[options.degeneracy].Options()
+        options = without_idle(options, given)
+        if options.degeneracy == "popularity":
+            return options
+        if is_file_of_weights(options.degeneracy):
+            weights_by_word(options.degeneracy)
+        idle = refuse_idle(("noise_exponent",), "a degeneracy that is not popularity", given)
+        return dataclasses.replace(options, **idle)
 
     @classmethod
     def cost(cls, options, context):
@@ -179,7 +181,7 @@ class BoltzmannFamily(Sampler):
             if options.method == "pool":
                 most = cls._draws // (context.workers * context.max_draws)
                 batch = max(batch, min(most, int(options.visits * context.n_centres / context.workers)))
-            return BoltzmannExact.of(log_d, beta, batch, context, options.absolute_softmax)
+            return BoltzmannExact.of(log_d, beta, batch, context, context.run.absolute_softmax)
         replaced = options.candidates if options.method == "sir" else min(options.replaced, options.candidates)
         return Boltzmann(
             alias_table(np.exp(log_d)),
@@ -187,7 +189,7 @@ class BoltzmannFamily(Sampler):
             beta,
             options.candidates,
             max(1, replaced),
-            options.absolute_softmax,
+            context.run.absolute_softmax,
         )
 
 
@@ -210,7 +212,7 @@ class Selfplay(Sampler):
 
     @classmethod
     def normalise_options(cls, options, given):
-        return idle_of_method(options, given)
+        return without_idle(options, given)
 
     @classmethod
     def from_options(cls, options, context):

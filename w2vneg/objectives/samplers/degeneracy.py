@@ -4,7 +4,8 @@ import numpy as np
 
 from ...ground.errors import InputError, did_you_mean
 from ...ground.files.bounded import check_regular, read_text
-from .boltzmann import DEGENERACIES
+
+DEGENERACIES = ("uniform", "popularity")
 
 
 def is_file_of_weights(degeneracy):

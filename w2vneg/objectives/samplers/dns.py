@@ -58,7 +58,7 @@ class HardestOfM(Sampler):
     @classmethod
     def from_options(cls, options, context):
         log_p = log_popularity(context.counts, options.noise_exponent)
-        return cls(alias_table(np.exp(log_p)), options.candidates, options.absolute_softmax)
+        return cls(alias_table(np.exp(log_p)), options.candidates, context.run.absolute_softmax)
 
 
 class Scored(NamedTuple):

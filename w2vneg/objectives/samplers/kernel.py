@@ -28,6 +28,7 @@ figure only. Here all s⁴ + 1 come from a matrix product, too.
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -184,8 +185,8 @@ class KernelFamily(Sampler):
     def normalise_options(cls, options, given):
         """Empty what the quartic kernel does not read."""
         if options.kernel == "quartic":
-            return refuse_idle(("kernel_alpha", "tree"), "--kernel quartic", given)
-        return {}
+            return replace(options, **refuse_idle(("kernel_alpha", "tree"), "--kernel quartic", given))
+        return options
 
     @classmethod
     def cost(cls, options, context):

@@ -111,17 +111,18 @@ class Discriminator(Weigher):
 
     @classmethod
     def from_options(cls, options, context):
-        rng = np.random.default_rng([_STREAM, options.seed])
+        run = context.run
+        rng = np.random.default_rng([_STREAM, run.seed])
         rows_in = (rng.random((context.n_centres, context.dim), np.float32) - np.float32(0.5)) / np.float32(context.dim)
-        rate = options.alpha if options.discriminator_alpha is None else options.discriminator_alpha
+        rate = run.alpha if options.discriminator_alpha is None else options.discriminator_alpha
         return cls(
             rows_in,
             np.zeros((len(context.counts), context.dim), np.float32),
-            rate / options.alpha,
+            rate / run.alpha,
             options.weigh_positive,
             *turns_of(options.discriminator_steps),
-            options.share_negatives == "centre",
-            options.bounded_steps,
+            run.share_negatives == "centre",
+            run.bounded_steps,
         )
 
 

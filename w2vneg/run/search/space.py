@@ -1,14 +1,13 @@
 """What a search tries: every combination of a grid, or combinations drawn at random from a grid and ranges."""
 
-import dataclasses
 import itertools
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...config import TrainConfig
 from ...config.synonyms import hint_for
+from ...config.table import table
 from ...ground.errors import ConfigError
 from ...ground.option import checked
 
@@ -77,10 +76,9 @@ def _split(text, flag, example, taken):
     name = name.strip().removeprefix("--").replace("-", "_")
     if not sign or not values.strip():
         raise ConfigError(f"{flag} {text}: expected NAME=VALUES, such as {example}")
-    fields = {item.name: item for item in dataclasses.fields(TrainConfig)}
-    item = fields.get(name)
+    item = table().get(name)
     if item is None:
-        raise ConfigError(f"{flag} {text}: unknown option {name!r}{hint_for(name, list(fields))}")
+        raise ConfigError(f"{flag} {text}: unknown option {name!r}{hint_for(name, list(table()))}")
     if name in _NOT_SEARCHED or item.metadata["group"] in (None, "corpus"):
         why = _NOT_SEARCHED.get(name, "data are encoded once for all trials; give it as an option of its own")
         raise ConfigError(f"{flag} {text}: {name} cannot be searched: {why}")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...config import TrainConfig
+from ...config.table import options_of_users
 from ...config.toml import to_toml
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file, check_folder_writable, is_hidden
@@ -186,7 +187,7 @@ class TrialFolder:
         spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
         lines = [f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}"]
         values = config.as_dict()
-        items = [item for item in dataclasses.fields(TrainConfig) if item.metadata["group"] is not None]
+        items = options_of_users()
         chosen = [item.name for item in items if values[item.name] != item.default or item.name in best.options]
         return "\n".join(lines) + "\n" + to_toml({name: values[name] for name in chosen})
 

@@ -25,7 +25,6 @@ from ...data.misspelt import near_spellings
 from ...data.readers.names import as_word
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
-from ...objectives.losses import LOSSES
 
 NEW_USER = "new-user"
 _PRIOR = 2.0  # κ
@@ -96,8 +95,10 @@ def _check(model, vectors=True):
         if vectors:
             raise ConfigError("a slim model has no vectors; ask recommend with new_user=True for a list")
         return
-    if LOSSES[model.config.loss].paths or model.config.absolute_softmax:
-        raise ConfigError(f"new users are folded in by dot products, and those of loss {model.config.loss} are none")
+    if model.config.loss.plug.paths or model.config.absolute_softmax:
+        raise ConfigError(
+            f"new users are folded in by dot products, and those of loss {model.config.loss.name} are none"
+        )
 
 
 def with_users(model, pairs):
@@ -196,7 +197,7 @@ class _Loss(NamedTuple):
             factor, log_noise = settled(model)
         except ConfigError:  # not known
             factor, log_noise = 1.0, None
-        strength = l2_strengths(config.l2 or "0")[0]
+        strength = l2_strengths(config.l2)[0]
         if strength:
             mean, precision, power = np.zeros(config.dim), strength * np.eye(config.dim), config.l2_power
         else:

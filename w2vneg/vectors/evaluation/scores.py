@@ -13,7 +13,6 @@ import scipy.sparse
 from ...ground.errors import ConfigError
 from ...ground.registry import RunContext
 from ...kernels.dense.blas import TILE
-from ...objectives.losses import LOSSES
 from .correction import corrected, share_of
 
 _PATH_SCORES = 4_000_000  # held at a time
@@ -45,13 +44,13 @@ def are_dot_products(model):
 
 
 def _has_paths(model):
-    return model.config.loss in LOSSES and LOSSES[model.config.loss].paths
+    return model.config.loss.plug.paths
 
 
 def _raw_scores(model):
     config, counts = model.config, np.asarray(model.vocab_out.counts)
     if _has_paths(model):
-        tree = LOSSES[config.loss].from_options(config, RunContext(counts, config.dim, config.workers))
+        tree = config.make("loss", RunContext(counts, config.dim, config.workers))
         return PathScores(model.vectors_in, model.vectors_out, tree.starts, tree.turns)
     return LogitScores(model.vectors_in, model.vectors_out, config.absolute_softmax)
 

@@ -22,7 +22,6 @@ from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file
 from ...kernels.bags import mean_rows
 from ...kernels.text.grams import buckets_of
-from ...objectives.losses import LOSSES
 from .common import FORMATS, Format, Stored, check_finite, check_text
 from .spellings import GramSpellings
 
@@ -169,22 +168,22 @@ def write(path, model):
     OutputError
         If a word cannot stand in such a file, or the file cannot be written.
     """
-    config, words = model.config, model.vocab.words
+    config, inputs, words = model.config, model.config.inputs, model.vocab.words
     check_text(path, words)
     if b"\0" in words.data:
         raise OutputError(f"cannot write {path}: a word has a zero byte in it, which this format cannot hold")
     used = model.buckets()
     own = model.vectors_in if used is None else model.extra["words_in"]
-    n_buckets, minn, maxn = (0, 0, 0) if used is None else (config.buckets, config.minn, config.maxn)
-    kind = _MODELS["cbow" if config.inputs.startswith("window") else "skipgram"]
+    n_buckets, minn, maxn = (0, 0, 0) if used is None else (inputs.buckets, inputs.minn, inputs.maxn)
+    kind = _MODELS["cbow" if inputs.name.startswith("window") else "skipgram"]
     negatives = config.negatives or 5
-    of_paths = config.loss in LOSSES and LOSSES[config.loss].paths
+    of_paths = config.loss.plug.paths
     loss = _LOSSES["hs" if of_paths else "ns"]
-    numbers = config.dim, config.window, config.epochs, config.min_count, negatives, 1, loss, kind
+    numbers = config.dim, config.source.window, config.epochs, config.min_count, negatives, 1, loss, kind
     counts = np.asarray(model.vocab.counts, np.int64)
     with atomic_file(path) as stream:
         stream.write(MAGIC + struct.pack("<i", _VERSION))
-        stream.write(_ARGUMENTS.pack(*numbers, n_buckets, minn, maxn, 100, config.subsample or 0.0))
+        stream.write(_ARGUMENTS.pack(*numbers, n_buckets, minn, maxn, 100, config.source.subsample or 0.0))
         stream.write(_COUNTS.pack(len(words), len(words), 0, int(counts.sum()), -1))
         for word, count in zip(words.data.split(END), counts.tolist(), strict=False):
             stream.write(word + b"\0" + struct.pack("<qb", count, 0))

@@ -5,7 +5,6 @@ import numpy as np
 from ...ground.errors import InputError
 from ...ground.files.bounded import read_json
 from ...ground.files.npy import read_matrix
-from ...objectives.losses import LOSSES
 from ...objectives.readout import DEFAULT, Trained, parse
 from .common import Stored, check_finite, row_not_finite
 from .spellings import spellings_of
@@ -34,12 +33,15 @@ def read(path, readout=None, spell=False):
     refuse_slim(path)
     if not (path / "vocab.tsv").is_file():
         raise InputError(f"{path}: expected a model folder with vocab.tsv and vectors_in.npy{_REMEDY}")
-    from ...data.sources import noun_of, traversal_of
+    from ...config import RunSpec, TrainConfig
+    from ...data.sources import noun_of
     from ...data.vocab import Vocabulary
 
-    rectangular, source, own, loss, grams = _options(path)
-    chain = parse(own if readout is None else readout)
-    chain.check(traversal_of(source), rectangular, loss in LOSSES and LOSSES[loss].paths)
+    file = path / "config.json"  # there is none beside vectors alone
+    spec = RunSpec.read(file) if file.exists() else TrainConfig(readout=DEFAULT).resolved()
+    rectangular = spec.rectangular
+    chain = parse(spec.readout if readout is None else readout)
+    chain.check(spec.traversal, rectangular, spec.loss.plug.paths)
     of_columns = rectangular and any(part.name == "out" for part in chain.parts)
     vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
     first = second = None
@@ -57,38 +59,19 @@ def read(path, readout=None, spell=False):
     counts = np.asarray(vocab.counts, dtype=np.int64)
     vectors = chain.read(Trained(first, second, vocab.words, counts, contexts, spell))
     spellings = chain.spellings
-    if spell and grams is not None and chain.rows_as_trained:
+    if spell and (path / "grams_in.npy").exists() and chain.rows_as_trained:
         rows = _matrix(path / "grams_in.npy")
         if row_not_finite(rows) is not None:
             raise InputError(f"{path / 'grams_in.npy'}: holds numbers that are not finite{_REMEDY}")
-        spellings = spellings_of(vocab, rows, *grams)
+        own = spec.inputs
+        spellings = spellings_of(vocab, rows, own.minn, own.maxn, own.buckets)
         if spellings is None:
             raise InputError(
                 f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
             )
-    return Stored(vocab.words, vectors, counts, spellings, noun_of(_kind(path), source, rectangular, of_columns))
-
-
-def _options(path):
-    """Return whether rows and columns are two kinds of things, what was read, the run's read-out, its loss, and the
-    minn, maxn and buckets of its n-grams, None without any.
-    """
-    if not (path / "config.json").exists():  # vectors alone
-        return False, "text", DEFAULT, None, None
-    options = read_json(path / "config.json")
-    wrong = f"{path / 'config.json'}: expected options by name"
-    if not isinstance(options, dict):
-        raise InputError(f"{wrong}{_REMEDY}")
-    found = [options.get(name, other) for name, other in (("rectangular", False), ("source", "text"))]
-    readout = options.get("readout") or DEFAULT  # of models that were saved before there were read-outs
-    if not isinstance(found[0], bool) or not all(isinstance(value, str) for value in (found[1], readout)):
-        raise InputError(f"{wrong}, rectangular true or false, source and readout as text{_REMEDY}")
-    grams = None
-    if (path / "grams_in.npy").exists():
-        grams = [options.get(name) for name in ("minn", "maxn", "buckets")]
-        if not all(type(value) is int and value > 0 for value in grams):
-            raise InputError(f"{wrong}, minn, maxn and buckets whole numbers{_REMEDY}")
-    return *found, readout, str(options.get("loss")), grams
+    return Stored(
+        vocab.words, vectors, counts, spellings, noun_of(_kind(path), spec.source.name, rectangular, of_columns)
+    )
 
 
 def _kind(path):
