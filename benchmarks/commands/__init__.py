@@ -11,6 +11,7 @@ from .maps import map_
 from .quality import quality
 from .ranks import ranks
 from .recommenders import recommenders
+from .regress import regress
 from .scaling import scaling
 from .speed import process, speed, startup
 from .suite import suite
@@ -34,6 +35,7 @@ _COMMANDS = (
     speed,
     process,
     startup,
+    regress,
     dense,
     io,
     items,

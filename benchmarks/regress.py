@@ -1,0 +1,117 @@
+"""Is this tree slower than a commit? Whole processes of both, interleaved, on the same text; wall and CPU seconds."""
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from w2vneg.ground.errors import ConfigError
+
+RUNS = {  # name -> options of `w2vneg train`
+    "ns": ("--loss", "ns"),
+    "ns shared": ("--loss", "ns", "--share-negatives"),
+    "relaxed": ("--loss", "relaxed"),
+    "cis": ("--loss", "cis"),
+    "ns shared, --readout in": ("--loss", "ns", "--share-negatives", "--readout", "in"),
+}
+_SHIPPED = ("w2vneg", "data", "eval_sets")
+
+
+class Timing(NamedTuple):
+    """A process: which run, of the commit or not, in which round; seconds of the wall, and of all cores."""
+
+    run: str
+    former: bool
+    round: int
+    wall: float
+    user: float
+
+
+def unpack_commit(commit, folder):
+    """Write what a commit trains with to a folder; ConfigError if there is no such commit here."""
+    top = Path(__file__).parent.parent
+    tar = Path(folder) / "commit.tar"
+    command = ["git", "archive", "--output", str(tar), commit, *_SHIPPED]
+    done = subprocess.run(command, cwd=top, capture_output=True, text=True)
+    if done.returncode:
+        raise ConfigError(f"{commit} cannot be taken from git here: {done.stderr.strip()}")
+    with tarfile.open(tar) as packed:
+        packed.extractall(folder, filter="data")
+    tar.unlink()
+
+
+def measure(trees, text, runs, options, rounds, tell=lambda text: None):
+    """Time processes of both trees in turn; a first round, which compiles and encodes, is not counted.
+
+    Parameters
+    ----------
+    trees : (path, path), this tree and the commit's
+    text : str or path, the corpus
+    runs : sequence of str, of `RUNS`
+    options : sequence of str, for every process
+    rounds : int
+
+    Returns
+    -------
+    list of Timing
+    """
+    timings = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(rounds + 1):
+            for run in runs:
+                for former in (False, True) if number % 2 else (True, False):
+                    wall, user = _seconds(trees[former], folder, text, (*RUNS[run], *options))
+                    tell(f"round {number} of {rounds}, {run}, {'commit' if former else 'this tree'}: {wall:.2f} s")
+                    if number:
+                        timings.append(Timing(run, former, number, wall, user))
+    return timings
+
+
+def _seconds(tree, folder, text, options):
+    kept = Path(folder) / tree.name  # compiled code and encoded data of each tree
+    environment = os.environ | {
+        "PYTHONPATH": str(tree),
+        "W2VNEG_CACHE": str(kept / "data"),
+        "W2VNEG_JIT_CACHE": str(kept / "code"),
+    }
+    output = str(Path(folder) / "vectors.txt")
+    command = [sys.executable, "-m", "w2vneg", "train", "--quiet", "--force", "--corpus", str(text), *options]
+    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([*command, "--output", output], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.perf_counter() - begun, after.ru_utime - before.ru_utime
+
+
+def ratios(timings, run, of):
+    """Return this tree's seconds divided by the commit's, a list of one a round; `of`: "wall" or "user"."""
+    own = {(t.round, t.former): getattr(t, of) for t in timings if t.run == run}
+    return [own[number, False] / own[number, True] for number in sorted({number for number, _ in own})]
+
+
+def slower(timings, limit):
+    """Return the runs whose median ratio of wall seconds is above 1 + `limit`, and that were slower in most rounds."""
+    found = []
+    for run in dict.fromkeys(t.run for t in timings):
+        each = ratios(timings, run, "wall")
+        if statistics.median(each) > 1 + limit and sum(ratio > 1 for ratio in each) > 0.75 * len(each):
+            found.append(run)
+    return found
+
+
+def table(timings):
+    """Return Markdown: seconds of both and their ratios, median and range, a row for each run."""
+    lines = ["| run | s, this tree | s, commit | ratio, wall | ratio, CPU |", "|---|---|---|---|---|"]
+    for run in dict.fromkeys(t.run for t in timings):
+        seconds = [statistics.median(t.wall for t in timings if (t.run, t.former) == (run, f)) for f in (False, True)]
+        spreads = [
+            f"{statistics.median(each):.3f} ({min(each):.3f}–{max(each):.3f})"
+            for each in (ratios(timings, run, of) for of in ("wall", "user"))
+        ]
+        lines.append(f"| {run} | {seconds[0]:.2f} | {seconds[1]:.2f} | {' | '.join(spreads)} |")
+    return "\n".join(lines)
