@@ -11,6 +11,8 @@ class _Score(click.ParamType):
     name = "raw|corrected|LAMBDA"
 
     def convert(self, value, param, ctx):
+        if value == "raw":  # the default: nothing heavy is imported for it
+            return value
         from ..ground.errors import ConfigError
         from ..vectors.evaluation.correction import share_of
 

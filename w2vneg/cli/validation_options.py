@@ -64,9 +64,11 @@ class HeldOutFlags:
 
     @property
     def by_a_set(self):
+        if "metric" not in self.chosen:  # nothing heavy is imported for a run without
+            return False
         from ..run.validation import set_names
 
-        return "metric" in self.chosen and self.chosen["metric"].strip().lower() in set_names()
+        return self.chosen["metric"].strip().lower() in set_names()
 
 
 def valid_options(command):
