@@ -89,6 +89,8 @@ def test_nothing_trained_yet(tmp_path):
     [
         ({"loss": "relaxd"}, UnknownNameError, "unknown loss 'relaxd'; did you mean 'relaxed'?"),
         ({"loss": "relaxd", "temp": 2}, UnknownNameError, "unknown loss 'relaxd'"),
+        ({"loss": "hs"}, UnknownNameError, "unknown loss 'hs'; here it is called hierarchical. 'w2vneg objectives'"),
+        ({"loss": "negative_sampling"}, UnknownNameError, "here it is called ns."),
         ({"sampler": "boltzman", "temp": 2}, UnknownNameError, "unknown sampler 'boltzman'; did you mean 'boltzmann'?"),
         ({"weigher": "importnce"}, UnknownNameError, "unknown weigher 'importnce'; did you mean 'importance'?"),
         ({"loss": "ns", "temp": 1.0}, ConfigError, "--temp has no effect with sampler 'popularity'"),

@@ -92,15 +92,28 @@ def absolute_plugins(plugin):
     return ",".join(os.path.abspath(os.path.expanduser(name)) if _is_path(name) else name for name in _names(plugin))
 
 
+_ELSEWHERE = {
+    "hs": "hierarchical",
+    "hierarchical-softmax": "hierarchical",
+    "sgns": "ns",
+    "negative-sampling": "ns",
+    "full-softmax": "softmax",
+    "cross-entropy": "softmax",
+    "relaxed-softmax": "relaxed",
+}
+"""What others call a loss -> ours."""
+
+
 def find_objective(name):
     """Raise UnknownNameError unless `name` is a preset or a loss."""
     if name in PRESETS:
         name = PRESETS[name].loss
     if name not in LOSSES:
-        known = sorted({*PRESETS, *LOSSES})
-        raise UnknownNameError(
-            f"unknown loss {name!r}{did_you_mean(name, known, shown=0)} 'w2vneg objectives' lists losses and presets."
+        known, other = sorted({*PRESETS, *LOSSES}), str(name).lower().replace("_", "-")
+        meant = (
+            f"; here it is called {_ELSEWHERE[other]}." if other in _ELSEWHERE else did_you_mean(name, known, shown=0)
         )
+        raise UnknownNameError(f"unknown loss {name!r}{meant} 'w2vneg objectives' lists losses and presets.")
 
 
 def names_with_log_q():
