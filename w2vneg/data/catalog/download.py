@@ -56,7 +56,7 @@ def rows_sha256(path):
 
 def download(url, form, destination, progress=None):
     """Fetch `url` to `destination` if it is what `form` says; else Unreachable or DataError, nothing kept."""
-    with _answer(url) as answer:
+    with answer_of(url) as answer:
         store(_received(answer, url, progress), form, destination, url)
 
 
@@ -85,7 +85,7 @@ def download_members(url, wanted, progress=None):
         raise _unwritable(folder, error) from error
     with archive:
         received = 0
-        with _answer(url) as answer:
+        with answer_of(url) as answer:
             for chunk in _received(answer, url, progress):
                 received += len(chunk)
                 if received > _LARGEST_ARCHIVE:
@@ -116,7 +116,7 @@ def store(chunks, form, destination, origin):
     with atomic_file(destination) as stream:
         for chunk in chunks:
             size += len(chunk)
-            if size > form.size:
+            if form.size and size > form.size:
                 raise DataError(f"{origin} gave more than the expected {form.size} bytes; nothing was kept")
             stream.write(chunk)
             digest.update(chunk)
@@ -158,12 +158,14 @@ def _digest(form):
 
 def _complaint(form, digest, size):
     expected = form.sha256 or form.md5
-    if size == form.size and digest.hexdigest() == expected:
+    if form.size in (0, size) and digest.hexdigest() == expected:
         return None
-    return f"expected {digest.name} {expected} ({form.size} bytes), got {digest.hexdigest()} ({size} bytes)"
+    known = f" ({form.size} bytes)" if form.size else ""
+    return f"expected {digest.name} {expected}{known}, got {digest.hexdigest()} ({size} bytes)"
 
 
-def _answer(url):
+def answer_of(url):
+    """Open an address, to be read and closed; Unreachable if it gives nothing."""
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
     from urllib.request import Request

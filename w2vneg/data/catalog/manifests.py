@@ -14,7 +14,7 @@ _FOLDERS = ("data", "eval_sets")
 
 
 class Form(NamedTuple):
-    """One shape a set's file may have: name, exact bytes, checksum (`md5` where no sha256 is known)."""
+    """One shape a file may have: name, bytes (0: not known), checksum (`md5` where no sha256 is known)."""
 
     name: str
     size: int

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...data.catalog.pretrained import located
 from ...data.words import PackedStrings
 from ...ground.errors import ConfigError, FileNote, InputError, OutputError, did_you_mean
 from ...ground.files.bounded import check_regular
@@ -88,6 +89,7 @@ def read(path, readout=None, spell=False):
     Parameters
     ----------
     path : str or Path
+        Vectors that gensim's catalog names are fetched (`data.catalog.pretrained`).
     readout : str, optional
         How vectors are made of a model folder's matrices (`objectives.readout`), if not as the model says; a file of
         vectors has no choice.
@@ -106,7 +108,7 @@ def read(path, readout=None, spell=False):
     ConfigError
         If the read-out is unknown, or asks for what only a model folder has; or spellings for what has none.
     """
-    stored = _read(Path(path), readout, spell)
+    stored = _read(located(path), readout, spell)
     tell(path, stored.notes)
     return stored
 
