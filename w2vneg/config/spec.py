@@ -16,7 +16,7 @@ from ..ground.registry import RunContext
 from .objective import ObjectiveOptions
 from .ranks import RanksOptions
 from .run import RunOptions
-from .synonyms import hint_for
+from .synonyms import refuse_unknown
 from .table import KINDS, table
 
 FORMAT = 2
@@ -84,22 +84,16 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:
-        """Return what `write` wrote; options of a plug that is not loaded are kept as they are.
+        """Return what `write` wrote; InputError if it is damaged or of another format.
 
-        Raises
-        ------
-        InputError
-            If there is no such file, or it is damaged or of another format.
+        Options of a plug that is not loaded are kept as they are.
         """
         values = read_json(path, "missing; the folder is not a complete model")
         try:
-            values = dict(_named(values))
-            if values.pop("format", None) != FORMAT:
+            if not isinstance(values, dict) or values.get("format") != FORMAT:
                 raise ConfigError("the folder is of another version of w2vneg; train again, with --save-model")
-            if values.keys() != {*KINDS, "run"}:
-                raise ConfigError(f"expected {', '.join(KINDS)} and run, found {', '.join(values) or 'nothing'}")
-            plugs = {kind: _plug_of(kind, values[kind]) for kind in KINDS}
-            return cls(**plugs, **_checked({item.name: item for item in _own()}, _named(values["run"])))
+            plugs = {kind: _plug_of(kind, values.get(kind)) for kind in KINDS}
+            return cls(**plugs, **_checked(values.get("run"), {item.name: item for item in _own()}))
         except ConfigError as error:
             raise InputError(f"{path}: {error}") from error
 
@@ -113,34 +107,30 @@ def _plug_of(kind, values):
     """Return the options of one plug of a model folder, or None."""
     if values is None and kind in ("sampler", "weigher"):
         return None
-    values = dict(_named(values))
-    name = values.pop("name", None)
-    if not isinstance(name, str):
-        raise ConfigError(f"expected the name of {kind} as text, found {name!r}")
-    plug = KINDS[kind].get(name)
+    if not isinstance(values, dict) or not isinstance(values.get("name"), str):
+        raise ConfigError(f"expected the name of {kind} and its options, found {str(values)[:40]!r}")
+    kept = {name: value for name, value in values.items() if name != "name"}
+    plug = KINDS[kind].get(values["name"])
     if plug is None:
-        return UnloadedOptions(name, KINDS[kind].base, values)
-    known = options_of(plug)
-    given = _checked({name: item for name, item in known.items() if values.get(name) is not None}, values, known)
-    return plug.Options(**dict.fromkeys(known) | given)
+        return UnloadedOptions(values["name"], KINDS[kind].base, kept)
+    return plug.Options(**dict.fromkeys(options_of(plug)) | _checked(kept, options_of(plug)))
 
 
-def _named(values):
-    if not isinstance(values, dict):
-        raise ConfigError(f"expected options by name, found {str(values)[:40]!r}")
-    return values
-
-
-def _checked(items, values, known=None):
-    """Return the values of some fields, checked; ConfigError if there are others."""
-    known = items if known is None else known
-    for name in values:
-        if name not in known:
-            raise ConfigError(f"unknown option {name!r}{hint_for(name, list(known))}")
-    return {name: checked(item, values.get(name, item.default)) for name, item in items.items()}
+def _checked(values, known):
+    """Return the values that are not None, checked; known : dict of name -> field, there are no others."""
+    refuse_unknown(values, known)
+    return {name: checked(known[name], value) for name, value in values.items() if value is not None}
 
 
 def as_json(values: dict[str, Any]) -> dict[str, Any]:
     """Return values that JSON can hold: weights as a list, an infinite number as "inf"."""
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-    return {name: "inf" if isinstance(value, float) and math.isinf(value) else value for name, value in plain.items()}
+    return {name: "inf" if value == math.inf else value for name, value in plain.items()}
+
+
+def to_toml(values: dict[str, Any]) -> str:
+    """Return names and values, at the top level, as TOML text; what is None is left out.
+
+    values : dict of str -> bool, int, float, str, or a list of one of them
+    """
+    return "".join(f"{k} = {json.dumps(v, ensure_ascii=False)}\n" for k, v in values.items() if v is not None)

@@ -61,19 +61,9 @@ def option(
     files : bool
         A source's option that names one file or several: its value is a tuple of str.
     """
-    limits = {"at_least": at_least, "above": above, "below": below, "at_most": at_most}
-    about = {"help": help, "limits": limits, "infinite": infinite, "choices": choices}
-    about |= {"negative_flag": negative_flag, "flag_value": flag_value}
-    about |= {
-        "metavar": metavar,
-        "default_text": default_text,
-        "check": check,
-        "coerce": coerce,
-        "group": group,
-        "common": common,
-        "files": files,
-    }
-    return field(default=default, metadata=about)
+    about = dict(locals())
+    limits = {name: about.pop(name) for name in ("at_least", "above", "below", "at_most")}
+    return field(default=about.pop("default"), metadata=about | {"limits": limits})
 
 
 def kind_of(item):
@@ -103,8 +93,7 @@ class PlugOptions:
 
     def values(self):
         """Return the options that are not None: dict of name -> value."""
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
+        return {item.name: value for item in fields(self) if (value := getattr(self, item.name)) is not None}
 
 
 class UnloadedOptions(PlugOptions):
@@ -193,6 +182,14 @@ def _checked_number(item, value):
     if bad or (isinstance(number, float) and math.isinf(number) and not infinite):
         raise ConfigError(f"{item.name} must be {bad or 'finite'}, got {value}")
     return number
+
+
+def numbers_in(text):
+    """Return the numbers of a text with commas between, list of float; [] if it is another text."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        return []
 
 
 def range_of(item):
