@@ -73,7 +73,7 @@ def _no_reader(flag, kind, readers, chosen):
     plural = {"loss": "losses", "inputs": "inputs"}.get(kind, f"{kind}s")
     who = f"{kind} {readers[0]} reads" if len(readers) == 1 else f"{plural} {in_words(readers)} read"
     return (
-        f"{flag} has no effect with {kind} {chosen.name!r}: only {who} it; "
+        f"{flag} has no effect with {kind} {chosen and chosen.name!r}: only {who} it; "
         f"take --{kind} {readers[0]} or leave {flag} out"
     )
 
@@ -111,8 +111,7 @@ def check_plugs(config, loss, weigher, sampler):
         )
     if config.inputs.plug.around:
         _check_around(config, {"loss": loss, "weigher": weigher, "sampler": sampler})
-    reason = no_window(config, weigher, sampler) if config.share_negatives == "window" else None
-    if reason is not None:
+    if config.share_negatives == "window" and (reason := no_window(config, weigher, sampler)):
         raise ConfigError(reason)
     if config.private_rows and config.sampler.plug.draws_ahead(config.sampler):
         raise ConfigError(NO_PRIVATE_ROWS)

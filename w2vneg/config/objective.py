@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 from ..ground.errors import ConfigError
-from ..ground.option import numbers_in, option
+from ..ground.option import option
 from ..ground.registry import Sharing
 
 SHARINGS = tuple(sharing.name.lower() for sharing in Sharing)
@@ -32,7 +32,10 @@ def _l2(value):
 
 def l2_strengths(text):
     """Return λ of the rows of centres and of targets, (float, float); ConfigError unless it is one number or two."""
-    values = numbers_in(text)
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
     if not 1 <= len(values) <= 2 or not all(0 <= value < float("inf") for value in values):
         raise ConfigError(f"l2 {text!r} must be one number, or two with a comma between: 1.44,0.55; 0 is none")
     return values[0], values[-1]

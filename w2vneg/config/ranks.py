@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass, replace
 
 from ..ground.errors import ConfigError
-from ..ground.option import numbers_in, option
+from ..ground.option import option
 
 ENGINES = ("local", "virtual", "ray")
 DTYPES = ("float16", "float32")
@@ -18,7 +18,10 @@ def _check_every(text):
 
 def shares_in(text):
     """Return the numbers of a text like 1,1,0.5, a list of float above 0; ConfigError if it is another."""
-    shares = numbers_in(text)
+    try:
+        shares = [float(part) for part in text.split(",")]
+    except ValueError:
+        shares = []
     if not shares or not all(0 < share < math.inf for share in shares):
         raise ConfigError(f"rank_shares takes numbers above 0 with commas between, as 1,1,0.5, not {text!r}")
     return shares

@@ -13,6 +13,7 @@ from ..ground.errors import ConfigError, InputError
 from ..ground.files.bounded import read_json
 from ..ground.option import UnloadedOptions, checked, options_of
 from ..ground.registry import RunContext
+from ..objectives.plugins import load_plugins
 from .objective import ObjectiveOptions
 from .ranks import RanksOptions
 from .run import RunOptions
@@ -27,10 +28,7 @@ FORMAT = 2
 class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
     """The options of a run as attributes; those of a plug are its own: ``spec.sampler.temp``, ``spec.source.window``.
 
-    Attributes
-    ----------
-    source, inputs, sampler, weigher, loss : `Options` of the plugs
-        Each has a `name` and a `plug`, its class. `sampler` and `weigher` are None where the loss draws no negatives.
+    Each plug's `Options` have its `name` and `plug`, the class. Without negatives there is no sampler and no weigher.
     """
 
     source: Any
@@ -43,9 +41,6 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
         alpha: float
         min_alpha: float
         readout: str
-        l2: str
-        workers: int
-        min_count: int
 
     @property
     def traversal(self) -> Any:
@@ -63,10 +58,9 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
 
     def flat(self) -> dict[str, Any]:
         """Return all options that are not None by their flat names."""
-        values = {item.name: getattr(self, item.name) for item in _own()}
-        for kind in KINDS:
-            chosen = getattr(self, kind)
-            values |= {kind: None} if chosen is None else {kind: chosen.name, **chosen.values()}
+        values: dict[str, Any] = {}
+        for kind, part in self._parts().items():
+            values |= {kind if name == "name" else name: value for name, value in (part or {}).items()}
         return {name: value for name, value in values.items() if value is not None}
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,25 +69,25 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
 
     def write(self, path: Path) -> None:
         """Write the config.json of a model folder: a dict for each plug, null without one, and for the run itself."""
-        found: dict[str, Any] = {"format": FORMAT}
-        for kind in KINDS:
-            chosen = getattr(self, kind)
-            found[kind] = None if chosen is None else {"name": chosen.name, **as_json(chosen.values())}
-        found["run"] = as_json({item.name: getattr(self, item.name) for item in _own()})
+        found = {"format": FORMAT} | {name: values and as_json(values) for name, values in self._parts().items()}
         path.write_text(json.dumps(found, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+    def _parts(self):
+        chosen = {kind: getattr(self, kind) for kind in KINDS}
+        plugs = {kind: one and {"name": one.name, **one.values()} for kind, one in chosen.items()}
+        return plugs | {"run": {item.name: getattr(self, item.name) for item in _own()}}
+
+    def __reduce__(self):
+        return _unpickled, (self.plugin, self._parts())  # another process may have to load plug-ins first
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:
-        """Return what `write` wrote; InputError if it is damaged or of another format.
-
-        Options of a plug that is not loaded are kept as they are.
-        """
+        """Return what `write` wrote; InputError if it is damaged or of another format."""
         values = read_json(path, "missing; the folder is not a complete model")
         try:
             if not isinstance(values, dict) or values.get("format") != FORMAT:
                 raise ConfigError("the folder is of another version of w2vneg; train again, with --save-model")
-            plugs = {kind: _plug_of(kind, values.get(kind)) for kind in KINDS}
-            return cls(**plugs, **_checked(values.get("run"), {item.name: item for item in _own()}))
+            return _of_parts(values)
         except ConfigError as error:
             raise InputError(f"{path}: {error}") from error
 
@@ -101,6 +95,16 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
 def _own():
     """Return the fields of a run that are no plug's."""
     return [item for item in fields(RunSpec) if item.name not in KINDS]
+
+
+def _of_parts(parts):
+    plugs = {kind: _plug_of(kind, parts.get(kind)) for kind in KINDS}
+    return RunSpec(**plugs, **_checked(parts.get("run"), {item.name: item for item in _own()}))
+
+
+def _unpickled(plugin, parts):
+    load_plugins(plugin)
+    return _of_parts(parts)
 
 
 def _plug_of(kind, values):

@@ -70,7 +70,7 @@ def _check_agreement(item, known, who, own):
     kind_of(item)
     if not {*_FACTS} <= item.metadata.keys():
         raise ConfigError(f"option {item.name} of {who} must be made by w2vneg.ground.option.option")
-    if item.name in own:
+    if item.name in {*own, "name", "plug"}:
         raise ConfigError(f"option {item.name} of {who} is an option of every run; read it, or choose another name")
     if known is None:
         return

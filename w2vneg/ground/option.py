@@ -100,7 +100,7 @@ class UnloadedOptions(PlugOptions):
     """The options of a plug-in that is not loaded, as a model folder has them; its base class stands for the plug."""
 
     def __init__(self, name, plug, kept):
-        vars(self).update(name=name, plug=plug, kept=kept)
+        vars(self).update(kept | {"name": name, "plug": plug, "kept": kept})
 
     def __eq__(self, other):
         return isinstance(other, UnloadedOptions) and vars(self) == vars(other)
@@ -182,14 +182,6 @@ def _checked_number(item, value):
     if bad or (isinstance(number, float) and math.isinf(number) and not infinite):
         raise ConfigError(f"{item.name} must be {bad or 'finite'}, got {value}")
     return number
-
-
-def numbers_in(text):
-    """Return the numbers of a text with commas between, list of float; [] if it is another text."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        return []
 
 
 def range_of(item):
