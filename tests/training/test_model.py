@@ -191,7 +191,7 @@ def test_missing_files(folder, name):
         ("config.json", b"\xff\xfe", InputError, "config.json:1: not UTF-8"),
         ("config.json", b"[1]", InputError, "config.json: the folder is of another version"),
         ("config.json", b'{"loss": "ns", "dim": 5}', InputError, "config.json: the folder is of another version"),
-        ("config.json", b'{"format": 2, "run": {}}', InputError, "config.json: expected the name of source and its options"),
+        ("config.json", b'{"format": 2, "run": {}}', InputError, "config.json: expected the name of source and its"),
         ("position.json", b"[]", InputError, "position.json: not the position of a run"),
         ("position.json", ENDLESS, InputError, "position.json: not the position of a run"),
         ("position.json", b"{}", InputError, "position.json: not the position of a run"),
