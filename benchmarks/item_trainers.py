@@ -56,7 +56,7 @@ def train_ours(histories, setting, seed, effort):
         config = TrainConfig(**options, **common)
     else:
         data, config = histories, TrainConfig(**options, **common)
-        in_a_pass = window_pairs(np.diff(histories.offsets), -(-config.resolved().pairs_per_item // 2))
+        in_a_pass = window_pairs(np.diff(histories.offsets), -(-config.resolved().source.pairs_per_item // 2))
         config = TrainConfig(**options, **common, epochs=max(1, round(n_pairs / max(1, in_a_pass))))
     trainer = Trainer(data, config)
     model = trainer.train()

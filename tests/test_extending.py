@@ -78,7 +78,7 @@ def test_each_example_trains_and_resumes_in_processes_of_their_own(example):
     load_plugins(f"{name}.py")
     model = Model.load("model")
     kind, option = KINDS[name]
-    value = model.origin.input[option] if kind == "source" else getattr(model.config, option)
+    value = model.origin.input[option] if kind == "source" else model.config.as_dict()[option]
     assert value == (train[-1] if kind == "readout" else float(train[-1]))
 
 

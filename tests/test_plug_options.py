@@ -1,6 +1,7 @@
 """A plug from outside with options of its own: flags, TOML, keywords, searches, model folder, help, refusals."""
 
 import json
+import pickle
 import sys
 
 import numpy as np
@@ -157,6 +158,7 @@ def test_flags_toml_keywords_and_searches_take_an_option_and_the_model_folder_ke
     model = Model.load("m")
     read = getattr(model.config, kind)
     assert getattr(read, option) == value and read.name == name
+    assert pickle.loads(pickle.dumps(model.config)) == model.config
     toml = "".join(f"{key} = {json.dumps(value)}\n" for key, value in (own | TINY).items())
     (path.parent / "run.toml").write_text(toml)
     assert run_cli("train", "--corpus", "text", "--config", "run.toml", "--save-model", "n", "--quiet").code == 0

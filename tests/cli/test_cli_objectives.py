@@ -174,8 +174,8 @@ def _check_row(name, plugs, n, excluded, alpha):
 
     config = TrainConfig(loss=name).resolved()
     told = [part.strip().split()[0] for part in re.sub(r"\([^)]*\)|, .*", "", plugs).split("×")]
-    plugs = [chosen.name for chosen in (config.loss, config.sampler, config.weigher) if chosen is not None]
-    assert told == [plug for plug in plugs if plug != "none"], name
+    chosen = [plug.name for plug in (config.loss, config.sampler, config.weigher) if plug is not None]
+    assert told == [plug for plug in chosen if plug != "none"], name
     assert (n, excluded, alpha) == (str(config.negatives or ""), config.exclude or "", config.alpha), name
     if exponent := re.search(r"a = ([\d.]+)", plugs):
         assert float(exponent[1]) == config.sampler.noise_exponent, name

@@ -9,8 +9,8 @@ from planted import as_text, two_topics
 
 from w2vneg import Word2Vec
 from w2vneg.config import TrainConfig
+from w2vneg.config.spec import to_toml
 from w2vneg.config.table import options_of_users
-from w2vneg.config.toml import to_toml
 from w2vneg.ground.errors import W2vnegError
 from w2vneg.objectives.presets import PRESETS
 from w2vneg.run.model import Model

@@ -360,7 +360,7 @@ class FakePlug:
 def test_plugs_that_do_not_go_together_are_refused(options, loss, weigher, sampler, message):
     config = TrainConfig(**options).resolved()
     with pytest.raises(ConfigError, match=message):
-        check_plugs(config, FakePlug(**loss), FakePlug(**weigher), FakePlug(**sampler), ["uniform", "boltzmann"])
+        check_plugs(config, FakePlug(**loss), FakePlug(**weigher), FakePlug(**sampler))
 
 
 @pytest.mark.parametrize("name", ["ns", "nce"])
@@ -382,11 +382,5 @@ def test_plugs_that_go_together_pass():
 
 
 def test_the_remedy_names_samplers():
-    with pytest.raises(ConfigError, match=r"choose --sampler uniform, popularity or boltzmann$"):
-        check_plugs(
-            TrainConfig().resolved(),
-            FakePlug(needs_log_q=True),
-            FakePlug(),
-            FakePlug(gives_log_q=False),
-            ["uniform", "popularity", "boltzmann"],
-        )
+    with pytest.raises(ConfigError, match=r"choose --sampler .*popularity.* or "):
+        check_plugs(TrainConfig().resolved(), FakePlug(needs_log_q=True), FakePlug(), FakePlug(gives_log_q=False))

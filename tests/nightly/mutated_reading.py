@@ -221,7 +221,7 @@ def read_to_resume(path):
     """Go as far as a run that is resumed goes before it trains."""
     folder = Path(path).parent
     model = Model.load(folder)
-    Run(model.config, None, Prior.resume(model, str(folder)))
+    Run(model.config_to_run(folder), None, Prior.resume(model, str(folder)))
     word2vec = Word2Vec(model.config)
     trainer = word2vec.trainer(PAIRS, model=model)
     assert trainer.model.position.round <= trainer.engine.n_rounds and trainer.engine.block >= 100

@@ -189,9 +189,9 @@ def test_missing_files(folder, name):
     [
         ("config.json", b"{", InputError, "config.json: not JSON"),
         ("config.json", b"\xff\xfe", InputError, "config.json:1: not UTF-8"),
-        ("config.json", b"[1]", InputError, "config.json: expected options by name"),
+        ("config.json", b"[1]", InputError, "config.json: the folder is of another version"),
         ("config.json", b'{"loss": "ns", "dim": 5}', InputError, "config.json: the folder is of another version"),
-        ("config.json", b'{"format": 2, "run": {}}', InputError, "config.json: expected source, inputs, .*, found run"),
+        ("config.json", b'{"format": 2, "run": {}}', InputError, "config.json: expected the name of source and its"),
         ("position.json", b"[]", InputError, "position.json: not the position of a run"),
         ("position.json", ENDLESS, InputError, "position.json: not the position of a run"),
         ("position.json", b"{}", InputError, "position.json: not the position of a run"),
@@ -251,8 +251,8 @@ def test_damaged_files(folder, name, content, error, message):
         ("run", {"dim": 5}, r"vectors_in.npy: expected float32 of shape \(3, 5\), found"),
         ("run", {"temp": 1.0}, "config.json: unknown option 'temp'"),
         ("run", [1], r"config.json: expected options by name, found '\[1\]'"),
-        ("loss", {"name": 3}, "config.json: expected the name of loss as text, found 3"),
-        ("loss", None, "config.json: expected options by name, found 'None'"),
+        ("loss", {"name": 3}, "config.json: expected the name of loss and its options, found "),
+        ("loss", None, "config.json: expected the name of loss and its options, found 'None'"),
     ],
 )
 def test_options_that_do_not_fit(folder, part, changes, message):

@@ -145,6 +145,7 @@ def likelihood(model, corpus, window, mirror, as_json):
     written with --save-model.
     """
     from ..data.inputs import as_input
+    from ..objectives.inputs import INPUTS
     from ..run.conductor import encode
     from ..run.model import Model
     from ..vectors.evaluation import evaluate_likelihood, scores_of
@@ -152,7 +153,7 @@ def likelihood(model, corpus, window, mirror, as_json):
     loaded = Model.load(model)
     if not loaded.config.traversal.of_words:
         raise ConfigError(f"{model} was trained on items, not on text; evaluate it with w2vneg eval ranking")
-    if loaded.config.inputs.plug.around:
+    if INPUTS[loaded.config.inputs.name].around:
         raise ConfigError(
             f"{model} predicts a word from the mean of the words around (--inputs {loaded.config.inputs.name}), and "
             "this scores pairs of words; evaluate it with w2vneg eval similarity"

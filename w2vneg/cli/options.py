@@ -254,20 +254,12 @@ def _option_of_sources(item):
     """Return the click option of a field that sources have."""
     from ..data.sources import readers_of
 
-    about, kind, names = item.metadata, kind_of(item), readers_of(item.name)
-    low, high = about["limits"]["at_least"], about["limits"]["at_most"]
-    number = click.IntRange(low, high) if kind is int else kind
-    return Option(
-        [declared_flags(item), item.name],
-        section="data",
-        part=f"--{names[0]}" if len(names) == 1 else "several sources",
-        kinds={_data_of(name) for name in names},
-        type=None if kind is bool else number,
-        is_flag=kind is bool,
-        multiple=about["files"],
-        default=None,
-        **_texts_of(item, [f"--{name}" for name in names], about["default_text"]),
-    )
+    names, limits, kind = readers_of(item.name), item.metadata["limits"], kind_of(item)
+    part = f"--{names[0]}" if len(names) == 1 else "several sources"
+    rest = {"kinds": {_data_of(name) for name in names}, "multiple": item.metadata["files"], "is_flag": kind is bool}
+    if kind is int:
+        rest["type"] = click.IntRange(limits["at_least"], limits["at_most"])
+    return _option(item, "data", part, [f"--{name}" for name in names], item.metadata["default_text"], rest)
 
 
 def declared_flags(item):
@@ -277,32 +269,25 @@ def declared_flags(item):
 
 
 def _option_of_config(item):
-    """Return the click option of a field of `TrainConfig`."""
+    """Return the click option of a field of the table."""
     about = item.metadata
-    section, part = place_of(item)
+    readers = [name for names in about["readers"].values() for name in names]
     valued = {"is_flag": False, "flag_value": about["flag_value"]} if about["flag_value"] else {}
-    return Option(
-        [declared_flags(item), item.name],
-        section=section,
-        part=part,
-        kinds=_kinds_of(item),
-        type=None if about["kind"] is bool else about["kind"],
-        default=None,
-        **_texts_of(item, [name for names in about["readers"].values() for name in names], shown(item)),
-        **valued,
-    )
+    return _option(item, *place_of(item), readers, shown(item), {"kinds": _kinds_of(item), **valued})
 
 
-def _texts_of(item, readers, default):
-    """Return the texts of a field's option; one reader alone goes without saying, as it is in the heading."""
-    about = item.metadata
-    return {
+def _option(item, section, part, readers, default, rest):
+    """Return the click option of a field; one reader alone goes without saying, as it is in the heading."""
+    about, kind = item.metadata, kind_of(item)
+    texts = {
         "help": about["help"],
         "common": about["common"],
         "metavar": about["metavar"] or "|".join(about["choices"] or ()),
         "readers": f"for {', '.join(readers)}" if len(readers) > 1 else "",
         "default_text": None if default == "none" and not about["choices"] else default,
+        "type": None if kind is bool else kind,
     }
+    return Option([declared_flags(item), item.name], section=section, part=part, default=None, **texts | rest)
 
 
 def place_of(item):

@@ -5,9 +5,7 @@ the preset that the loss names, so that ``--loss relaxed`` alone means what the 
 still be chosen by itself. That makes a `RunSpec`, in which each plug has its own options: ``spec.sampler.temp``.
 """
 
-from ..objectives.samplers.degeneracy import DEGENERACIES
-from .objective import EXCLUSIONS
 from .spec import RunSpec
 from .train import TrainConfig
 
-__all__ = ["DEGENERACIES", "EXCLUSIONS", "RunSpec", "TrainConfig"]
+__all__ = ["RunSpec", "TrainConfig"]

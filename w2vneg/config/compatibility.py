@@ -7,6 +7,7 @@ instead, and comes before any work.
 from ..ground.errors import ConfigError
 from ..ground.option import flag_of, options_of
 from ..kernels.contracts import prepares_groups
+from ..objectives.samplers import SAMPLERS
 from .objective import l2_strengths
 from .table import KINDS, table
 
@@ -69,15 +70,12 @@ def _no_reader(flag, kind, readers, chosen):
     if kind == "source":
         walks = KINDS["source"]
         return f"{flag} has no effect here: it is for {in_words(walks[name].data for name in readers)}; leave it out"
-    who = f"{kind} {readers[0]} reads" if len(readers) == 1 else f"{_plural(kind)} {in_words(readers)} read"
+    plural = {"loss": "losses", "inputs": "inputs"}.get(kind, f"{kind}s")
+    who = f"{kind} {readers[0]} reads" if len(readers) == 1 else f"{plural} {in_words(readers)} read"
     return (
-        f"{flag} has no effect with {kind} {chosen.name!r}: only {who} it; "
+        f"{flag} has no effect with {kind} {chosen and chosen.name!r}: only {who} it; "
         f"take --{kind} {readers[0]} or leave {flag} out"
     )
-
-
-def _plural(kind):
-    return {"loss": "losses", "inputs": "inputs"}.get(kind, f"{kind}s")
 
 
 def in_words(names, last="and"):
@@ -86,18 +84,17 @@ def in_words(names, last="and"):
     return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
-def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
+def check_plugs(config, loss, weigher, sampler):
     """Refuse plugs that do not go together.
 
     Parameters
     ----------
     config : RunSpec
     loss, weigher, sampler : the plugs, or their classes; of a class only what holds whatever the options is looked at
-    samplers_with_log_q : sequence of str, the remedy to name
     """
     for kind, plug in (("loss", loss), ("weigher", weigher)):
         if plug.needs_log_q is True and sampler.gives_log_q is False:
-            others = in_words(samplers_with_log_q, "or") or "popularity"
+            others = in_words([name for name in SAMPLERS if SAMPLERS[name].gives_log_q], "or")
             raise ConfigError(
                 f"{kind} {getattr(config, kind).name!r} needs the probabilities of its draws, which sampler "
                 f"{config.sampler.name!r} cannot give; choose --sampler {others}"
@@ -114,8 +111,7 @@ def check_plugs(config, loss, weigher, sampler, samplers_with_log_q=()):
         )
     if config.inputs.plug.around:
         _check_around(config, {"loss": loss, "weigher": weigher, "sampler": sampler})
-    reason = no_window(config, weigher, sampler) if config.share_negatives == "window" else None
-    if reason is not None:
+    if config.share_negatives == "window" and (reason := no_window(config, weigher, sampler)):
         raise ConfigError(reason)
     if config.private_rows and config.sampler.plug.draws_ahead(config.sampler):
         raise ConfigError(NO_PRIVATE_ROWS)
@@ -152,20 +148,22 @@ def _class_of(plug):
     return plug if isinstance(plug, type) else type(plug)
 
 
-def check_logits(config):
-    """Refuse |s| beside a loss that says no by a negative logit."""
+def check_spec(config, given):
+    """Refuse what makes no sense whatever is drawn; config : RunSpec; given : TrainConfig."""
+    if config.inputs.plug.composes:
+        _check_inputs(config)
     if config.absolute_softmax and not config.loss.plug.takes_absolute_logits:
         raise ConfigError(
             f"--absolute-softmax makes no sense with loss {config.loss.name!r}: it says no by a negative logit, and "
             "|s| is never one; take a softmax (--loss sampled-softmax) or leave it out"
         )
+    if given.l2_power is not None and not any(l2_strengths(config.l2)):
+        raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
 
 
-def check_inputs(config):
+def _check_inputs(config):
     """Refuse what a vector made of several rows cannot stand beside."""
     inputs, flag = config.inputs.plug, f"--inputs {config.inputs.name}"
-    if not inputs.composes:
-        return
     if inputs.of_text and not config.traversal.of_words:
         noun = config.traversal.noun
         raise ConfigError(f"{flag} looks at how words are spelt, and names of {noun}s are no words; leave it out")
@@ -181,12 +179,6 @@ def check_inputs(config):
             f"draws made ahead (--method exact or pool, --sampler kernel) look at the rows of centres, and {flag} "
             "has no such rows; take --sampler popularity or --method candidates, or leave it out"
         )
-
-
-def check_l2(config, given):
-    """Refuse a power of a penalty that there is none of."""
-    if given.l2_power is not None and not any(l2_strengths(config.l2)):
-        raise ConfigError("--l2-power has no effect without a penalty; give --l2, or leave it out")
 
 
 def check_freeze(config):

@@ -81,6 +81,4 @@ class RunOptions:
     @property
     def shaping(self) -> dict[str, Any]:
         """The options that shape encoded data, by name: what `data.inputs.encode_input` takes (dict)."""
-        return {
-            item.name: getattr(self, item.name) for item in fields(RunOptions) if item.metadata["group"] == "corpus"
-        }
+        return {one.name: getattr(self, one.name) for one in fields(RunOptions) if one.metadata["group"] == "corpus"}

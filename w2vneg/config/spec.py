@@ -13,10 +13,11 @@ from ..ground.errors import ConfigError, InputError
 from ..ground.files.bounded import read_json
 from ..ground.option import UnloadedOptions, checked, options_of
 from ..ground.registry import RunContext
+from ..objectives.plugins import load_plugins
 from .objective import ObjectiveOptions
 from .ranks import RanksOptions
 from .run import RunOptions
-from .synonyms import hint_for
+from .synonyms import refuse_unknown
 from .table import KINDS, table
 
 FORMAT = 2
@@ -27,10 +28,7 @@ FORMAT = 2
 class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
     """The options of a run as attributes; those of a plug are its own: ``spec.sampler.temp``, ``spec.source.window``.
 
-    Attributes
-    ----------
-    source, inputs, sampler, weigher, loss : `Options` of the plugs
-        Each has a `name` and a `plug`, its class. `sampler` and `weigher` are None where the loss draws no negatives.
+    Each plug's `Options` have its `name` and `plug`, the class. Without negatives there is no sampler and no weigher.
     """
 
     source: Any
@@ -43,9 +41,6 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
         alpha: float
         min_alpha: float
         readout: str
-        l2: str
-        workers: int
-        min_count: int
 
     @property
     def traversal(self) -> Any:
@@ -63,10 +58,9 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
 
     def flat(self) -> dict[str, Any]:
         """Return all options that are not None by their flat names."""
-        values = {item.name: getattr(self, item.name) for item in _own()}
-        for kind in KINDS:
-            chosen = getattr(self, kind)
-            values |= {kind: None} if chosen is None else {kind: chosen.name, **chosen.values()}
+        values: dict[str, Any] = {}
+        for kind, part in self._parts().items():
+            values |= {kind if name == "name" else name: value for name, value in (part or {}).items()}
         return {name: value for name, value in values.items() if value is not None}
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,31 +69,25 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
 
     def write(self, path: Path) -> None:
         """Write the config.json of a model folder: a dict for each plug, null without one, and for the run itself."""
-        found: dict[str, Any] = {"format": FORMAT}
-        for kind in KINDS:
-            chosen = getattr(self, kind)
-            found[kind] = None if chosen is None else {"name": chosen.name, **as_json(chosen.values())}
-        found["run"] = as_json({item.name: getattr(self, item.name) for item in _own()})
+        found = {"format": FORMAT} | {name: values and as_json(values) for name, values in self._parts().items()}
         path.write_text(json.dumps(found, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+    def _parts(self):
+        chosen = {kind: getattr(self, kind) for kind in KINDS}
+        plugs = {kind: one and {"name": one.name, **one.values()} for kind, one in chosen.items()}
+        return plugs | {"run": {item.name: getattr(self, item.name) for item in _own()}}
+
+    def __reduce__(self):
+        return _unpickled, (self.plugin, self._parts())  # another process may have to load plug-ins first
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:
-        """Return what `write` wrote; options of a plug that is not loaded are kept as they are.
-
-        Raises
-        ------
-        InputError
-            If there is no such file, or it is damaged or of another format.
-        """
+        """Return what `write` wrote; InputError if it is damaged or of another format."""
         values = read_json(path, "missing; the folder is not a complete model")
         try:
-            values = dict(_named(values))
-            if values.pop("format", None) != FORMAT:
+            if not isinstance(values, dict) or values.get("format") != FORMAT:
                 raise ConfigError("the folder is of another version of w2vneg; train again, with --save-model")
-            if values.keys() != {*KINDS, "run"}:
-                raise ConfigError(f"expected {', '.join(KINDS)} and run, found {', '.join(values) or 'nothing'}")
-            plugs = {kind: _plug_of(kind, values[kind]) for kind in KINDS}
-            return cls(**plugs, **_checked({item.name: item for item in _own()}, _named(values["run"])))
+            return _of_parts(values)
         except ConfigError as error:
             raise InputError(f"{path}: {error}") from error
 
@@ -109,38 +97,44 @@ def _own():
     return [item for item in fields(RunSpec) if item.name not in KINDS]
 
 
+def _of_parts(parts):
+    plugs = {kind: _plug_of(kind, parts.get(kind)) for kind in KINDS}
+    return RunSpec(**plugs, **_checked(parts.get("run"), {item.name: item for item in _own()}))
+
+
+def _unpickled(plugin, parts):
+    load_plugins(plugin)
+    return _of_parts(parts)
+
+
 def _plug_of(kind, values):
     """Return the options of one plug of a model folder, or None."""
     if values is None and kind in ("sampler", "weigher"):
         return None
-    values = dict(_named(values))
-    name = values.pop("name", None)
-    if not isinstance(name, str):
-        raise ConfigError(f"expected the name of {kind} as text, found {name!r}")
-    plug = KINDS[kind].get(name)
+    if not isinstance(values, dict) or not isinstance(values.get("name"), str):
+        raise ConfigError(f"expected the name of {kind} and its options, found {str(values)[:40]!r}")
+    kept = {name: value for name, value in values.items() if name != "name"}
+    plug = KINDS[kind].get(values["name"])
     if plug is None:
-        return UnloadedOptions(name, KINDS[kind].base, values)
-    known = options_of(plug)
-    given = _checked({name: item for name, item in known.items() if values.get(name) is not None}, values, known)
-    return plug.Options(**dict.fromkeys(known) | given)
+        return UnloadedOptions(values["name"], KINDS[kind].base, kept)
+    return plug.Options(**dict.fromkeys(options_of(plug)) | _checked(kept, options_of(plug)))
 
 
-def _named(values):
-    if not isinstance(values, dict):
-        raise ConfigError(f"expected options by name, found {str(values)[:40]!r}")
-    return values
-
-
-def _checked(items, values, known=None):
-    """Return the values of some fields, checked; ConfigError if there are others."""
-    known = items if known is None else known
-    for name in values:
-        if name not in known:
-            raise ConfigError(f"unknown option {name!r}{hint_for(name, list(known))}")
-    return {name: checked(item, values.get(name, item.default)) for name, item in items.items()}
+def _checked(values, known):
+    """Return the values that are not None, checked; known : dict of name -> field, there are no others."""
+    refuse_unknown(values, known)
+    return {name: checked(known[name], value) for name, value in values.items() if value is not None}
 
 
 def as_json(values: dict[str, Any]) -> dict[str, Any]:
     """Return values that JSON can hold: weights as a list, an infinite number as "inf"."""
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-    return {name: "inf" if isinstance(value, float) and math.isinf(value) else value for name, value in plain.items()}
+    return {name: "inf" if value == math.inf else value for name, value in plain.items()}
+
+
+def to_toml(values: dict[str, Any]) -> str:
+    """Return names and values, at the top level, as TOML text; what is None is left out.
+
+    values : dict of str -> bool, int, float, str, or a list of one of them
+    """
+    return "".join(f"{k} = {json.dumps(v, ensure_ascii=False)}\n" for k, v in values.items() if v is not None)

@@ -59,17 +59,8 @@ FLAGS = {
 """Another name of what is a flag of the command line alone -> ours."""
 
 
-GENSIM = {
-    "vector_size": "dim",
-    "size": "dim",
-    "iter": "epochs",
-    "sample": "subsample",
-    "negative": "negatives",
-    "ns_exponent": "noise_exponent",
-    "max_final_vocab": "max_vocab",
-    "shrink_windows": "dynamic_window",
-}
-"""A name of gensim's constructor -> our option of the same meaning; those that have one name with both are not here."""
+GENSIM = {"vector_size", "size", "iter", "sample", "negative", "ns_exponent", "max_final_vocab", "shrink_windows"}
+"""Names of gensim's constructor for an option of the same meaning; those that have one name with both are not here."""
 
 GENSIM_SETTINGS = {
     "sg": {1: {"inputs": "row"}, 0: {"inputs": "window"}},
@@ -140,7 +131,7 @@ def from_gensim(options):
 def _meant(name, value):
     """Return what one option is here, dict of option -> value."""
     if name not in GENSIM_SETTINGS:
-        return {GENSIM.get(name, name): value}
+        return {SYNONYMS[name] if name in GENSIM else name: value}
     for known, meant in GENSIM_SETTINGS[name].items():
         if value == known:
             return meant
@@ -157,3 +148,13 @@ def hint_for(name, known):
     near = difflib.get_close_matches(name.lower(), [*SYNONYMS, *known], 1, 0.8)
     ours = SYNONYMS.get(near[0]) if near else None
     return f"; it is called {ours} here" if ours in known else did_you_mean(name, known, shown=0)
+
+
+def refuse_unknown(values, known):
+    """Raise ConfigError unless `values` are a dict of options that are `known`, by names with _ or -."""
+    if not isinstance(values, dict):
+        raise ConfigError(f"expected options by name, found {str(values)[:40]!r}")
+    for name in values:
+        key = name.replace("-", "_")
+        if key not in known:
+            raise ConfigError(f"unknown option {name!r}{hint_for(key, list(known))}")

@@ -19,15 +19,8 @@ KINDS = {"source": TRAVERSALS, "inputs": INPUTS, "sampler": SAMPLERS, "weigher":
 
 _OWN = (Choices, ObjectiveOptions, RunOptions, RanksOptions)
 
-_FACTS = (
-    "help",
-    "limits",
-    "infinite",
-    "choices",
-    "negative_flag",
-    "flag_value",
-    "metavar",
-)  # what plugs must agree about
+# what plugs must agree about
+_FACTS = ("help", "limits", "infinite", "choices", "negative_flag", "flag_value", "metavar")
 
 
 @functools.cache
@@ -77,7 +70,7 @@ def _check_agreement(item, known, who, own):
     kind_of(item)
     if not {*_FACTS} <= item.metadata.keys():
         raise ConfigError(f"option {item.name} of {who} must be made by w2vneg.ground.option.option")
-    if item.name in own:
+    if item.name in {*own, "name", "plug"}:
         raise ConfigError(f"option {item.name} of {who} is an option of every run; read it, or choose another name")
     if known is None:
         return
@@ -93,13 +86,8 @@ def _check_agreement(item, known, who, own):
 def _field(item, default, readers):
     about = {"kind": kind_of(item), "readers": readers} | ({"group": "plug"} if readers else {})
     made = dataclasses.field(default=default, kw_only=True, metadata={**item.metadata, **about})
-    made.name, made.type, made._field_type = item.name, item.type, item._field_type
+    made.name, made.type = item.name, item.type
     return made
-
-
-def default_for(item, kind, plug):
-    """Return what an option left open becomes when `plug`, which reads it, is chosen; None if the plug decides."""
-    return item.metadata["readers"][kind][plug]
 
 
 def shown_default(item, kind=None, plug=None):
@@ -109,7 +97,7 @@ def shown_default(item, kind=None, plug=None):
         return about["default_text"]
     by_plug = {name: value for names in about.get("readers", {}).values() for name, value in names.items()}
     if plug is not None:
-        by_plug = {plug: default_for(item, kind, plug)}
+        by_plug = {plug: about["readers"][kind][plug]}
     if not by_plug:
         return _plain(item, item.default)
     values = {}  # default -> the plugs that have it

@@ -9,23 +9,15 @@ from typing import TYPE_CHECKING, Any
 from ..data.sources import TRAVERSALS, Traversal, traversal_of
 from ..ground.errors import ConfigError, did_you_mean
 from ..ground.option import checked, options_of
-from ..objectives.plugins import find_objective, names_with_log_q
+from ..objectives.plugins import find_objective
 from ..objectives.presets import EPOCHS, PRESETS, preset_of
 from ..objectives.readout import DEFAULT, parse
-from .compatibility import (
-    check_inputs,
-    check_l2,
-    check_logits,
-    check_plugs,
-    no_window,
-    refuse_unread,
-    without_negatives,
-)
+from .compatibility import check_plugs, check_spec, no_window, refuse_unread, without_negatives
 from .objective import L2_POWER, Choices, ObjectiveOptions, l2_strengths
 from .ranks import RanksOptions, settle_ranks, workers_of
 from .run import RunOptions
 from .spec import RunSpec, as_json
-from .synonyms import hint_for
+from .synonyms import refuse_unknown
 from .table import KINDS, table
 
 if TYPE_CHECKING:
@@ -47,13 +39,10 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
     plugs: dict[str, Any] = field(hash=False)  # the options of plugs that were given
 
     def __init__(self, **values: Any) -> None:
-        known, values = table(), values.pop("plugs", {}) | values  # `dataclasses.replace` gives what was given before
-        unknown = values.keys() - known.keys()
-        if unknown:
-            name = min(unknown)
-            raise ConfigError(f"unknown option {name!r}{hint_for(name, list(known))}")
-        plugs: dict[str, Any] = {}
-        for name, item in known.items():
+        values = values.pop("plugs", {}) | values  # `dataclasses.replace` gives what was given before
+        refuse_unknown(values, table())
+        values, plugs = {name.replace("-", "_"): value for name, value in values.items()}, {}
+        for name, item in table().items():
             value = checked(item, values.get(name, item.default))
             if not item.metadata["readers"]:
                 object.__setattr__(self, name, value)
@@ -74,21 +63,13 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
     @classmethod
     def from_mapping(cls, mapping: dict[str, Any], where: str | os.PathLike | None = None) -> TrainConfig:
         """Build from names and values; `where` (a file) is named in what is said about a wrong one."""
-        place = f"{where}: " if where else ""
-        if not isinstance(mapping, dict):
-            raise ConfigError(f"{place}expected options by name, found {str(mapping)[:40]!r}")
-        known, values = table(), {}
-        for name, value in mapping.items():
-            key = name.replace("-", "_")
-            if key not in known:
-                raise ConfigError(f"{place}unknown option {name!r}{hint_for(key, list(known))}")
-            if key == "preset":
-                raise ConfigError(f"{place}preset is no option of its own; write loss = {value!r}")
-            values[key] = value
         try:
-            return cls(**values)
+            refuse_unknown(mapping, table())
+            if "preset" in mapping:
+                raise ConfigError(f"preset is no option of its own; write loss = {mapping['preset']!r}")
+            return cls(**mapping)
         except ConfigError as error:
-            raise ConfigError(f"{place}{error}") from error
+            raise ConfigError(f"{where}: {error}" if where else str(error)) from error
 
     def as_dict(self) -> dict[str, Any]:
         """Return all options as values that JSON can hold: weights as a list, an infinite number as "inf"."""
@@ -117,9 +98,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
         shared = spec.share_negatives == "window" and self.share_negatives is None  # where it can be
         if shared and no_window(spec, spec.weigher.plug, spec.sampler.plug):
             spec = dataclasses.replace(spec, share_negatives="no")
-        check_inputs(spec)
-        check_logits(spec)
-        check_l2(spec, self)
+        check_spec(spec, self)
         values = settle_ranks(spec, self)
         if spec.min_alpha is None:
             values["min_alpha"] = spec.alpha / 10000
@@ -138,7 +117,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
             raise ConfigError(f"min_alpha ({spec.min_alpha:g}) is above alpha ({spec.alpha:g}); lower it")
         parse(spec.readout).check(spec.traversal, spec.rectangular, of_paths)
         if spec.sampler is not None:
-            check_plugs(spec, spec.loss.plug, spec.weigher.plug, spec.sampler.plug, names_with_log_q())
+            check_plugs(spec, spec.loss.plug, spec.weigher.plug, spec.sampler.plug)
         return spec
 
     def _with_preset(self, cores):
@@ -162,8 +141,7 @@ class TrainConfig(RanksOptions, RunOptions, ObjectiveOptions, Choices):
         known = PRESETS.get(self.preset)
         if known is not None and self.loss in (None, known.loss):
             return self.preset
-        traversal = self.traversal
-        return self.loss or (traversal.bipartite_loss if self.rectangular else None) or traversal.loss
+        return self.loss or (self.traversal.bipartite_loss if self.rectangular else None) or self.traversal.loss
 
 
 def _options_of(config, kind):

@@ -61,19 +61,9 @@ def option(
     files : bool
         A source's option that names one file or several: its value is a tuple of str.
     """
-    limits = {"at_least": at_least, "above": above, "below": below, "at_most": at_most}
-    about = {"help": help, "limits": limits, "infinite": infinite, "choices": choices}
-    about |= {"negative_flag": negative_flag, "flag_value": flag_value}
-    about |= {
-        "metavar": metavar,
-        "default_text": default_text,
-        "check": check,
-        "coerce": coerce,
-        "group": group,
-        "common": common,
-        "files": files,
-    }
-    return field(default=default, metadata=about)
+    about = dict(locals())
+    limits = {name: about.pop(name) for name in ("at_least", "above", "below", "at_most")}
+    return field(default=about.pop("default"), metadata=about | {"limits": limits})
 
 
 def kind_of(item):
@@ -103,15 +93,14 @@ class PlugOptions:
 
     def values(self):
         """Return the options that are not None: dict of name -> value."""
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
+        return {item.name: value for item in fields(self) if (value := getattr(self, item.name)) is not None}
 
 
 class UnloadedOptions(PlugOptions):
     """The options of a plug-in that is not loaded, as a model folder has them; its base class stands for the plug."""
 
     def __init__(self, name, plug, kept):
-        vars(self).update(name=name, plug=plug, kept=kept)
+        vars(self).update(kept | {"name": name, "plug": plug, "kept": kept})
 
     def __eq__(self, other):
         return isinstance(other, UnloadedOptions) and vars(self) == vars(other)

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..ground.errors import ConfigError
 from ..ground.registry import RunContext
+from .losses import LOSSES
+from .samplers import SAMPLERS
 from .samplers.boltzmann import log_degeneracy
 
 _SAME = 1e-6
@@ -37,7 +39,7 @@ def law_of(config, counts):
     ConfigError
         If it is not known.
     """
-    loss, sampler = config.loss.plug, config.sampler
+    loss, sampler = LOSSES[config.loss.name], config.sampler
     if config.absolute_softmax:
         raise ConfigError("scores of an absolute softmax have no sign to correct; take the raw ones")
     if loss.needs_log_q or loss.paths or sampler is None or sampler.name == "all":
@@ -47,7 +49,7 @@ def law_of(config, counts):
     if sampler.name == "boltzmann":
         factor = 1.0 if math.isinf(sampler.temp) else (1 + sampler.temp) / sampler.temp
         return factor, log_degeneracy(sampler, counts)
-    plug = sampler.plug
+    plug = SAMPLERS[sampler.name]
     if not (plug.context_free and plug.gives_log_q and hasattr(plug, "log_p")):
         raise ConfigError(f"where scores settle with the sampler {sampler.name} is not known; take the raw ones")
     made = config.make("sampler", RunContext(counts, config.dim, config.workers))

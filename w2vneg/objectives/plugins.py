@@ -116,11 +116,6 @@ def find_objective(name):
         raise UnknownNameError(f"unknown loss {name!r}{meant} 'w2vneg objectives' lists losses and presets.")
 
 
-def names_with_log_q():
-    """Return the names of the samplers that give the probabilities of their draws (list of str)."""
-    return [name for name in SAMPLERS if SAMPLERS[name].gives_log_q]
-
-
 def _names(plugin):
     if not isinstance(plugin, str | None):
         raise ConfigError(f"plugin must be text, the path of a .py file or the name of a module, not {plugin!r:.60}")

@@ -18,7 +18,6 @@ from ..kernels.dense import dense_cost
 from ..kernels.groups import LoopSpec, Plugs
 from ..kernels.paths import TILE
 from ..kernels.schedule import block_size, even_block
-from ..objectives.plugins import names_with_log_q
 from ..objectives.samplers._nothing import Nothing
 from ..objectives.samplers.exclusions import make_exclusion
 from ..objectives.weighers import WEIGHERS
@@ -142,17 +141,17 @@ def _assemble_paths(data, config, model, start, walk, periods):
     counts = data.vocab_out.counts
     context = RunContext(counts, config.dim, config.workers, words=data.vocab.words)
     inputs, loss = config.make("inputs", context), config.make("loss", context)
-    both_ways = config.traversal.windows and not config.source.ordered and not inputs.composes
+    both_ways = config.traversal.windows and not getattr(config.source, "ordered", False) and not inputs.composes
     sharing = Sharing.WINDOW if both_ways else Sharing.NO
     shape = LoopSpec(walk.largest_group, TILE - 1, int(sharing), False, config.bounded_steps, weighed=False)
     started = _begin(model, [inputs], start)
-    n_rows = max(len(data.vocab), len(counts))
-    n_private = private_rows(n_rows, config.workers) if config.private_rows is None else config.private_rows
+    nothing, n_rows = Nothing(), max(len(data.vocab), len(counts))
+    n_private = _private_rows(config, nothing, n_rows)
     targets = walk.centre_weights if data.vocab_out is data.vocab else counts
     nodes = float(loss.touched(targets).sum())
     cost = 40 + 0.15 * config.dim * nodes * (1 if inputs.around else walk.mean_group)
     block = _block(walk, config, cost, n_private, n_rows, periods)
-    plugs = Plugs(walk.source, Nothing(), WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
+    plugs = Plugs(walk.source, nothing, WEIGHERS["none"](), loss, make_exclusion("none", data, config), inputs)
     engine = LocalEngine(model, walk, plugs, shape, block, config.workers, n_private, config.seed, _l2(config))
     return Assembly(engine, loss.loss_at_init(nodes), started)
 
@@ -188,7 +187,7 @@ def _assemble_dense(data, config, model, start, walk):
 
 
 def _check_together(config, loss, weigher, sampler):
-    check_plugs(config, loss, weigher, sampler, names_with_log_q())
+    check_plugs(config, loss, weigher, sampler)
     for kind, plug in (("loss", loss), ("weigher", weigher), ("sampler", sampler)):
         require_bodies(kind, type(plug))
     require_bodies("inputs", config.inputs.plug)

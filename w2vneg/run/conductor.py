@@ -199,13 +199,7 @@ def reading(config: TrainConfig, data: Any) -> TrainConfig:
 
 
 def resolve(config: TrainConfig) -> RunSpec:
-    """Return a run with nothing left open, once its plug-ins are loaded.
-
-    Raises
-    ------
-    W2vnegError
-        If options do not go together, or name what is not there.
-    """
+    """Return a run with nothing left open, once its plug-ins are loaded; errors are those of `TrainConfig.resolved`."""
     load_plugins(config.plugin)
     return config.resolved(cores=available_threads())
 

@@ -74,8 +74,7 @@ class Estimator:
 
     def set_params(self: Self, **params: Any) -> Self:
         """Change options, for the next `fit`; ConfigError for one that is unknown or out of range."""
-        known = {item.name for item in options_of_users()}
-        settled = params.keys() & table().keys() - known
+        settled = params.keys() & table().keys() - {item.name for item in options_of_users()}
         if settled:
             raise ConfigError(f"{min(settled)} is no option to set; it follows from the others and from what is read")
         self.config = with_options(self.config, params)

@@ -213,12 +213,16 @@ def _read_position(path):
 
 
 def _read_origin(path):
-    values = _read_json(path)
     kinds = {"n_tokens": int, "fingerprint": int, "input": dict, "output": str, "own_vocab": bool, "begun": dict}
+    return Provenance(**_record(path, _read_json(path), "origin", kinds))
+
+
+def _record(path, values, what, kinds):
+    """Return what was read at `path`, a dict with values of these kinds; else InputError, that it is not `what`."""
     fits = isinstance(values, dict) and values.keys() == kinds.keys()
-    if not fits or any(type(values[name]) is not kind for name, kind in kinds.items()):
-        raise InputError(f"{path}: not the origin of a run (expected {', '.join(kinds)})")
-    return Provenance(**values)
+    if not fits or not all(isinstance(values[name], kind) for name, kind in kinds.items()):
+        raise InputError(f"{path}: not the {what} of a run (expected {', '.join(kinds)})")
+    return values
 
 
 _EVALUATED_BY = {"metric", "patience", "every", "held", "known", "files"}  # what settings of a `Best` hold
@@ -232,11 +236,9 @@ def _read_best(folder, matrices):
         return None
     kinds = {"settings": dict, "figures": dict, "last_figures": dict, "stale": int, "finished": bool}
     kinds |= dict.fromkeys(("epoch", "last_epoch"), float | None)
-    fits = isinstance(values, dict) and values.keys() == kinds.keys()
-    fits = fits and all(isinstance(values[name], kind) for name, kind in kinds.items())
-    if not fits or not values["settings"].keys() >= _EVALUATED_BY or not _are_figures(values):
+    best = Best(**_record(path, values, "validation", kinds))
+    if not best.settings.keys() >= _EVALUATED_BY or not _are_figures(values):
         raise InputError(f"{path}: not the validation of a run (expected {', '.join(kinds)})")
-    best = Best(**values)
     if best.epoch is not None and not best.finished:
         best.matrices = _read_others(folder, "best", matrices)
     return best

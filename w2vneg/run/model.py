@@ -62,9 +62,9 @@ class Model:
 
     def buckets(self):
         """Return the bucket of each row of ``extra["grams_in"]``, int64 (n_rows,); None for a model without n-grams."""
-        if "grams_in" not in self.extra:
-            return None
         own = self.config.inputs
+        if "grams_in" not in self.extra or not hasattr(own, "minn"):
+            return None
         *_, used = rows_of_grams(self.vocab.words, self.vocab.counts, own.minn, own.maxn, own.buckets)
         return used
 

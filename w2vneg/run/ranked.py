@@ -10,7 +10,6 @@ from ..engines.rank import Rank
 from ..engines.ray import Crew, RayEngine
 from ..engines.virtual import VirtualEngine
 from ..ground.errors import ConfigError
-from ..objectives.plugins import load_plugins
 from .assembly import assemble_local
 from .exchanges import plan_exchanges
 from .model import Model
@@ -107,7 +106,6 @@ class ShareOfRank:
 
     def ready(self, config):
         """Prepare for a run with `config`, resolved; return how many positions an epoch has (int)."""
-        load_plugins(config.plugin)
         self.config, self.walk = config, self.share.walk(config)
         return self.walk.n_positions
 

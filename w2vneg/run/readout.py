@@ -37,9 +37,9 @@ def read_out(model, readout=None, spell=False, progress=None):
     matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
     trained = Trained(*matrices, model.vocab.words, model.vocab.counts, model.contexts, spell, progress)
     vectors = chain.read(trained)
-    if spell and chain.rows_as_trained and "grams_in" in model.extra:
+    own = config.inputs
+    if spell and chain.rows_as_trained and "grams_in" in model.extra and hasattr(own, "minn"):
         rows = model.best_matrix("grams_in")
-        own = config.inputs
         return vectors, spellings_of(model.vocab, rows, own.minn, own.maxn, own.buckets)
     return vectors, chain.spellings
 

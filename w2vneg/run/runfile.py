@@ -5,8 +5,8 @@ It says what is computed, never where that is written.
 
 import os
 
+from ..config.spec import to_toml
 from ..config.table import options_of_users, table
-from ..config.toml import to_toml
 
 RUN_FILE = "run.toml"
 _EVALUATION = {"metric": "metric", "patience": "patience", "every": "eval-every"}

@@ -24,7 +24,6 @@ from .state import LastGoodState, Progress, Provenance
 
 _HALVINGS = 5
 _ABSURD = 5.0  # times the untrained loss: no objective gets there but by diverging
-_CHOSEN = ("exchange_every",)  # options that, left to the run, are chosen once and kept
 _FREE = ("preset", "plugin", "epochs", "ray_address")  # options that may change within a run
 
 
@@ -76,8 +75,8 @@ class Trainer:
         self.validation, self.checkpoints = validation, checkpoints
         self.stopped = False
         if model is not None:
-            chosen = {name: getattr(model.config, name) for name in _CHOSEN if getattr(self.config, name) == "auto"}
-            self.config = dataclasses.replace(self.config, **chosen)
+            if self.config.exchange_every == "auto":  # it is chosen once and kept
+                self.config = dataclasses.replace(self.config, exchange_every=model.config.exchange_every)
             self._check_fits(model, validation)
         vocab_out = corpus.vocab_out if self.config.rectangular else None
         self.model = model or Model.fresh(corpus.vocab, self.config, vocab_out)

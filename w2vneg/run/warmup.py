@@ -12,10 +12,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..config import DEGENERACIES
 from ..ground.errors import ConfigError
 from ..ground.jit import cache_folder, compilations
 from ..ground.option import options_of
+from ..objectives.samplers.degeneracy import DEGENERACIES
 from .conductor import Run, resolve
 from .word2vec import Word2Vec
 

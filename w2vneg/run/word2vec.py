@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..config import TrainConfig
+from ..config import RunSpec, TrainConfig
 from ..config.synonyms import GENSIM_METHODS
 from ..data.inputs import Input, as_input
 from ..data.sources import noun_of
@@ -64,7 +64,9 @@ class Word2Vec(Estimator, Recommender):
         For an option that is unknown or out of range.
     """
 
-    def __init__(self, config: TrainConfig | None = None, **options: Any) -> None:
+    def __init__(self, config: TrainConfig | RunSpec | None = None, **options: Any) -> None:
+        if isinstance(config, RunSpec):  # of a model
+            config = TrainConfig(**config.flat())
         if config is not None and not isinstance(config, TrainConfig):
             raise ConfigError("Word2Vec takes options; training is done by fit: Word2Vec(…).fit(corpus)")
         if config is not None and options:

@@ -113,9 +113,8 @@ class SampledLoss(nn.Module):
             raise ConfigError(f"weigher {config.weigher.name!r} has no form in w2vneg.torch; leave it out")
 
     def extra_repr(self):
-        config = self.config
-        names = [f"{kind}={getattr(getattr(config, kind), 'name', None)}" for kind in ("sampler", "weigher")]
-        parts = (config.preset, *names, f"n={config.negatives}")
+        told = self.config.as_dict()
+        parts = (told["preset"], *(f"{kind}={told[kind]}" for kind in ("sampler", "weigher")), f"n={told['negatives']}")
         return ", ".join(parts) + (", shared" if self.shared else "")
 
     def forward(self, hidden, targets, context=None, *, generator=None):

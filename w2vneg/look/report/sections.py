@@ -51,15 +51,13 @@ def _facts(subject):
     model = subject.model
     if model is None:
         return facts
-    read = model.origin.input
-    config = model.config
-    names = [chosen and chosen.name for chosen in (config.loss, config.sampler)]
-    facts["objective"] = f"{names[0]}, sampler {names[1]}, {config.negatives} negatives"
+    read, told = model.origin.input, model.config.as_dict()
+    facts["objective"] = f"{told['loss']}, sampler {told['sampler']}, {told['negatives']} negatives"
     facts["data"] = ", ".join(map(str, read.get("files") or read.get("names") or [read.get("kind", "in memory")]))
     facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
     epochs = subject.told("EpochDone")
     ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""
-    facts["epochs"] = f"{len(epochs)} of {config.epochs}{ended}"
+    facts["epochs"] = f"{len(epochs)} of {told['epochs']}{ended}"
     if epochs:
         facts["pairs trained"] = f"{sum(record['pairs'] for record in epochs):,}"
         facts["seconds of training"] = f"{_spent(epochs)[1].sum():.1f}"

@@ -1,6 +1,6 @@
 """TensorBoard, by tensorboardX: scalars and options as event files, and the vectors for the projector."""
 
-from ...config.toml import to_toml
+from ...config.spec import to_toml
 from ...ground.errors import require
 from ...ground.files.atomic import check_folder_writable
 from ...vectors import Vectors

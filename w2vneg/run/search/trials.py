@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...config import TrainConfig
+from ...config.spec import to_toml
 from ...config.table import options_of_users
-from ...config.toml import to_toml
 from ...ground.errors import ConfigError, InputError, OutputError
 from ...ground.files.atomic import atomic_file, check_folder_writable, is_hidden
 from ...ground.files.bounded import decoded, parse_json, read_bytes, read_json
@@ -187,8 +187,9 @@ class TrialFolder:
         spread = f", {best.low:.4f} to {best.high:.4f} over {best.seeds} seeds" if best.seeds > 1 else ""
         lines = [f"# {self.metric.name} {best.value:.4f}{spread}, at epoch {best.epoch:.4g}"]
         values = config.as_dict()
-        items = options_of_users()
-        chosen = [item.name for item in items if values[item.name] != item.default or item.name in best.options]
+        chosen = [
+            item.name for item in options_of_users() if values[item.name] != item.default or item.name in best.options
+        ]
         return "\n".join(lines) + "\n" + to_toml({name: values[name] for name in chosen})
 
     def _write(self, name, text):

@@ -25,6 +25,7 @@ from ...data.misspelt import near_spellings
 from ...data.readers.names import as_word
 from ...ground.errors import ConfigError, UnknownNameError
 from ...objectives.law import settled
+from ...objectives.losses import LOSSES
 
 NEW_USER = "new-user"
 _PRIOR = 2.0  # κ
@@ -95,7 +96,7 @@ def _check(model, vectors=True):
         if vectors:
             raise ConfigError("a slim model has no vectors; ask recommend with new_user=True for a list")
         return
-    if model.config.loss.plug.paths or model.config.absolute_softmax:
+    if LOSSES[model.config.loss.name].paths or model.config.absolute_softmax:
         raise ConfigError(
             f"new users are folded in by dot products, and those of loss {model.config.loss.name} are none"
         )

@@ -59,11 +59,11 @@ def read(path, readout=None, spell=False):
     counts = np.asarray(vocab.counts, dtype=np.int64)
     vectors = chain.read(Trained(first, second, vocab.words, counts, contexts, spell))
     spellings = chain.spellings
-    if spell and (path / "grams_in.npy").exists() and chain.rows_as_trained:
+    own = spec.inputs
+    if spell and hasattr(own, "minn") and (path / "grams_in.npy").exists() and chain.rows_as_trained:
         rows = _matrix(path / "grams_in.npy")
         if row_not_finite(rows) is not None:
             raise InputError(f"{path / 'grams_in.npy'}: holds numbers that are not finite{_REMEDY}")
-        own = spec.inputs
         spellings = spellings_of(vocab, rows, own.minn, own.maxn, own.buckets)
         if spellings is None:
             raise InputError(
