@@ -134,6 +134,13 @@ def known_beside(path):
     return Path(path).parent / manifest["parts"]["train"]["file"] if apart else None
 
 
+def parts_beside(path):
+    """Return the files of the parts of a split of which a file is a held-out part: dict of str -> Path, by name."""
+    manifest = _manifest_beside(path)
+    parts = {} if manifest is None else manifest["parts"]
+    return {name: Path(path).parent / part["file"] for name, part in parts.items()}
+
+
 def shown_beside(path):
     """Return the file of what else the users of a held-out part have (Path), to fold them in; None if there is none."""
     manifest = _manifest_beside(path)
