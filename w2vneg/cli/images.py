@@ -1,13 +1,16 @@
 """Charts as files beside tables, where what draws them is installed."""
 
 
-def images_of(charts, begun, note):
-    """Return the charts as PNG, a dict of str -> bytes, by names that begin with `begun`; a note without matplotlib."""
+def write_images(charts, folder, begun, note, suffixes=("png",)):
+    """Write the charts under names that begin with `begun`; return the names (list of str), a note without matplotlib.
+
+    suffixes : sequence of str, of png, pdf and svg
+    """
     from ..ground.errors import MissingExtraError
-    from ..look.figures.still import as_bytes, drawn
+    from ..look.figures.still import write_figures
 
     try:
-        return {f"{begun}-{chart.key}.png": as_bytes(drawn(chart)) for chart in charts}
+        return write_figures(charts, folder, suffixes, f"{begun}-")
     except MissingExtraError as error:
         note(f"No plots: {error}")
-        return {}
+        return []
