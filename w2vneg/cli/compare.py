@@ -79,7 +79,7 @@ class _Suffixes(click.ParamType):
     metavar="SUFFIX,…",
     default="md,csv,png",
     section="output",
-    help="Files to write: tables as md, csv and tex, plots as png, pdf and svg.",
+    help="Tables and plots to write: md, csv, tex, png, pdf, svg.",
 )
 @option(
     "--out",
@@ -95,11 +95,11 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     """Train several runs under the same seeds and print one table.
 
     A RUN is a file of options, as for 'train --config', or a model folder. Data and held-out pairs come from the first
-    RUN; options of the command line apply to all. Each --metric is measured at the end of each run, on held-out pairs
-    or a word set. Differences are paired by seed, from the first RUN, and tested with Holm's correction.
+    RUN; options of the command line apply to all. Each --metric is measured at the end of each run. Differences from
+    the first RUN are paired by seed, and tested with Holm's correction.
 
-    Writes compare.md and what else --files says; 'w2vneg report DIR' shows it. Run the same command again to resume, or
-    with more runs or seeds to add them.
+    'w2vneg report DIR' shows what was found. Run the same command again to resume, or with more runs or seeds to add
+    them.
     """
     note = noter(quiet)
     if bool(runs) == bool(grid):
