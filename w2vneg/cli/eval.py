@@ -174,16 +174,14 @@ def likelihood(model, corpus, window, mirror, as_json):
 @option("--train", metavar="FILE", default_text="that of the split", help="Edges that the vectors were trained on.")
 @option("--valid", metavar="FILE", default_text="that of the split", help="Edges that the regressions are fitted on.")
 @option("--seeds", type=click.IntRange(min=1), default=5, help="Draws of pairs without an edge.")
-@option("--seed", type=click.IntRange(min=0), default=1, help="Random seed of the draws.")
 @readout_option
 @json_option
-def links(vectors, test, train, valid, seeds, seed, readout, as_json):
+def links(vectors, test, train, valid, seeds, readout, as_json):
     """Tell held-out edges of a graph from pairs without one.
 
-    TEST is a table of edges, such as test.tsv of 'w2vneg split --edges'. Beside it stand as many pairs of nodes drawn
-    from those without an edge in any part. Prints the area under the ROC curve and the average precision of the dot
-    product, of logistic regressions on products and differences by dimension, fitted on --valid, and of two scores
-    that need no vectors. Needs scikit-learn.
+    TEST is a table of edges, such as test.tsv of 'w2vneg split --edges'. Prints AUC and average precision of the dot
+    product, of logistic regressions on node2vec's features of an edge, and of two scores that need no vectors. Needs
+    scikit-learn.
     """
     from ..data.splitfiles import parts_beside
     from ..vectors import Vectors
@@ -195,7 +193,7 @@ def links(vectors, test, train, valid, seeds, seed, readout, as_json):
     if train is None:
         raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
     loaded = Vectors.load(vectors, readout=readout)
-    result = evaluate_links(loaded, test, train=train, valid=valid, seeds=seeds, seed=seed)
+    result = evaluate_links(loaded, test, train=train, valid=valid, seeds=seeds)
     if as_json:
         click.echo(json.dumps({"vectors": vectors, **result.as_dict()}, indent=2, ensure_ascii=False))
         return
@@ -226,22 +224,20 @@ class _Shares(click.ParamType):
 @click.argument("labels", type=click.Path())
 @option("--shares", type=_Shares(), metavar="S,S,…", default_text="0.1,0.5,0.9", help="Shares of nodes to train on.")
 @option("--seeds", type=click.IntRange(min=1), default=10, help="Draws of the training nodes.")
-@option("--seed", type=click.IntRange(min=0), default=1, help="Random seed of the draws.")
 @readout_option
 @json_option
-def classify(vectors, labels, shares, seeds, seed, readout, as_json):
+def classify(vectors, labels, shares, seeds, readout, as_json):
     """Tell the labels of nodes, or of words or items, by their vectors.
 
-    LABELS is a table of name and label; what has several labels has as many rows. A logistic regression a label is
-    fitted on a share of the names, and each of the others gets as many labels as it has, the likeliest. Prints micro
-    and macro F1, also of giving the most frequent labels. Needs scikit-learn.
+    LABELS is a table of name and label; what has several labels has as many rows. Prints micro and macro F1 of a
+    logistic regression a label, and of giving the most frequent labels. Needs scikit-learn.
     """
     from ..vectors import Vectors
     from ..vectors.evaluation import evaluate_classes
     from ..vectors.evaluation.classify import SHARES
 
     loaded = Vectors.load(vectors, readout=readout)
-    result = evaluate_classes(loaded, labels, shares=shares or SHARES, seeds=seeds, seed=seed)
+    result = evaluate_classes(loaded, labels, shares=shares or SHARES, seeds=seeds)
     if as_json:
         click.echo(json.dumps({"vectors": vectors, **result.as_dict()}, indent=2, ensure_ascii=False))
         return
