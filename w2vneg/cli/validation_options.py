@@ -203,10 +203,10 @@ def warn_of_raw(validation, config, combinations, encoded, note):
     """
     from ..ground.errors import W2vnegError
     from ..objectives.law import are_known, settle_alike
-    from ..run.validation import Validation
+    from ..run.validation import Validation, set_names
     from ..vectors.evaluation.correction import share_of
 
-    if not isinstance(validation, Validation) or validation.held is None or share_of(validation.score):
+    if not isinstance(validation, Validation) or validation.metric.name in set_names() or share_of(validation.score):
         return
     configs = {}  # by the options that have a part in where scores settle: there are few, and a search may be large
     for options in combinations if isinstance(combinations, list) else combinations.corners():
