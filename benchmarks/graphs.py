@@ -105,7 +105,7 @@ def train_ours(edges, seed, threads, **options):
     """Return the Vectors of w2vneg."""
     walks = {"walks_per_node": WALKS, "walk_length": LENGTH, "window": WINDOW, "p": P, "q": Q}
     made = Word2Vec(dim=DIM, seed=seed, workers=threads, **walks, **options)
-    return made.fit(Input("edges", edges), progress=False)
+    return made.fit(Input("edges", edges, weight_col=3), progress=False)
 
 
 def train_pecanpy(edges, seed, threads, **options):

@@ -185,6 +185,9 @@ def test_several_metrics_and_splits_and_models_that_are_kept(folder, run_cli):
         assert [row["mpr"] for row in csv.DictReader(stream)] == again and len(again) == 8
     assert Path("second/compare.tex").is_file() and Path("second/compare-means-split2-nll.svg").is_file()
     assert not Path("second/compare-means-split2-nll.png").exists()
+    runs = [f"kept/split1/alpha-{alpha}/seed-1" for alpha in ("0.02", "0.1")]
+    of_runs = run_cli("compare", *runs, "--on=split2/valid.tsv", "--seeds=1", "--quiet", "--out=runs", "--metric=mpr")
+    assert of_runs.code == 0, of_runs.err
     other = run_cli("compare", *asked, "--dim=9", "--metric=mpr", "--out=third")
     assert other.code == 1 and "holds a model of other data or options" in other.err
     report = run_cli("report", "second")

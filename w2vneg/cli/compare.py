@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 
 from ..ground.errors import ConfigError
-from .images import write_images
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import (
     GroupedCommand,
@@ -25,6 +24,7 @@ from .options import (
     read_config,
 )
 from .progress import SearchProgress, compiling_told, noter
+from .results import write_images
 from .runfile import file_of_run
 from .validation_options import HELD_OUT, check_each, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, vocabularies, vocabulary_options

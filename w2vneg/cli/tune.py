@@ -9,11 +9,10 @@ from contextlib import nullcontext
 
 import click
 
-from .images import write_images
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option, read_config
 from .progress import compiling_told, noter
-from .results import tell_without_locks
+from .results import tell_without_locks, write_images
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
