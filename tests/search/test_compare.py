@@ -205,6 +205,8 @@ def test_metrics_and_data_that_do_not_go_together(folder, run_cli):
     assert result.code == 2 and "leave the others out" in result.err
     result = run_cli("compare", "--on=corpus.txt", "--metric=nll", *grid)
     assert result.code == 2 and "name them with --valid" in result.err
+    result = run_cli("compare", *data, *grid, "--keep=corpus.txt")
+    assert result.code == 1 and "cannot write corpus.txt" in result.err
     result = run_cli("compare", *data, "--files=doc", *grid)
     assert result.code == 2 and "known: md, csv, tex, png, pdf, svg" in result.err
     assert not Path("out").exists()

@@ -107,11 +107,14 @@ def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **g
     tasks, fixed = _tasks(on, given), fixed_of(given)
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
     from ..data.inputs import settled
+    from ..ground.files.atomic import check_folder_writable
     from ..run.conductor import reading
     from ..run.search.comparing import compared, corrected
     from ..run.search.trials import check_folder
     from ..run.search.tuning import check_combinations, tune
 
+    if keep:
+        check_folder_writable(keep)
     for task in tasks:
         task.read = settled(task.read, base.encoding, mirror)
         task.config = reading(base, task.read)
