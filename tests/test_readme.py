@@ -112,6 +112,7 @@ def folder(tmp_path, monkeypatch, text):
     (tmp_path / "valid.tsv").write_text("france\tparis\t1\nking\tqueen\t2\n")
     edges = [f"n{i},n{(i * step) % 31},{step}\n" for i in range(1, 31) for step in (2, 3, 5)]
     (tmp_path / "graph.csv").write_text("source,target,weight\n" + "".join(edges))
+    (tmp_path / "labels.tsv").write_text("".join(f"n{i}\t{'ab'[i % 2]}\n" for i in range(31)))
     (tmp_path / "articles").mkdir()
     for name in ("corpus.txt", "newer.txt", "text8", "articles/one.zst"):  # packed or not is told by the content
         shutil.copy(text, name)

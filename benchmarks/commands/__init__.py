@@ -5,6 +5,7 @@ import click
 from .dense import dense
 from .exchange import exchange
 from .explore import explore
+from .graphs import graphs
 from .io import io
 from .items import items, items_speed
 from .maps import map_
@@ -41,6 +42,7 @@ _COMMANDS = (
     items,
     items_speed,
     recommenders,
+    graphs,
     explore,
     map_,
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import w2vneg
 from w2vneg.data.sources import SOURCES
 from w2vneg.ground.registry import About
 from w2vneg.objectives.inputs import INPUTS
@@ -181,3 +182,24 @@ def _check_row(name, plugs, n, excluded, alpha):
         assert float(exponent[1]) == config.sampler.noise_exponent, name
     if temp := re.search(r"T = ([\d.]+)", plugs):
         assert float(temp[1]) == config.sampler.temp, name
+
+
+def test_papers_of_an_objective_as_bibtex(run_cli):
+    result = run_cli("objectives", "relaxed", "--bibtex")
+    assert result.code == 0 and "@inproceedings{tanielian2019relaxed," in result.out and "botev2017" not in result.out
+    assert run_cli("objectives", "nce", "--bibtex").out.count("@") == 3  # Gutmann and Hyvärinen, CSS, and w2vneg
+    citation = (Path(__file__).parent.parent.parent / "CITATION.cff").read_text("utf-8")
+    assert "name: The w2vneg authors" in citation and "author = {{The w2vneg authors}}" in result.out
+    assert "dns" not in result.out and "chen2018improving" in run_cli("objectives", "dns", "--bibtex").out
+
+
+def test_every_paper_that_is_named_is_in_the_bibliography_and_none_else(run_cli):
+    """Titles, authors, and years but of the one that has none."""
+    entries = [one for kind in json.loads(run_cli("objectives", "--json").out).values() for one in kind]
+    told = "; ".join(entry["paper"] for entry in entries)
+    named = {f"{first.lower()}{year}" for first, year in re.findall(r"([A-Z]\w+)(?: and \w+| et al\.) (\d{4})", told)}
+    text = (Path(w2vneg.__file__).parent / "objectives" / "papers.bib").read_text("utf-8")
+    keys = re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE)
+    missing = [name for name in named if not any(key.startswith(name) for key in keys)]
+    assert not missing and run_cli("objectives", "--bibtex").out.count("\n@") == len(keys)
+    assert text.count("  title = {") == text.count("author = {") == len(keys) == text.count("year = {") + 1

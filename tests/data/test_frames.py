@@ -145,7 +145,7 @@ def test_known_and_held_out_pairs_in_memory(tmp_path):
         (lambda: as_input(FRAME[["item", "weight"]]), "do not say how to read it; give Input"),
         (lambda: as_input(np.ones((4, 2))), "do not say how to read it"),
         (lambda: as_input(polars(FRAME).lazy()), r"a LazyFrame has no rows yet; give what its collect\(\) returns"),
-        (lambda: as_input(scipy.sparse.eye(3)), "a square matrix may be of one kind"),
+        (lambda: as_input(scipy.sparse.eye(3)), "a square matrix may be of several things; give Input"),
         (lambda: read(FRAME, item_col="users"), "no column is called 'users'.*did you mean 'user'"),
         (lambda: read(FRAME.assign(weight=-FRAME["weight"])), r"DataFrame: row 0 \(from 0 on\): in 'weight'.*below 0"),
         (lambda: read(FRAME.assign(item=FRAME["item"].where(FRAME["item"] != 12))), r"row 2 .*in 'item'.*is empty"),

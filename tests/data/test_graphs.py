@@ -10,7 +10,7 @@ import scipy.sparse
 from w2vneg import Input, Vocabulary
 from w2vneg.config import TrainConfig
 from w2vneg.data.encoded import EncodedGraph
-from w2vneg.data.inputs import encode_input
+from w2vneg.data.inputs import as_input, encode_input
 from w2vneg.ground.errors import ConfigError, InputError
 
 
@@ -68,7 +68,9 @@ class TestFiles:
     def test_without_weights_count_each_row_once(self, file):
         graph = read(file("source target\na b\nb c\na b\n"))
         assert as_dict(graph) == WEIGHTED
-        assert left_out(graph) == {"rows of an edge that was there, whose weight was added": 1}
+        assert not left_out(graph) and graph.report.added == {"rows that repeat an edge, either way round": 1}
+        line = graph.report.line()
+        assert "weights added up: 1 rows that repeat an edge, either way round; left out: nothing" in line
         assert "weight none" in graph.report.line() and "2 edges of 3 nodes" in graph.report.line()
 
     def test_directed_edges_lead_one_way(self, file):
@@ -124,6 +126,21 @@ class TestInMemory:
         one, both = read(self.MATRIX), read(self.MATRIX + self.MATRIX.T)
         np.testing.assert_array_equal(one.matrix.toarray() * 2, both.matrix.toarray())
         np.testing.assert_array_equal(one.vocab.counts, both.vocab.counts)
+
+    def test_a_graph_of_networkx_keeps_names_weights_and_direction(self):
+        networkx = pytest.importorskip("networkx")
+        graph = networkx.Graph()
+        graph.add_weighted_edges_from([("a", "b", 2), ("b", "c", 1)])
+        graph.add_edge("c", 7)
+        graph.add_node("alone")
+        found = read(graph)
+        assert as_dict(found) == WEIGHTED | {("c", "7"): 1, ("7", "c"): 1} and not found.directed
+        assert left_out(found) == {"nodes without an edge to another": 1}
+        led = as_input(networkx.DiGraph([("a", "b"), ("b", "c")]))
+        assert led.kind == "edges" and as_dict(encode_input(led)) == {("a", "b"): 1, ("b", "c"): 1}
+        assert not as_dict(encode_input(led.replace(directed=False))).keys() - WEIGHTED.keys()
+        with pytest.raises(ConfigError, match="has no edges"):
+            Input("edges", networkx.Graph())
 
 
 class TestNodes:

@@ -284,7 +284,7 @@ def test_quantities_weigh_pairs_and_repeats_add_up(tmp_path):
     assert found == dict.fromkeys([("u", "a"), ("u", "b"), ("v", "b"), ("v", "c")], 1.0)
     found, report = weights(repeats="count")
     assert found == {("u", "a"): 2, ("u", "b"): 1, ("v", "b"): 1, ("v", "c"): 1}
-    assert report.left_out["rows that repeat a user and an item, whose weight was added"] == 1
+    assert report.added["rows that repeat a user and an item"] == 1
     found, report = weights(rating_col="quantity")
     assert found == {("u", "a"): 7, ("u", "b"): 1, ("v", "c"): 1}
     assert report.left_out["rows of an amount of 0"] == 1

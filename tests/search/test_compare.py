@@ -3,15 +3,16 @@
 import csv
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from planted import as_text, two_topics
+from planted import as_text, two_blocks, two_topics
 from scipy import stats
 
 from w2vneg.run.model import Model
-from w2vneg.run.search.comparing import as_rows, compared, interval
+from w2vneg.run.search.comparing import as_latex, as_rows, compared, corrected, interval
 from w2vneg.run.search.trials import Trial
 from w2vneg.vectors.evaluation import scores_of
 
@@ -36,7 +37,8 @@ def test_means_and_paired_differences_are_those_of_scipy():
         (np.mean(two - one), *expected)
     )
     assert second.difference_low > 0 and first.high > second.low  # what only pairs can tell
-    assert first.difference is None and second.seconds == 2.0
+    assert first.difference is None and first.p is None and second.seconds == 2.0
+    assert second.p == pytest.approx(stats.ttest_rel(two, one).pvalue)
 
 
 def test_one_seed_has_no_interval_and_a_run_that_failed_has_its_reason():
@@ -46,16 +48,32 @@ def test_one_seed_has_no_interval_and_a_run_that_failed_has_its_reason():
     assert [run.reason for run in runs] == ["diverged", None, None, "was not run"]
     assert (runs[1].mean, runs[1].low, runs[2].mean) == (4.0, None, 6.0)
     assert (runs[2].difference, runs[2].difference_low) == (1.0, None)  # over the one seed of both
-    rows = as_rows(runs, "nll")
+    rows = as_rows(runs)
     assert [row[0] for row in rows[1:]] == names and rows[1][2] == "diverged"
     assert interval([]) == (None, None, None)
+
+
+def test_p_is_corrected_as_by_holm_and_never_falls():
+    runs = compared([trial(0.1, 1, 4.0), trial(0.1, 2, 5.0)], [{"alpha": 0.1}], ["a"], "nll") * 5
+    runs = [replace(run, p=p) for run, p in zip(runs, (0.04, None, 0.01, 0.03, 0.005), strict=True)]
+    assert [run.p for run in corrected(runs)] == [pytest.approx(p) if p else p for p in (0.06, None, 0.03, 0.06, 0.02)]
+    same = compared(
+        [trial(a, s, 4.0) for a in (0.1, 0.2) for s in (1, 2)], [{"alpha": 0.1}, {"alpha": 0.2}], "ab", "nll"
+    )
+    assert same[1].p == 1.0
+
+
+def test_a_table_of_latex_escapes_its_signs():
+    table = as_latex([["run", "95 % interval"], ["min_count 5", "-0.1 … +0.2"]])
+    assert table.splitlines()[2] == r"run & 95 \% interval \\"
+    assert r"min\_count 5 & $-$0.1 \ldots{} $+$0.2 \\" in table and table.startswith(r"\begin{tabular}{lr}")
 
 
 def test_a_difference_of_nothing_has_no_sign():
     trials = [trial(alpha, seed, 4.0 - alpha * 1e-6 * seed) for alpha in (0.1, 0.2) for seed in (1, 2)]
     runs = compared(trials, [{"alpha": 0.1}, {"alpha": 0.2}], ["a", "b"], "nll")
     assert runs[1].difference < 0
-    assert as_rows(runs, "nll")[2][3:5] == ["+0.0000", "+0.0000 … +0.0000"]
+    assert as_rows(runs)[2][3:5] == ["+0.0000", "+0.0000 … +0.0000"]
 
 
 @pytest.fixture
@@ -103,6 +121,8 @@ def test_scores_are_corrected_where_that_is_asked_for(folder, run_cli):
     grid = ["--grid=noise_exponent=0,0.75", "--out"]
     raw = run_cli("tune", *data, *grid, "raw")
     assert raw.code == 0 and "--score corrected compares what they know" in raw.err
+    unknown = run_cli("tune", *data, "--grid=sampler=popularity,dns", "--out=unknown")
+    assert unknown.code == 0 and "compare that, too." in unknown.err and "--score" not in unknown.err
     same = run_cli("tune", *data, "--grid=alpha=0.02,0.1", "--out=alike")
     assert same.code == 0 and "--score" not in same.err
     result = run_cli("tune", *data, *grid, "best", "--score=corrected", "--json")
@@ -135,4 +155,58 @@ def test_what_does_not_go_together(folder, run_cli):
     assert result.code == 1 and "min_count differs between one.toml and two.toml" in result.err
     result = run_cli("compare", "one.toml", "two.toml", "--min-count=1", *given)
     assert result.code == 1 and "two of the runs have the same options" in result.err
+    assert not Path("out").exists()
+
+
+def test_several_metrics_and_splits_and_models_that_are_kept(folder, run_cli):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("plotly")
+    for seed in ("1", "2"):
+        (folder / "edges.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in two_blocks()))
+        assert run_cli("split", "--edges=edges.tsv", f"--seed={seed}", f"--out=split{seed}").code == 0
+    small = shlex.split("--dim 8 --epochs 1 --workers 1 --walk-length 10 --walks-per-node 2 --loss ns --quiet")
+    asked = ["--on=split1/test.tsv,split2/test.tsv", "--grid=alpha=0.02,0.1", "--seeds=2", *small, "--keep=kept"]
+    result = run_cli("compare", *asked, "--metric=mpr", "--out=first")
+    assert result.code == 0, result.err
+    assert Model.load("kept/split1/alpha-0.02/seed-2").config.seed == 2
+    files = "--files=md,csv,tex,svg"
+    result = run_cli("compare", *asked, "--metric=nll", "--metric=mpr", "--out=second", "--json", files)
+    assert result.code == 0, result.err
+    runs = json.loads(result.out)["runs"]
+    assert [(run["data"], run["metric"], run["name"]) for run in runs] == [
+        (data, metric, f"alpha {alpha}")
+        for data in ("split1", "split2")
+        for metric in ("nll", "mpr")
+        for alpha in ("0.02", "0.1")
+    ]
+    with open("second/compare.csv", encoding="utf-8", newline="") as stream:
+        again = [row["mpr"] for row in csv.DictReader(stream)]
+    with open("first/compare.csv", encoding="utf-8", newline="") as stream:
+        assert [row["mpr"] for row in csv.DictReader(stream)] == again and len(again) == 8
+    assert Path("second/compare.tex").is_file() and Path("second/compare-means-split2-nll.svg").is_file()
+    assert not Path("second/compare-means-split2-nll.png").exists()
+    runs = [f"kept/split1/alpha-{alpha}/seed-1" for alpha in ("0.02", "0.1")]
+    of_runs = run_cli("compare", *runs, "--on=split2/valid.tsv", "--seeds=1", "--quiet", "--out=runs", "--metric=mpr")
+    assert of_runs.code == 0, of_runs.err
+    other = run_cli("compare", *asked, "--dim=9", "--metric=mpr", "--out=third")
+    assert other.code == 1 and "holds a model of other data or options" in other.err
+    report = run_cli("report", "second")
+    assert report.code == 0 and "Comparison second" in Path("report.html").read_text("utf-8"), report.err
+    both = run_cli("report", "second", "kept/split1/alpha-0.02/seed-1", "--map=none")
+    assert both.code == 0 and "What was run" in Path("report.html").read_text("utf-8"), both.err
+
+
+def test_metrics_and_data_that_do_not_go_together(folder, run_cli):
+    data = ["--corpus=corpus.txt", "--valid=valid.tsv", *SMALL]
+    twice = run_cli("train", *data, "--metric=nll", "--metric=mpr")
+    assert twice.code == 2 and "chosen by one --metric; 'w2vneg compare' takes several" in twice.err
+    grid = ["--grid=alpha=0.1,0.2", "--out=out", *SMALL]
+    result = run_cli("compare", "--on=corpus.txt", "--valid=valid.tsv", *grid)
+    assert result.code == 2 and "leave the others out" in result.err
+    result = run_cli("compare", "--on=corpus.txt", "--metric=nll", *grid)
+    assert result.code == 2 and "name them with --valid" in result.err
+    result = run_cli("compare", *data, *grid, "--keep=corpus.txt")
+    assert result.code == 1 and "cannot write corpus.txt" in result.err
+    result = run_cli("compare", *data, "--files=doc", *grid)
+    assert result.code == 2 and "known: md, csv, tex, png, pdf, svg" in result.err
     assert not Path("out").exists()

@@ -425,7 +425,7 @@ def test_an_interrupted_search_keeps_its_rows_and_goes_on(folder, run_cli, monke
         ("--grid alpha=0.1 --alpha 0.2", 2, "alpha is searched, so --alpha has no effect"),
         ("--grid alpha=0.1,x", 1, "'x' is not a number"),
         ("--grid temp=1,2", 1, "--temp has no effect with sampler 'popularity'"),
-        ("--grid alpha=0.1 --metric mprr", 1, "unknown metric 'mprr'"),
+        ("--grid alpha=0.1 --metric mprr", 2, "a run is chosen by one --metric"),
         ("--grid alpha=0.1 --valid none.tsv", 1, "none.tsv: no such file"),
         ("--grid alpha=0.1 --out full", 1, "cannot write full: the folder is not empty and holds no search"),
         ("--grid alpha=0.1 --out corpus.txt", 1, "cannot write corpus.txt: it is a file"),

@@ -3,14 +3,15 @@
 import dataclasses
 import json
 import os
+import re
 import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import click
 
 from ..ground.errors import ConfigError
-from .images import images_of
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import (
     GroupedCommand,
@@ -23,12 +24,27 @@ from .options import (
     read_config,
 )
 from .progress import SearchProgress, compiling_told, noter
+from .results import write_images
 from .runfile import file_of_run
-from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
+from .validation_options import HELD_OUT, check_each, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, vocabularies, vocabulary_options
 
 _AT_THE_END = 1e9  # epochs from one evaluation to the next: nothing is chosen within a run
 _COMMON = ("seed", "plugin")
+_FILES = ("md", "csv", "tex", "png", "pdf", "svg")
+
+
+class _Suffixes(click.ParamType):
+    """Some of `_FILES` with commas between them."""
+
+    name = "SUFFIX,…"
+
+    def convert(self, value, param, ctx):
+        found = [one.strip().removeprefix(".") for one in value.split(",")]
+        unknown = [one for one in found if one not in _FILES]
+        if unknown:
+            self.fail(f"{unknown[0]!r} is no file that is written; known: {', '.join(_FILES)}", param, ctx)
+        return found
 
 
 @click.command(cls=GroupedCommand, short_help="Compare runs over several seeds.")
@@ -46,6 +62,26 @@ _COMMON = ("seed", "plugin")
 @mirror_option
 @valid_options
 @option(
+    "--on",
+    metavar="DATA,DATA…",
+    section="search",
+    help="Data to compare on, instead of one source. Corpora, or held-out parts of splits, such as split/test.tsv.",
+)
+@option(
+    "--keep",
+    metavar="DIR",
+    section="output",
+    help="Keep the model of each run and seed. One that is there is evaluated, not trained again.",
+)
+@option(
+    "--files",
+    type=_Suffixes(),
+    metavar="SUFFIX,…",
+    default="md,csv,png",
+    section="output",
+    help="Tables and plots to write: md, csv, tex, png, pdf, svg.",
+)
+@option(
     "--out",
     metavar="DIR",
     required=True,
@@ -55,52 +91,123 @@ _COMMON = ("seed", "plugin")
 @quiet_option
 @json_option
 @config_options
-def compare(runs, out, grid, seeds, mirror, quiet, as_json, **given):
+def compare(runs, out, grid, seeds, on, keep, files, mirror, quiet, as_json, **given):
     """Train several runs under the same seeds and print one table.
 
     A RUN is a file of options, as for 'train --config', or a model folder. Data and held-out pairs come from the first
-    RUN; options of the command line apply to all. --metric is measured at the end of each run, on held-out pairs or a
-    word set. Differences are paired by seed, from the first RUN.
+    RUN; options of the command line apply to all. Each --metric is measured at the end of each run. Differences from
+    the first RUN are paired by seed, and tested with Holm's correction.
 
-    Writes compare.md, compare.csv and, if matplotlib is installed, plots. Run the same command again to resume, or with
-    more runs or seeds to add them.
+    'w2vneg report DIR' shows what was found. Run the same command again to resume, or with more runs or seeds to add
+    them.
     """
     note = noter(quiet)
     if bool(runs) == bool(grid):
         raise click.UsageError("name runs, or values of options with --grid; one of the two")
-    held_out, read, fixed = check_valid(given), input_of(given), fixed_of(given)
-    if not held_out.there:
-        raise click.UsageError("runs are compared by held-out pairs, --valid, or by a set of words, --metric")
-    chooses = "every" in held_out.chosen or "patience" in held_out.chosen
-    if not chooses:
-        held_out.chosen["every"] = _AT_THE_END
+    tasks, fixed = _tasks(on, given), fixed_of(given)
     names, combinations, base = _of_runs(runs, given) if runs else _of_grid(grid, given)
     from ..data.inputs import settled
+    from ..ground.files.atomic import check_folder_writable
     from ..run.conductor import reading
-
-    read = settled(read, base.encoding, mirror)
-    config = reading(base, read)
-    from ..run.search.comparing import compared
+    from ..run.search.comparing import compared, corrected
     from ..run.search.trials import check_folder
     from ..run.search.tuning import check_combinations, tune
 
-    check_folder(out)
-    check_combinations(config, combinations)
-    check_fixed(fixed, read)
+    if keep:
+        check_folder_writable(keep)
+    for task in tasks:
+        task.read = settled(task.read, base.encoding, mirror)
+        task.config = reading(base, task.read)
+        check_folder(Path(out, task.folder))
+        check_combinations(task.config, combinations)
+        check_fixed(fixed, task.read)
     if not quiet:
         click.get_current_context().with_resource(compiling_told(note))
-    encoded = encode(config, read.located(mirror), quiet, **vocabularies(fixed))
-    tell_of_reading(encoded.report, quiet)
-    validation = validation_of(held_out, encoded, config, None, note, mirror, chooses)
-    warn_of_raw(validation, config, combinations, encoded, note)
-    with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
-        listeners = [] if progress is None else [progress]
-        found = tune(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)
-    metric = validation.metric.name
-    _write(compared(found.trials, combinations, names, metric), metric, Path(out), note, as_json)
-    if not found.complete:
+    found = []
+    for task in tasks:
+        config = task.config
+        encoded = encode(config, task.read.located(mirror), quiet, **vocabularies(fixed))
+        tell_of_reading(encoded.report, quiet)
+        validation = _validation_of(task.flags, encoded, config, note, mirror)
+        warn_of_raw(validation, config, combinations, encoded, note)
+        kept_at = keep and partial(_place, Path(keep, task.folder), combinations, names)
+        with nullcontext() if quiet else SearchProgress(source=config.source) as progress:
+            listeners = [] if progress is None else [progress]
+            options = {"seeds": seeds, "folder": Path(out, task.folder), "listeners": listeners, "kept_at": kept_at}
+            search = tune(encoded, config, combinations, validation, **options)
+        for metric in dict.fromkeys(flags.chosen.get("metric", "mpr") for flags in task.flags):
+            found += compared(search.trials, combinations, names, metric.strip().lower(), task.name)
+        if not search.complete:
+            break
+    _write(corrected(found), Path(out), files, note, as_json)
+    if not search.complete:
         note("Interrupted: what was done is kept; the same command goes on.")
         sys.exit(130)
+
+
+@dataclasses.dataclass
+class _Task:
+    """name : str, empty where there is one; read : Input; flags : list of HeldOutFlags, one a metric; config, of it"""
+
+    name: str
+    read: object
+    flags: list
+    config: object = None
+
+    @property
+    def folder(self):
+        return _as_name(self.name)
+
+
+def _tasks(on, given):
+    """Take data and held-out pairs out of `given`; return the `_Task` of each data."""
+    from ..data.inputs import Input
+    from ..data.splitfiles import input_beside, known_beside
+    from ..look.report.subjects import short_names
+
+    read = input_of(given, needed=not on)
+    held_out = {name: given.pop(name) for name in HELD_OUT}
+    if not on:
+        tasks = [_Task("", read, check_each(held_out))]
+    elif read is not None or held_out["valid"]:
+        raise click.UsageError("--on names the data, and splits have their held-out pairs; leave the others out")
+    else:
+        places = [place for place in on.split(",") if place]
+        splits = [input_beside(place) for place in places]
+        named = [place if read is None else Path(place).parent for place, read in zip(places, splits, strict=True)]
+        tasks = []
+        for name, place, read in zip(short_names(named), places, splits, strict=True):
+            of_pairs = {} if read is None else {"valid": place, "valid_exclude_known": known_beside(place)}
+            tasks.append(_Task(name, read or Input("corpus", place), check_each(held_out | of_pairs)))
+    for flags in [flags for task in tasks for flags in task.flags]:
+        if not flags.there:
+            raise click.UsageError("runs are compared by held-out pairs, --valid, or by a set of words, --metric")
+    return tasks
+
+
+def _validation_of(flags, encoded, config, note, mirror):
+    """Return the `Validation` of runs, by all metrics; at the end of each alone, unless options say otherwise."""
+    from ..run.search.comparing import Measures
+
+    chooses = "every" in flags[0].chosen or "patience" in flags[0].chosen
+    parts = []
+    for number, one in enumerate(flags):
+        chosen = one.chosen if chooses else one.chosen | {"every": _AT_THE_END}
+        tell = note if not number else noter(True)
+        parts.append(
+            validation_of(dataclasses.replace(one, chosen=chosen), encoded, config, None, tell, mirror, chooses)
+        )
+    return parts[0] if len(parts) == 1 else Measures(parts)
+
+
+def _as_name(text):
+    """Return a text as a name of a folder."""
+    return re.sub(r"[^\w.=+-]+", "-", text)
+
+
+def _place(folder, combinations, names, options, seed):
+    """Return the folder of the model of a run and a seed."""
+    return folder / _as_name(names[combinations.index(options)]) / f"seed-{seed}"
 
 
 def _of_grid(grid, given):
@@ -141,23 +248,29 @@ def _of_runs(runs, given):
     return names, combinations, read_config(None, given)
 
 
-def _write(found, metric, out, note, as_json):
+def _write(runs, out, suffixes, note, as_json):
     from ..ground.files.atomic import atomic_file
     from ..look.searches import charts_of_comparison
-    from ..run.search.comparing import as_csv, as_rows
+    from ..run.search.comparing import PAIRED, SAVED, as_csv, as_latex, as_rows
     from ..run.search.trials import as_markdown
     from .tables import table
 
-    rows = as_rows(found, metric)
-    content = {"compare.md": as_markdown(rows).encode(), "compare.csv": as_csv(found, metric).encode()}
-    content |= images_of(charts_of_comparison(found, metric), "compare", note)
-    for name, data in content.items():
-        with atomic_file(out / name) as stream:
-            stream.write(data)
-    if as_json:
-        click.echo(json.dumps({"metric": metric, "runs": [dataclasses.asdict(run) for run in found]}, indent=2))
-    else:
-        click.echo(table(rows))
-    note(f"Wrote {', '.join(content)} in {out}.")
-    if not any(run.values for run in found):
-        raise ConfigError(f"no run could be trained; the first reason: {found[0].reason}")
+    rows = as_rows(runs)
+    document = json.dumps({"runs": [dataclasses.asdict(run) for run in runs]}, indent=2)
+    tables = {
+        "md": lambda: as_markdown(rows) + f"\n{PAIRED}\n",
+        "csv": lambda: as_csv(runs),
+        "tex": lambda: as_latex(rows),
+    }
+    content = {f"compare.{suffix}": make() for suffix, make in tables.items() if suffix in suffixes}
+    for name, text in ({SAVED: document} | content).items():
+        with atomic_file(out / name, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    images = [suffix for suffix in suffixes if suffix not in tables]
+    plots = write_images(charts_of_comparison(runs), out, "compare", note, images) if images else []
+    click.echo(document if as_json else table(rows))
+    if any(run.p is not None for run in runs):
+        note(PAIRED)
+    note(f"Wrote {', '.join(content)}{f' and {len(plots)} plots' if plots else ''} in {out}.")
+    if not any(run.values for run in runs):
+        raise ConfigError(f"no run could be trained; the first reason: {runs[0].reason}")

@@ -1,4 +1,4 @@
-"""`w2vneg eval`: vectors against human scores (similarity, analogy), matrices against held-out text and pairs."""
+"""`w2vneg eval`: vectors against human scores, edges and labels, matrices against held-out text and pairs."""
 
 import json
 
@@ -17,7 +17,7 @@ _vectors = click.argument("vectors", default="vectors.txt", type=click.Path())
 
 @click.group(name="eval")
 def evaluate():
-    """Evaluate vectors: similarity, analogies, likelihood, ranking."""
+    """Evaluate vectors: similarity, analogies, likelihood, ranking, links, classes."""
 
 
 @evaluate.command()
@@ -167,6 +167,98 @@ def likelihood(model, corpus, window, mirror, as_json):
         f"negative log-likelihood {result.nll:.4f} nats a pair (perplexity {result.perplexity:,.0f}) "
         f"over {result.pairs:,} pairs; knowing nothing gives {result.uniform:.4f}"
     )
+
+
+@evaluate.command()
+@click.argument("vectors", type=click.Path())
+@click.argument("test", type=click.Path())
+@option("--train", metavar="FILE", default_text="that of the split", help="Edges that the vectors were trained on.")
+@option("--valid", metavar="FILE", default_text="that of the split", help="Edges that the regressions are fitted on.")
+@option("--seeds", type=click.IntRange(min=1), default=5, help="Draws of pairs without an edge.")
+@readout_option
+@json_option
+def links(vectors, test, train, valid, seeds, readout, as_json):
+    """Tell held-out edges of a graph from pairs without one.
+
+    TEST is a table of edges, such as test.tsv of 'w2vneg split --edges'. Prints AUC and average precision of the dot
+    product, of logistic regressions on node2vec's features of an edge, and of two scores that need no vectors. Needs
+    scikit-learn.
+    """
+    from ..data.splitfiles import parts_beside
+    from ..vectors import Vectors
+    from ..vectors.evaluation import evaluate_links
+    from ..vectors.evaluation.links import NULL
+
+    beside = parts_beside(test)
+    train, valid = train or beside.get("train"), valid or beside.get("valid")
+    if train is None:
+        raise click.UsageError(f"{test} is no part of a split; name the edges that the vectors know with --train")
+    loaded = Vectors.load(vectors, readout=readout)
+    result = evaluate_links(loaded, test, train=train, valid=valid, seeds=seeds)
+    if as_json:
+        click.echo(json.dumps({"vectors": vectors, **result.as_dict()}, indent=2, ensure_ascii=False))
+        return
+    fitted = f"regressions fitted on {result.fitted_on:,} of {valid}" if valid else "no --valid to fit regressions on"
+    unknown = f", {result.unknown:,} rows more have a node without a vector" if result.unknown else ""
+    click.echo(f"{result.edges:,} edges of {test}{unknown}; {fitted}; {_draws(result.seeds)}\n")
+    rows = [("", "AUC", "AP")]
+    for name in result.auc:
+        rows += [None] if name == NULL[0] else []
+        rows.append((name, _spread(result.auc[name]), _spread(result.ap[name])))
+    click.echo(table(rows))
+
+
+class _Shares(click.ParamType):
+    """Numbers between 0 and 1 with commas between them."""
+
+    name = "S,S,…"
+
+    def convert(self, value, param, ctx):
+        try:
+            return [float(one) for one in value.split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is no list of shares, like 0.1,0.5,0.9", param, ctx)
+
+
+@evaluate.command()
+@click.argument("vectors", type=click.Path())
+@click.argument("labels", type=click.Path())
+@option("--shares", type=_Shares(), metavar="S,S,…", default_text="0.1,0.5,0.9", help="Shares of nodes to train on.")
+@option("--seeds", type=click.IntRange(min=1), default=10, help="Draws of the training nodes.")
+@readout_option
+@json_option
+def classify(vectors, labels, shares, seeds, readout, as_json):
+    """Tell the labels of nodes, or of words or items, by their vectors.
+
+    LABELS is a table of name and label; what has several labels has as many rows. Prints micro and macro F1 of a
+    logistic regression a label, and of giving the most frequent labels. Needs scikit-learn.
+    """
+    from ..vectors import Vectors
+    from ..vectors.evaluation import evaluate_classes
+    from ..vectors.evaluation.classify import SHARES
+
+    loaded = Vectors.load(vectors, readout=readout)
+    result = evaluate_classes(loaded, labels, shares=shares or SHARES, seeds=seeds)
+    if as_json:
+        click.echo(json.dumps({"vectors": vectors, **result.as_dict()}, indent=2, ensure_ascii=False))
+        return
+    unknown = f", {result.unknown:,} more without a vector" if result.unknown else ""
+    click.echo(
+        f"{result.nodes:,} labelled {loaded.noun}s{unknown}; {result.labels:,} labels, {result.labels_a_node:.2f} "
+        f"each; {_draws(result.seeds)}\n"
+    )
+    rows = [("trained on", "micro F1", "macro F1", "most frequent: micro", "macro")]
+    for share, found in result.shares.items():
+        rows.append((f"{share:.0%}", *map(_spread, found.values())))
+    click.echo(table(rows))
+
+
+def _spread(found):
+    return "{:.3f} ± {:.3f}".format(*found)
+
+
+def _draws(n):
+    return f"mean and standard deviation of {n} draws" if n > 1 else "one draw"
 
 
 def _interval(interval):

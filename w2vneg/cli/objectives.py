@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
+import re
 import shutil
 import sys
 import textwrap
 from functools import partial
+from importlib.resources import files
 
 import click
 
@@ -43,9 +45,10 @@ def _read_by_checked(item):
 @click.argument("name", required=False)
 @option("--plugin", metavar="NAME|FILE", help="Import a module or file first, list what it adds.")
 @option("--check", is_flag=True, help="Check NAME's gradients and draws; exit 1 if wrong.")
+@option("--bibtex", is_flag=True, help="Print BibTeX of the papers, and of w2vneg.")
 @json_option
 @partial(config_options, takes=_read_by_checked)
-def objectives(name, plugin, check, as_json, **given):
+def objectives(name, plugin, check, bibtex, as_json, **given):
     """List losses, samplers, weighers, inputs, sources, read-outs and presets, or explain one.
 
     A loss, a sampler and a weigher make an objective. A preset names three that belong together; options given beside
@@ -67,6 +70,8 @@ def objectives(name, plugin, check, as_json, **given):
         entries = [entry for entry in entries if entry["name"] == name] or _unknown(name, entries)
     if check:
         return _check(name, entries, given, as_json)
+    if bibtex:
+        return click.echo("\n\n".join([*_papers(entries), _software()]))
     if as_json:
         document = {KINDS[kind]: [entry for entry in entries if entry["kind"] == kind] for kind in KINDS}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
@@ -105,6 +110,26 @@ def _check(name, entries, given, as_json):
         click.echo(f"Nothing of {name} can be checked by itself.", err=True)
     if not all(row["passed"] for row in rows):
         sys.exit(1)
+
+
+_SHORT = {"RS": "tanielian2019", "CIS": "cis", "CSS": "botev2017", "kernel": "blanc2018"}
+
+
+def _papers(entries):
+    """Return the BibTeX of the papers that entries name (list of str)."""
+    told = "; ".join(entry["paper"] for entry in entries)
+    begun = {_SHORT[short] for short in re.findall(r"\b(RS|CIS|CSS|kernel) (?:eq|§|algorithm)", told)}
+    begun |= {f"{first.lower()}{year}" for first, year in re.findall(r"([A-Z]\w+)(?: and \w+| et al\.) (\d{4})", told)}
+    text = files("w2vneg.objectives").joinpath("papers.bib").read_text("utf-8")
+    papers = {re.search(r"\{(\w+),", paper)[1]: paper for paper in text.strip().split("\n\n")}
+    return [paper for key, paper in papers.items() if key.startswith(tuple(begun))]
+
+
+def _software():
+    from .. import __version__
+
+    fields = {"title": "w2vneg", "author": "{The w2vneg authors}", "version": __version__}
+    return "@software{w2vneg,\n" + ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items()) + "\n}"
 
 
 def _flags(names):

@@ -9,7 +9,7 @@ from .titles import titles_of, titles_options
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS...")
+@click.argument("runs", nargs=-1, required=True, metavar="MODEL|VECTORS|COMPARISON...")
 @option("--out", metavar="FILE", default="report.html", help="The page to write.")
 @option("--figures", metavar="DIR", help="Write each chart as PNG and SVG, too.")
 @option("--map", "way", metavar="NAME", default="pca", help="Map of all words: pca, umap or none.")
@@ -18,7 +18,7 @@ from .titles import titles_of, titles_options
 @titles_options
 @option("--mirror", metavar="DIR", help="Folder that has named evaluation sets; W2VNEG_MIRROR too.")
 def report(runs, out, figures, way, words, readout, titles, titles_cols, mirror):
-    """Compare runs and vectors on one HTML page.
+    """Compare runs and vectors on one HTML page, or show what 'w2vneg compare' has found.
 
     It has curves, evaluation, neighbours and a map, opens from disk and loads nothing. Evaluation sets that are not on
     this machine are skipped; 'w2vneg data fetch' brings them.

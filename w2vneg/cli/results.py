@@ -1,4 +1,4 @@
-"""What a run leaves: vectors and a model folder, each kept whatever happens to the other."""
+"""What a run leaves: vectors and a model folder, each kept whatever happens to the other; and plots beside tables."""
 
 import json
 import os
@@ -191,3 +191,18 @@ def tell_without_locks(folder, note):
 
     if not keeps_others_out(folder):
         note(f"Note: there are no file locks where {folder} is; nothing keeps a second run from writing there, too.")
+
+
+def write_images(charts, folder, begun, note, suffixes=("png",)):
+    """Write the charts under names that begin with `begun`; return the names (list of str), a note without matplotlib.
+
+    suffixes : sequence of str, of png, pdf and svg
+    """
+    from ..ground.errors import MissingExtraError
+    from ..look.figures.still import write_figures
+
+    try:
+        return write_figures(charts, folder, suffixes, f"{begun}-")
+    except MissingExtraError as error:
+        note(f"No plots: {error}")
+        return []

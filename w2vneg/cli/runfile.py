@@ -42,10 +42,12 @@ def take_run_options(context, parse):
     if path is None or context.params.get("resume") or context.params.get("update"):  # these two refuse it
         return
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    other_data = any(kind in given for kind in SOURCES)
+    other_data = "on" in given or any(kind in given for kind in SOURCES)
     own = {param.name: param for param in context.command.get_params(context)}
     for name, value in parse(read_text(path, errors="surrogateescape"), path).items():
         if not of_run(name) or name not in own or name in given or (other_data and _of_data(name)):
+            continue
+        if "on" in given and name in ("valid", "valid_exclude_known"):
             continue
         try:
             context.params[name] = own[name].type_cast_value(context, _fitting(own[name], value))

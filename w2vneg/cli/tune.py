@@ -9,11 +9,10 @@ from contextlib import nullcontext
 
 import click
 
-from .images import images_of
 from .inputs import encode, input_of, input_options, tell_of_reading
 from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option, read_config
 from .progress import compiling_told, noter
-from .results import tell_without_locks
+from .results import tell_without_locks, write_images
 from .validation_options import check_valid, valid_options, validation_of, warn_of_raw
 from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabularies, vocabulary_options
 
@@ -116,7 +115,9 @@ def tune(out, grid, ranges, n_random, way, seeds, config_path, mirror, quiet, as
     with nullcontext() if quiet else _progress(config.source) as progress:
         listeners = [] if progress is None else [progress]
         found = search(encoded, config, combinations, validation, seeds=seeds, folder=out, listeners=listeners)
-    _draw(found, validation.metric, out, note)
+    from ..look.searches import charts_of_search
+
+    write_images(charts_of_search(found.rows, validation.metric), out, "tune", note)
     _report(found, validation.metric.name, out, note, as_json)
     _tell_of_edges(found, grid, note)
     if not found.complete:
@@ -169,15 +170,6 @@ def _progress(source):
     from .progress import SearchProgress
 
     return SearchProgress(source=source)
-
-
-def _draw(found, metric, out, note):
-    from ..ground.files.atomic import atomic_file
-    from ..look.searches import charts_of_search
-
-    for name, data in images_of(charts_of_search(found.rows, metric), "tune", note).items():
-        with atomic_file(os.path.join(out, name)) as stream:
-            stream.write(data)
 
 
 def _report(found, metric, out, note, as_json):

@@ -19,6 +19,7 @@ _OPTIONS = (
     ),
     option(
         "--metric",
+        multiple=True,
         metavar="NAME",
         default_text="mpr",
         help="Metric to choose by. Of held-out pairs mpr, ndcg@10, nll or another of docs/ranking.md; without --valid "
@@ -47,6 +48,7 @@ _OPTIONS = (
     ),
     score_option,
 )
+HELD_OUT = ("valid", "metric", "patience", "eval_every", "valid_exclude_known", "score")
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,27 @@ def valid_options(command):
     return command
 
 
+def check_each(given):
+    """Take the options out of `given`, with several metrics; return a `HeldOutFlags` for each (list)."""
+    own = {name: given.pop(name) for name in HELD_OUT}
+    metrics = list(dict.fromkeys(own["metric"]))
+    sets = [metric for metric in metrics if HeldOutFlags(None, None, {"metric": metric}).by_a_set]
+    of_pairs = {"valid": None, "valid_exclude_known": None, "score": "raw"}
+    bare = own | of_pairs if len(sets) < len(metrics) else own  # what is of pairs is not of sets beside them
+    return [check_valid((bare if one in sets else own) | {"metric": (one,)}) for one in metrics] or [check_valid(own)]
+
+
 def check_valid(given, resume=None):
     """Take the options out of `given` and check them before anything is read; return a `HeldOutFlags`.
 
     With --resume, --valid and --valid-exclude-known may name a place to which the files have moved; nothing else.
     """
     valid, known = given.pop("valid"), given.pop("valid_exclude_known")
-    chosen = {"metric": given.pop("metric"), "patience": given.pop("patience"), "every": given.pop("eval_every")}
+    metrics = given.pop("metric")
+    if len(metrics) > 1:
+        raise click.UsageError("a run is chosen by one --metric; 'w2vneg compare' takes several")
+    chosen = {"metric": metrics[0] if metrics else None}
+    chosen |= {"patience": given.pop("patience"), "every": given.pop("eval_every")}
     chosen |= {"score": None if given["score"] == "raw" else given["score"]}
     chosen = {name: value for name, value in chosen.items() if value is not None}
     flags = {"metric": "--metric", "patience": "--patience", "every": "--eval-every", "score": "--score"}
@@ -188,11 +204,11 @@ def warn_of_raw(validation, config, combinations, encoded, note):
     combinations : list of dict, options of the runs, or what proposes them and tells its `corners`
     """
     from ..ground.errors import W2vnegError
-    from ..objectives.law import settle_alike
-    from ..run.validation import Validation
+    from ..objectives.law import are_known, settle_alike
+    from ..run.validation import Validation, set_names
     from ..vectors.evaluation.correction import share_of
 
-    if not isinstance(validation, Validation) or share_of(validation.score):
+    if not isinstance(validation, Validation) or validation.metric.name in set_names() or share_of(validation.score):
         return
     configs = {}  # by the options that have a part in where scores settle: there are few, and a search may be large
     for options in combinations if isinstance(combinations, list) else combinations.corners():
@@ -203,10 +219,12 @@ def warn_of_raw(validation, config, combinations, encoded, note):
             configs[key] = dataclasses.replace(config, **options).resolved()
         except W2vnegError:  # it is a row with this reason
             continue
-    if len(configs) > 1 and not settle_alike(list(configs.values()), encoded.vocab_out.counts):
+    configs, counts = list(configs.values()), encoded.vocab_out.counts
+    if len(configs) > 1 and not settle_alike(configs, counts):
+        remedy = "; --score corrected compares what they know" * are_known(configs, counts)
         note(
             "Warning: these objectives take popularity out of their scores in different measure, and raw dot products "
-            "compare that, too; --score corrected compares what they know."
+            f"compare that, too{remedy}."
         )
 
 

@@ -60,8 +60,8 @@ class Input:
         "edges" for a graph.
     files : path or list of paths, or a table
         As for `data.readers.sources.find_files`. Of pairs, ratings, cooccurrence and edges it may be a table in memory:
-        a pandas or polars DataFrame, a pyarrow table, a scipy.sparse matrix, a NumPy array or a list of rows. It is
-        read as the same table in a file would be; columns without names have numbers, from 1 on.
+        a pandas or polars DataFrame, a pyarrow table, a scipy.sparse matrix, a NumPy array, a graph of networkx or a
+        list of rows. It is read as the same table in a file would be; columns without names have numbers, from 1 on.
     **options
         Those of the source, such as delimiter, header, user_col, item_col, rating_col, min_rating, time_col,
         rectangular. They are attributes of an input; None, () or False if they were left out.
@@ -89,8 +89,11 @@ class Input:
             raise ConfigError(f"{foreign[0]} means nothing to {kind}; {hint}")
         own = options_of(kind)
         given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
+        tables = _tables(kind, files)
+        if tables and tables[0].directed and "directed" in own:
+            given.setdefault("directed", True)
         object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "files", _tables(kind, files) or _own(kind, _paths("files", files)))
+        object.__setattr__(self, "files", tables or _own(kind, _paths("files", files)))
         object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})
         if not self.files:
             raise ConfigError(f"an input of {kind} needs at least one file")
@@ -232,7 +235,7 @@ def as_input(data):
     -------
     Input, or `data` as it is
         Columns called as users and items are make pairs of two kinds of things; item and target pairs of one kind. A
-        sparse matrix that is not square has two kinds.
+        sparse matrix that is not square has two kinds. A graph of networkx is edges.
 
     Raises
     ------
@@ -243,29 +246,34 @@ def as_input(data):
         return data
     if isinstance(data, str | os.PathLike):
         return Input("corpus", str(data))
+    from .readers.frames import InMemoryTable, is_graph
+
+    if is_graph(data):
+        return Input("edges", data)
     fields = getattr(getattr(data, "dtype", None), "names", None)  # of a structured array
     columns = hasattr(type(data), "columns") or hasattr(data, "columns")  # a plan of polars' works them out, if asked
     if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
         return data
-    from .readers.frames import InMemoryTable
     from .readers.layout import columns_by_name
 
     frame = InMemoryTable.of(data)
     if frame is None:
         return data
     remedy = (
-        "give Input('pairs', TABLE, rectangular=True) for users and items, Input('pairs', TABLE) for items seen "
+        "Input('pairs', TABLE, rectangular=True) for users and items, Input('pairs', TABLE) for items seen "
         "together, or Input('ratings', TABLE, min_rating=…) for ratings; item_col and target_col name the columns of "
         "pairs, user_col and item_col those of ratings"
     )
     if frame.matrix is not None:
         if data.shape[0] != data.shape[1]:
             return Input("pairs", frame, rectangular=True)
-        raise ConfigError(f"a square matrix may be of one kind of things or of two; {remedy}")
+        raise ConfigError(
+            f"a square matrix may be of several things; give Input('edges', MATRIX) for a graph, {remedy}"
+        )
     found = columns_by_name(frame.head) if frame.named else {}
     if "rating" in found or not {"item", "target"} <= found.keys():
         head = f" ({', '.join(frame.head)[:200]})" if frame.named else ""
-        raise ConfigError(f"the columns of this {frame.name}{head} do not say how to read it; {remedy}")
+        raise ConfigError(f"the columns of this {frame.name}{head} do not say how to read it; give {remedy}")
     options = {f"{key}_col": found[key] for key in ("item", "target", "weight") if key in found}
     return Input("pairs", frame, rectangular=found["rectangular"], **options)
 

@@ -12,6 +12,7 @@ from ..ground.errors import InputError, OutputError
 from ..ground.files.atomic import atomic_folder, check_folder_writable, recover
 from ..ground.files.bounded import read_json
 from .cuts import PARTS
+from .inputs import Input
 
 HEADER = "item\ttarget\tweight\n"
 MANIFEST = "manifest.json"
@@ -132,6 +133,24 @@ def known_beside(path):
         return None
     apart = manifest["options"]["by"] == "pair" or bool(manifest["input"].get("rectangular"))
     return Path(path).parent / manifest["parts"]["train"]["file"] if apart else None
+
+
+def input_beside(path):
+    """Return the `Input` of the training part of a split of which a file is a held-out part; None if it is of none."""
+    manifest = _manifest_beside(path)
+    if manifest is None:
+        return None
+    given, train = manifest["input"], parts_beside(path)["train"]
+    if given["kind"] == "edges":
+        return Input("edges", train, directed=bool(given.get("directed")))
+    return Input("pairs", train, rectangular=bool(given.get("rectangular")))
+
+
+def parts_beside(path):
+    """Return the files of the parts of a split of which a file is a held-out part: dict of str -> Path, by name."""
+    manifest = _manifest_beside(path)
+    parts = {} if manifest is None else manifest["parts"]
+    return {name: Path(path).parent / part["file"] for name, part in parts.items()}
 
 
 def shown_beside(path):

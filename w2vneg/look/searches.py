@@ -1,8 +1,8 @@
-"""What searches and comparisons found, as charts."""
+"""What searches and comparisons found, as charts and, for a report, as a section."""
 
 import numpy as np
 
-from .figures.charts import COLOURS, Chart, Series
+from .figures.charts import COLOURS, Chart, Section, Series, Table
 
 _METHODS = ("loss", "sampler", "weigher", "inputs")  # what tells methods apart; the first that was searched
 _WIDE = 20  # a range over so much of its low end is drawn by logarithm
@@ -75,20 +75,38 @@ def _best(rows, name, metric):
     return found
 
 
-def charts_of_comparison(runs, metric):
-    """Return charts of means with the seeds of each, and of differences from the first run (list of Chart)."""
-    shown = [run for run in runs if run.mean is not None]
-    others = [run for run in shown if run.difference is not None]
+def section_of_comparison(folder):
+    """Return the `Section` of a report on the folder of a comparison."""
+    from ..run.search.comparing import PAIRED, as_rows, read_compared
+
+    runs = read_compared(folder)
+    head, *rows = as_rows(runs)
+    return Section(f"Comparison {folder}", PAIRED, charts_of_comparison(runs), [Table("", head, rows)])
+
+
+def charts_of_comparison(runs):
+    """Return charts of means with the seeds of each, and of differences from the first run (list of Chart).
+
+    runs : list of comparing.Compared; each of their data and metrics has charts of its own
+    """
+    from ..run.search.comparing import groups
+
     charts = []
-    if shown:
-        seeds = [(run.name, value) for run in shown for value in run.values.values()]
-        names, values = zip(*seeds, strict=True)
-        means = [_dots(shown, "mean", "low", "high"), Series("seeds", names, np.array(values), reference=True)]
-        charts.append(Chart("means", "Means and seeds", "", metric, means, "dots"))
-    if others:
-        label = f"{metric}, difference from {runs[0].name}"
-        dots = [_dots(others, "difference", "difference_low", "difference_high")]
-        charts.append(Chart("differences", "Differences, seed by seed", "", label, dots, "dots", level=0.0))
+    for group in groups(runs):
+        metric, called = group[0].metric, " ".join(filter(None, (group[0].data, group[0].metric)))
+        key = "" if len(groups(runs)) == 1 else f"-{called}".replace(" ", "-")
+        shown = [run for run in group if run.mean is not None]
+        others = [run for run in shown if run.difference is not None]
+        if shown:
+            seeds = [(run.name, value) for run in shown for value in run.values.values()]
+            names, values = zip(*seeds, strict=True)
+            means = [_dots(shown, "mean", "low", "high"), Series("seeds", names, np.array(values), reference=True)]
+            charts.append(Chart(f"means{key}", f"{called}: means and seeds", "", metric, means, "dots"))
+        if others:
+            label = f"{metric}, difference from {group[0].name}"
+            dots = [_dots(others, "difference", "difference_low", "difference_high")]
+            title = f"{called}: differences, seed by seed"
+            charts.append(Chart(f"differences{key}", title, "", label, dots, "dots", level=0.0))
     return charts
 
 

@@ -56,11 +56,18 @@ def law_of(config, counts):
     return 1.0, np.broadcast_to(np.asarray(made.log_p, np.float64), counts.shape)
 
 
+def are_known(configs, counts):
+    """Tell whether it is known where scores settle with each of these options (list of RunSpec)."""
+    try:
+        return all(law_of(config, counts) for config in configs)
+    except ConfigError:
+        return False
+
+
 def settle_alike(configs, counts):
     """Tell whether raw scores settle by the same law with all of these options (list of RunSpec)."""
-    try:
-        laws = [law_of(config, counts) for config in configs]
-    except ConfigError:
+    if not are_known(configs, counts):
         return len({(config.loss.plug, config.sampler and config.sampler.plug) for config in configs}) < 2
+    laws = [law_of(config, counts) for config in configs]
     (factor, log_noise), *others = [(c, np.zeros(len(counts)) if log_d is None else log_d) for c, log_d in laws]
     return all(c == factor and np.ptp(log_d - log_noise) < _SAME for c, log_d in others)

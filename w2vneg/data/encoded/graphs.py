@@ -67,6 +67,7 @@ class RawEdges:
     heads, tails : ndarray, int32, (n,); weights : ndarray, float32 or float64, (n,), above 0
     words : list of str; directed : bool
     left_out : dict of str -> int, added to: what was not kept, and how many
+    repeats : int, rows whose weight was added to that of the same edge; known once it is `encoded`
     """
 
     heads: np.ndarray
@@ -75,6 +76,7 @@ class RawEdges:
     words: list
     directed: bool
     left_out: dict
+    repeats: int = 0
 
     def encoded(self, shaping):
         """Sum equal edges, choose the nodes, and number them by visits; return an EncodedGraph without a report."""
@@ -87,7 +89,7 @@ class RawEdges:
         alone = len(self.words) - len(np.union1d(self.heads[proper], self.tails[proper]))
         self.left_out["nodes without an edge to another"] = alone
         matrix = self._matrix(self.heads[proper], self.tails[proper], self.weights[proper])
-        self.left_out["rows of an edge that was there, whose weight was added"] = int(proper.sum()) - self.count(matrix)
+        self.repeats = int(proper.sum()) - self.count(matrix)
         del self.heads, self.tails, self.weights
         visits = expected_visits(matrix)
         vocab, ids = choose_items(self.words, visits, shaping, shaping.vocab, "node")

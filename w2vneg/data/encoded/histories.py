@@ -16,6 +16,8 @@ from ..vocab import choose_items
 from .corpus import EncodedCorpus
 from .pairs import RawPairs
 
+_REPEATS = "rows that repeat a user and an item"
+
 
 class Weighing(NamedTuple):
     """How pairs of user and item weigh. by_amount : bool, each row by its amount, else 1; adds : bool, rows add up"""
@@ -54,11 +56,9 @@ def encode_events(tables, shaping, min_rating, max_history, rectangular, weighin
     user, item, when, amount = _events(tables, users, items, min_rating, left_out, weighing)
     sums = _sums(user, item, amount, len(items), weighing)
     user, item, when = _latest(user, item, when, len(items), max_history, left_out)
-    if weighing.adds:
-        name = "rows that repeat a user and an item"
-        left_out[f"{name}, whose weight was added"] = left_out.pop(name)
     report = ItemsReport.of("ratings", tables, rectangular)
-    report = replace(report, left_out=report.left_out | left_out)
+    added = {_REPEATS: left_out.pop(_REPEATS)} if weighing.adds else {}
+    report = replace(report, left_out=report.left_out | left_out, added=added)
     if rectangular:
         pairs = RawPairs(user, item, sums(user, item), users.words, items.words, when)
         return pairs.encoded(shaping, True, report, started)
@@ -119,7 +119,7 @@ def _latest(user, item, when, n_items, max_history, left_out):
     order = np.argsort(user, kind="stable") if when is None else np.lexsort((when, user))
     user, item, when = _chosen(order, user, item, when)
     latest = _last_of_each(user.astype(np.int64) * n_items + item)
-    left_out["rows that repeat a user and an item"] = len(user) - len(latest)
+    left_out[_REPEATS] = len(user) - len(latest)
     user, item, when = _chosen(latest, user, item, when)
     if max_history is not None:
         ends = np.cumsum(np.bincount(user))

@@ -1,4 +1,4 @@
-"""Tables in memory: data frames, arrays, sparse matrices and lists of rows, read as the same table in a file would be.
+"""Tables in memory: data frames, arrays, matrices, graphs and lists of rows, read as the same in a file would be.
 
 A name is what a file would hold: text as it is, a number as its decimals, a whole one without them. So vocabulary and
 ids are the file's.
@@ -27,12 +27,19 @@ class InMemoryTable:
         Whether the columns have names.
     matrix : scipy.sparse matrix or None
         What the table was made of.
+    nodes : iterable or None
+        Of a graph or a matrix, all nodes: some may have no edge.
+    directed : bool
+        Whether it was made of a graph that is.
     """
+
+    directed = False
 
     def __init__(self, name, columns, head=None, matrix=None):
         if len(columns) < 2:
             raise ConfigError(f"{name}: a table of pairs has two columns or more, and this has {len(columns)}")
         self.name, self.columns, self.matrix = name, columns, matrix
+        self.nodes = None if matrix is None else range(max(matrix.shape))
         self.named = head is not None
         self.head = [str(i + 1) for i in range(len(columns))] if head is None else list(map(str, head))
         self.bytes = sum(column.nbytes for column in columns)
@@ -52,7 +59,7 @@ class InMemoryTable:
 
     @classmethod
     def of(cls, data):
-        """Make one of a pandas or polars DataFrame, a pyarrow table, a sparse matrix, an array, or a list of rows.
+        """Make one of a DataFrame, a pyarrow table, a sparse matrix, an array, a graph of networkx, or a list of rows.
 
         Returns
         -------
@@ -69,6 +76,8 @@ class InMemoryTable:
         if isinstance(data, list | tuple):
             return cls._of_rows(data) if data and isinstance(data[0], list | tuple) else None
         name = type(data).__name__
+        if is_graph(data):
+            return cls._of_graph(name, data)
         if hasattr(data, "tocoo"):
             entries = data.tocoo()
             row, column = (axis.copy() for axis in (entries.row, entries.col))
@@ -86,6 +95,17 @@ class InMemoryTable:
         return None
 
     @classmethod
+    def _of_graph(cls, name, graph):
+        edges = list(graph.edges(data="weight", default=1))
+        if not edges:
+            raise ConfigError(f"the {name} has no edges")
+        weighted = any("weight" in about for *_, about in graph.edges(data=True))
+        columns = cls._of_rows(edges).columns[: 2 + weighted]
+        found = cls(name, columns, ["source", "target", "weight"][: 2 + weighted])
+        found.nodes, found.directed = list(graph), graph.is_directed()
+        return found
+
+    @classmethod
     def _of_rows(cls, rows):
         import numpy as np
 
@@ -95,8 +115,7 @@ class InMemoryTable:
                 raise ConfigError(f"row {number} (from 0 on), {row!r:.60}, has not the {width} cells of the first")
             if isinstance(row[-1], dict):
                 raise ConfigError(
-                    f"row {number} (from 0 on), {row!r:.60}, ends with a dict; give a number, as networkx does by "
-                    'G.edges(data="weight", default=1)'
+                    f"row {number} (from 0 on), {row!r:.60}, ends with a dict; give a number, or networkx's graph"
                 )
         columns = []
         for cells in zip(*rows, strict=True):
@@ -139,6 +158,11 @@ class InMemoryTable:
                 cells = self.columns[found[column.key]][rows]
                 read[column.key] = read_cells(cells, column, labels[column.key], where, times)
             yield where, min(_ROWS, len(self) - start), read, labels
+
+
+def is_graph(data):
+    """Tell whether something is a graph as networkx has them."""
+    return hasattr(data, "is_directed") and hasattr(data, "edges")
 
 
 def _cells(series):

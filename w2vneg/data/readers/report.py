@@ -50,7 +50,8 @@ class ItemsReport:
     `kind` is the source. `rows` are those of the files (entries of a
     matrix, lines of baskets). `items` are the vocabulary, `targets` that of the columns (the same where they are one
     kind of things). `kept` counts distinct pairs or edges, or items in histories and baskets; `groups` are these, 0 for
-    pairs. `left_out` tells how much was left out, in words: why -> how many. `bytes` are those of the files, unpacked.
+    pairs. `left_out` tells how much was left out, in words: why -> how many; `added` of
+    how many rows the weights were added up. `bytes` are those of the files, unpacked.
     `columns` say in words which columns of a table were read as what, `hints` what may be wrong with that. `damage` is
     as in `CorpusReport`.
     """
@@ -70,6 +71,7 @@ class ItemsReport:
     columns: tuple = ()
     hints: tuple = ()
     damage: str = ""
+    added: dict = field(default_factory=dict)
 
     @classmethod
     def of(cls, kind, tables, rectangular=False):
@@ -89,10 +91,13 @@ class ItemsReport:
         if self.rectangular:
             things = f"{self.items:,} centres and {self.targets:,} targets"
         what = "pairs" if self.rectangular else source.kept.format(self.groups)
-        out = "; ".join(f"{number:,} {why}" for why, number in self.left_out.items() if number)
+        out, added = (
+            "; ".join(f"{number:,} {why}" for why, number in of.items() if number) for of in (self.left_out, self.added)
+        )
+        added = f"weights added up: {added}; " if added else ""
         return (
             f"{self.rows:,} {source.rows}{columns}: {self.kept:,} {what} of {things}; "
-            f"left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {_how(self)}"
+            f"{added}left out: {out or 'nothing'}; {self.bytes / 1e6:,.1f} MB {_how(self)}"
         )
 
 

@@ -75,9 +75,9 @@ class Edges(Source):
             ends = [names.number(batch.columns[key], batch.where) for key in ("source", "target")]
             weight = batch.columns["weight"]
             parts.append((*ends, np.ones(batch.n_rows, np.float32) if weight is None else weight))
-        for matrix in [file.matrix for file in files if isinstance(file, InMemoryTable) and file.matrix is not None]:
-            numbers = np.arange(max(matrix.shape))  # nodes without an edge are nodes, too
-            names.number(NameColumn(numbers, list(map(str, numbers))), str)
+        for file in files:
+            if isinstance(file, InMemoryTable) and file.nodes is not None:  # those without an edge are nodes, too
+                names.number(NameColumn(np.arange(len(file.nodes)), list(map(str, file.nodes))), str)
         heads, tails, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
         parts.clear()
         left_out = tables.left_out
@@ -94,6 +94,7 @@ class Edges(Source):
             *(edges.count(graph.matrix), 0, time.perf_counter() - started, left_out),
             columns=tables.labels.said,
             hints=hints,
+            added={"rows that repeat an edge" + ", either way round" * (not given.directed): edges.repeats},
         )
         return replace(graph, report=report)
 

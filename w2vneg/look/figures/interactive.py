@@ -10,7 +10,7 @@ from .charts import GROUPS, colour_of, dash_of
 
 _EXTRA = "report", "a report"
 _SYMBOLS = ("circle", "diamond", "square", "triangle-up")  # of points, for print in grey
-_MARGINS = {"bars": {"l": 130, "r": 16, "b": 120}}  # pixels: names of bars are long, and slanted
+_MARGINS = {"bars": {"l": 130, "r": 16, "b": 120}, "dots": {"l": 130, "r": 16, "b": 50}}  # pixels: names are long
 
 
 def check_installed():
@@ -68,6 +68,10 @@ def figure_of(chart):
         figure.update_layout(legend={"itemsizing": "constant"})  # small points are hard to tell apart
     if chart.kind == "bars":
         figure.update_xaxes(tickangle=-40)
+    if chart.kind == "dots":
+        figure.update_layout(xaxis_title=escape(chart.y), yaxis_title=escape(chart.x), yaxis_autorange="reversed")
+        if chart.level is not None:
+            figure.add_vline(chart.level, line={"color": "#888", "width": 1})
     if chart.whole_x:
         figure.update_xaxes(dtick=1)
     if chart.kind == "map":
@@ -84,6 +88,8 @@ def safe_json(text):
 
 def _axis(chart, name):
     if chart.kind == "bars" and name == "x":
+        return "category"
+    if chart.kind == "dots" and name == "y":
         return "category"
     return "log" if getattr(chart, f"log_{name}") else "linear"
 
@@ -113,13 +119,27 @@ def _points(objects, chart, series, number):
     )
 
 
+def _error(series):
+    """Return the ends of intervals as Plotly has them, or None."""
+    if series.low is None:
+        return None
+    return {"type": "data", "array": series.high - series.y, "arrayminus": series.y - series.low, "thickness": 1}
+
+
 def _bars(objects, chart, series, number):
-    error = None
-    if series.low is not None:
-        error = {"type": "data", "array": series.high - series.y, "arrayminus": series.y - series.low, "thickness": 1}
-    names = [escape(name) for name in series.x]
-    return objects.Bar(
-        x=names, y=series.y, name=escape(series.name), error_y=error, marker={"color": colour_of(series, number)}
+    names, marker = [escape(name) for name in series.x], {"color": colour_of(series, number)}
+    return objects.Bar(x=names, y=series.y, name=escape(series.name), error_y=_error(series), marker=marker)
+
+
+def _dots(objects, chart, series, number):
+    marker = {"color": "#888888", "size": 5} if series.reference else {"color": colour_of(series, number), "size": 10}
+    return objects.Scatter(
+        x=series.y,
+        y=[escape(name) for name in series.x],
+        name=escape(series.name),
+        mode="markers",
+        error_x=_error(series),
+        marker=marker,
     )
 
 
@@ -150,4 +170,4 @@ def _marker(chart, colour):
     return look | {"colorscale": steps, "cmin": -0.5, "cmax": n - 0.5}
 
 
-_TRACES = {"lines": _lines, "points": _points, "bars": _bars, "map": _map}
+_TRACES = {"lines": _lines, "points": _points, "bars": _bars, "dots": _dots, "map": _map}

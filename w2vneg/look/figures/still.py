@@ -83,8 +83,9 @@ def plain(text):
     return text.replace("$", r"\$")
 
 
-def write_figures(charts, folder, suffixes=("png", "svg")):
-    """Write each chart under its key, once for each suffix; returns the names (list of str).
+def write_figures(charts, folder, suffixes=("png", "svg"), begun=""):
+    """Write each chart under its key, behind what names begin with, once for each suffix; returns the names (list of
+    str).
 
     Raises
     ------
@@ -99,7 +100,7 @@ def write_figures(charts, folder, suffixes=("png", "svg")):
     for chart in charts:
         figure = drawn(chart)
         for suffix in suffixes:
-            names.append(f"{chart.key.replace('/', '-')}.{suffix}")
+            names.append(f"{begun}{chart.key.replace('/', '-')}.{suffix}")
             with atomic_file(Path(folder, names[-1])) as file:
                 file.write(as_bytes(figure, suffix))
     return names

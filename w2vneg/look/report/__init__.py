@@ -6,12 +6,15 @@
 
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 
 from ... import __version__
 from ...ground.errors import ConfigError, require
 from ...ground.files.atomic import atomic_file
+from ...run.search.comparing import SAVED
 from ..figures.interactive import bundle, check_installed, figure_json, page_script
 from ..figures.still import write_figures
+from ..searches import section_of_comparison
 from . import maps, sections
 from .subjects import load_subjects
 
@@ -47,7 +50,7 @@ class Report:
 
 
 def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None):
-    """Look at model folders and files of vectors.
+    """Look at model folders, files of vectors and folders of comparisons.
 
     Parameters
     ----------
@@ -76,7 +79,16 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
     if not paths:
         raise ConfigError("a report needs a model folder or a file of vectors")
     check_installed()
-    subjects = load_subjects(paths, readout, titles)
+    compared = [path for path in paths if Path(path, SAVED).is_file()]
+    found = [section_of_comparison(path) for path in compared]
+    others = [path for path in paths if path not in compared]
+    subjects = load_subjects(others, readout, titles) if others else []
+    if subjects:
+        found += _sections(subjects, words, way, mirror)
+    return Report(", ".join([*map(str, compared), *(one.name for one in subjects)]), found)
+
+
+def _sections(subjects, words, way, mirror):
     made = [
         sections.runs(subjects),
         sections.learning(subjects),
@@ -87,4 +99,4 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
         sections.shape(subjects),
         sections.draws(subjects),
     ]
-    return Report(", ".join(one.name for one in subjects), [section for section in made if section])
+    return [section for section in made if section]

@@ -2,30 +2,42 @@
 
 Seeds decide more than many a change of options does. Two runs of one seed share what is drawn at the start, so that
 their difference may vary less than either: its interval is the one that says whether they differ. Intervals are
-Student's at 95 %, over seeds: they say nothing of other data.
+Student's at 95 %, over seeds: they say nothing of other data. The p of a difference is of the paired t-test, after
+Holm's correction (1979) over all differences of the table: of many, some look large by chance.
 """
 
 import csv
 import io
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...ground.errors import InputError
+from ...ground.files.bounded import read_json
+from ..validation import Validation
 from .trials import key_of
+
+SAVED = "compare.json"
+PAIRED = "Differences are from the first run, paired by seed; p is of paired t-tests, after Holm's correction."
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One run over its seeds.
+    """One run over its seeds, by one metric on one set of data.
 
-    name : str; values : dict of int -> float, the metric by seed; seconds : float, mean
+    name, metric : str; data : str, empty if there are no others; values : dict of int -> float, the metric by seed
+    seconds : float, mean
     mean : float; low, high : float, its interval, or None with one seed
     difference, difference_low, difference_high : float, from the first run over the seeds of both; None for the first
+    p : float, of the difference, or None
     reason : str, why it failed, or None; then all numbers are None
     """
 
     name: str
+    metric: str
+    data: str
     values: dict
     mean: float | None
     low: float | None
@@ -33,15 +45,45 @@ class Compared:
     difference: float | None
     difference_low: float | None
     difference_high: float | None
+    p: float | None
     seconds: float | None
     reason: str | None = None
 
 
-def compared(trials, combinations, names, metric):
-    """Sum up trials of several runs, in the order given; list of `Compared`.
+class Measures(Validation):
+    """Several validations as one: an evaluation has the figures of all, and the first chooses.
+
+    parts : list of Validation, with the same patience
+    """
+
+    def __init__(self, parts):
+        first = parts[0]
+        super().__init__(
+            first.held, metric=first.metric.name, patience=first.patience, every=first.every, score=first.score
+        )
+        self.parts = parts
+
+    @property
+    def settings(self):
+        """See `Validation`."""
+        return self.parts[0].settings | {"also": [part.settings for part in self.parts[1:]]}
+
+    def figures(self, model, scores=None):
+        """Return the figures of all parts, or of other scores those of the first (dict of str -> float)."""
+        if scores is not None:
+            return self.parts[0].figures(model, scores)
+        found = {}
+        for part in self.parts:
+            if part.metric.name not in found:
+                found |= part.figures(model)
+        return found
+
+
+def compared(trials, combinations, names, metric, data=""):
+    """Sum up trials of several runs, in the order given; list of `Compared`, whose p is not corrected yet.
 
     trials : list of `trials.Trial`; combinations : list of dict, the options of each run; names : list of str, of each
-    metric : str, the figure to compare
+    metric : str, the figure to compare; data : str, what the trials were trained on
     """
     found = []
     first = None
@@ -49,17 +91,57 @@ def compared(trials, combinations, names, metric):
         own = [trial for trial in trials if key_of(trial.options, 0) == key_of(options, 0)]
         failed = next((trial.reason for trial in own if trial.reason is not None), None)
         if failed is not None or not own:
-            found.append(Compared(name, {}, *(None,) * 7, reason=failed or "was not run"))
+            found.append(Compared(name, metric, data, {}, *(None,) * 8, reason=failed or "was not run"))
             continue
         values = {trial.seed: trial.figures[metric] for trial in own}
-        differences = (None,) * 3
+        differences = (None,) * 4
         if first is None:
             first = values
         else:
-            differences = interval([values[seed] - first[seed] for seed in values if seed in first])
+            paired = [values[seed] - first[seed] for seed in values if seed in first]
+            differences = *interval(paired), _p_of(paired)
         seconds = float(np.mean([trial.seconds for trial in own]))
-        found.append(Compared(name, values, *interval(list(values.values())), *differences, seconds))
+        found.append(Compared(name, metric, data, values, *interval(list(values.values())), *differences, seconds))
     return found
+
+
+def _p_of(differences):
+    """Return the p of Student's test that differences are of mean 0; None for fewer than two."""
+    if len(differences) < 2:
+        return None
+    if np.ptp(differences) == 0:
+        return float(differences[0] == 0)
+    from scipy import stats
+
+    return float(stats.ttest_1samp(differences, 0).pvalue)
+
+
+def corrected(runs):
+    """Return the runs (list of `Compared`) with Holm's correction of all their p: the k-th least times m − k + 1."""
+    order = sorted((run.p, place) for place, run in enumerate(runs) if run.p is not None)
+    found, least = list(runs), 0.0
+    for k, (p, place) in enumerate(order):
+        least = max(least, min(1.0, p * (len(order) - k)))
+        found[place] = replace(runs[place], p=least)
+    return found
+
+
+def groups(runs):
+    """Return the runs of each data and metric, in order: list of lists of `Compared`."""
+    found = {}
+    for run in runs:
+        found.setdefault((run.data, run.metric), []).append(run)
+    return list(found.values())
+
+
+def read_compared(folder):
+    """Return what a comparison has left in its folder (list of `Compared`); InputError if that is damaged."""
+    path = f"{folder}/{SAVED}"
+    try:
+        runs = [Compared(**run) for run in read_json(path)["runs"]]
+        return [replace(run, values={int(seed): float(value) for seed, value in run.values.items()}) for run in runs]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: not what 'w2vneg compare' writes ({error}); run it again") from error
 
 
 def interval(values):
@@ -78,36 +160,53 @@ def interval(values):
     return mean, float(mean - reach), float(mean + reach)
 
 
-def as_rows(runs, metric):
-    """Return a heading and a line for each run, of text."""
-    heading = ["run", metric, "95 % interval", "difference", "95 % interval", "seeds", "seconds"]
-    lines = [heading]
+def as_rows(runs):
+    """Return a heading and a line for each run, of text; data and metrics have columns where there are several."""
+    shown = [name for name in ("data", "metric") if len({getattr(run, name) for run in runs}) > 1]
+    figure = "mean" if "metric" in shown else runs[0].metric
+    lines = [[*shown, "run", figure, "95 % interval", "difference", "95 % interval", "p", "seeds", "seconds"]]
     for run in runs:
+        line = [*(getattr(run, name) for name in shown), run.name]
         if run.reason is not None:
-            lines.append([run.name, "–", run.reason, "–", "–", "0", "–"])
+            lines.append([*line, "–", run.reason, "–", "–", "–", "0", "–"])
             continue
-        lines.append(
-            [
-                run.name,
-                f"{run.mean:.4f}",
-                _span(run.low, run.high, ".4f"),
-                "–" if run.difference is None else f"{_rounded(run.difference):+.4f}",
-                _span(run.difference_low, run.difference_high, "+.4f"),
-                str(len(run.values)),
-                f"{run.seconds:.1f}",
-            ]
-        )
+        line += [f"{run.mean:.4f}", _span(run.low, run.high, ".4f")]
+        line += ["–" if run.difference is None else f"{_rounded(run.difference):+.4f}"]
+        line += [_span(run.difference_low, run.difference_high, "+.4f"), "–" if run.p is None else f"{run.p:.2g}"]
+        lines.append([*line, str(len(run.values)), f"{run.seconds:.1f}"])
     return lines
 
 
-def as_csv(runs, metric):
-    """Return a line for each run and seed as CSV text: what another program makes tables of."""
+def as_csv(runs):
+    """Return a line for each run and seed, with every metric, as CSV text: what another program makes tables of."""
+    metrics = list(dict.fromkeys(run.metric for run in runs))
+    lines = {}
+    for run in runs:
+        for seed, value in run.values.items():
+            lines.setdefault((run.data, run.name, seed), {})[run.metric] = repr(value)
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["run", "seed", metric])
-    for run in runs:
-        writer.writerows([run.name, seed, repr(value)] for seed, value in run.values.items())
+    several = len({run.data for run in runs}) > 1
+    writer.writerow([*["data"] * several, "run", "seed", *metrics])
+    writer.writerows([*key[1 - several :], *(found.get(name, "") for name in metrics)] for key, found in lines.items())
     return stream.getvalue()
+
+
+def as_latex(rows):
+    """Return a heading and lines, of text, as a table of LaTeX with the rules of booktabs."""
+    lines = [" & ".join(map(_escaped, row)) + r" \\" for row in rows]
+    columns = "l" * (rows[0].index("run") + 1) + "r" * (len(rows[0]) - rows[0].index("run") - 1)
+    body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}", ""])
+
+
+_SIGNS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}", "–": "--"}
+_SIGNS |= {sign: "\\" + sign for sign in "&%$#_{}"}
+
+
+def _escaped(cell):
+    cell = "".join(_SIGNS.get(sign, sign) for sign in cell)
+    return re.sub(r"(^| )([+-])(?=\d)", r"\1$\2$", cell)
 
 
 def _span(low, high, layout):

@@ -14,6 +14,7 @@ from ...ground.errors import ConfigError, W2vnegError
 from ...ground.events import TrialDone, TrialStarted
 from ...ground.files.locks import owned
 from ..conductor import Run, reading, resolve
+from ..model import Model
 from ..state import Provenance
 from .trials import GIVEN_UP, Trial, TrialFolder, best_of, key_of, rows_of
 
@@ -32,7 +33,7 @@ class Search:
     trials: list
 
 
-def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=()):
+def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, listeners=(), kept_at=None):
     """Train every combination under every seed, and rank them by the validation's metric.
 
     Parameters
@@ -51,6 +52,8 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
         Where to keep trials and tables (see `trials.TrialFolder`); trials that are there already are not run again.
     listeners : sequence of callables
         Called with `TrialStarted`, the trainer's events, and `TrialDone`.
+    kept_at : callable, optional
+        Of options and seed: the folder that the model is saved to. One that is there is evaluated, and not trained.
 
     Returns
     -------
@@ -60,17 +63,17 @@ def tune(encoded, config, combinations, validation, *, seeds=1, folder=None, lis
     Raises
     ------
     ConfigError
-        If there is nothing to try, or the folder holds another search.
+        If there is nothing to try, or the folder holds another search, or one of `kept_at` another run.
     OutputError
         If another process searches in this folder, or it cannot be written.
     """
     if not len(combinations) or seeds < 1:
         raise ConfigError("nothing to try: give at least one combination and one seed")
     with nullcontext() if folder is None else owned(folder):
-        return _search(encoded, config, combinations, validation, seeds, folder, listeners)
+        return _search(encoded, config, combinations, validation, seeds, folder, listeners, kept_at)
 
 
-def _search(encoded, config, combinations, validation, seeds, folder, listeners):
+def _search(encoded, config, combinations, validation, seeds, folder, listeners, kept_at):
     metric, config = validation.metric, reading(config, encoded)
     common = _common(encoded, config, validation)
     kept = TrialFolder(folder, common, config, metric) if folder is not None else None
@@ -87,7 +90,8 @@ def _search(encoded, config, combinations, validation, seeds, folder, listeners)
             _tell(listeners, TrialStarted(number, planned, options, seed))
             should_prune = partial(proposals.should_prune, first=seed == config.seed)
             seeded = dataclasses.replace(config, seed=seed)
-            trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune)
+            place = kept_at and kept_at(options, seed)
+            trial, stopped = _run(encoded, seeded, options, validation, listeners, should_prune, place)
             if trial is not None:
                 (kept.add if kept is not None else trials.append)(trial)
                 _tell_done(listeners, number, planned, trial, trials, metric)
@@ -147,11 +151,13 @@ def check_combinations(config, combinations):
         raise refusals[0]
 
 
-def _run(encoded, config, options, validation, listeners, should_prune):
+def _run(encoded, config, options, validation, listeners, should_prune, place):
     """Train one trial; return (Trial, or None if it was interrupted before its end; whether Ctrl-C was pressed).
 
-    should_prune : callable, tells of an event whether the run is to end
+    should_prune : callable, tells of an event whether the run is to end; place : Path or None, where its model is kept
     """
+    if place is not None and place.exists():
+        return _evaluated(place, encoded, config, options, validation), False
     begun, hopeless = time.perf_counter(), []
 
     def look(event):
@@ -171,7 +177,21 @@ def _run(encoded, config, options, validation, listeners, should_prune):
     if not trainer.complete:
         return None, True
     best = trainer.model.best
+    if place is not None:
+        trainer.model.save(place)
     return Trial(options, config.seed, best.figures, best.epoch, took()), trainer.stopped
+
+
+def _evaluated(place, encoded, config, options, validation):
+    """Return the Trial of a model that was kept; ConfigError if it is of other options or data."""
+    model, run = Model.load(place), Run(dataclasses.replace(config, **options), encoded)
+    words = [vocab.digest() for one in (model, encoded) for vocab in (one.vocab, one.vocab_out)]
+    same = model.origin.fingerprint == Provenance.of(encoded).fingerprint and words[:2] == words[2:]
+    if not same or model.config.as_dict() != run.config.as_dict():
+        raise ConfigError(f"{place} holds a model of other data or options; keep models in another folder")
+    epoch = run.config.epochs if model.best is None else model.best.epoch
+    seconds = [record["seconds"] for record in model.history if record.get("event") == "EpochDone"]
+    return Trial(options, config.seed, validation.figures(model), epoch, seconds[-1] if seconds else 0.0)
 
 
 def _tell_done(listeners, number, planned, trial, trials, metric):

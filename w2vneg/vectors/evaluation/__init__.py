@@ -4,7 +4,9 @@ Each returns a dataclass with ``as_dict()``; those over a file are called as ``e
 """
 
 from .analogy import AnalogyResult, SectionScore, evaluate_analogy, read_questions
+from .classify import ClassesResult, evaluate_classes
 from .likelihood import LikelihoodResult, evaluate_likelihood
+from .links import LinksResult, evaluate_links
 from .metrics import METRICS
 from .ranking import KS, RankingResult, evaluate_ranking
 from .scores import LogitScores, cooccurrence_scores, popularity_scores, scores_of
@@ -14,14 +16,18 @@ __all__ = [
     "KS",
     "METRICS",
     "AnalogyResult",
+    "ClassesResult",
     "LikelihoodResult",
+    "LinksResult",
     "LogitScores",
     "RankingResult",
     "SectionScore",
     "SimilarityResult",
     "cooccurrence_scores",
     "evaluate_analogy",
+    "evaluate_classes",
     "evaluate_likelihood",
+    "evaluate_links",
     "evaluate_ranking",
     "evaluate_similarity",
     "popularity_scores",

@@ -1,0 +1,102 @@
+"""Links and labels by vectors: vectors that know tell, noise does not, pairs without an edge have none."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from planted import two_blocks
+
+from w2vneg import Vectors
+from w2vneg.ground.errors import ConfigError, InputError, MissingExtraError
+from w2vneg.vectors.evaluation import evaluate_classes, evaluate_links
+from w2vneg.vectors.evaluation.classify import _chosen
+from w2vneg.vectors.evaluation.links import _beside
+
+EDGES = np.array(two_blocks())
+BLOCK = {node: node[0] for node in sorted({*EDGES.ravel()})}
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """Edges of two blocks in three files, written both ways round (dict of str -> str)."""
+    shuffled = EDGES[np.random.default_rng(1).permutation(len(EDGES))]
+    thirds = np.array_split(shuffled, 3)
+    files = {name: tmp_path / f"{name}.tsv" for name in ("train", "valid", "test")}
+    for file, own in zip(files.values(), thirds, strict=True):
+        file.write_text("item\ttarget\n" + "".join(f"{a}\t{b}\n{b}\t{a}\n" for a, b in own))
+    return {name: str(file) for name, file in files.items()}
+
+
+@pytest.fixture
+def vectors():
+    """Vectors that tell the blocks apart, with some noise."""
+    places = np.array([[1.0, -1.0] if block == "a" else [-1.0, 1.0] for block in BLOCK.values()])
+    return Vectors(BLOCK, places + np.random.default_rng(2).normal(0, 0.2, places.shape))
+
+
+def test_links_are_told_by_vectors_and_not_by_noise(parts, vectors):
+    found = evaluate_links(vectors, parts["test"], train=parts["train"], valid=parts["valid"])
+    assert list(found.auc) == ["Hadamard", "L1", "L2", "dot product", "degree product", "common neighbours"]
+    assert all(found.auc[name][0] > 0.65 for name in ("Hadamard", "L1", "L2", "dot product"))
+    assert found.edges == len(EDGES) // 3 and found.unknown == 0
+    noise = Vectors(BLOCK, np.random.default_rng(5).normal(size=(len(BLOCK), 8)))
+    bare = evaluate_links(noise, parts["test"], train=parts["train"], seeds=20)
+    assert list(bare.auc) == ["dot product", "degree product", "common neighbours"] and not bare.fitted_on
+    assert abs(bare.auc["dot product"][0] - 0.5) < 0.15 and 0 < bare.ap["dot product"][1] < 0.2
+
+
+def test_pairs_without_an_edge_have_none_and_are_different():
+    n = 12
+    known = np.array([i * n + j for i in range(n) for j in range(i + 1, n) if (i * j) % 3])
+    drawn = _beside(known[:6], known, n, np.random.default_rng(3))
+    np.testing.assert_array_equal(drawn[:, :6], np.divmod(known[:6], n))
+    numbers = drawn[0] * n + drawn[1]
+    assert (drawn[0] < drawn[1]).all() and len(np.unique(numbers)) == 12 and not np.isin(numbers[6:], known).any()
+    with pytest.raises(InputError, match="too few to compare 28 edges with"):
+        _beside(known, known, n, np.random.default_rng(3))
+
+
+def test_labels_are_told_and_the_null_model_gives_the_most_frequent(tmp_path, vectors):
+    (tmp_path / "labels.tsv").write_text("node\tlabel\n" + "".join(f"{n}\t{block}\n" for n, block in BLOCK.items()))
+    found = evaluate_classes(vectors, str(tmp_path / "labels.tsv"), shares=[0.5])
+    one = found.shares[0.5]
+    assert (found.nodes, found.labels, found.labels_a_node) == (len(BLOCK), 2, 1.0)
+    assert one["micro"][0] > 0.95 and one["macro"][0] > 0.95
+    assert one["null_micro"][0] < 0.6 and one["null_macro"][0] < 0.45
+    rows = [*BLOCK.items(), *((node, "all") for node in BLOCK)]
+    several = evaluate_classes(vectors, rows, shares=[0.5], seeds=2)
+    assert several.labels_a_node == 2 and several.shares[0.5]["micro"][0] > 0.95
+
+
+def test_a_node_gets_as_many_labels_as_it_has():
+    chances = np.array([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]])
+    truth = np.array([[True, True, False], [False, False, True]])
+    assert _chosen(chances, truth).tolist() == [[False, True, True], [True, False, False]]
+
+
+def test_what_cannot_be_evaluated_is_told(monkeypatch, parts, vectors):
+    with pytest.raises(ConfigError, match=r"must be above 0 and below 1, not 1\.5"):
+        evaluate_classes(vectors, [("a", "b")], shares=[1.5])
+    with pytest.raises(InputError, match="too little to train and to test on"):
+        evaluate_classes(vectors, [*((node, "one") for node in BLOCK), ("else", "two")])
+    monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "w2vneg\[sklearn\]"'):
+        evaluate_classes(vectors, parts["test"])
+    with pytest.raises(MissingExtraError, match=r'pip install "w2vneg\[sklearn\]"'):
+        evaluate_links(vectors, parts["test"], train=parts["train"])
+
+
+def test_the_commands(tmp_path, run_cli, parts, vectors, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    vectors.save("vectors.txt")
+    (tmp_path / "labels.tsv").write_text("".join(f"{node}\t{block}\n" for node, block in BLOCK.items()))
+    assert run_cli("eval", "links", "vectors.txt", "test.tsv").code == 2
+    result = run_cli("eval", "links", "vectors.txt", "test.tsv", "--train=train.tsv", "--valid=valid.tsv")
+    assert result.code == 0 and "Hadamard" in result.out and "degree product" in result.out, result.err
+    (tmp_path / "graph.csv").write_text("".join(f"{a},{b}\n" for a, b in EDGES))
+    assert run_cli("split", "--edges", "graph.csv", "--out", "split").code == 0
+    result = run_cli("eval", "links", "vectors.txt", "split/test.tsv", "--json")
+    assert result.code == 0 and json.loads(result.out)["fitted_on"], result.err
+    result = run_cli("eval", "classify", "vectors.txt", "labels.tsv", "--shares=0.5", "--seeds=2")
+    assert result.code == 0 and "50%" in result.out and "2 labels, 1.00 each" in result.out, result.err
