@@ -1,5 +1,6 @@
 """The only place that writes progress: one tqdm line on a terminal, plain lines elsewhere, always on stderr."""
 
+import math
 import os
 import sys
 import time
@@ -11,6 +12,7 @@ from ..ground.events import EpochDone
 _WIDE = 200  # columns of a terminal that does not say
 _BESIDE = 30  # columns of the line that figures leave for the share, the bar and the times
 _LINE_EVERY = 10.0  # seconds between plain lines
+_EPOCH_EVERY = 1.0  # seconds between those of epochs; the first and the last have theirs
 _BEFORE = "compiling or loading the kernels"
 
 
@@ -101,7 +103,7 @@ class TrainingProgress:
         self.unit = TRAVERSALS[source].unit
         self.stream = BestEffort(stream)
         self.bar = None
-        self.told = time.monotonic()
+        self.told, self.epoch_told = time.monotonic(), -math.inf
         self.origin = None  # fraction and seconds after the first round: a resumed run begins in the middle
 
     def __enter__(self):
@@ -122,8 +124,8 @@ class TrainingProgress:
     def __call__(self, event):
         if event.passing:
             self._round(event)
-        elif self.bar is not None and isinstance(event, EpochDone):
-            return  # the bar tells it
+        elif isinstance(event, EpochDone) and (self.bar is not None or self._too_soon(event)):
+            return  # the bar tells it, or a later one
         elif text := event.line(_columns(self.stream)):
             self._say(text)
 
@@ -141,6 +143,12 @@ class TrainingProgress:
                 self.bar.update(event.fraction - self.bar.n)
         elif time.monotonic() - self.told >= _LINE_EVERY:
             self._say(f"{100 * event.fraction:.1f}%: {event.line(unit=self.unit)}{self._time_left(event)}")
+
+    def _too_soon(self, event):
+        before, now = self.epoch_told, time.monotonic()
+        soon = event.epoch < event.epochs and now - before < _EPOCH_EVERY
+        self.epoch_told = before if soon else now
+        return soon
 
     def _time_left(self, event):
         fraction, seconds = self.origin

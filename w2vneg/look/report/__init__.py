@@ -18,7 +18,7 @@ from .subjects import load_subjects
 
 @dataclass
 class Report:
-    """title : str; sections : list of charts.Section, none of them empty"""
+    """title : str; sections : list of charts.Section, the first one the verdict"""
 
     title: str
     sections: list
@@ -46,7 +46,7 @@ class Report:
         return write_figures(self.charts, folder)
 
 
-def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None):
+def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None, test=None):
     """Look at model folders and files of vectors.
 
     Parameters
@@ -62,6 +62,8 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
         A folder in which named evaluation sets are looked for, too. Nothing is downloaded.
     titles : dict of str -> str, optional
         What items are called.
+    test : str or Path, optional
+        Held-out pairs that models of items rank, beside baselines; those that a run was evaluated by if None.
 
     Returns
     -------
@@ -77,14 +79,17 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
         raise ConfigError("a report needs a model folder or a file of vectors")
     check_installed()
     subjects = load_subjects(paths, readout, titles)
+    found = sections.measured(subjects, mirror)
     made = [
-        sections.runs(subjects),
-        sections.learning(subjects),
-        sections.similarity(subjects, mirror),
-        sections.analogies(subjects, mirror),
-        sections.neighbours(subjects, words),
+        sections.verdict(subjects, found, sections.ranked(subjects, test)),
         maps.section_of(subjects, way),
+        sections.neighbours(subjects, words),
+        sections.lists(subjects),
+        sections.similarity(subjects, found),
+        sections.analogies(subjects, found),
+        sections.learning(subjects),
         sections.shape(subjects),
         sections.draws(subjects),
+        sections.runs(subjects),
     ]
-    return Report(", ".join(one.name for one in subjects), [section for section in made if section])
+    return Report(", ".join(one.name for one in subjects), [made[0], *filter(None, made[1:])])
