@@ -1,10 +1,12 @@
 """The only place that writes progress: one tqdm line on a terminal, plain lines elsewhere, always on stderr."""
 
+import json
 import math
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
 
 from ..data.sources import TRAVERSALS
 from ..ground.events import EpochDone
@@ -164,6 +166,44 @@ class TrainingProgress:
         else:
             self.stream.write(text + "\n")
             self.stream.flush()
+
+
+class JsonLines:
+    """A listener that appends each event to a file as a line of JSON, a round now and then; a context manager.
+
+    Each has the time, in UTC, and what it tells, with rates. A resumed run goes on in the same file. A file that breaks
+    ends no run.
+
+    Parameters
+    ----------
+    place : str, of the file; "-" is standard output
+    source : str, as of `TrainingProgress`
+    """
+
+    def __init__(self, place, source="text"):
+        self.place, self.unit, self.told = place, TRAVERSALS[source].unit, -math.inf
+
+    def __enter__(self):
+        self._file = sys.stdout if self.place == "-" else open(self.place, "a", encoding="utf-8")
+        self._stream = BestEffort(self._file)
+        return self
+
+    def __exit__(self, *exc):
+        if self.place != "-":
+            with suppress(OSError):
+                self._file.close()
+
+    def __call__(self, event):
+        if event.passing:
+            if time.monotonic() - self.told < _LINE_EVERY:
+                return
+            self.told = time.monotonic()
+        told = {"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), **event.as_dict()}
+        if seconds := told.get("seconds"):
+            rates = {"tokens": f"{self.unit}_per_s", "pairs": "pairs_per_s"}
+            told |= {rates[name]: round(told[name] / seconds) for name in rates if event.passing}
+        self._stream.write(json.dumps(told) + "\n")
+        self._stream.flush()
 
 
 class SearchProgress(TrainingProgress):

@@ -157,7 +157,7 @@ def runs(subjects):
 
 def _facts(subject):
     facts = {
-        "file or folder": subject.path,
+        "file or folder": Path(subject.path).name,
         "vectors": f"{len(subject.vectors):,} {subject.vectors.noun}s",
         "dimensions": f"{subject.vectors.dim}",
     }
@@ -166,7 +166,9 @@ def _facts(subject):
         return facts
     read = model.origin.input
     facts["objective"] = f"{model.config.loss}, sampler {model.config.sampler}, {model.config.negatives} negatives"
-    facts["data"] = ", ".join(map(str, read.get("files") or read.get("names") or [read.get("kind", "in memory")]))
+    facts["data"] = ", ".join(
+        Path(str(file)).name for file in read.get("files") or read.get("names") or [read.get("kind", "in memory")]
+    )
     facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
     epochs = subject.told("EpochDone")
     ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""
