@@ -9,12 +9,12 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel /src
 FROM ${BASE}
 COPY --from=wheel /wheel /wheel
 RUN pip install --no-cache-dir "$(ls /wheel/*.whl)[zstd,parquet,safetensors]" && rm -r /wheel \
-    && useradd --uid 1000 --create-home w2vneg && mkdir /cache /work && chown w2vneg /cache /work
+    && mkdir -m 777 /cache /work
 
 # The cache is for every user: `docker run --user` may be any. Data are encoded into it; mount it to keep them.
 ARG CPU=x86-64-v3
 ENV W2VNEG_CACHE=/cache W2VNEG_CPU=${CPU}
-USER w2vneg
+USER 1000:1000
 RUN w2vneg warmup --loss relaxed --quiet \
     && w2vneg warmup --loss ns --quiet \
     && w2vneg warmup --for pairs --for baskets --quiet \

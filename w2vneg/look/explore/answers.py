@@ -23,14 +23,12 @@ MOST = 100  # answers to one
 _COMPLETIONS = 12
 _MANY = 10_000  # vectors that a copy in bytes pays for
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
-_KINDS = ("about", "complete", "near", "compare", "next", "word", "map")
+_KINDS = ("about", "complete", "near", "compare", "next", "user", "word", "map")
 
 
 class Answers:
     """Parameters: subjects : list of report.subjects.Subject, at least one; titles are those of the first.
     way : {"pca", "umap", "none"}, how maps are made
-
-    Where rows and columns are of two kinds, users and items, only what comes next has titles.
     """
 
     def __init__(self, subjects, way="none"):
@@ -39,13 +37,12 @@ class Answers:
             if len(one.vectors) >= _MANY:
                 one.vectors.build_coarse_index()
         self.titles = subjects[0].own_titles
-        words = subjects[0].vectors.words
-        lower = [word.lower() for word in words]
-        order = sorted(range(len(lower)), key=lower.__getitem__)
-        self._sorted, self._rows = [lower[row] for row in order], np.array(order, np.int32)
-        self._called = Titles({word: title for word, title in self.titles.items() if word in words})
+        self._words = Completions(subjects[0].vectors.words)
+        self._called = Titles({word: title for word, title in self.titles.items() if word in subjects[0].vectors.words})
+        self._with_users = [one for one in subjects if one.has_users]
+        self._users = Completions(self._with_users[0].model.vocab.words) if self._with_users else None
         self._maps = {}  # number of a subject -> figure in JSON, made at first use
-        self._scorers = {one.name: _scorer(one.model) for one in subjects if self._recommends(one)}
+        self._scorers = {one.name: _scorer(one.model) for one in subjects if one.recommends and not one.has_users}
 
     def about(self):
         """Return what the page says of the vectors, and which questions it can ask."""
@@ -56,11 +53,11 @@ class Answers:
                 "noun": one.vectors.noun,
                 "dim": one.vectors.dim,
                 "any_spelling": one.vectors.spellings is not None,
-                "next": self._recommends(one),
             }
             for one in self.subjects
         ]
-        return {"subjects": told, "next": any(one["next"] for one in told), "map": self.way != "none"}
+        kinds = {"next": any(one.recommends for one in self.subjects), "users": bool(self._with_users)}
+        return {"subjects": told, **kinds, "map": self.way != "none"}
 
     def map(self, of="0"):
         """Return the map of one of the subjects, by its number: a figure in JSON (str)."""
@@ -103,16 +100,17 @@ class Answers:
             raise ConfigError(f"{kind} is asked otherwise: with {', '.join(known) or 'nothing'}")
         return method(**asked)
 
-    def complete(self, q=""):
-        """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it."""
+    def complete(self, q="", of=""):
+        """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it.
+
+        of : "users" for users of a model that has them
+        """
         begun = q.lower()
-        if not begun:
-            return {"words": []}
-        rows = self._rows[bisect_left(self._sorted, begun) : bisect_left(self._sorted, begun + "\U0010ffff")]
-        if len(rows) > _COMPLETIONS:
-            rows = np.partition(rows, _COMPLETIONS)[:_COMPLETIONS]
-        found = [self.subjects[0].vectors.words[row] for row in np.sort(rows).tolist()]
-        found += [word for word in self._called.holding(begun, 2 * _COMPLETIONS) if word not in found]
+        if of == "users" and self._users is not None:
+            return {"words": [{"word": word} for word in self._users.of(begun)]}
+        found = self._words.of(begun)
+        if begun:
+            found += [word for word in self._called.holding(begun, 2 * _COMPLETIONS) if word not in found]
         return {"words": [self._entry(word) for word in found[:_COMPLETIONS]]}
 
     def near(self, q="", k="12"):
@@ -148,19 +146,38 @@ class Answers:
         names = [item for item in items.split("\n") if item]
         if not names:
             raise ConfigError("what comes next is asked with an item or more")
-        columns = []
-        for one in self.subjects:
-            if self._recommends(one):
-                columns.append({"name": one.name, "near": self._next(one, names, _number(k))})
+        columns = [
+            {"name": one.name, "near": self._for_new(one, names, k) if one.has_users else self._next(one, names, k)}
+            for one in self.subjects
+            if one.recommends
+        ]
         if not columns:
             raise ConfigError("none of these was trained on items; train with --baskets, --ratings or --pairs")
         return {"items": [self._entry(name) for name in names], "columns": columns}
+
+    def user(self, q="", k="12"):
+        """Return what a user has, and what each model of users and items recommends, with reasons."""
+        if not self._with_users:
+            raise ConfigError("none of these has users; train with --ratings or --pairs")
+        columns, had = [], []
+        for one in self._with_users:
+            found, has = one.list_of(q.strip(), _number(k))
+            columns.append({"name": one.name, "near": self._reasoned(found)})
+            had = had or [self._entry(one.model.vocab_out.words[row]) for row in has[:MOST].tolist()]
+        return {"items": had, "columns": columns}
+
+    def _for_new(self, subject, names, k):
+        return self._reasoned(subject.list_for(names, _number(k)))
+
+    def _reasoned(self, found):
+        entry = lambda word, score: self._entry(word) | {"score": score}  # noqa: E731
+        return [entry(word, score) | {"why": [entry(*one) for one in why]} for word, score, why in found]
 
     def _next(self, subject, names, k):
         model = subject.model
         ids = ids_of(model, names)
         left_out = ids if model.vocab_out is model.vocab else []
-        k = min(k, len(model.vocab_out) - len(set(left_out)))
+        k = min(_number(k), len(model.vocab_out) - len(set(left_out)))
         if k < 1:
             return []
         rows, scores, each = self._scorers[subject.name](ids, left_out, k)
@@ -168,14 +185,11 @@ class Answers:
         for row, score, parts in zip(rows.tolist(), scores.tolist(), (each / len(ids)).T, strict=True):
             order = np.argsort(-parts, kind="stable").tolist()
             why = [self._entry(names[i]) | {"score": float(parts[i])} for i in order]
-            found.append(_entry(model.vocab_out.words[row], subject.titles) | {"score": score, "why": why})
+            found.append(self._entry(model.vocab_out.words[row]) | {"score": score, "why": why})
         return found
 
-    def _recommends(self, subject):
-        return subject.model is not None and not subject.model.config.traversal.of_words
-
     def _entry(self, word):
-        return _entry(word, self.titles)
+        return {"word": word} | ({"title": self.titles[word]} if word in self.titles else {})
 
 
 def _scorer(model):
@@ -206,6 +220,24 @@ def _scorer(model):
     return by_all
 
 
+class Completions:
+    """What begins with what is typed, in any case. Parameter: words : sequence of str, the most frequent first"""
+
+    def __init__(self, words):
+        lower = [word.lower() for word in words]
+        order = sorted(range(len(lower)), key=lower.__getitem__)
+        self._words, self._sorted, self._rows = words, [lower[row] for row in order], np.array(order, np.int32)
+
+    def of(self, begun):
+        """Return the first words that begin with a text in lower case (list of str), none for an empty one."""
+        if not begun:
+            return []
+        rows = self._rows[bisect_left(self._sorted, begun) : bisect_left(self._sorted, begun + "\U0010ffff")]
+        if len(rows) > _COMPLETIONS:
+            rows = np.partition(rows, _COMPLETIONS)[:_COMPLETIONS]
+        return [self._words[row] for row in np.sort(rows).tolist()]
+
+
 class Titles:
     """Titles that are searched as one text. Parameter: called : dict of str -> str, what each word is called"""
 
@@ -222,10 +254,6 @@ class Titles:
             found.append(self._words[number])
             at = self._text.find(part, self._ends[number])
         return found
-
-
-def _entry(word, titles):
-    return {"word": word} | ({"title": titles[word]} if word in titles else {})
 
 
 def parsed(text, vectors):

@@ -54,8 +54,8 @@ function showColumns(place, found, whenClicked, head) {
   }
 }
 
-// An input with a list of completions of the word being typed. `whole`: the text is one word, taken by Enter.
-function completing(input, whole, changed, taken) {
+// An input with a list of completions of the word being typed. `whole`: the text is one word, taken by Enter. `of`: of whom, such as "users".
+function completing(input, whole, changed, taken, of = "") {
   const list = byId(`${input.id}-list`), later = asker();
   let active = -1;
   const begun = () => (whole ? input.value.trim() : input.value.slice(0, input.selectionStart).match(/\S*$/)[0]);
@@ -83,7 +83,7 @@ function completing(input, whole, changed, taken) {
     changed();
     const word = begun();
     if (!word) { later(async () => ({ words: [] }), close); return; }
-    later(() => ask("complete", { q: word }), (found) => {
+    later(() => ask("complete", { q: word, of }), (found) => {
       list.replaceChildren(...(found.words || []).map((entry, i) => {
         const option = make("li", shown(entry));
         option.id = `${list.id}-${i}`;
@@ -168,6 +168,16 @@ function add(name) {
 }
 completing(item, true, () => {}, add);
 
+const user = byId("user"), userLater = asker();
+function showUser(name) {
+  userLater(() => ask("user", { q: name }), (found) => {
+    const more = found.items?.length > 8 ? ` and ${found.items.length - 8} more` : "";
+    byId("has").textContent = found.items?.length ? `Has ${found.items.slice(0, 8).map(shown).join(", ")}${more}.` : "";
+    showColumns(byId("user-answer"), found, add);
+  });
+}
+completing(user, true, () => {}, showUser, "users");
+
 let map = null, mapOf = 0;
 function markMap() {
   const { asked = [], rows = [] } = answered?.columns?.[mapOf] || {};
@@ -215,6 +225,9 @@ ask("about", {}).then((about) => {
   for (const [input, which] of [[a, "first"], [b, "second"]]) Object.assign(input, { placeholder: `${which} ${noun}`, ariaLabel: `${which} ${noun}` });
   if (noun !== "word") near.placeholder = `${noun}   or   ${noun} - ${noun} + ${noun}`;
   byId("basket").hidden = !about.next;
+  byId("users").hidden = !about.users;
+  if (about.users) byId("near-label").textContent = "People who liked this also liked";
+  if (about.next) item.focus();
   if (about.map) offerMaps(about.subjects);
 });
-near.focus();
+near.focus({ preventScroll: true });
