@@ -18,7 +18,7 @@ USER 1000:1000
 RUN w2vneg warmup --loss relaxed --quiet \
     && w2vneg warmup --loss ns --quiet \
     && w2vneg warmup --for pairs --for baskets --quiet \
-    && chmod -R a+rwX /cache
+    && chmod -R a+rwX /cache/*
 
 WORKDIR /work
 HEALTHCHECK --interval=1h --timeout=2m CMD ["w2vneg", "doctor"]

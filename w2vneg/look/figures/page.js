@@ -41,7 +41,7 @@ const CELL = [112, 56];  // pixels: a region whose most frequent word has its la
 class PointMap {
   static async of(box, figure, clicked) {
     const map = new PointMap(), { data: [trace], layout } = figure, { marker } = trace;
-    Object.assign(map, { box, marker, at: [numbers(trace.x), numbers(trace.y)], texts: trace.text, words: trace.text.map(asText), marked: [] });
+    Object.assign(map, { box, marker, at: [numbers(trace.x), numbers(trace.y)], texts: trace.text, words: trace.text.map(asText), marks: [] });
     const above = (name) => { const made = document.createElement("div"); made.className = name; return box.insertBefore(made, box.querySelector(".plot")); };
     map.controls = above("controls");
     map.addLegend(above("clusters"));
@@ -54,10 +54,9 @@ class PointMap {
     [layout.xaxis.range, layout.yaxis.range] = map.full.map((range) => [...range]);
     map.choose(map.full);
     for (const [name, [value]] of Object.entries(map.points())) trace[name] = value;
-    figure.data.push({ type: "scatter", mode: "text", x: [], y: [], text: [], hoverinfo: "skip", textfont: { size: 12 } });
     map.plot = await drawFigure(box.querySelector(".plot"), figure);
-    await map.label();
     map.followView();
+    await map.label();
     if (clicked) map.plot.on("plotly_click", ({ points: [point] }) => clicked(map.rows[point.pointNumber]));
     return map;
   }
@@ -76,20 +75,24 @@ class PointMap {
     return { x: of(x), y: of(y), text: of(this.texts), marker: [{ ...marker, color: of(marker.color)[0], size: of(marker.size)[0] }] };
   }
 
-  // Write the most frequent word of each region in view, where it covers none before; none beside marked points.
+  // Write what is marked and, where that leaves room, the most frequent word of each region in view.
   label() {
-    const { xaxis, yaxis } = this.plot._fullLayout, [x, y] = this.at, seen = new Set(), boxes = [], found = [];
-    for (const row of this.marked.length ? [] : this.rows) {
-      const across = xaxis.d2p(x[row]), down = yaxis.d2p(y[row]), half = 3.4 * Math.min(this.words[row].length, 18) + 3;
-      if (across < half || down < 8 || across > xaxis._length - half || down > yaxis._length - 8) continue;
+    const { xaxis, yaxis } = this.plot._fullLayout, [x, y] = this.at, seen = new Set(), found = [];
+    const half = (row) => 3.4 * Math.min(this.words[row].length, 18) + 3;
+    const boxes = this.marks.map(({ row, ay }) => [xaxis.d2p(x[row]), yaxis.d2p(y[row]) + ay, half(row)]);
+    for (const row of this.rows) {
+      const across = xaxis.d2p(x[row]), down = yaxis.d2p(y[row]), wide = half(row);
+      if (across < wide || down < 8 || across > xaxis._length - wide || down > yaxis._length - 8) continue;
       const cell = `${Math.floor(across / CELL[0])} ${Math.floor(down / CELL[1])}`;
-      if (seen.has(cell) || boxes.some(([a, d, h]) => Math.abs(d - down) < 16 && Math.abs(a - across) < h + half)) continue;
+      if (seen.has(cell) || boxes.some(([a, d, h]) => Math.abs(d - down) < 18 && Math.abs(a - across) < h + wide)) continue;
       seen.add(cell);
-      boxes.push([across, down, half]);
+      boxes.push([across, down, wide]);
       found.push(row);
     }
     const short = (row) => (this.words[row].length > 18 ? asMarkup(`${this.words[row].slice(0, 17)}…`) : this.texts[row]);
-    return Plotly.restyle(this.plot, { x: [found.map((row) => x[row])], y: [found.map((row) => y[row])], text: [found.map(short)] }, [1]);
+    const paper = getComputedStyle(document.body).backgroundColor.replace(/^rgb\((.*)\)$/, "rgba($1, 0.7)");
+    const labels = found.map((row) => ({ x: x[row], y: y[row], text: short(row), showarrow: false, bgcolor: paper, borderpad: 0, font: { size: 12 } }));
+    return Plotly.relayout(this.plot, { annotations: [...this.marks, ...labels] });
   }
 
   // Say which colour is which cluster.
@@ -113,7 +116,7 @@ class PointMap {
     let before = "";
     this.plot.on("plotly_relayout", async () => {
       const { xaxis, yaxis } = this.plot._fullLayout, ranges = [[...xaxis.range], [...yaxis.range]];
-      if (before === (before = `${ranges} ${xaxis._length} ${this.marked.length}`)) return;
+      if (before === (before = `${ranges} ${xaxis._length}`)) return;
       if (many) {
         this.choose(ranges);
         tell();
@@ -144,11 +147,10 @@ class PointMap {
 
   // Mark some points by their words, the first `asked` of them strongly, and show their surroundings.
   mark(rows, asked = 1) {
-    this.marked = rows;
     const ink = getComputedStyle(document.body).color;
     const [x, y] = this.at;
-    const annotations = rows.map((row, i) => ({
-      x: x[row], y: y[row], text: asMarkup(this.words[row]), showarrow: true, arrowhead: 0, arrowcolor: ink, ax: 0, ay: i < asked ? -30 : -16,
+    this.marks = rows.map((row, i) => ({
+      row, x: x[row], y: y[row], text: asMarkup(this.words[row]), showarrow: true, arrowhead: 0, arrowcolor: ink, ax: 0, ay: i < asked ? -30 : -16,
       bgcolor: i < asked ? "#ffe9a8" : "#ffffffd0", font: { size: i < asked ? 14 : 11, color: "#1d1d1f" }, borderpad: 1,
     }));
     const shapes = rows.map((row) => ({
@@ -161,6 +163,6 @@ class PointMap {
       const [first, last] = [Math.min(...own), Math.max(...own)], margin = Math.max(least, (last - first) / 6);
       if (rows.length) ranges[`${"xy"[axis]}axis.range`] = [first - margin, last + margin];
     });
-    return Plotly.relayout(this.plot, { annotations, shapes, ...ranges });
+    return Plotly.relayout(this.plot, { shapes, ...ranges }).then(() => this.label());
   }
 }

@@ -11,7 +11,7 @@ from .geometry import principal_axes
 MAPS = ("pca", "umap", "none")
 _SAMPLE = 20_000  # rows that centres of clusters are found on
 _ROUNDS = 15
-_FREQUENT = 20_000  # words that clusters are named by
+_FREQUENT = 4, 20_000  # clusters are named by words of the first quarter, and by so many at most
 _SMALL, _LARGE = 3.0, 14.0  # pixels, of the rarest and the most frequent
 _TEXTS = {
     "pca": "The two principal axes of the vectors at length one; what is near on them need not be near on others.",
@@ -88,7 +88,8 @@ def looks_of(vectors, names):
     the logarithm of the count, or of the place in a file.
     """
     numbers, centres = clusters(vectors)
-    first, called = numbers[:_FREQUENT], []
+    share, most = _FREQUENT
+    first, called = numbers[: min(len(names) // share, most)], []
     for number, centre in enumerate(centres):
         own = np.flatnonzero(first == number)
         own = own if len(own) else np.flatnonzero(numbers == number)

@@ -69,11 +69,11 @@ def verdict(subjects, found, ranked):
             "Correlation of cosines with people's scores, and per cent of analogies right, with 95 % intervals. "
             f"Sets of which fewer than {FEWEST} pairs are known are left out."
         )
-        head = ["", "trained in", *(one_set.name for one_set in found)]
-        rows = [
-            [subjects[n].name, _trained_in(subjects[n]), *(_in_short(r[n]) for r in found.values())] for n in of_words
-        ]
-        rows.append(["knowing nothing", "–", *("0 %" if one_set.name in ANALOGY else "0" for one_set in found)])
+        rows = [["trained in", *(_trained_in(subjects[n]) for n in of_words), "–"]]
+        for one_set, results in found.items():
+            name, nothing = (f"{one_set.name} analogies", "0 %") if one_set.name in ANALOGY else (one_set.name, "0")
+            rows.append([name, *(_in_short(results[n]) for n in of_words), nothing])
+        head = ["", *(subjects[n].name for n in of_words), "knowing nothing"]
         section.tables.append(Table("", head, rows))
     elif of_words:
         section.text = (
