@@ -59,28 +59,22 @@ def shoot(browser, address, name, size, scheme="light", prepare=None):
     page.close()
 
 
-def ask(question, colour="count, log10"):
-    """Return what asks the explorer, and has its map coloured."""
+def ask(question):
+    """Return what asks the explorer."""
 
     def prepare(page):
         page.locator("#near").fill(question)
-        page.wait_for_selector("#map .annotation-text")
-        page.locator("#map select").select_option(colour)
+        page.wait_for_selector("#near-answer .entry")
         page.keyboard.press("Escape")
 
     return prepare
 
 
-def look_at_learning(page):
-    """Show the curves of a report."""
-    page.locator("h2", has_text="Learning").evaluate("heading => heading.scrollIntoView()")
-
-
 def look_at_map(page):
-    """Colour the first map of a report by cluster, and show it."""
-    page.locator(".map select").first.select_option("cluster")
-    page.locator(".map .search").first.fill("file")
-    page.locator(".map").first.evaluate("map => map.scrollIntoView()")
+    """Show the first map of a report, and nothing else."""
+    page.locator(".map").first.evaluate(
+        "map => { document.body.replaceChildren(map); map.querySelector('label').remove(); }"
+    )
 
 
 def main():
@@ -96,10 +90,10 @@ def main():
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         address, end = serve(models)
         try:
-            shoot(browser, report, "report.png", (1200, 1100), prepare=look_at_learning)
-            shoot(browser, report, "report-map.png", (1000, 720), prepare=look_at_map)
-            shoot(browser, address, "explore.png", (1000, 1340), prepare=ask("file"))
-            shoot(browser, address, "explore-phone.png", (380, 1700), "dark", ask("file + string", "cluster"))
+            shoot(browser, report, "map.png", (900, 640), prepare=look_at_map)
+            shoot(browser, report, "report.png", (1000, 1000))
+            shoot(browser, address, "explore.png", (1000, 1240), prepare=ask("file"))
+            shoot(browser, address, "explore-phone.png", (380, 1500), "dark", ask("file + string"))
         finally:
             end()
             browser.close()

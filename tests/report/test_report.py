@@ -111,7 +111,7 @@ def test_clusters_are_those_that_were_planted(tmp_path):
     sizes = np.bincount(numbers)
     assert list(sizes) == sorted(sizes, reverse=True) and sizes.min() > 0
     looks = maps.looks_of(vectors, list(vectors.words))
-    assert all(len({planted[int(word[1:])] for word in name.split(", ")}) == 1 for name in looks.called)
+    assert all(len({planted[int(word[1:])] for word in name.split(" · ")}) == 1 for name in looks.called)
 
 
 def test_few_vectors_have_few_clusters():

@@ -53,10 +53,11 @@ class Answers:
                 "noun": one.vectors.noun,
                 "dim": one.vectors.dim,
                 "any_spelling": one.vectors.spellings is not None,
+                "next": one.recommends,
             }
             for one in self.subjects
         ]
-        kinds = {"next": any(one.recommends for one in self.subjects), "users": bool(self._with_users)}
+        kinds = {"next": any(one["next"] for one in told), "users": bool(self._with_users)}
         return {"subjects": told, **kinds, "map": self.way != "none"}
 
     def map(self, of="0"):
@@ -115,7 +116,7 @@ class Answers:
 
     def near(self, q="", k="12"):
         """Return the nearest of an expression, in each of the vectors; `only` tells what no other has."""
-        columns = []
+        columns, named = [], []
         for one in self.subjects:
             try:
                 positive, negative = parsed(q, one.vectors)
@@ -124,13 +125,14 @@ class Answers:
                 columns.append({"name": one.name, "error": str(error)})
                 continue
             near = [self._entry(word) | {"score": score} for word, score in found]
+            named = named or [self._entry(word) for word in positive + negative]
             asked, rows = ([one.vectors.words.find(w) for w in words] for words in (positive + negative, dict(found)))
             rows = {"asked": [row for row in asked if row >= 0], "rows": rows}
             columns.append({"name": one.name, "near": near, **rows})
         if all("error" in column for column in columns):
             raise ConfigError(columns[0]["error"])
         _mark_differences(columns)
-        return {"columns": columns}
+        return {"asked": named, "columns": columns}
 
     def compare(self, a="", b="", k="12"):
         """Return the cosine of two words, the place of each among the other's nearest, and who is near to both."""

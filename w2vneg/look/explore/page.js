@@ -9,6 +9,7 @@ function make(tag, text, className) {
   return element;
 }
 
+const called = (entry) => entry.title || entry.word;
 const shown = (entry) => (entry.title ? `${entry.title} (${entry.word})` : entry.word);
 
 async function ask(kind, asked) {
@@ -45,7 +46,7 @@ function showColumns(place, found, whenClicked, head) {
       button.addEventListener("click", () => whenClicked(entry.word));
       item.append(button, make("span", entry.score.toFixed(3), "score"));
       if (entry.why) {
-        item.append(make("span", "because of " + entry.why.slice(0, 3).map((one) => `${shown(one)} ${one.score.toFixed(2)}`).join(", "), "why"));
+        item.append(make("span", "because of " + entry.why.slice(0, 3).map((one) => `${called(one)} ${one.score.toFixed(2)}`).join(", "), "why"));
       }
       list.append(item);
     }
@@ -124,7 +125,8 @@ function askNear(word) {
 function showNear() {
   const q = near.value.trim();
   nearLater(async () => (q ? ask("near", { q }) : null), (found) => {
-    showColumns(byId("near-answer"), found, askNear);
+    const titled = found?.asked?.some((entry) => entry.title) && `Near ${found.asked.map(called).join(", ")}:`;
+    showColumns(byId("near-answer"), found, askNear, titled && (() => titled));
     answered = found;
     markMap();
   });
@@ -145,11 +147,11 @@ completing(a, true, showCompared);
 completing(b, true, showCompared);
 
 const item = byId("item"), basket = [], nextLater = asker();
-function showChosen(called) {
+function showChosen(names) {
   byId("chosen").replaceChildren(...basket.map((name, i) => {
-    const button = make("button", `${called[i] || name} ×`);
+    const button = make("button", `${names[i] || name} ×`);
     button.type = "button";
-    button.setAttribute("aria-label", `Take ${called[i] || name} out of the basket`);
+    button.setAttribute("aria-label", `Take ${names[i] || name} out of the basket`);
     button.addEventListener("click", () => { basket.splice(i, 1); showNext(); item.focus(); });
     return button;
   }));
@@ -157,7 +159,7 @@ function showChosen(called) {
 function showNext() {
   showChosen([]);
   nextLater(async () => (basket.length ? ask("next", { items: basket.join("\n") }) : null), (found) => {
-    if (found && found.items) showChosen(found.items.map(shown));
+    if (found && found.items) showChosen(found.items.map(called));
     showColumns(byId("next-answer"), found, add);
   });
 }
@@ -172,7 +174,7 @@ const user = byId("user"), userLater = asker();
 function showUser(name) {
   userLater(() => ask("user", { q: name }), (found) => {
     const more = found.items?.length > 8 ? ` and ${found.items.length - 8} more` : "";
-    byId("has").textContent = found.items?.length ? `Has ${found.items.slice(0, 8).map(shown).join(", ")}${more}.` : "";
+    byId("has").textContent = found.items?.length ? `Has ${found.items.slice(0, 8).map(called).join(", ")}${more}.` : "";
     showColumns(byId("user-answer"), found, add);
   });
 }
@@ -227,7 +229,7 @@ ask("about", {}).then((about) => {
   byId("basket").hidden = !about.next;
   byId("users").hidden = !about.users;
   if (about.users) byId("near-label").textContent = "People who liked this also liked";
-  if (about.next) item.focus();
+  if (about.subjects[0].next) item.focus();
   if (about.map) offerMaps(about.subjects);
 });
 near.focus({ preventScroll: true });

@@ -49,7 +49,7 @@ class PointMap {
     const axis = { showticklabels: false, showgrid: false, title: "" };  // places mean nothing: only what is near what
     for (const one of [layout.xaxis, layout.yaxis]) Object.assign(one, axis);
     layout.margin = { l: 4, r: 4, b: 4, t: layout.title.text ? 32 : 4 };
-    if (box.clientWidth < 500) layout.height = 480;
+    if (layout.height && box.clientWidth < 500) layout.height = 480;
     map.full = map.at.map(rangeOf);
     [layout.xaxis.range, layout.yaxis.range] = map.full.map((range) => [...range]);
     map.choose(map.full);
@@ -77,12 +77,12 @@ class PointMap {
 
   // Write what is marked and, where that leaves room, the most frequent word of each region in view.
   label() {
-    const { xaxis, yaxis } = this.plot._fullLayout, [x, y] = this.at, seen = new Set(), found = [];
+    const { xaxis, yaxis } = this.plot._fullLayout, [x, y] = this.at, seen = new Set(), marked = new Set(this.marks.map(({ row }) => row)), found = [];
     const half = (row) => 3.4 * Math.min(this.words[row].length, 18) + 3;
     const boxes = this.marks.map(({ row, ay }) => [xaxis.d2p(x[row]), yaxis.d2p(y[row]) + ay, half(row)]);
     for (const row of this.rows) {
       const across = xaxis.d2p(x[row]), down = yaxis.d2p(y[row]), wide = half(row);
-      if (across < wide || down < 8 || across > xaxis._length - wide || down > yaxis._length - 8) continue;
+      if (marked.has(row) || across < wide || down < 8 || across > xaxis._length - wide || down > yaxis._length - 8) continue;
       const cell = `${Math.floor(across / CELL[0])} ${Math.floor(down / CELL[1])}`;
       if (seen.has(cell) || boxes.some(([a, d, h]) => Math.abs(d - down) < 18 && Math.abs(a - across) < h + wide)) continue;
       seen.add(cell);

@@ -108,18 +108,17 @@ def ranked(subjects, test=None):
 
 
 def _beside_baselines(name, evaluation):
-    head = ["lists of 10, held-out pairs", *(METRICS[each].title.format(k=10) for each in _OF_LISTS)]
-    rows = []
-    for called, result in evaluation.results.items():
-        figures = result.by_name()
-        rows.append([name if called == MODEL else called, *(f"{figures[f'{each}@10']:.4f}" for each in _OF_LISTS)])
+    results = [result.by_name() for result in evaluation.results.values()]
+    head = ["lists of 10", *(name if called == MODEL else called for called in evaluation.results)]
+    rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results)] for n in _OF_LISTS]
     return Table("", head, rows)
 
 
 def _against_popularity(name, evaluation):
     own, popular = (evaluation.results[each].by_name()["ndcg@10"] for each in (MODEL, POPULARITY))
     pairs = ", ".join(Path(file).name for file in evaluation.test.files)
-    return f"{name} is {'better' if own > popular else 'NOT better'} than popularity by NDCG on {pairs}."
+    how = "better" if own > popular else "NOT better"
+    return f"Lists of {name} are {how} than the most popular items, by NDCG on held-out pairs, {pairs}."
 
 
 def _trained_in(subject):
