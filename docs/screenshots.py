@@ -7,6 +7,8 @@ import threading
 import time
 from pathlib import Path
 
+from PIL import Image
+
 HERE = Path(__file__).resolve().parent
 FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
 
@@ -16,7 +18,7 @@ def train(folder):
     from w2vneg import Word2Vec
 
     for loss in ("relaxed", "ns"):
-        word2vec = Word2Vec(loss=loss, dim=50, epochs=10, workers=1, seed=1)
+        word2vec = Word2Vec(loss=loss, readout="context+letters", epochs=10, workers=1, seed=1)
         word2vec.fit("builtin", progress=False)
         word2vec.save(folder / loss)
     return [folder / "relaxed", folder / "ns"]
@@ -57,6 +59,9 @@ def shoot(browser, address, name, size, scheme="light", prepare=None):
     page.wait_for_timeout(1500)
     page.screenshot(path=HERE / name)
     page.close()
+    with Image.open(HERE / name) as picture:
+        few = picture.convert("RGB").quantize(96, dither=Image.Dither.NONE)
+    few.save(HERE / name, optimize=True)
 
 
 def ask(question):
@@ -73,7 +78,7 @@ def ask(question):
 def look_at_map(page):
     """Show the first map of a report, and nothing else."""
     page.locator(".map").first.evaluate(
-        "map => { document.body.replaceChildren(map); map.querySelector('label').remove(); }"
+        "map => { document.body.replaceChildren(map); map.querySelector('.controls').remove(); }"
     )
 
 
@@ -90,7 +95,7 @@ def main():
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         address, end = serve(models)
         try:
-            shoot(browser, report, "map.png", (900, 640), prepare=look_at_map)
+            shoot(browser, report, "map.png", (900, 720), prepare=look_at_map)
             shoot(browser, report, "report.png", (1000, 1000))
             shoot(browser, address, "explore.png", (1000, 1240), prepare=ask("file"))
             shoot(browser, address, "explore-phone.png", (380, 1500), "dark", ask("file + string"))

@@ -114,9 +114,7 @@ def test_two_words_compared():
     assert [entry["word"] for entry in found["near"]] == best
 
 
-@pytest.mark.parametrize("many", [1, 10_000])
-def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up(monkeypatch, many):
-    monkeypatch.setattr("w2vneg.look.explore.answers._MANY", many)  # from so many on, copies in bytes propose
+def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up():
     one = items()
     found = Answers([one, subject()]).next("b\nd", "3")
     column = found["columns"][0]

@@ -11,10 +11,6 @@ from itertools import accumulate
 import numpy as np
 
 from ...ground.errors import ConfigError, W2vnegError, did_you_mean
-from ...vectors import Coarse, highest, lengths_of, top_rows
-from ...vectors.evaluation import scores_of
-from ...vectors.evaluation.recommend import ids_of
-from ...vectors.evaluation.scores import are_dot_products
 from ..figures.interactive import figure_json
 from ..report.maps import map_of
 
@@ -42,7 +38,6 @@ class Answers:
         self._with_users = [one for one in subjects if one.has_users]
         self._users = Completions(self._with_users[0].model.vocab.words) if self._with_users else None
         self._maps = {}  # number of a subject -> figure in JSON, made at first use
-        self._scorers = {one.name: _scorer(one.model) for one in subjects if one.recommends and not one.has_users}
 
     def about(self):
         """Return what the page says of the vectors, and which questions it can ask."""
@@ -149,7 +144,7 @@ class Answers:
         if not names:
             raise ConfigError("what comes next is asked with an item or more")
         columns = [
-            {"name": one.name, "near": self._for_new(one, names, k) if one.has_users else self._next(one, names, k)}
+            {"name": one.name, "near": self._reasoned(one.list_for(names, _number(k)))}
             for one in self.subjects
             if one.recommends
         ]
@@ -168,58 +163,12 @@ class Answers:
             had = had or [self._entry(one.model.vocab_out.words[row]) for row in has[:MOST].tolist()]
         return {"items": had, "columns": columns}
 
-    def _for_new(self, subject, names, k):
-        return self._reasoned(subject.list_for(names, _number(k)))
-
     def _reasoned(self, found):
         entry = lambda word, score: self._entry(word) | {"score": score}  # noqa: E731
         return [entry(word, score) | {"why": [entry(*one) for one in why]} for word, score, why in found]
 
-    def _next(self, subject, names, k):
-        model = subject.model
-        ids = ids_of(model, names)
-        left_out = ids if model.vocab_out is model.vocab else []
-        k = min(_number(k), len(model.vocab_out) - len(set(left_out)))
-        if k < 1:
-            return []
-        rows, scores, each = self._scorers[subject.name](ids, left_out, k)
-        found = []
-        for row, score, parts in zip(rows.tolist(), scores.tolist(), (each / len(ids)).T, strict=True):
-            order = np.argsort(-parts, kind="stable").tolist()
-            why = [self._entry(names[i]) | {"score": float(parts[i])} for i in order]
-            found.append(self._entry(model.vocab_out.words[row]) | {"score": score, "why": why})
-        return found
-
     def _entry(self, word):
         return {"word": word} | ({"title": self.titles[word]} if word in self.titles else {})
-
-
-def _scorer(model):
-    """Return what finds the targets that score highest for centres, of which it is given the ids, int (m,).
-
-    It is also given rows to leave out and how many are asked for, and returns the rows, their scores, float64 (k,), and
-    the score of each centre with each of them, (m, k). A score is the mean over the centres.
-    """
-    vectors_in, vectors_out = model.vectors_in, model.vectors_out
-    if are_dot_products(model) and len(vectors_out) >= _MANY:
-        coarse, lengths = Coarse.of(vectors_out), lengths_of(vectors_out)
-
-        def by_bytes(ids, left_out, k):
-            seeds = vectors_in[ids].astype(np.float64)
-            rows, scores = highest(vectors_out, lengths, seeds.mean(axis=0), left_out, k, coarse)
-            return rows, scores, seeds @ vectors_out[rows].T
-
-        return by_bytes
-    score = scores_of(model)
-
-    def by_all(ids, left_out, k):
-        each = score(ids)
-        scores = each.mean(axis=0, dtype=np.float64)
-        scores[left_out] = -np.inf
-        rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
-        return rows, scores[rows], each[:, rows].astype(np.float64)
-
-    return by_all
 
 
 class Completions:

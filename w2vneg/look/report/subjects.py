@@ -63,31 +63,40 @@ class Subject:
         return self.recommends and self.model.vocab_out is not self.model.vocab
 
     def list_of(self, user, k):
-        """Return the list of a user that the model knows, and why: what `list_for` does; and the ids of what is had."""
+        """Return the list of a user that the model knows, as `list_for` does, and the rows of the items had."""
         model = self.model
         (row,) = ids_of(model, [user])
         has = np.empty(0, np.int64) if model.known is None else model.known[row].indices.astype(np.int64)
-        return self._explained(scores_of(model)(np.array([row]))[0], has, k), has
+        return self._list(scores_of(model)(np.array([row]))[0], has, k, self._cosines), has
 
     def list_for(self, items, k):
-        """Return what a new user gets who has these items: list of (word, score, reasons), the best first.
+        """Return what comes next after items, or for a new user who has them.
 
-        Reasons are (word, cosine), those of the items had that are nearest to it.
+        Returns
+        -------
+        list of (word, score, reasons), the best first; reasons are a few (item, number), the strongest first: what each
+        item adds to the score or, of users and items, the cosine with it
         """
         model = self.model
-        x = user_vector(model, items)
-        has = model.vocab_out.words.find_all([as_word(item, model.config.lowercase) for item in items])
-        return self._explained(model.vectors_out @ x, has.astype(np.int64), k)
+        if self.has_users:
+            x = user_vector(model, items)
+            has = model.vocab_out.words.find_all([as_word(item, model.config.lowercase) for item in items])
+            return self._list(model.vectors_out @ x, has.astype(np.int64), k, self._cosines)
+        has = ids_of(model, items)
+        each = scores_of(model)(has).astype(np.float64) / len(has)
+        return self._list(each.sum(axis=0), has, k, lambda rows, has: each[:, rows].T)
 
-    def _explained(self, scores, has, k):
-        scores, words, unit = np.array(scores, np.float64), self.model.vocab_out.words, self.vectors.unit
+    def _cosines(self, rows, has):
+        return self.vectors.unit[rows] @ self.vectors.unit[has].T
+
+    def _list(self, scores, has, k, reasons):
+        scores, words = np.array(scores, np.float64), self.model.vocab_out.words
         scores[has] = -np.inf
         rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
-        cosines = unit[rows] @ unit[has].T
         found = []
-        for row, near in zip(rows.tolist(), cosines, strict=True):
-            best = np.argsort(-near, kind="stable")[:_REASONS]
-            found.append((words[row], float(scores[row]), [(words[has[i]], float(near[i])) for i in best.tolist()]))
+        for row, parts in zip(rows.tolist(), reasons(rows, has).tolist(), strict=True):
+            best = sorted(range(len(has)), key=lambda i, parts=parts: -parts[i])[:_REASONS]
+            found.append((words[row], float(scores[row]), [(words[has[i]], parts[i]) for i in best]))
         return found
 
     @cached_property
