@@ -60,7 +60,7 @@ def shoot(browser, address, name, size, scheme="light", prepare=None):
     page.screenshot(path=HERE / name)
     page.close()
     with Image.open(HERE / name) as picture:
-        few = picture.convert("RGB").quantize(96, dither=Image.Dither.NONE)
+        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(HERE / name, optimize=True)
 
 
@@ -98,7 +98,6 @@ def main():
             shoot(browser, report, "map.png", (900, 720), prepare=look_at_map)
             shoot(browser, report, "report.png", (1000, 1000))
             shoot(browser, address, "explore.png", (1000, 1240), prepare=ask("file"))
-            shoot(browser, address, "explore-phone.png", (380, 1500), "dark", ask("file + string"))
         finally:
             end()
             browser.close()

@@ -13,7 +13,7 @@ from item_models import LOGITS, model_of
 from w2vneg import Vectors
 from w2vneg.ground.errors import ConfigError, UnknownNameError
 from w2vneg.look.explore import Answers, make_app
-from w2vneg.look.explore.answers import Titles, parsed
+from w2vneg.look.explore.answers import parsed
 from w2vneg.look.explore.app import Desk, allow_files, listen
 from w2vneg.look.report.subjects import Subject
 from w2vneg.vectors.evaluation.recommend import recommend, recommend_new
@@ -81,10 +81,17 @@ def test_completions_are_the_most_frequent_first_in_any_case():
     assert Answers([items()]).complete("mél")["words"] == [{"word": "a", "title": "Amélie"}]
 
 
-def test_titles_are_searched_as_one_text():
-    titles = Titles({"a": "The  Third\nMan", "b": "Man with a Camera", "c": "Manhattan, the man's", "d": "Brazil"})
-    assert titles.holding("man", 9) == ["a", "b", "c"] and titles.holding("man", 2) == ["a", "b"]
-    assert titles.holding("third man", 9) == ["a"] and titles.holding("manman", 9) == Titles({}).holding("x", 9) == []
+def test_titles_that_hold_what_is_typed_complete_it():
+    one = Subject("one", "one", Vectors("abcd", np.eye(4)))
+    one.titles = {
+        "a": "The  Third\nMan",
+        "b": "Man with a Camera",
+        "c": "Manhattan, the man's",
+        "d": "Brazil",
+        "e": "Man",
+    }
+    words = lambda q: [entry["word"] for entry in Answers([one]).complete(q)["words"]]  # noqa: E731
+    assert words("man") == ["a", "b", "c"] and words("third MAN") == ["a"] and words("manman") == []
 
 
 def test_answers_are_sent_at_once():

@@ -47,7 +47,7 @@ class _Formats(click.Choice):
     readers="with --oov",
     help="Words to add, one per line, with vectors made from spelling.",
 )
-@option("--portable", is_flag=True, help="Write a MODEL folder to be handed on: it tells no place of this machine.")
+@option("--portable", is_flag=True, help="Copy a MODEL folder, without absolute paths.")
 def export(source, out, format_, readout, oov, precision, words, portable):
     """Write the vectors of MODEL or VECTORS to OUT.
 

@@ -17,13 +17,13 @@ from .titles import titles_of, titles_options
 @option("--word", "words", metavar="WORD", multiple=True, help="Show its neighbours. May be repeated.")
 @readout_option
 @titles_options
-@option("--test", metavar="FILE", help="Held-out pairs, for models of items: how good lists are, beside baselines.")
+@option("--test", metavar="FILE", help="Held-out pairs that models of items rank, beside baselines.")
 @option("--mirror", metavar="DIR", help="Folder that has named evaluation sets; W2VNEG_MIRROR too.")
 def report(runs, out, figures, way, words, readout, titles, titles_cols, test, mirror):
     """Compare runs and vectors on one HTML page.
 
-    How good they are is printed, too. The page has a map, neighbours, evaluation and curves, opens from disk and loads
-    nothing. Evaluation sets that are not on this machine are skipped; 'w2vneg data fetch' brings them.
+    How good they are is printed, too. The page opens from disk and loads nothing. Evaluation sets that are not on this
+    machine are skipped; 'w2vneg data fetch' brings them.
     """
     from ..ground.files.atomic import check_writable
     from ..look.report import make_report

@@ -49,7 +49,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     type=click.IntRange(min=2),
     readers="with --dry-run",
     common=False,
-    help="Estimate memory and disk for so many words or items, without data.",
+    help="Estimate sizes for so many words, without data.",
 )
 @option(
     "--diagnose",
@@ -95,7 +95,7 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     metavar="FILE|-",
     section="output",
     common=False,
-    help="Append events as JSON lines, for programs that watch the run; - is standard output, without a progress bar.",
+    help="Append events as JSON lines; - is standard output, without a progress bar.",
 )
 @quiet_option
 @json_option

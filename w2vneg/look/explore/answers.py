@@ -4,9 +4,9 @@ An expression is a word, a sum as ``king - man + woman``, or an analogy as ``man
 blanks, so that words may hold them.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from inspect import signature
-from itertools import accumulate
+from itertools import islice
 
 import numpy as np
 
@@ -34,7 +34,8 @@ class Answers:
                 one.vectors.build_coarse_index()
         self.titles = subjects[0].own_titles
         self._words = Completions(subjects[0].vectors.words)
-        self._called = Titles({word: title for word, title in self.titles.items() if word in subjects[0].vectors.words})
+        named = ((word, title) for word, title in self.titles.items() if word in subjects[0].vectors.words)
+        self._called = [(word, " ".join(title.lower().split())) for word, title in named]
         self._with_users = [one for one in subjects if one.has_users]
         self._users = Completions(self._with_users[0].model.vocab.words) if self._with_users else None
         self._maps = {}  # number of a subject -> figure in JSON, made at first use
@@ -106,7 +107,8 @@ class Answers:
             return {"words": [{"word": word} for word in self._users.of(begun)]}
         found = self._words.of(begun)
         if begun:
-            found += [word for word in self._called.holding(begun, 2 * _COMPLETIONS) if word not in found]
+            holding = (word for word, title in self._called if begun in title and word not in found)
+            found = [*found, *islice(holding, _COMPLETIONS)]
         return {"words": [self._entry(word) for word in found[:_COMPLETIONS]]}
 
     def near(self, q="", k="12"):
@@ -187,24 +189,6 @@ class Completions:
         if len(rows) > _COMPLETIONS:
             rows = np.partition(rows, _COMPLETIONS)[:_COMPLETIONS]
         return [self._words[row] for row in np.sort(rows).tolist()]
-
-
-class Titles:
-    """Titles that are searched as one text. Parameter: called : dict of str -> str, what each word is called"""
-
-    def __init__(self, called):
-        lines = [" ".join(title.lower().split()) + "\n" for title in called.values()]
-        self._words, self._text = list(called), "".join(lines)
-        self._ends = list(accumulate(map(len, lines)))
-
-    def holding(self, part, most):
-        """Return the words whose titles hold `part` in lower case, the first `most` of them (list of str)."""
-        found, at = [], self._text.find(part)
-        while at >= 0 and len(found) < most:
-            number = bisect_right(self._ends, at)
-            found.append(self._words[number])
-            at = self._text.find(part, self._ends[number])
-        return found
 
 
 def parsed(text, vectors):

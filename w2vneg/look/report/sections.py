@@ -66,7 +66,8 @@ def verdict(subjects, found, ranked):
     of_words = [number for number, one in enumerate(subjects) if one.of_words]
     if found:
         section.text = (
-            "Correlation of cosines with people's scores, and per cent of analogies right, with 95 % intervals. "
+            "Correlation of cosines with people's scores, and per cent of analogies right, with 95 % intervals and how "
+            "much of a set is known. "
             f"Sets of which fewer than {FEWEST} pairs are known are left out."
         )
         rows = [["trained in", *(_trained_in(subjects[n]) for n in of_words), "–"]]
@@ -129,10 +130,12 @@ def _trained_in(subject):
 def _in_short(result):
     if result is None:
         return "–"
-    if hasattr(result, "overall"):
-        return "{:.1f} % ({:.1f} … {:.1f})".format(*_right(result.overall))
-    low, high = result.spearman_interval
-    return f"{result.spearman:.2f} ({low:.2f} … {high:.2f})"
+    overall = _overall(result)
+    if overall is result:
+        found = "{:.2f} ({:.2f} … {:.2f})".format(result.spearman, *result.spearman_interval)
+    else:
+        found = "{:.1f} % ({:.1f} … {:.1f})".format(*_right(overall))
+    return f"{found}, {overall.scored}/{overall.total}"
 
 
 def runs(subjects):
@@ -251,31 +254,24 @@ def similarity(subjects, found):
     """Cosines against what people said of pairs of words. found : as `measured` returns it"""
     from ...vectors.evaluation.similarity import scored_pairs
 
-    section = Section("Similarity", "Spearman's correlation with its 95 % interval, and the pairs that were scored.")
-    rows, outliers, differences = [], [], []
+    section = Section("Similarity", "Each pair of a set as people score it, and by cosine.")
+    outliers, differences = [], []
     for one_set, results in found.items():
         if one_set.name in ANALOGY:
             continue
-        cells, scored = [], {}
-        for number, (one, result) in enumerate(zip(subjects, results, strict=True)):
-            if result is None:
-                cells.append("–")
-                continue
-            low, high = result.spearman_interval
-            cells.append(f"{result.spearman:.3f} ({low:.3f} … {high:.3f}), {result.scored}/{result.total}")
-            scored[number] = scored_pairs(one.vectors, one_set.path, one_set.tags)
-            outliers += _outliers(one_set.name, one.name, scored[number])
-        rows.append([one_set.name, *cells])
+        known = [number for number, result in enumerate(results) if result is not None]
+        scored = {n: scored_pairs(subjects[n].vectors, one_set.path, one_set.tags) for n in known}
+        for number, pairs in scored.items():
+            outliers += _outliers(one_set.name, subjects[number].name, pairs)
         series = [_dots(subjects[number], number, pairs) for number, pairs in scored.items()]
         chart = Chart(f"similarity-{one_set.name}", one_set.name, "people's score", "cosine", series, "points")
         section.charts.append(chart)
         others = [_difference(scored.get(0), scored.get(number)) for number in range(1, len(subjects))]
         differences.append([one_set.name, *others])
-    if rows:
-        section.tables.append(Table("", ["set", *(one.name for one in subjects)], rows))
-        if len(subjects) > 1:
-            head = ["set", *(one.name for one in subjects[1:])]
-            section.tables.append(Table(f"Above {subjects[0].name}, on the same pairs", head, differences))
+    if differences and len(subjects) > 1:
+        head = ["set", *(one.name for one in subjects[1:])]
+        section.tables.append(Table(f"Above {subjects[0].name}, on the same pairs", head, differences))
+    if outliers:
         head = ["set", "vectors", "pair", "people's rank", "rank by cosine"]
         section.tables.append(Table("Furthest apart, by rank from the most similar", head, outliers, folded=True))
     return section
@@ -320,7 +316,7 @@ def analogies(subjects, found):
             scores = [score for score in result.sections if score.precision is not None]
             share, low, high = np.array([_right(score) for score in scores]).T
             series.append(Series(one.name, [score.name for score in scores], share, None, low, high, like=number))
-            for score in (result.semantic, result.syntactic, result.overall):
+            for score in (result.semantic, result.syntactic):
                 if score is not None and score.precision is not None:
                     shown = "{:.1f} ({:.1f} … {:.1f})".format(*_right(score))
                     totals.append([one.name, score.name, shown, f"{score.scored}/{score.total}"])
