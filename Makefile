@@ -30,12 +30,15 @@ install: $(VENV)/.installed-zstd  ## Make the virtual environment and install w2
 
 demo: $(VENV)/.installed-gensim $(VENV)/.installed-report  ## Text, items and a report page of built-in data (nothing to download)
 	@mkdir -p $(DEMO)
-	for loss in ns relaxed; do $(W2VNEG) train --loss $$loss --epochs $(DEMO_EPOCHS) --readout context+letters \
-		--save-model $(DEMO)/$$loss --force && $(W2VNEG) eval similarity $(DEMO)/$$loss --set ws353 || exit 1; done
-	$(W2VNEG) nearest monday red tcp error integer --vectors $(DEMO)/relaxed -k 5
-	$(W2VNEG) train --baskets builtin --subsample 1e-3 --epochs 50 --save-model $(DEMO)/imports --force
-	$(W2VNEG) recommend $(DEMO)/imports urllib.parse -k 5
-	$(W2VNEG) report $(DEMO)/ns $(DEMO)/relaxed --word monday --word red --word tcp --out $(DEMO)/report.html
+	@for loss in ns relaxed; do echo "== $$loss"; $(W2VNEG) train --loss $$loss --epochs $(DEMO_EPOCHS) \
+		--readout context+letters --save-model $(DEMO)/$$loss --force || exit 1; done
+	@echo "== which modules go together"
+	@$(W2VNEG) train --baskets builtin --subsample 1e-3 --epochs 50 --save-model $(DEMO)/imports --force
+	@$(W2VNEG) recommend $(DEMO)/imports urllib.parse -k 3
+	@echo "== which words are near"
+	@$(W2VNEG) nearest monday red tcp error --vectors $(DEMO)/relaxed -k 3
+	@echo "== how good"
+	@$(W2VNEG) report $(DEMO)/ns $(DEMO)/relaxed --word monday --word red --word tcp --out $(DEMO)/report.html
 	@echo "Next: open $(DEMO)/report.html, or type $(W2VNEG) explore $(DEMO)/relaxed"
 
 # Files are shared out in order; who is done early takes over some of the others' last tests.

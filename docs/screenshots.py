@@ -7,6 +7,8 @@ import threading
 import time
 from pathlib import Path
 
+from PIL import Image
+
 HERE = Path(__file__).resolve().parent
 FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
 
@@ -16,7 +18,7 @@ def train(folder):
     from w2vneg import Word2Vec
 
     for loss in ("relaxed", "ns"):
-        word2vec = Word2Vec(loss=loss, dim=50, epochs=10, workers=1, seed=1)
+        word2vec = Word2Vec(loss=loss, readout="context+letters", epochs=10, workers=1, seed=1)
         word2vec.fit("builtin", progress=False)
         word2vec.save(folder / loss)
     return [folder / "relaxed", folder / "ns"]
@@ -57,30 +59,27 @@ def shoot(browser, address, name, size, scheme="light", prepare=None):
     page.wait_for_timeout(1500)
     page.screenshot(path=HERE / name)
     page.close()
+    with Image.open(HERE / name) as picture:
+        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(HERE / name, optimize=True)
 
 
-def ask(question, colour="count, log10"):
-    """Return what asks the explorer, and has its map coloured."""
+def ask(question):
+    """Return what asks the explorer."""
 
     def prepare(page):
         page.locator("#near").fill(question)
-        page.wait_for_selector("#map .annotation-text")
-        page.locator("#map select").select_option(colour)
+        page.wait_for_selector("#near-answer .entry")
         page.keyboard.press("Escape")
 
     return prepare
 
 
-def look_at_learning(page):
-    """Show the curves of a report."""
-    page.locator("h2", has_text="Learning").evaluate("heading => heading.scrollIntoView()")
-
-
 def look_at_map(page):
-    """Colour the first map of a report by cluster, and show it."""
-    page.locator(".map select").first.select_option("cluster")
-    page.locator(".map .search").first.fill("file")
-    page.locator(".map").first.evaluate("map => map.scrollIntoView()")
+    """Show the first map of a report, and nothing else."""
+    page.locator(".map").first.evaluate(
+        "map => { document.body.replaceChildren(map); map.querySelector('.controls').remove(); }"
+    )
 
 
 def main():
@@ -96,10 +95,9 @@ def main():
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         address, end = serve(models)
         try:
-            shoot(browser, report, "report.png", (1200, 1100), prepare=look_at_learning)
-            shoot(browser, report, "report-map.png", (1000, 720), prepare=look_at_map)
-            shoot(browser, address, "explore.png", (1000, 1340), prepare=ask("file"))
-            shoot(browser, address, "explore-phone.png", (380, 1700), "dark", ask("file + string", "cluster"))
+            shoot(browser, report, "map.png", (900, 720), prepare=look_at_map)
+            shoot(browser, report, "report.png", (1000, 1000))
+            shoot(browser, address, "explore.png", (1000, 1240), prepare=ask("file"))
         finally:
             end()
             browser.close()

@@ -120,6 +120,41 @@ def test_vectors_txt_is_word2vec_text_that_gensim_reads(train, folder):
     assert len(lines) == 7
 
 
+def test_events_are_lines_of_json_that_a_resumed_run_goes_on_with(train, run_cli):
+    assert train("--save-model=model", "--log-json=run.jsonl", "--track=csv=run.csv").code == 0
+    resumed = run_cli("train", "--resume=model", "--epochs=3", "--log-json=-")
+    assert run_cli("train", "--resume=model", "--epochs=4", "--log-json=run.jsonl").code == 0
+    lines = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines if line["event"] == "EpochDone"] == [1, 2, 4]
+    (first, *_) = (line for line in lines if line["event"] == "RoundDone")
+    assert {"time", "epoch", "loss", "alpha", "words_per_s", "pairs_per_s"} <= first.keys()
+    assert first["words_per_s"] == round(first["tokens"] / first["seconds"])
+    assert {json.loads(line)["event"] for line in resumed.out.splitlines()} == {"RoundDone", "EpochDone"}
+    assert "%" not in resumed.err
+    for words, message in (
+        (["--log-json=corpus.txt"], "corpus.txt"),
+        (["--log-json=-", "--json"], "both write to standard output"),
+    ):
+        result = train(*words)
+        assert result.code != 0 and message in result.err
+
+
+def test_sizes_by_the_number_of_words_alone(run_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = json.loads(run_cli("train", "--dry-run", "--types=10000000", "--dim=300", "--json").out)
+    assert found["memory"]["matrices"] == 2 * 10_000_000 * 300 * 4 and found["n_vocab"] == 10_000_000
+    shown = run_cli("train", "--dry-run", "--types=10000000", "--dim=300")
+    assert "22,888.2 MB" in shown.out and "about" not in shown.out and not os.listdir()
+    assert run_cli("train", "--types=100").code == 2
+
+
+def test_sizes_by_the_number_of_words_are_about_those_with_the_words(train, run_cli):
+    own = json.loads(train("--dry-run", "--json").out)
+    alone = json.loads(run_cli("train", *SMALL, "--dry-run", f"--types={own['n_vocab']}", "--json").out)
+    assert alone["memory"].items() >= {(name, own["memory"][name]) for name in ("program", "matrices")}
+    assert alone["disk"]["vectors as text"] == pytest.approx(own["disk"]["vectors as text"], rel=0.3)
+
+
 def test_the_words_of_the_issue(folder, run_cli):
     options = "--loss relaxed --temp 1.0 --min-count 1 --dim 8 --subsample 0 --epochs 2"
     assert run_cli("train", "--corpus", "corpus.txt", *options.split()).code == 0
@@ -819,3 +854,15 @@ def test_resuming_at_a_round_that_is_not_there(begun, run_cli):
     position = json.loads((begun / "position.json").read_text())
     (begun / "position.json").write_text(json.dumps(position | {"round": 10**9}))
     assert_one_message(run_cli("train", "--resume", begun, "--quiet"), "stopped in round 1,000,000,000 of an epoch")
+
+
+def test_a_model_to_be_handed_on_tells_no_place_of_this_machine(train, run_cli, folder):
+    assert train("--save-model=model").code == 0
+    assert run_cli("export", "model", "handed", "--portable").code == 0
+    files = [path for path in (folder / "handed").iterdir() if path.suffix in (".json", ".jsonl", ".toml", ".tsv")]
+    assert len(files) > 6 and not any(str(folder) in path.read_text() for path in files)
+    assert str(folder) in (folder / "model" / "corpus.json").read_text()
+    own, handed = Model.load("model"), Model.load("handed")
+    assert np.array_equal(own.vectors_in, handed.vectors_in) and handed.origin.input["files"] == ["corpus.txt"]
+    assert run_cli("train", "--resume=handed", "--epochs=3", "--output=more.txt").code == 0  # beside the same file
+    assert run_cli("export", "model", "x.txt", "--portable", "--precision=3").code == 1

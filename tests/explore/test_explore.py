@@ -7,15 +7,16 @@ import threading
 
 import numpy as np
 import pytest
+import scipy.sparse
 from item_models import LOGITS, model_of
 
 from w2vneg import Vectors
 from w2vneg.ground.errors import ConfigError, UnknownNameError
 from w2vneg.look.explore import Answers, make_app
-from w2vneg.look.explore.answers import Titles, parsed
+from w2vneg.look.explore.answers import parsed
 from w2vneg.look.explore.app import Desk, allow_files, listen
 from w2vneg.look.report.subjects import Subject
-from w2vneg.vectors.evaluation.recommend import recommend
+from w2vneg.vectors.evaluation.recommend import recommend, recommend_new
 
 WORDS = ["king", "queen", "man", "woman", "well-known", "-", "kings", "King", "<script>alert(1)</script>"]
 TOKEN = "the-token"
@@ -80,10 +81,17 @@ def test_completions_are_the_most_frequent_first_in_any_case():
     assert Answers([items()]).complete("mél")["words"] == [{"word": "a", "title": "Amélie"}]
 
 
-def test_titles_are_searched_as_one_text():
-    titles = Titles({"a": "The  Third\nMan", "b": "Man with a Camera", "c": "Manhattan, the man's", "d": "Brazil"})
-    assert titles.holding("man", 9) == ["a", "b", "c"] and titles.holding("man", 2) == ["a", "b"]
-    assert titles.holding("third man", 9) == ["a"] and titles.holding("manman", 9) == Titles({}).holding("x", 9) == []
+def test_titles_that_hold_what_is_typed_complete_it():
+    one = Subject("one", "one", Vectors("abcd", np.eye(4)))
+    one.titles = {
+        "a": "The  Third\nMan",
+        "b": "Man with a Camera",
+        "c": "Manhattan, the man's",
+        "d": "Brazil",
+        "e": "Man",
+    }
+    words = lambda q: [entry["word"] for entry in Answers([one]).complete(q)["words"]]  # noqa: E731
+    assert words("man") == ["a", "b", "c"] and words("third MAN") == ["a"] and words("manman") == []
 
 
 def test_answers_are_sent_at_once():
@@ -113,9 +121,7 @@ def test_two_words_compared():
     assert [entry["word"] for entry in found["near"]] == best
 
 
-@pytest.mark.parametrize("many", [1, 10_000])
-def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up(monkeypatch, many):
-    monkeypatch.setattr("w2vneg.look.explore.answers._MANY", many)  # from so many on, copies in bytes propose
+def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up():
     one = items()
     found = Answers([one, subject()]).next("b\nd", "3")
     column = found["columns"][0]
@@ -134,15 +140,49 @@ def test_what_comes_next_is_what_is_recommended_and_its_reasons_add_up(monkeypat
         Answers([subject()]).next("king")
 
 
-def test_titles_are_of_items_not_of_users():
+def with_users():
+    """Return a subject of two users and three items, of which the first user has one."""
     model = model_of([[0, 1, 2], [2, 1, 0]], words="uv", words_out="uyz")  # an item called as a user is
+    model.known = scipy.sparse.csr_matrix(np.array([[0, 0, 1], [0, 0, 0]], np.float32))
     titles = {"u": "Item u", "z": "Item z"}
-    answers = Answers([Subject("one", "one", Vectors(model.vocab.words, model.vectors_in), model, titles=titles)])
-    assert answers.complete("u")["words"] == [{"word": "u"}]
-    found = answers.next("u", "3")
-    assert found["items"] == [{"word": "u"}]
-    assert [entry.get("title") for entry in found["columns"][0]["near"]] == ["Item z", None, "Item u"]
-    assert found["columns"][0]["near"][0]["why"][0].get("title") is None
+    vectors = Vectors(model.vocab_out.words, model.vectors_out, noun="item")
+    return Subject("one", "one", vectors, model, titles=titles)
+
+
+def test_of_users_and_items_an_item_is_what_is_asked_for():
+    one = with_users()
+    answers = Answers([one])
+    about = answers.about()
+    assert about["next"] and about["users"] and about["subjects"][0]["noun"] == "item"
+    assert answers.complete("u")["words"] == [{"word": "u", "title": "Item u"}]
+    found = answers.next("z", "3")
+    assert found["items"] == [{"word": "z", "title": "Item z"}]
+    near = found["columns"][0]["near"]
+    expected = recommend_new(one.model, ["z"], 3)
+    assert [(entry["word"], pytest.approx(entry["score"], abs=1e-4)) for entry in near] == expected
+    assert {entry["word"] for entry in near} == {"u", "y"}
+    cosine = one.vectors.similarity("u", "z")
+    assert {entry["word"]: entry["why"] for entry in near}["u"] == [
+        {"word": "z", "title": "Item z", "score": pytest.approx(cosine, abs=1e-5)}
+    ]
+    with pytest.raises(UnknownNameError, match="the item 'v'"):
+        answers.next("v")
+
+
+def test_the_list_of_a_user_leaves_out_what_is_had_and_gives_it_as_the_reason():
+    one = with_users()
+    answers = Answers([one])
+    assert answers.complete("V", "users")["words"] == [{"word": "v"}]
+    found = answers.user("u")
+    assert found["items"] == [{"word": "z", "title": "Item z"}]
+    near = found["columns"][0]["near"]
+    assert [(entry["word"], pytest.approx(entry["score"])) for entry in near] == [("y", 1.0), ("u", 0.0)]
+    assert near[1]["why"][0]["title"] == "Item z"
+    assert [entry["word"] for entry in answers.user("v")["columns"][0]["near"]] == ["u", "y", "z"]
+    with pytest.raises(UnknownNameError):
+        answers.user("nobody")
+    with pytest.raises(ConfigError, match="none of these has users"):
+        Answers([items()]).user("a")
 
 
 def test_questions_that_are_none_are_told():
@@ -314,7 +354,6 @@ def test_a_map_is_the_report_s_and_its_points_are_asked_for_by_row():
     answers = Answers([one, subject("two", 2)], "pca")
     figure = json.loads(answers.map("0"))
     assert figure["data"][0]["text"][:2] == ["The King", "queen"] and answers.map("0") is answers.map("0")
-    assert [marker["colorbar"]["title"]["text"] for marker in figure["layout"]["meta"]["markers"]] == ["cluster"]
     assert answers.word("1", "1") == {"word": "queen"} and answers.word("0")["title"] == "The King"
     column = answers.near("king - man + woman", "2")["columns"][0]
     assert [WORDS[row] for row in column["asked"]] == ["king", "woman", "man"]

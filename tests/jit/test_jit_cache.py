@@ -193,6 +193,34 @@ def test_python_and_loops_call_the_same_function_each_its_own_code(places):
     assert run(places, CALL, "ask", "halve") == {"values": values, "compiled": 0}
 
 
+CALLED = """
+import json, sys
+if sys.argv[1:] == ["read-only"]:
+    import pathlib, tempfile
+    def refuse(*arguments, **options):
+        raise OSError(30, "Read-only file system")
+    pathlib.Path.touch = tempfile.TemporaryFile = refuse
+import borrowed
+from numba import config
+from w2vneg.ground.jit import cache_folder
+value = borrowed.ask(3.0)
+found = sum(borrowed.ask.stats.cache_hits.values())
+print(json.dumps({"value": value, "found": found, "written": cache_folder() is not None, "cpu": config.CPU_NAME}))
+"""
+
+
+def test_code_in_a_cache_that_cannot_be_written_is_read(places):
+    (places["common"] / "borrowed.py").write_text(BORROWED)
+    assert run(places, CALLED)["found"] == 0
+    assert run(places, CALLED, "read-only") == {"value": 2.5, "found": 1, "written": False, "cpu": None}
+
+
+def test_code_for_any_machine_is_kept_beside_that_of_this_one(places):
+    (places["common"] / "borrowed.py").write_text(BORROWED)
+    found = [run(places, CALLED, W2VNEG_CPU=cpu)["found"] for cpu in ("", "generic", "", "generic")]
+    assert found == [0, 0, 1, 1] and run(places, CALLED, W2VNEG_CPU="generic")["cpu"] == "generic"
+
+
 def test_without_a_place_to_write_training_still_works(places, tmp_path):
     (tmp_path / "file").write_text("not a folder")
     result = run(places, ASK, W2VNEG_JIT_CACHE=str(tmp_path / "file"))

@@ -17,16 +17,15 @@ def vectors_of(n=50):
     return Vectors([f"<w{i}>" for i in range(n)], np.random.default_rng(1).normal(size=(n, 6)), np.arange(n, 0, -1))
 
 
-def test_a_map_has_every_word_in_the_colour_asked_for():
-    vectors = vectors_of()
-    by_count, by_cluster = vectors.map(), vectors.map(colour="cluster", titles={"<w1>": "one"})
-    assert by_count.data[0].text[0] == "&lt;w0&gt;" and by_cluster.data[0].text[1] == "one"
-    np.testing.assert_allclose(by_count.data[0].marker.color, np.log10(np.arange(50, 0, -1)), rtol=1e-6)
-    groups = len(by_cluster.data[0].marker.colorbar.ticktext)
-    assert set(by_cluster.data[0].marker.color) == set(range(groups)) and groups > 3
-    for mistake in ({"colour": "red"}, {"way": "none"}, {"way": "tsne"}):
+def test_a_map_has_every_word_coloured_by_cluster_and_large_if_frequent():
+    (points,) = vectors_of().map(titles={"<w1>": "one"}).data
+    assert points.text[:2] == ("&lt;w0&gt;", "one")
+    groups = len(points.marker.colorbar.ticktext)
+    assert set(points.marker.color) == set(range(groups)) and groups > 3
+    assert (np.diff(points.marker.size) < 0).all() and points.marker.size[[0, -1]].tolist() == [14, 3]
+    for way in ("none", "tsne"):
         with pytest.raises(ConfigError):
-            vectors.map(**mistake)
+            vectors_of().map(way)
 
 
 def test_neighbours_are_dots_at_their_cosines():

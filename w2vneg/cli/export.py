@@ -47,7 +47,8 @@ class _Formats(click.Choice):
     readers="with --oov",
     help="Words to add, one per line, with vectors made from spelling.",
 )
-def export(source, out, format_, readout, oov, precision, words):
+@option("--portable", is_flag=True, help="Copy a MODEL folder, without absolute paths.")
+def export(source, out, format_, readout, oov, precision, words, portable):
     """Write the vectors of MODEL or VECTORS to OUT.
 
     Text and binary are word2vec's own and can be loaded by gensim (load_word2vec_format). npz also keeps the
@@ -61,6 +62,11 @@ def export(source, out, format_, readout, oov, precision, words):
     from ..vectors import Vectors
     from ..vectors.formats import FORMATS, format_of
 
+    if portable:
+        if any(option is not None for option in (format_, readout, oov, precision, words)):
+            raise ConfigError("--portable writes a model folder as it is; leave the other options out")
+        _model_of(source, "--portable").save(out, portable=True)
+        return click.echo(f"{out}: a model folder without absolute paths", err=True)
     format_ = format_ or format_of(out)
     (check_folder_writable if FORMATS[format_].folder else check_writable)(out)
     if FORMATS[format_].of_model:
@@ -91,18 +97,23 @@ def _with_words(vectors, path):
     return added
 
 
-def _export_model(source, out, format_):
+def _model_of(source, flag):
+    """Return the Model of a folder; ConfigError if it is none."""
     import os
 
     from ..ground.errors import ConfigError
     from ..run.model import Model
-    from ..vectors.formats import FORMATS
 
     if not os.path.isdir(source):
-        raise ConfigError(
-            f"--format {format_} needs a model folder (w2vneg train --save-model DIR), and {source} is none"
-        )
-    model = Model.load(source)
+        raise ConfigError(f"{flag} needs a model folder (w2vneg train --save-model DIR), and {source} is none")
+    return Model.load(source)
+
+
+def _export_model(source, out, format_):
+    from ..ground.errors import ConfigError
+    from ..vectors.formats import FORMATS
+
+    model = _model_of(source, f"--format {format_}")
     if not model.config.traversal.of_words:
         raise ConfigError(f"--format {format_} is for models of text, and {source} is one of items; take --format npz")
     FORMATS[format_].write(out, model)

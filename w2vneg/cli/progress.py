@@ -1,9 +1,12 @@
 """The only place that writes progress: one tqdm line on a terminal, plain lines elsewhere, always on stderr."""
 
+import json
+import math
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
 
 from ..data.sources import TRAVERSALS
 from ..ground.events import EpochDone
@@ -11,6 +14,7 @@ from ..ground.events import EpochDone
 _WIDE = 200  # columns of a terminal that does not say
 _BESIDE = 30  # columns of the line that figures leave for the share, the bar and the times
 _LINE_EVERY = 10.0  # seconds between plain lines
+_EPOCH_EVERY = 1.0  # seconds between those of epochs; the first and the last have theirs
 _BEFORE = "compiling or loading the kernels"
 
 
@@ -101,7 +105,7 @@ class TrainingProgress:
         self.unit = TRAVERSALS[source].unit
         self.stream = BestEffort(stream)
         self.bar = None
-        self.told = time.monotonic()
+        self.told, self.epoch_told = time.monotonic(), -math.inf
         self.origin = None  # fraction and seconds after the first round: a resumed run begins in the middle
 
     def __enter__(self):
@@ -122,8 +126,8 @@ class TrainingProgress:
     def __call__(self, event):
         if event.passing:
             self._round(event)
-        elif self.bar is not None and isinstance(event, EpochDone):
-            return  # the bar tells it
+        elif isinstance(event, EpochDone) and (self.bar is not None or self._too_soon(event)):
+            return  # the bar tells it, or a later one
         elif text := event.line(_columns(self.stream)):
             self._say(text)
 
@@ -142,6 +146,12 @@ class TrainingProgress:
         elif time.monotonic() - self.told >= _LINE_EVERY:
             self._say(f"{100 * event.fraction:.1f}%: {event.line(unit=self.unit)}{self._time_left(event)}")
 
+    def _too_soon(self, event):
+        before, now = self.epoch_told, time.monotonic()
+        soon = event.epoch < event.epochs and now - before < _EPOCH_EVERY
+        self.epoch_told = before if soon else now
+        return soon
+
     def _time_left(self, event):
         fraction, seconds = self.origin
         if event.fraction <= fraction:
@@ -156,6 +166,44 @@ class TrainingProgress:
         else:
             self.stream.write(text + "\n")
             self.stream.flush()
+
+
+class JsonLines:
+    """A listener that appends each event to a file as a line of JSON, a round now and then; a context manager.
+
+    Each has the time, in UTC, and what it tells, with rates. A resumed run goes on in the same file. A file that breaks
+    ends no run.
+
+    Parameters
+    ----------
+    place : str, of the file; "-" is standard output
+    source : str, as of `TrainingProgress`
+    """
+
+    def __init__(self, place, source="text"):
+        self.place, self.unit, self.told = place, TRAVERSALS[source].unit, -math.inf
+
+    def __enter__(self):
+        self._file = sys.stdout if self.place == "-" else open(self.place, "a", encoding="utf-8")
+        self._stream = BestEffort(self._file)
+        return self
+
+    def __exit__(self, *exc):
+        if self.place != "-":
+            with suppress(OSError):
+                self._file.close()
+
+    def __call__(self, event):
+        if event.passing:
+            if time.monotonic() - self.told < _LINE_EVERY:
+                return
+            self.told = time.monotonic()
+        told = {"time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), **event.as_dict()}
+        if seconds := told.get("seconds"):
+            rates = {"tokens": f"{self.unit}_per_s", "pairs": "pairs_per_s"}
+            told |= {rates[name]: round(told[name] / seconds) for name in rates if event.passing}
+        self._stream.write(json.dumps(told) + "\n")
+        self._stream.flush()
 
 
 class SearchProgress(TrainingProgress):

@@ -5,6 +5,7 @@ import click
 from .options import option
 from .progress import note
 from .readout import readout_option
+from .tables import table
 from .titles import titles_of, titles_options
 
 
@@ -16,12 +17,13 @@ from .titles import titles_of, titles_options
 @option("--word", "words", metavar="WORD", multiple=True, help="Show its neighbours. May be repeated.")
 @readout_option
 @titles_options
+@option("--test", metavar="FILE", help="Held-out pairs that models of items rank, beside baselines.")
 @option("--mirror", metavar="DIR", help="Folder that has named evaluation sets; W2VNEG_MIRROR too.")
-def report(runs, out, figures, way, words, readout, titles, titles_cols, mirror):
+def report(runs, out, figures, way, words, readout, titles, titles_cols, test, mirror):
     """Compare runs and vectors on one HTML page, or show what 'w2vneg compare' has found.
 
-    It has curves, evaluation, neighbours and a map, opens from disk and loads nothing. Evaluation sets that are not on
-    this machine are skipped; 'w2vneg data fetch' brings them.
+    How good they are is printed, too. The page opens from disk and loads nothing. Evaluation sets that are not on this
+    machine are skipped; 'w2vneg data fetch' brings them.
     """
     from ..ground.files.atomic import check_writable
     from ..look.report import make_report
@@ -29,8 +31,10 @@ def report(runs, out, figures, way, words, readout, titles, titles_cols, mirror)
     check_writable(out)
     if figures:
         _folder(figures)
-    made = make_report(runs, readout, words, way, mirror, titles_of(titles, titles_cols, mirror))
+    made = make_report(runs, readout, words, way, mirror, titles_of(titles, titles_cols, mirror), test)
     made.write(out)
+    for shown in made.sections[0].tables:
+        click.echo(table([shown.head, *shown.rows]))
     note(f"Wrote {out}; open it in a browser.")
     if figures:
         note(f"Wrote {len(made.write_figures(figures))} figures to {figures}.")

@@ -10,7 +10,7 @@ import click
 from ..run.signals import first_signal
 from .inputs import input_of, input_options, reading_progress, refuse_overwriting, tell_of_reading
 from .options import GroupedCommand, config_options, json_option, mirror_option, option, quiet_option
-from .progress import TrainingProgress, compiling_told, noter
+from .progress import JsonLines, TrainingProgress, compiling_told, noter
 from .results import refuse_replacing, tell_without_locks, vectors_of, write_results
 from .run_mode import prior_of, run_mode_options, tell_of_prior
 from .summary import check_page, tell_of_doubts, tell_of_loss, tell_of_results, write_page
@@ -44,6 +44,13 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     help="Read options from a file. It may name the data too; the command line wins.",
 )
 @option("--dry-run", is_flag=True, help="Estimate memory, disk and time; train nothing.")
+@option(
+    "--types",
+    type=click.IntRange(min=2),
+    readers="with --dry-run",
+    common=False,
+    help="Estimate sizes for so many words, without data.",
+)
 @option(
     "--diagnose",
     is_flag=True,
@@ -83,6 +90,13 @@ from .vocabularies import check_fixed, fixed_of, tell_what_was_chosen, vocabular
     section="output",
     help="Log metrics to a tracker. NAME is csv, tensorboard, wandb or mlflow; may be repeated.",
 )
+@option(
+    "--log-json",
+    metavar="FILE|-",
+    section="output",
+    common=False,
+    help="Append events as JSON lines; - is standard output, without a progress bar.",
+)
 @quiet_option
 @json_option
 @config_options
@@ -98,6 +112,8 @@ def train(
     diagnose,
     trackers,
     dry_run,
+    types,
+    log_json,
     page,
     quiet,
     as_json,
@@ -110,11 +126,20 @@ def train(
     ends the round and writes the vectors.
     """
     note = noter(quiet)
+    if types and not dry_run:
+        raise click.UsageError("--types is about --dry-run, which needs no data then; give both")
+    if log_json == "-" and as_json:
+        raise click.UsageError("--log-json - and --json both write to standard output; name a file with --log-json")
     given["inputs"] = _inputs(cbow, subwords, given["inputs"])
     named, resume = input_of(given, needed=False), given["resume"]
     held_out, fixed = check_valid(given, resume), fixed_of(given)
     checkpoints = _checkpoints(save_model or resume, checkpoint_every, dry_run, note)
     config, prior, data = prior_of(given, config_path, named)
+    if types:
+        from ..run.estimate import estimate_of_types
+
+        return _tell_estimate(estimate_of_types(config, types), as_json, note)
+    from ..ground.files.atomic import check_writable
     from ..look.tracking import Tracking
     from ..run.conductor import Run
     from ..run.word2vec import Word2Vec
@@ -127,6 +152,9 @@ def train(
     _check_places(output, checkpoints)
     files = [*_files_of(run.located), *fixed.values(), *filter(None, [config_path]), *files_of(held_out, model)]
     refuse_overwriting("--output", output, files)
+    if log_json and log_json != "-":
+        refuse_overwriting("--log-json", log_json, files)
+        check_writable(log_json)
     if not (force or dry_run):
         refuse_replacing(output, checkpoints, model, resume)
     if page:
@@ -142,7 +170,7 @@ def train(
     tell_what_was_chosen(fixed, given, config, run.data.rectangular, note)
     validation = validation_of(held_out, encoded, config, model, note, mirror)
     if dry_run:
-        return _tell_estimate(run, validation, as_json, note)
+        return _tell_estimate(_estimate(run, validation, note), as_json, note)
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
     tell_of_prior(prior, trainer, note)
@@ -156,7 +184,8 @@ def train(
     word2vec.model = trainer.model
     tracking.config = trainer.config
     with tracking:
-        _train(trainer, tracking, quiet)
+        with JsonLines(log_json, trainer.config.source) if log_json else nullcontext() as log:
+            _train(trainer, filter(None, (tracking, log)), quiet or log_json == "-")
         tell_of_loss(trainer.model.history, note)
         tell_of_doubts(trainer)
         with first_signal(lambda: note("Writing what was trained; once more to end at once.")):
@@ -177,10 +206,10 @@ def train(
         sys.exit(130)
 
 
-def _train(trainer, tracking, quiet):
-    """Train, with progress unless `quiet`, and hand the figures to the trackers."""
+def _train(trainer, listeners, quiet):
+    """Train, with progress unless `quiet`, and tell the listeners."""
     with nullcontext() if quiet else TrainingProgress(source=trainer.config.source.name) as progress:
-        trainer.listeners += [listener for listener in (progress, tracking) if listener is not None]
+        trainer.listeners += filter(None, (progress, *listeners))
         trainer.train()
 
 
@@ -208,15 +237,20 @@ def _checkpoints(folder, minutes, dry_run, note):
     return checkpoints
 
 
-def _tell_estimate(run, validation, as_json, note):
-    """Print what the run would take."""
+def _estimate(run, validation, note):
+    """Return what the run would take."""
     from ..run.estimate import estimate
-    from .tables import table
 
     note("Measuring a few rounds on a model of their own; compiling or loading the kernels first ...")
     model = run.prior.resumed
     done = 0.0 if model is None else min(1.0, model.position.epoch / model.config.epochs)
-    found = estimate(run.given, run.encoded, validation=validation, done=done)
+    return estimate(run.given, run.encoded, validation=validation, done=done)
+
+
+def _tell_estimate(found, as_json, note):
+    """Print an `Estimate`."""
+    from .tables import table
+
     size = lambda n: f"{n / 2**20:,.1f} MB"  # noqa: E731
     if found.peak > found.room:
         note(
@@ -227,23 +261,25 @@ def _tell_estimate(run, validation, as_json, note):
         click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
         return
     listed = lambda parts: [[f"  {name}", size(n)] for name, n in parts.items() if n]  # noqa: E731
+    measured = found.measured > 0
     rows = [
         ["what", "how much"],
-        ["tokens or pairs of the data", f"{found.tokens:,}"],
+        *[["tokens or pairs of the data", f"{found.tokens:,}"]] * measured,
         ["vectors", f"{found.n_vocab:,} and {found.n_out:,} of {found.dim}"],
         ["workers", f"{found.workers}"],
         ["alpha at the start", f"{found.alpha:g}"],
-        ["pairs to train on, about", f"{found.pairs:,}"],
+        *[["pairs to train on, about", f"{found.pairs:,}"]] * measured,
         ["memory", size(found.peak)],
         *listed(found.memory),
         ["memory that may be used", size(found.room)],
-        ["encoded data, mapped", size(found.mapped)],
+        *[["encoded data, mapped", size(found.mapped)]] * measured,
         ["disk", size(sum(found.disk.values()))],
         *listed(found.disk),
-        ["training, about", _in_words(found.seconds)],
+        *[["training, about", _in_words(found.seconds)]] * measured,
     ]
     click.echo(table(rows))
-    click.echo(f"Measured on {found.measured:.2%} of the run; nothing was trained or written.")
+    how = f"Measured on {found.measured:.2%} of the run" if measured else "By the number of words alone, data left out"
+    click.echo(f"{how}; nothing was trained or written.")
 
 
 def _in_words(seconds):

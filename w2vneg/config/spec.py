@@ -20,6 +20,9 @@ from .run import RunOptions
 from .synonyms import refuse_unknown
 from .table import KINDS, table
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 FORMAT = 2
 """Of config.json: it is raised when an older folder could not be read any more."""
 
@@ -67,10 +70,13 @@ class RunSpec(RanksOptions, RunOptions, ObjectiveOptions):
         """Return all options by their flat names as values that JSON can hold; None for those that nobody reads."""
         return dict.fromkeys(table()) | as_json(self.flat())
 
-    def write(self, path: Path) -> None:
-        """Write the config.json of a model folder: a dict for each plug, null without one, and for the run itself."""
+    def write(self, path: Path, told: Callable[[Any], Any] = lambda values: values) -> None:
+        """Write the config.json of a model folder: a dict for each plug, null without one, and for the run itself.
+
+        told : function of what is to be written, which returns what is written
+        """
         found = {"format": FORMAT} | {name: values and as_json(values) for name, values in self._parts().items()}
-        path.write_text(json.dumps(found, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(told(found), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
     def _parts(self):
         chosen = {kind: getattr(self, kind) for kind in KINDS}

@@ -47,8 +47,10 @@ _MISSING = "missing; the folder is not a complete model"
 _TRIES = 5
 
 
-def write_model(folder, model):
+def write_model(folder, model, portable=False):
     """Write the folder of a `Model`, atomically; the user's own files in a former one stay.
+
+    With `portable`, to be handed on, files are called by their names alone: no place of this machine is told.
 
     vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
     contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,
@@ -65,6 +67,7 @@ def write_model(folder, model):
         If the folder holds something else than a model, or cannot be written.
     """
     check_place(folder)
+    told = without_places if portable else lambda value: value
     kinds = {"best": model.best, "good": model.good}
     others = {
         f"{kind}_{name}.npy": matrix
@@ -83,20 +86,29 @@ def write_model(folder, model):
             np.save(target / "contexts.npy", model.contexts, allow_pickle=False)
         if model.phrases:
             write_phrases(target / PHRASES, model.phrases)
-        _write_json(target / "validation.json", model.best and model.best.as_dict())
+        _write_json(target / "validation.json", told(model.best and model.best.as_dict()))
         _write_json(target / "good.json", model.good and vars(model.good.position))
         _write_json(target / "extra.json", sorted(model.extra))
         model.vocab.save(target / "vocab.tsv")
         if model.vocab_out is not model.vocab:
             model.vocab_out.save(target / "vocab_out.tsv")
-        model.config.write(target / "config.json")
-        (target / RUN_FILE).write_bytes(run_as_toml(model, folder).encode("utf-8", "surrogateescape"))
+        model.config.write(target / "config.json", told)
+        (target / RUN_FILE).write_bytes(run_as_toml(model, folder, told).encode("utf-8", "surrogateescape"))
         _write_json(target / "position.json", vars(model.position))
         _write_law(target, model)
-        _write_json(target / "corpus.json", vars(model.origin))
+        _write_json(target / "corpus.json", told(vars(model.origin)))
         _write_json(target / "versions.json", _versions())
         lines = "".join(json.dumps(record) + "\n" for record in model.history)
         (target / "history.jsonl").write_text(lines, encoding="utf-8")
+
+
+def without_places(value):
+    """Return what JSON can hold with absolute paths, on whatever level, cut down to their last parts."""
+    if isinstance(value, dict):
+        return {name: without_places(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_places(one) for one in value]
+    return (os.path.basename(value) or value) if isinstance(value, str) and os.path.isabs(value) else value
 
 
 def read_model(folder):

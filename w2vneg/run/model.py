@@ -91,9 +91,9 @@ class Model:
         vectors_out = np.zeros((len(vocab_out or vocab), config.dim), np.float32)
         return cls(vocab, config, vectors_in, vectors_out, vocab_out=vocab_out)
 
-    def save(self, folder):
+    def save(self, folder, portable=False):
         """Write the model folder, atomically; see `folder.write_model`."""
-        write_model(folder, self)
+        write_model(folder, self, portable)
 
     @classmethod
     def load(cls, folder):

@@ -12,24 +12,25 @@ RUN_FILE = "run.toml"
 _EVALUATION = {"metric": "metric", "patience": "patience", "every": "eval-every"}
 
 
-def run_as_toml(model, folder):
+def run_as_toml(model, folder, told=lambda value: value):
     """Return a run as TOML text (str).
 
     model : Model; folder : path, where it is kept, for the vocabulary of a run that did not choose its own
+    told : function of what is to be written, as JSON can hold it, which returns what is written
     """
     lines = [f"# This run again: w2vneg train --config {RUN_FILE} --save-model DIR"]
-    lines += [f"# {sentence}" for sentence in _missing(model)]
-    values = _data(model, folder) | _options(model.config) | _validation(model.best)
+    lines += [f"# {sentence}" for sentence in _missing(model, told)]
+    values = told(_data(model, folder) | _options(model.config) | _validation(model.best))
     return "\n".join(lines) + "\n" + to_toml(values)
 
 
-def _missing(model):
+def _missing(model, told):
     """Yield what a file cannot say of this run, in sentences."""
     origin = model.origin
     if not origin.input or "-" in origin.input["files"]:
         yield "Its data were no files; name them, as with --corpus."
     if "update" in origin.begun:
-        yield f"It went on with {origin.begun['update']}, by --update, which takes no --config."
+        yield f"It went on with {told(origin.begun['update'])}, by --update, which takes no --config."
     if model.best is not None and not _by_a_set(model.best) and "valid" not in model.best.settings["files"]:
         yield "Its held-out pairs were no file; name them with --valid."
 

@@ -11,6 +11,7 @@ from ..data.encoded.ranked import check_whole
 from ..ground.errors import ConfigError, DivergenceError, InputError
 from ..ground.events import EpochDone, Interrupted, RolledBack, RoundDone
 from ..ground.jit import available_threads
+from ..ground.jit.compile_events import watched
 from ..kernels.schedule import linear
 from ..objectives.presets import epochs_over
 from ..objectives.readout import parse
@@ -163,7 +164,7 @@ class Trainer:
         self.model.contexts = None  # of an earlier state
         for event in () if self.complete else self._start_events:
             self._tell(event)
-        with first_signal(self.stop):
+        with first_signal(self.stop), watched(clock.leave_out):
             while not self.complete and (self._through or not self.stopped):
                 if not self._evaluate(clock):
                     self._epoch(clock)
@@ -384,6 +385,10 @@ class _Clock:
 
     def seconds(self):
         return time.perf_counter() - self.begun
+
+    def leave_out(self, event):
+        """Do not count as time of training what a `Compiled` took."""
+        self.begun += getattr(event, "seconds", 0.0)
 
     @contextmanager
     def stopped(self):

@@ -384,14 +384,15 @@ class Vectors(Keyed):
         path, name, _ = _find(set_or_path, mirror, "analogy")
         return evaluate_analogy(self, path, name=name, restrict_vocab=restrict_vocab, half=half)
 
-    def map(self, way: str = "pca", colour: str = "frequency", titles: Mapping[str, str] | None = None) -> Any:
+    def map(self, way: str = "pca", titles: Mapping[str, str] | None = None) -> Any:
         """Return a map of all words as a Plotly figure, which a notebook shows: drag, scroll, hover.
+
+        Colours are clusters, called by words near their centres; frequent words are large.
 
         Parameters
         ----------
         way : {"pca", "umap"}
             The two principal axes, or UMAP of the cosines, which shows groups better and takes longer.
-        colour : {"frequency", "cluster"}
         titles : mapping of str to str, optional
             What words or items are shown as.
 
@@ -402,7 +403,7 @@ class Vectors(Keyed):
         """
         from ..look.report.pictures import map_figure
 
-        return map_figure(self, way, colour, titles)
+        return map_figure(self, way, titles)
 
     def plot_neighbours(self, word: str, k: int = 10) -> Any:
         """Return a matplotlib figure of the `k` words with the highest cosines to `word`, which a notebook shows.

@@ -18,7 +18,7 @@ from ..readers.sources import ByteStream
 from ..vocab import Vocabulary
 from . import count
 from .corpus import EncodedCorpus
-from .count import FORMAT, TokenStream, writing_to
+from .count import FORMAT, TokenStream
 from .stored import Damaged, SummedWriter, check_file, known_by, read_ids, read_offsets
 
 _SETTLED = 2_000_000_000  # nanoseconds; a file changed later than that before it was read is not remembered
@@ -47,17 +47,27 @@ class Cache:
         self._now = time.time_ns()
         self._damage = ""  # what is wrong with the entry that is there
 
-    def fetch(self, progress):
-        """Return the corpus from the cache, or encode it into the cache."""
+    def found(self, progress):
+        """Return the corpus from the cache, None if it is not there."""
         if any(self.root.glob(self.prefix + "*")):
             digests = self._digests(progress)
             corpus = self._open(self._entry(digests))
             if corpus is not None:
                 self._remember(digests)
                 return corpus
-        with writing_to(self.root):
+        return None
+
+    def why_read_only(self):
+        """Return why nothing can be written into the cache (str), empty if it can: told before a long pass."""
+        try:
             self.root.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=self.root).close()  # reported now rather than after a long pass
+            tempfile.TemporaryFile(dir=self.root).close()
+        except OSError as error:
+            return error.strerror or str(error)
+        return ""
+
+    def made(self, progress):
+        """Encode the corpus into the cache, and return it."""
         with TokenStream(self.root) as stream:
             counted = count.count_files(self.files, self.stamps, self.settings, stream, progress)
             return self._store(counted, stream)

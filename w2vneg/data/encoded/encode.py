@@ -14,11 +14,12 @@ later run could know them without reading them again.
 
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
 
-from ...ground.errors import InputError
+from ...ground.errors import FileNote, InputError
 from ..phrases import Tally, joined
 from ..readers.counting import TokenCounter
 from ..readers.sentences import read_sentences
@@ -83,7 +84,8 @@ def encode_corpus(
     ConfigError
         If an option is out of range.
     OutputError
-        If the cache, or the folder of temporary files, cannot be written.
+        If there is no room in the cache, or the folder of temporary files cannot be written. A cache that is read-only
+        gives a `FileNote`.
     """
     settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases)
     progress = progress or (lambda done, total: None)
@@ -92,7 +94,15 @@ def encode_corpus(
     files = find_files(source)
     stamps = [None if path == STDIN else file_stamp(path) for path in files]
     if use_cache and None not in stamps:
-        return Cache(files, stamps, settings).fetch(progress)
+        cache = Cache(files, stamps, settings)
+        found = cache.found(progress)
+        if found is not None:
+            return found
+        problem = cache.why_read_only()
+        if not problem:
+            return cache.made(progress)
+        told = f"the cache {cache.root} cannot be written ({problem}), so the encoded data are kept for this run alone"
+        warnings.warn(told, FileNote, stacklevel=2)
     with TokenStream(None) as stream:
         counted = count.count_files(files, stamps, settings, stream, progress)
         return _encode_in_temporary_files(counted, settings, stream)

@@ -25,6 +25,7 @@ from numba.extending import intrinsic
 from numba.extending import overload as _overload
 from numba.extending import register_jitable as _register_jitable
 
+from ..errors import ConfigError
 from ..files.caches import path_of
 from .disk import keep_code
 from .syntax import digest_of_files, syntax_digest
@@ -69,12 +70,45 @@ _UNUSED_FOR = 30 * 24 * 3600  # seconds after which the machine code of other ve
 _dispatchers: list = []
 _outside_plugs: dict[type, dict] = {}  # class -> {str function bound to it: str digest of their files}
 _folder = None
+_CPUS = {  # values of W2VNEG_CPU -> what a processor must have to run the code
+    "generic": (),
+    "x86-64-v2": ("sse4.2", "popcnt"),
+    "x86-64-v3": ("avx2", "bmi2", "fma"),
+    "x86-64-v4": ("avx512f", "avx512bw", "avx512dq", "avx512vl"),
+}
+
+
+def _choose_cpu(name):
+    """Have Numba compile for any processor of a kind instead of this one, so that machines can share compiled code.
+
+    Numba keeps code of several processors apart in one cache. ConfigError for a name unknown or beyond this processor.
+    """
+    from llvmlite.binding import get_host_cpu_features
+
+    if name not in _CPUS:
+        raise ConfigError(f"W2VNEG_CPU={name}: expected {', '.join(_CPUS)}; unset it to compile for this processor")
+    here = get_host_cpu_features()
+    missing = [feature for feature in _CPUS[name] if not here.get(feature)]
+    if missing:
+        raise ConfigError(f"W2VNEG_CPU={name}: this processor has no {', '.join(missing)}; take generic, or unset it")
+    _numba_config.CPU_NAME, _numba_config.CPU_FEATURES = name, ""  # type: ignore[attr-defined]
+
+
+if os.environ.get("W2VNEG_CPU"):
+    _choose_cpu(os.environ["W2VNEG_CPU"])
 
 
 @cache
 def _files_of_rooms():
     """Return all files of all rooms, a set of Path."""
     return frozenset(path for room in _ROOMS for path in _PACKAGE.glob(room))
+
+
+@cache
+def _place():
+    """Return the folder of this version's compiled code, there or not, writable or not (Path)."""
+    parent = path_of("jit")
+    return parent / _package_digest(parent)
 
 
 def _package_digest(parent):
@@ -90,8 +124,7 @@ def cache_folder():
     """
     global _folder
     if _folder is None:
-        parent = path_of("jit")
-        folder = parent / _package_digest(parent)
+        folder = _place()
         try:
             fresh = not folder.exists()
             folder.mkdir(parents=True, exist_ok=True)
@@ -100,7 +133,7 @@ def cache_folder():
             probe.unlink()
             os.utime(folder)
             if fresh:
-                _sweep(parent)
+                _sweep(folder.parent)
         except OSError:
             _folder = False
         else:
@@ -118,10 +151,10 @@ def _sweep(parent):
 
 
 def _cache(dispatcher):
-    folder = cache_folder()
+    folder = cache_folder() or _place()  # one that cannot be written may hold code all the same
     if not hasattr(dispatcher, "enable_caching"):
         return  # NUMBA_DISABLE_JIT
-    if folder is not None and isinstance(dispatcher, _Borrower):
+    if isinstance(dispatcher, _Borrower):
         folder /= "borrowers"  # the index of a folder tells functions apart by source, not by options
     keep_code(dispatcher, folder, _files_of_rooms(), _outside_plugs)
 

@@ -58,6 +58,11 @@ class _Locator(CompileResultCacheImpl._locator_classes[0]):  # type: ignore[misc
         super().__init__(function, path)
         self._code = function.__code__
 
+    def ensure_cache_path(self):
+        """Make the folder; one that is there will do, for code can be read where none can be written."""
+        if not Path(self.get_cache_path()).is_dir():
+            super().ensure_cache_path()
+
     def get_source_stamp(self):
         return None  # `_Cache` has it
 

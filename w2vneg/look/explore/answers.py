@@ -4,17 +4,13 @@ An expression is a word, a sum as ``king - man + woman``, or an analogy as ``man
 blanks, so that words may hold them.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from inspect import signature
-from itertools import accumulate
+from itertools import islice
 
 import numpy as np
 
 from ...ground.errors import ConfigError, W2vnegError, did_you_mean
-from ...vectors import Coarse, highest, lengths_of, top_rows
-from ...vectors.evaluation import scores_of
-from ...vectors.evaluation.recommend import ids_of
-from ...vectors.evaluation.scores import are_dot_products
 from ..figures.interactive import figure_json
 from ..report.maps import map_of
 
@@ -23,14 +19,12 @@ MOST = 100  # answers to one
 _COMPLETIONS = 12
 _MANY = 10_000  # vectors that a copy in bytes pays for
 _SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
-_KINDS = ("about", "complete", "near", "compare", "next", "word", "map")
+_KINDS = ("about", "complete", "near", "compare", "next", "user", "word", "map")
 
 
 class Answers:
     """Parameters: subjects : list of report.subjects.Subject, at least one; titles are those of the first.
     way : {"pca", "umap", "none"}, how maps are made
-
-    Where rows and columns are of two kinds, users and items, only what comes next has titles.
     """
 
     def __init__(self, subjects, way="none"):
@@ -39,13 +33,12 @@ class Answers:
             if len(one.vectors) >= _MANY:
                 one.vectors.build_coarse_index()
         self.titles = subjects[0].own_titles
-        words = subjects[0].vectors.words
-        lower = [word.lower() for word in words]
-        order = sorted(range(len(lower)), key=lower.__getitem__)
-        self._sorted, self._rows = [lower[row] for row in order], np.array(order, np.int32)
-        self._called = Titles({word: title for word, title in self.titles.items() if word in words})
+        self._words = Completions(subjects[0].vectors.words)
+        named = ((word, title) for word, title in self.titles.items() if word in subjects[0].vectors.words)
+        self._called = [(word, " ".join(title.lower().split())) for word, title in named]
+        self._with_users = [one for one in subjects if one.has_users]
+        self._users = Completions(self._with_users[0].model.vocab.words) if self._with_users else None
         self._maps = {}  # number of a subject -> figure in JSON, made at first use
-        self._scorers = {one.name: _scorer(one.model) for one in subjects if self._recommends(one)}
 
     def about(self):
         """Return what the page says of the vectors, and which questions it can ask."""
@@ -56,11 +49,12 @@ class Answers:
                 "noun": one.vectors.noun,
                 "dim": one.vectors.dim,
                 "any_spelling": one.vectors.spellings is not None,
-                "next": self._recommends(one),
+                "next": one.recommends,
             }
             for one in self.subjects
         ]
-        return {"subjects": told, "next": any(one["next"] for one in told), "map": self.way != "none"}
+        kinds = {"next": any(one["next"] for one in told), "users": bool(self._with_users)}
+        return {"subjects": told, **kinds, "map": self.way != "none"}
 
     def map(self, of="0"):
         """Return the map of one of the subjects, by its number: a figure in JSON (str)."""
@@ -103,21 +97,23 @@ class Answers:
             raise ConfigError(f"{kind} is asked otherwise: with {', '.join(known) or 'nothing'}")
         return method(**asked)
 
-    def complete(self, q=""):
-        """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it."""
+    def complete(self, q="", of=""):
+        """Return words that begin with `q`, the most frequent first; of items also those whose titles hold it.
+
+        of : "users" for users of a model that has them
+        """
         begun = q.lower()
-        if not begun:
-            return {"words": []}
-        rows = self._rows[bisect_left(self._sorted, begun) : bisect_left(self._sorted, begun + "\U0010ffff")]
-        if len(rows) > _COMPLETIONS:
-            rows = np.partition(rows, _COMPLETIONS)[:_COMPLETIONS]
-        found = [self.subjects[0].vectors.words[row] for row in np.sort(rows).tolist()]
-        found += [word for word in self._called.holding(begun, 2 * _COMPLETIONS) if word not in found]
+        if of == "users" and self._users is not None:
+            return {"words": [{"word": word} for word in self._users.of(begun)]}
+        found = self._words.of(begun)
+        if begun:
+            holding = (word for word, title in self._called if begun in title and word not in found)
+            found = [*found, *islice(holding, _COMPLETIONS)]
         return {"words": [self._entry(word) for word in found[:_COMPLETIONS]]}
 
     def near(self, q="", k="12"):
         """Return the nearest of an expression, in each of the vectors; `only` tells what no other has."""
-        columns = []
+        columns, named = [], []
         for one in self.subjects:
             try:
                 positive, negative = parsed(q, one.vectors)
@@ -126,13 +122,14 @@ class Answers:
                 columns.append({"name": one.name, "error": str(error)})
                 continue
             near = [self._entry(word) | {"score": score} for word, score in found]
+            named = named or [self._entry(word) for word in positive + negative]
             asked, rows = ([one.vectors.words.find(w) for w in words] for words in (positive + negative, dict(found)))
             rows = {"asked": [row for row in asked if row >= 0], "rows": rows}
             columns.append({"name": one.name, "near": near, **rows})
         if all("error" in column for column in columns):
             raise ConfigError(columns[0]["error"])
         _mark_differences(columns)
-        return {"columns": columns}
+        return {"asked": named, "columns": columns}
 
     def compare(self, a="", b="", k="12"):
         """Return the cosine of two words, the place of each among the other's nearest, and who is near to both."""
@@ -148,84 +145,50 @@ class Answers:
         names = [item for item in items.split("\n") if item]
         if not names:
             raise ConfigError("what comes next is asked with an item or more")
-        columns = []
-        for one in self.subjects:
-            if self._recommends(one):
-                columns.append({"name": one.name, "near": self._next(one, names, _number(k))})
+        columns = [
+            {"name": one.name, "near": self._reasoned(one.list_for(names, _number(k)))}
+            for one in self.subjects
+            if one.recommends
+        ]
         if not columns:
             raise ConfigError("none of these was trained on items; train with --baskets, --ratings or --pairs")
         return {"items": [self._entry(name) for name in names], "columns": columns}
 
-    def _next(self, subject, names, k):
-        model = subject.model
-        ids = ids_of(model, names)
-        left_out = ids if model.vocab_out is model.vocab else []
-        k = min(k, len(model.vocab_out) - len(set(left_out)))
-        if k < 1:
-            return []
-        rows, scores, each = self._scorers[subject.name](ids, left_out, k)
-        found = []
-        for row, score, parts in zip(rows.tolist(), scores.tolist(), (each / len(ids)).T, strict=True):
-            order = np.argsort(-parts, kind="stable").tolist()
-            why = [self._entry(names[i]) | {"score": float(parts[i])} for i in order]
-            found.append(_entry(model.vocab_out.words[row], subject.titles) | {"score": score, "why": why})
-        return found
+    def user(self, q="", k="12"):
+        """Return what a user has, and what each model of users and items recommends, with reasons."""
+        if not self._with_users:
+            raise ConfigError("none of these has users; train with --ratings or --pairs")
+        columns, had = [], []
+        for one in self._with_users:
+            found, has = one.list_of(q.strip(), _number(k))
+            columns.append({"name": one.name, "near": self._reasoned(found)})
+            had = had or [self._entry(one.model.vocab_out.words[row]) for row in has[:MOST].tolist()]
+        return {"items": had, "columns": columns}
 
-    def _recommends(self, subject):
-        return subject.model is not None and not subject.model.config.traversal.of_words
+    def _reasoned(self, found):
+        entry = lambda word, score: self._entry(word) | {"score": score}  # noqa: E731
+        return [entry(word, score) | {"why": [entry(*one) for one in why]} for word, score, why in found]
 
     def _entry(self, word):
-        return _entry(word, self.titles)
+        return {"word": word} | ({"title": self.titles[word]} if word in self.titles else {})
 
 
-def _scorer(model):
-    """Return what finds the targets that score highest for centres, of which it is given the ids, int (m,).
+class Completions:
+    """What begins with what is typed, in any case. Parameter: words : sequence of str, the most frequent first"""
 
-    It is also given rows to leave out and how many are asked for, and returns the rows, their scores, float64 (k,), and
-    the score of each centre with each of them, (m, k). A score is the mean over the centres.
-    """
-    vectors_in, vectors_out = model.vectors_in, model.vectors_out
-    if are_dot_products(model) and len(vectors_out) >= _MANY:
-        coarse, lengths = Coarse.of(vectors_out), lengths_of(vectors_out)
+    def __init__(self, words):
+        lower = [word.lower() for word in words]
+        order = sorted(range(len(lower)), key=lower.__getitem__)
+        self._words, self._sorted, self._rows = words, [lower[row] for row in order], np.array(order, np.int32)
 
-        def by_bytes(ids, left_out, k):
-            seeds = vectors_in[ids].astype(np.float64)
-            rows, scores = highest(vectors_out, lengths, seeds.mean(axis=0), left_out, k, coarse)
-            return rows, scores, seeds @ vectors_out[rows].T
-
-        return by_bytes
-    score = scores_of(model)
-
-    def by_all(ids, left_out, k):
-        each = score(ids)
-        scores = each.mean(axis=0, dtype=np.float64)
-        scores[left_out] = -np.inf
-        rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
-        return rows, scores[rows], each[:, rows].astype(np.float64)
-
-    return by_all
-
-
-class Titles:
-    """Titles that are searched as one text. Parameter: called : dict of str -> str, what each word is called"""
-
-    def __init__(self, called):
-        lines = [" ".join(title.lower().split()) + "\n" for title in called.values()]
-        self._words, self._text = list(called), "".join(lines)
-        self._ends = list(accumulate(map(len, lines)))
-
-    def holding(self, part, most):
-        """Return the words whose titles hold `part` in lower case, the first `most` of them (list of str)."""
-        found, at = [], self._text.find(part)
-        while at >= 0 and len(found) < most:
-            number = bisect_right(self._ends, at)
-            found.append(self._words[number])
-            at = self._text.find(part, self._ends[number])
-        return found
-
-
-def _entry(word, titles):
-    return {"word": word} | ({"title": titles[word]} if word in titles else {})
+    def of(self, begun):
+        """Return the first words that begin with a text in lower case (list of str), none for an empty one."""
+        if not begun:
+            return []
+        rows = self._rows[bisect_left(self._sorted, begun) : bisect_left(self._sorted, begun + "\U0010ffff")]
+        if len(rows) > _COMPLETIONS:
+            rows = np.partition(rows, _COMPLETIONS)[:_COMPLETIONS]
+        return [self._words[row] for row in np.sort(rows).tolist()]
 
 
 def parsed(text, vectors):

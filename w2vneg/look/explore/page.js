@@ -9,6 +9,7 @@ function make(tag, text, className) {
   return element;
 }
 
+const called = (entry) => entry.title || entry.word;
 const shown = (entry) => (entry.title ? `${entry.title} (${entry.word})` : entry.word);
 
 async function ask(kind, asked) {
@@ -45,7 +46,7 @@ function showColumns(place, found, whenClicked, head) {
       button.addEventListener("click", () => whenClicked(entry.word));
       item.append(button, make("span", entry.score.toFixed(3), "score"));
       if (entry.why) {
-        item.append(make("span", "because of " + entry.why.slice(0, 3).map((one) => `${shown(one)} ${one.score.toFixed(2)}`).join(", "), "why"));
+        item.append(make("span", "because of " + entry.why.slice(0, 3).map((one) => `${called(one)} ${one.score.toFixed(2)}`).join(", "), "why"));
       }
       list.append(item);
     }
@@ -54,8 +55,8 @@ function showColumns(place, found, whenClicked, head) {
   }
 }
 
-// An input with a list of completions of the word being typed. `whole`: the text is one word, taken by Enter.
-function completing(input, whole, changed, taken) {
+// An input with a list of completions of the word being typed. `whole`: the text is one word, taken by Enter. `of`: of whom, such as "users".
+function completing(input, whole, changed, taken, of = "") {
   const list = byId(`${input.id}-list`), later = asker();
   let active = -1;
   const begun = () => (whole ? input.value.trim() : input.value.slice(0, input.selectionStart).match(/\S*$/)[0]);
@@ -83,7 +84,7 @@ function completing(input, whole, changed, taken) {
     changed();
     const word = begun();
     if (!word) { later(async () => ({ words: [] }), close); return; }
-    later(() => ask("complete", { q: word }), (found) => {
+    later(() => ask("complete", { q: word, of }), (found) => {
       list.replaceChildren(...(found.words || []).map((entry, i) => {
         const option = make("li", shown(entry));
         option.id = `${list.id}-${i}`;
@@ -124,7 +125,8 @@ function askNear(word) {
 function showNear() {
   const q = near.value.trim();
   nearLater(async () => (q ? ask("near", { q }) : null), (found) => {
-    showColumns(byId("near-answer"), found, askNear);
+    const titled = found?.asked?.some((entry) => entry.title) && `Near ${found.asked.map(called).join(", ")}:`;
+    showColumns(byId("near-answer"), found, askNear, titled && (() => titled));
     answered = found;
     markMap();
   });
@@ -145,11 +147,11 @@ completing(a, true, showCompared);
 completing(b, true, showCompared);
 
 const item = byId("item"), basket = [], nextLater = asker();
-function showChosen(called) {
+function showChosen(names) {
   byId("chosen").replaceChildren(...basket.map((name, i) => {
-    const button = make("button", `${called[i] || name} ×`);
+    const button = make("button", `${names[i] || name} ×`);
     button.type = "button";
-    button.setAttribute("aria-label", `Take ${called[i] || name} out of the basket`);
+    button.setAttribute("aria-label", `Take ${names[i] || name} out of the basket`);
     button.addEventListener("click", () => { basket.splice(i, 1); showNext(); item.focus(); });
     return button;
   }));
@@ -157,7 +159,7 @@ function showChosen(called) {
 function showNext() {
   showChosen([]);
   nextLater(async () => (basket.length ? ask("next", { items: basket.join("\n") }) : null), (found) => {
-    if (found && found.items) showChosen(found.items.map(shown));
+    if (found && found.items) showChosen(found.items.map(called));
     showColumns(byId("next-answer"), found, add);
   });
 }
@@ -167,6 +169,16 @@ function add(name) {
   showNext();
 }
 completing(item, true, () => {}, add);
+
+const user = byId("user"), userLater = asker();
+function showUser(name) {
+  userLater(() => ask("user", { q: name }), (found) => {
+    const more = found.items?.length > 8 ? ` and ${found.items.length - 8} more` : "";
+    byId("has").textContent = found.items?.length ? `Has ${found.items.slice(0, 8).map(called).join(", ")}${more}.` : "";
+    showColumns(byId("user-answer"), found, add);
+  });
+}
+completing(user, true, () => {}, showUser, "users");
 
 let map = null, mapOf = 0;
 function markMap() {
@@ -215,6 +227,9 @@ ask("about", {}).then((about) => {
   for (const [input, which] of [[a, "first"], [b, "second"]]) Object.assign(input, { placeholder: `${which} ${noun}`, ariaLabel: `${which} ${noun}` });
   if (noun !== "word") near.placeholder = `${noun}   or   ${noun} - ${noun} + ${noun}`;
   byId("basket").hidden = !about.next;
+  byId("users").hidden = !about.users;
+  if (about.users) byId("near-label").textContent = "People who liked this also liked";
+  if (about.subjects[0].next) item.focus();
   if (about.map) offerMaps(about.subjects);
 });
-near.focus();
+near.focus({ preventScroll: true });

@@ -10,14 +10,14 @@ GROUPS = (*COLOURS[:6], "#888888", "#7A4B2A")  # of points on a map, on light an
 
 
 @dataclass(frozen=True)
-class Colour:
-    """label : str, what it means; values : ndarray, float32, or uint8, (n,), numbers of groups
-    groups : list of str, what they are called, or None
+class Looks:
+    """How points of a map look. groups : uint8 (n,), numbers of groups, by colour; called : list of str, the groups
+    sizes : float32 (n,), diameters in pixels
     """
 
-    label: str
-    values: np.ndarray
-    groups: list | None = None
+    groups: np.ndarray
+    called: list
+    sizes: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Series:
 class Chart:
     """key : str, its name among files; x, y : str, labels of the axes with units
     kind : {"lines", "points", "bars", "dots", "map"}; bars and dots have names as x, and dots lie on their side
-    level : float or None, of y, to compare with; colours : list of Colour, of the points of a map; the first is shown
+    level : float or None, of y, to compare with; looks : Looks of the points of a map
     """
 
     key: str
@@ -53,7 +53,7 @@ class Chart:
     log_x: bool = False
     log_y: bool = False
     level: float | None = None
-    colours: list = field(default_factory=list)
+    looks: Looks | None = None
 
     @property
     def whole_x(self):

@@ -35,7 +35,7 @@ def figure_json(chart):
 
 
 def figure_of(chart):
-    """Return a chart as a plotly.graph_objects.Figure; further colours of a map are in its ``layout.meta``."""
+    """Return a chart as a plotly.graph_objects.Figure."""
     objects = require("plotly.graph_objects", *_EXTRA)
     figure, named = objects.Figure(), len(chart.series) > 1
     for number, series in enumerate(chart.series):
@@ -74,8 +74,6 @@ def figure_of(chart):
             figure.add_vline(chart.level, line={"color": "#888", "width": 1})
     if chart.whole_x:
         figure.update_xaxes(dtick=1)
-    if chart.kind == "map":
-        figure.update_layout(meta={"markers": [_marker(chart, colour) for colour in chart.colours[1:]]})
     return figure
 
 
@@ -149,25 +147,18 @@ def _map(objects, chart, series, number):
         y=np.asarray(series.y, np.float32),
         text=_texts(series),
         mode="markers",
-        marker=_marker(chart, chart.colours[0]),
+        marker=_marker(chart.looks),
         hovertemplate="%{text}<extra></extra>",
     )
 
 
-def _marker(chart, colour):
-    """Return how points are drawn (dict) in a `Colour`: on a scale, or each group in its own."""
-    bar = {
-        "title": {"text": escape(colour.label), "side": "right" if colour.groups is None else "top"},
-        "thickness": 12,
-    }
-    look = {"color": colour.values, "size": 4 if len(colour.values) > 5000 else 6, "opacity": 0.7, "colorbar": bar}
-    if colour.groups is None:
-        ends = {"cmin": float(colour.values.min()), "cmax": float(colour.values.max())}  # of all, whichever are drawn
-        return look | {"colorscale": "Cividis"} | ends
-    n = len(colour.groups)
+def _marker(looks):
+    """Return how points are drawn (dict): each group in its own colour."""
+    n = len(looks.called)
     steps = [[edge / n, GROUPS[number % len(GROUPS)]] for number in range(n) for edge in (number, number + 1)]
-    bar |= {"tickvals": list(range(n)), "ticktext": [escape(name) for name in colour.groups]}
-    return look | {"colorscale": steps, "cmin": -0.5, "cmax": n - 0.5}
+    bar = {"thickness": 12, "tickvals": list(range(n)), "ticktext": [escape(name) for name in looks.called]}
+    colours = {"color": looks.groups, "colorscale": steps, "cmin": -0.5, "cmax": n - 0.5, "colorbar": bar}
+    return colours | {"size": looks.sizes, "opacity": 0.6, "line": {"width": 0}}
 
 
 _TRACES = {"lines": _lines, "points": _points, "bars": _bars, "dots": _dots, "map": _map}

@@ -1,5 +1,5 @@
 "use strict";
-// Charts on a page, of figures as `figure_json` writes them; a map can be searched, coloured otherwise, marked and clicked.
+// Charts on a page, of figures as `figure_json` writes them; a map has labels, and can be searched, marked and clicked.
 // What points are called is escaped within figures, as Plotly takes some tags for its own.
 const SIGNS = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'" };
 const ESCAPES = Object.fromEntries(Object.entries(SIGNS).map(([escape, sign]) => [sign, escape]));
@@ -34,26 +34,29 @@ function labelled(text, element) {
 }
 
 const POINTS = 75_000;  // drawn at a time
+const CELL = [112, 56];  // pixels: a region whose most frequent word has its label
 
 // A map, drawn on the `.plot` of a box. `clicked` is called with the number of a point.
 // Of more points than can be drawn fluently, the first in view are: rows are sorted by frequency, so zooming in shows rarer ones.
 class PointMap {
   static async of(box, figure, clicked) {
-    const map = new PointMap(), { data: [trace], layout } = figure;
-    Object.assign(map, { box, at: [numbers(trace.x), numbers(trace.y)], texts: trace.text, words: trace.text.map(asText) });
-    map.controls = box.insertBefore(document.createElement("div"), box.querySelector(".plot"));
-    map.controls.className = "controls";
-    map.markers = [trace.marker, ...layout.meta.markers];
-    map.marker = map.markers[0];
-    const wide = box.clientWidth > 640;  // on a phone the points need the room
-    for (const marker of map.markers) Object.assign(marker, { color: numbers(marker.color), showscale: wide });
+    const map = new PointMap(), { data: [trace], layout } = figure, { marker } = trace;
+    Object.assign(map, { box, marker, at: [numbers(trace.x), numbers(trace.y)], texts: trace.text, words: trace.text.map(asText), marks: [] });
+    const above = (name) => { const made = document.createElement("div"); made.className = name; return box.insertBefore(made, box.querySelector(".plot")); };
+    map.controls = above("controls");
+    map.addLegend(above("clusters"));
+    Object.assign(marker, { color: numbers(marker.color), size: numbers(marker.size), showscale: false });
+    const axis = { showticklabels: false, showgrid: false, title: "" };  // places mean nothing: only what is near what
+    for (const one of [layout.xaxis, layout.yaxis]) Object.assign(one, axis);
+    layout.margin = { l: 4, r: 4, b: 4, t: layout.title.text ? 32 : 4 };
+    if (layout.height && box.clientWidth < 500) layout.height = 480;
     map.full = map.at.map(rangeOf);
     [layout.xaxis.range, layout.yaxis.range] = map.full.map((range) => [...range]);
     map.choose(map.full);
     for (const [name, [value]] of Object.entries(map.points())) trace[name] = value;
     map.plot = await drawFigure(box.querySelector(".plot"), figure);
-    if (map.markers.length > 1) map.addColours();
-    if (map.words.length > POINTS) map.addCount();
+    map.followView();
+    await map.label();
     if (clicked) map.plot.on("plotly_click", ({ points: [point] }) => clicked(map.rows[point.pointNumber]));
     return map;
   }
@@ -69,35 +72,57 @@ class PointMap {
   // What Plotly draws of the chosen rows, as `restyle` takes it.
   points() {
     const { rows, at: [x, y], marker } = this, of = (values) => [rows.map((row) => values[row])];
-    return { x: of(x), y: of(y), text: of(this.texts), marker: [{ ...marker, color: of(marker.color)[0] }] };
+    return { x: of(x), y: of(y), text: of(this.texts), marker: [{ ...marker, color: of(marker.color)[0], size: of(marker.size)[0] }] };
   }
 
-  redraw() {
-    return Plotly.restyle(this.plot, this.points(), [0]);
+  // Write what is marked and, where that leaves room, the most frequent word of each region in view.
+  label() {
+    const { xaxis, yaxis } = this.plot._fullLayout, [x, y] = this.at, seen = new Set(), marked = new Set(this.marks.map(({ row }) => row)), found = [];
+    const half = (row) => 3.4 * Math.min(this.words[row].length, 18) + 3;
+    const boxes = this.marks.map(({ row, ay }) => [xaxis.d2p(x[row]), yaxis.d2p(y[row]) + ay, half(row)]);
+    for (const row of this.rows) {
+      const across = xaxis.d2p(x[row]), down = yaxis.d2p(y[row]), wide = half(row);
+      if (marked.has(row) || across < wide || down < 8 || across > xaxis._length - wide || down > yaxis._length - 8) continue;
+      const cell = `${Math.floor(across / CELL[0])} ${Math.floor(down / CELL[1])}`;
+      if (seen.has(cell) || boxes.some(([a, d, h]) => Math.abs(d - down) < 18 && Math.abs(a - across) < h + wide)) continue;
+      seen.add(cell);
+      boxes.push([across, down, wide]);
+      found.push(row);
+    }
+    const short = (row) => (this.words[row].length > 18 ? asMarkup(`${this.words[row].slice(0, 17)}…`) : this.texts[row]);
+    const paper = getComputedStyle(document.body).backgroundColor.replace(/^rgb\((.*)\)$/, "rgba($1, 0.7)");
+    const labels = found.map((row) => ({ x: x[row], y: y[row], text: short(row), showarrow: false, bgcolor: paper, borderpad: 0, font: { size: 12 } }));
+    return Plotly.relayout(this.plot, { annotations: [...this.marks, ...labels] });
   }
 
-  addColours() {
-    const select = document.createElement("select");
-    select.append(...this.markers.map((marker) => new Option(marker.colorbar.title.text)));
-    select.addEventListener("change", () => { this.marker = this.markers[select.selectedIndex]; this.redraw(); });
-    this.controls.append(labelled("Colour: ", select));
+  // Say which colour is which cluster.
+  addLegend(place) {
+    const { colorscale, colorbar: { ticktext } } = this.marker;
+    ticktext.forEach((name, i) => {
+      const entry = document.createElement("span"), dot = document.createElement("i");
+      dot.style.background = colorscale[2 * i][1];
+      entry.append(dot, asText(name));
+      place.append(entry);
+    });
   }
 
-  // Draw others when the view changes, and tell how many there are.
-  addCount() {
-    const told = document.createElement("output");
+  // Label what the view shows when it changes; of very many points draw others, and tell how many there are.
+  followView() {
+    const told = document.createElement("output"), many = this.words.length > POINTS;
     const tell = () => {
       told.textContent = this.rows.length < POINTS ? "All in view are drawn." : `${POINTS.toLocaleString("en")} of ${this.words.length.toLocaleString("en")} are drawn, the most frequent in view; zoom in for others.`;
     };
-    this.controls.append(told);
-    tell();
+    if (many) { this.controls.append(told); tell(); }
     let before = "";
-    this.plot.on("plotly_relayout", () => {
+    this.plot.on("plotly_relayout", async () => {
       const { xaxis, yaxis } = this.plot._fullLayout, ranges = [[...xaxis.range], [...yaxis.range]];
-      if (before === (before = String(ranges))) return;
-      this.choose(ranges);
-      tell();
-      this.redraw();
+      if (before === (before = `${ranges} ${xaxis._length}`)) return;
+      if (many) {
+        this.choose(ranges);
+        tell();
+        await Plotly.restyle(this.plot, this.points(), [0]);
+      }
+      await this.label();
     });
   }
 
@@ -124,8 +149,8 @@ class PointMap {
   mark(rows, asked = 1) {
     const ink = getComputedStyle(document.body).color;
     const [x, y] = this.at;
-    const annotations = rows.map((row, i) => ({
-      x: x[row], y: y[row], text: asMarkup(this.words[row]), showarrow: true, arrowhead: 0, arrowcolor: ink, ax: 0, ay: i < asked ? -30 : -16,
+    this.marks = rows.map((row, i) => ({
+      row, x: x[row], y: y[row], text: asMarkup(this.words[row]), showarrow: true, arrowhead: 0, arrowcolor: ink, ax: 0, ay: i < asked ? -30 : -16,
       bgcolor: i < asked ? "#ffe9a8" : "#ffffffd0", font: { size: i < asked ? 14 : 11, color: "#1d1d1f" }, borderpad: 1,
     }));
     const shapes = rows.map((row) => ({
@@ -138,6 +163,6 @@ class PointMap {
       const [first, last] = [Math.min(...own), Math.max(...own)], margin = Math.max(least, (last - first) / 6);
       if (rows.length) ranges[`${"xy"[axis]}axis.range`] = [first - margin, last + margin];
     });
-    return Plotly.relayout(this.plot, { annotations, shapes, ...ranges });
+    return Plotly.relayout(this.plot, { shapes, ...ranges }).then(() => this.label());
   }
 }

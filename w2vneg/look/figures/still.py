@@ -159,15 +159,15 @@ def _dots(chart, axes):
 
 
 def _map(chart, axes):
-    (series,), colour = chart.series, chart.colours[0]
-    look = {"s": 2, "c": colour.values, "alpha": 0.7, "rasterized": True}
-    if colour.groups is not None:
-        listed = require("matplotlib.colors", *_EXTRA).ListedColormap
-        n = len(colour.groups)
-        look |= {"cmap": listed([GROUPS[i % len(GROUPS)] for i in range(n)]), "vmin": -0.5, "vmax": n - 0.5}
-    bar = axes.figure.colorbar(axes.scatter(series.x, series.y, **look), ax=axes, label=plain(colour.label))
-    if colour.groups is not None:
-        bar.set_ticks(range(n), labels=[plain(name) for name in colour.groups])
+    (series,), looks = chart.series, chart.looks
+    listed = require("matplotlib.colors", *_EXTRA).ListedColormap
+    n = len(looks.called)
+    look = {"cmap": listed([GROUPS[i % len(GROUPS)] for i in range(n)]), "vmin": -0.5, "vmax": n - 0.5}
+    points = axes.scatter(
+        series.x, series.y, (looks.sizes / 3) ** 2, looks.groups, alpha=0.6, linewidths=0, rasterized=True, **look
+    )
+    bar = axes.figure.colorbar(points, ax=axes)
+    bar.set_ticks(range(n), labels=[plain(name) for name in looks.called])
 
 
 _DRAW = {"lines": _lines, "points": _points, "bars": _bars, "dots": _dots, "map": _map}

@@ -21,7 +21,7 @@ from .subjects import load_subjects
 
 @dataclass
 class Report:
-    """title : str; sections : list of charts.Section, none of them empty"""
+    """title : str; sections : list of charts.Section, the first one the verdict"""
 
     title: str
     sections: list
@@ -49,7 +49,7 @@ class Report:
         return write_figures(self.charts, folder)
 
 
-def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None):
+def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=None, test=None):
     """Look at model folders, files of vectors and folders of comparisons.
 
     Parameters
@@ -65,6 +65,8 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
         A folder in which named evaluation sets are looked for, too. Nothing is downloaded.
     titles : dict of str -> str, optional
         What items are called.
+    test : str or Path, optional
+        Held-out pairs that models of items rank, beside baselines; those that a run was evaluated by if None.
 
     Returns
     -------
@@ -84,19 +86,22 @@ def make_report(paths, readout=None, words=(), way="pca", mirror=None, titles=No
     others = [path for path in paths if path not in compared]
     subjects = load_subjects(others, readout, titles) if others else []
     if subjects:
-        found += _sections(subjects, words, way, mirror)
+        found += _sections(subjects, words, way, mirror, test)
     return Report(", ".join([*map(str, compared), *(one.name for one in subjects)]), found)
 
 
-def _sections(subjects, words, way, mirror):
+def _sections(subjects, words, way, mirror, test):
+    found = sections.measured(subjects, mirror)
     made = [
-        sections.runs(subjects),
-        sections.learning(subjects),
-        sections.similarity(subjects, mirror),
-        sections.analogies(subjects, mirror),
-        sections.neighbours(subjects, words),
+        sections.verdict(subjects, found, sections.ranked(subjects, test)),
         maps.section_of(subjects, way),
+        sections.neighbours(subjects, words),
+        sections.lists(subjects),
+        sections.similarity(subjects, found),
+        sections.analogies(subjects, found),
+        sections.learning(subjects),
         sections.shape(subjects),
         sections.draws(subjects),
+        sections.runs(subjects),
     ]
-    return [section for section in made if section]
+    return [made[0], *filter(None, made[1:])]

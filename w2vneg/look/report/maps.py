@@ -1,17 +1,18 @@
-"""Maps: all vectors in two dimensions, coloured by frequency or by cluster."""
+"""Maps: all vectors in two dimensions, coloured by cluster, large where they are frequent."""
 
 import warnings
 
 import numpy as np
 
 from ...ground.errors import ConfigError, did_you_mean, require
-from ..figures.charts import GROUPS, Chart, Colour, Section, Series
+from ..figures.charts import GROUPS, Chart, Looks, Section, Series
 from .geometry import principal_axes
 
 MAPS = ("pca", "umap", "none")
 _SAMPLE = 20_000  # rows that centres of clusters are found on
 _ROUNDS = 15
-_FREQUENT = 20_000  # words that clusters are named by
+_FREQUENT = 4, 20_000  # clusters are named by words of the first quarter, and by so many at most
+_SMALL, _LARGE = 3.0, 14.0  # pixels, of the rarest and the most frequent
 _TEXTS = {
     "pca": "The two principal axes of the vectors at length one; what is near on them need not be near on others.",
     "umap": "UMAP of the cosines. Near points are near; distances between groups mean little.",
@@ -50,13 +51,9 @@ def map_of(vectors, way="pca", title="", names=None, number=0):
         Of the vectors among several.
     """
     names = list(vectors.words) if names is None else names
-    at, counts = places(vectors, way), vectors.counts
-    if counts is None:
-        frequency = Colour("place in the file, −log10", -np.log10(np.arange(1, len(names) + 1, dtype=np.float32)))
-    else:
-        frequency = Colour("count, log10", np.log10(np.maximum(counts, 1)).astype(np.float32))
-    series, axes = [Series(title, at[:, 0], at[:, 1], names, like=number)], (f"{way.upper()} 1", f"{way.upper()} 2")
-    return Chart(f"map-{number + 1}", title, *axes, series, "map", colours=[frequency, cluster_colour(vectors, names)])
+    at, axes = places(vectors, way), (f"{way.upper()} 1", f"{way.upper()} 2")
+    series = [Series(title, at[:, 0], at[:, 1], names, like=number)]
+    return Chart(f"map-{number + 1}", title, *axes, series, "map", looks=looks_of(vectors, names))
 
 
 def places(vectors, way="pca", seed=1):
@@ -86,20 +83,26 @@ def places(vectors, way="pca", seed=1):
     return maker.fit_transform(vectors.unit).astype(np.float32)
 
 
-def cluster_colour(vectors, names):
-    """Return clusters as a `Colour`, each called by three of its frequent words that are nearest its centre."""
+def looks_of(vectors, names):
+    """Return `Looks`: clusters, each called by three of its frequent words that are nearest its centre, and sizes by
+    the logarithm of the count, or of the place in a file.
+    """
     numbers, centres = clusters(vectors)
-    first, called = numbers[:_FREQUENT], []
+    share, most = _FREQUENT
+    first, called = numbers[: min(len(names) // share, most)], []
     for number, centre in enumerate(centres):
         own = np.flatnonzero(first == number)
         own = own if len(own) else np.flatnonzero(numbers == number)
         nearest = own[np.argsort(-(vectors.unit[own] @ centre), kind="stable")[:3]]
-        called.append(", ".join(_short(names[row]) for row in nearest.tolist()))
-    return Colour("cluster", numbers, called)
+        called.append(" · ".join(_short(names[row]) for row in nearest.tolist()))
+    counts = 1 / np.arange(1, len(names) + 1) if vectors.counts is None else np.maximum(vectors.counts, 1)
+    heights = np.log(counts) - np.log(counts).min()
+    sizes = _SMALL + (_LARGE - _SMALL) * heights / max(heights.max(), 1e-9)
+    return Looks(numbers, called, sizes.astype(np.float32))
 
 
 def _short(name):
-    return name if len(name) <= 14 else f"{name[:13]}…"
+    return name if len(name) <= 20 else f"{name[:19]}…"
 
 
 def clusters(vectors, seed=1):

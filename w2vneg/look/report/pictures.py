@@ -1,10 +1,8 @@
 """Pictures for notebooks, of the charts that reports are made of."""
 
-import dataclasses
-
 import numpy as np
 
-from ...ground.errors import ConfigError, did_you_mean
+from ...ground.errors import ConfigError
 from ..figures.charts import Chart, Series
 from ..figures.interactive import figure_of
 from ..figures.still import draw, drawn
@@ -12,20 +10,14 @@ from .maps import check_way, map_of
 from .sections import draws, learning
 from .subjects import Subject
 
-_COLOURS = ("frequency", "cluster")
 
-
-def map_figure(vectors, way="pca", colour="frequency", titles=None):
+def map_figure(vectors, way="pca", titles=None):
     """Return a map of all vectors as a Plotly figure; see `Vectors.map`."""
     check_way(way)
     if way == "none":
         raise ConfigError("a map is drawn by pca or umap, not 'none'")
-    if colour not in _COLOURS:
-        known = " or ".join(_COLOURS)
-        raise ConfigError(f"points are coloured by {known}, not {colour!r}{did_you_mean(colour, _COLOURS)}")
     names = [(titles or {}).get(word, word) for word in vectors.words]
-    chart = map_of(vectors, way, f"{len(vectors):,} vectors", names)
-    return figure_of(dataclasses.replace(chart, colours=[chart.colours[_COLOURS.index(colour)]]))
+    return figure_of(map_of(vectors, way, f"{len(vectors):,} vectors", names))
 
 
 def neighbours_figure(vectors, word, k=10):

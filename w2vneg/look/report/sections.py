@@ -1,18 +1,24 @@
 """What is reported of runs and vectors: each function makes one section, empty where there is nothing to report."""
 
+from pathlib import Path
+
 import numpy as np
 
 from ...ground.errors import W2vnegError
-from ...vectors.evaluation import evaluate_analogy, evaluate_similarity
+from ...vectors.evaluation import METRICS, evaluate_analogy, evaluate_similarity
+from ...vectors.evaluation.baselines import MODEL, POPULARITY, evaluate_with_baselines
 from ..figures.charts import Chart, Section, Series, Table
 from . import geometry
 from .intervals import paired_difference, wilson
 from .subjects import ANALOGY, SIMILARITY, sets_at_hand
 
+FEWEST = 50  # pairs or questions: of fewer a figure says next to nothing
+_OF_LISTS = ("ndcg", "recall", "list_precision", "map", "coverage")
 _OUTLIERS = 10
 _DOTS = 5000  # points of a chart that shows a trend
 _WORDS = 8  # whose neighbours are shown unless some are asked for
 _NEIGHBOURS = 8
+_USERS, _HAVE = 3, 5  # whose lists are shown, and how many of the items they have are named
 _DIAGNOSES = {  # figure -> label of its axis
     "total_variation": "total variation of draws from their target",
     "effective_size": "effective number of negatives",
@@ -21,6 +27,115 @@ _DIAGNOSES = {  # figure -> label of its axis
     "relative_error": "relative error of the expected gradient",
     "noise": "noise of one gradient, relative",
 }
+
+
+def measured(subjects, mirror=None):
+    """Return what the evaluation sets on this machine find of vectors of words.
+
+    Returns
+    -------
+    dict of EvaluationSet -> list of SimilarityResult or AnalogyResult, one for each of the subjects; None where the
+    vectors know too little of the set. Sets of which all know too little are left out.
+    """
+    found = {}
+    for evaluate, names in ((evaluate_similarity, SIMILARITY), (evaluate_analogy, ANALOGY)):
+        for one_set in sets_at_hand(names, mirror):
+            results = [_measured(evaluate, one, one_set) for one in subjects]
+            if any(results):
+                found[one_set] = results
+    return found
+
+
+def _measured(evaluate, subject, one_set):
+    tags = {} if evaluate is evaluate_analogy else {"tags": one_set.tags}
+    try:
+        result = evaluate(subject.vectors, one_set.path, **tags) if subject.of_words else None
+    except W2vnegError:
+        return None
+    scored = 0 if result is None else _overall(result).scored
+    return result if scored >= FEWEST else None
+
+
+def _overall(result):
+    return getattr(result, "overall", result)
+
+
+def verdict(subjects, found, ranked):
+    """How good, against what: a line for each of the vectors, and what knows nothing; or lists beside baselines."""
+    section = Section("How good", "")
+    of_words = [number for number, one in enumerate(subjects) if one.of_words]
+    if found:
+        section.text = (
+            "Correlation of cosines with people's scores, and per cent of analogies right, with 95 % intervals and how "
+            "much of a set is known. "
+            f"Sets of which fewer than {FEWEST} pairs are known are left out."
+        )
+        rows = [["trained in", *(_trained_in(subjects[n]) for n in of_words), "–"]]
+        for one_set, results in found.items():
+            name, nothing = (f"{one_set.name} analogies", "0 %") if one_set.name in ANALOGY else (one_set.name, "0")
+            rows.append([name, *(_in_short(results[n]) for n in of_words), nothing])
+        head = ["", *(subjects[n].name for n in of_words), "knowing nothing"]
+        section.tables.append(Table("", head, rows))
+    elif of_words:
+        section.text = (
+            f"No evaluation set of this machine has {FEWEST} pairs of known words: the neighbours below have to "
+            "convince. 'w2vneg data fetch' brings sets."
+        )
+    for one in subjects:
+        if one.name in ranked:
+            section.tables.append(_beside_baselines(one.name, ranked[one.name]))
+            section.text += f" {_against_popularity(one.name, ranked[one.name])}"
+        elif one.recommends:
+            section.text += (
+                f" How good the lists of {one.name} are is told by pairs held out: --test FILE, docs/splits.md."
+            )
+    return section
+
+
+def ranked(subjects, test=None):
+    """Return how models of items rank held-out pairs, beside baselines: dict of name -> RankingEvaluation.
+
+    test : path, optional; those by which a run was evaluated as it trained, if None and still there
+    """
+    found = {}
+    for one in subjects:
+        settings = one.model.best.settings if one.recommends and one.model.best is not None else {}
+        path = test or settings.get("files", {}).get("valid")
+        if not one.recommends or path is None or not (test or Path(path).is_file()):
+            continue
+        left_out = None if test else settings["files"].get("known")
+        found[one.name] = evaluate_with_baselines(one.model, path, exclude_known=left_out, ks=(10,), bootstrap=0)
+    return found
+
+
+def _beside_baselines(name, evaluation):
+    results = [result.by_name() for result in evaluation.results.values()]
+    head = ["lists of 10", *(name if called == MODEL else called for called in evaluation.results)]
+    rows = [[METRICS[n].title.format(k=10), *(f"{one[f'{n}@10']:.4f}" for one in results)] for n in _OF_LISTS]
+    return Table("", head, rows)
+
+
+def _against_popularity(name, evaluation):
+    own, popular = (evaluation.results[each].by_name()["ndcg@10"] for each in (MODEL, POPULARITY))
+    pairs = ", ".join(Path(file).name for file in evaluation.test.files)
+    how = "better" if own > popular else "NOT better"
+    return f"Lists of {name} are {how} than the most popular items, by NDCG on held-out pairs, {pairs}."
+
+
+def _trained_in(subject):
+    epochs = subject.told("EpochDone")
+    return f"{_spent(epochs)[1].sum():.1f} s" if epochs else "–"
+
+
+def _in_short(result):
+    if result is None:
+        return "–"
+    overall = _overall(result)
+    if overall is result:
+        found = "{:.2f} ({:.2f} … {:.2f})".format(result.spearman, *result.spearman_interval)
+    else:
+        found = "{:.1f} % ({:.1f} … {:.1f})".format(*_right(overall))
+    return f"{found}, {overall.scored}/{overall.total}"
 
 
 def runs(subjects):
@@ -44,7 +159,7 @@ def runs(subjects):
 
 def _facts(subject):
     facts = {
-        "file or folder": subject.path,
+        "file or folder": Path(subject.path).name,
         "vectors": f"{len(subject.vectors):,} {subject.vectors.noun}s",
         "dimensions": f"{subject.vectors.dim}",
     }
@@ -53,7 +168,9 @@ def _facts(subject):
         return facts
     read, told = model.origin.input, model.config.as_dict()
     facts["objective"] = f"{told['loss']}, sampler {told['sampler']}, {told['negatives']} negatives"
-    facts["data"] = ", ".join(map(str, read.get("files") or read.get("names") or [read.get("kind", "in memory")]))
+    facts["data"] = ", ".join(
+        Path(str(file)).name for file in read.get("files") or read.get("names") or [read.get("kind", "in memory")]
+    )
     facts["tokens or pairs of the data"] = f"{model.origin.n_tokens:,}"
     epochs = subject.told("EpochDone")
     ended = ", interrupted" if model.history and model.history[-1].get("event") == "Interrupted" else ""
@@ -85,7 +202,8 @@ def learning(subjects):
             rate.append(Series(one.name, epoch, tokens / seconds / 1e6, like=number))
         for record in one.told("Validated"):
             held.setdefault(record["metric"], {}).setdefault(number, []).append((record["epoch"], record["value"]))
-    plans = [("loss", "Loss", "mean loss of a pair, nats", loss), ("alpha", "Learning rate", "alpha", alpha)]
+    plans = [("loss", "Loss", "mean loss of a pair, nats", loss)]
+    plans += [("alpha", "Learning rate", "alpha", alpha)] * _changes(alpha)
     plans += [("speed", "Speed", "million tokens or pairs of data a second", rate)]
     section.charts += [Chart(key, title, "epoch", y, series) for key, title, y, series in plans if series]
     for metric, runs_of in held.items():
@@ -94,6 +212,11 @@ def learning(subjects):
         ]
         section.charts.append(Chart(f"held-out-{metric}", "Held-out pairs", "epoch", metric, series))
     return section
+
+
+def _changes(series):
+    """Tell whether there is something to draw: what stays the same all the time is none, of one epoch it is."""
+    return any(len(one.y) == 1 or np.ptp(one.y) > 0 for one in series)
 
 
 def _through(subject, number, points):
@@ -122,41 +245,33 @@ def draws(subjects):
             points = [(r["epoch"], r[figure]) for r in one.told("Diagnosis") if r.get(figure) is not None]
             if points:
                 series.append(_through(one, number, points))
-        if series:
+        if _changes(series):
             section.charts.append(Chart(f"draws-{figure}", label.capitalize(), "epoch", label, series))
     return section
 
 
-def similarity(subjects, mirror=None):
-    """Cosines against what people said of pairs of words, on the sets that are on this machine."""
+def similarity(subjects, found):
+    """Cosines against what people said of pairs of words. found : as `measured` returns it"""
     from ...vectors.evaluation.similarity import scored_pairs
 
-    section = Section("Similarity", "Spearman's correlation with its 95 % interval, and the pairs that were scored.")
-    rows, outliers, differences = [], [], []
-    for one_set in sets_at_hand(SIMILARITY, mirror):
-        cells, scored = [], {}
-        for number, one in enumerate(subjects):
-            try:
-                result = evaluate_similarity(one.vectors, one_set.path, tags=one_set.tags)
-            except W2vnegError:
-                cells.append("–")
-                continue
-            low, high = result.spearman_interval
-            cells.append(f"{result.spearman:.3f} ({low:.3f} … {high:.3f}), {result.scored}/{result.total}")
-            scored[number] = scored_pairs(one.vectors, one_set.path, one_set.tags)
-            outliers += _outliers(one_set.name, one.name, scored[number])
-        if scored:
-            rows.append([one_set.name, *cells])
-            series = [_dots(subjects[number], number, found) for number, found in scored.items()]
-            chart = Chart(f"similarity-{one_set.name}", one_set.name, "people's score", "cosine", series, "points")
-            section.charts.append(chart)
-            others = [_difference(scored.get(0), scored.get(number)) for number in range(1, len(subjects))]
-            differences.append([one_set.name, *others])
-    if rows:
-        section.tables.append(Table("", ["set", *(one.name for one in subjects)], rows))
-        if len(subjects) > 1:
-            head = ["set", *(one.name for one in subjects[1:])]
-            section.tables.append(Table(f"Above {subjects[0].name}, on the same pairs", head, differences))
+    section = Section("Similarity", "Each pair of a set as people score it, and by cosine.")
+    outliers, differences = [], []
+    for one_set, results in found.items():
+        if one_set.name in ANALOGY:
+            continue
+        known = [number for number, result in enumerate(results) if result is not None]
+        scored = {n: scored_pairs(subjects[n].vectors, one_set.path, one_set.tags) for n in known}
+        for number, pairs in scored.items():
+            outliers += _outliers(one_set.name, subjects[number].name, pairs)
+        series = [_dots(subjects[number], number, pairs) for number, pairs in scored.items()]
+        chart = Chart(f"similarity-{one_set.name}", one_set.name, "people's score", "cosine", series, "points")
+        section.charts.append(chart)
+        others = [_difference(scored.get(0), scored.get(number)) for number in range(1, len(subjects))]
+        differences.append([one_set.name, *others])
+    if differences and len(subjects) > 1:
+        head = ["set", *(one.name for one in subjects[1:])]
+        section.tables.append(Table(f"Above {subjects[0].name}, on the same pairs", head, differences))
+    if outliers:
         head = ["set", "vectors", "pair", "people's rank", "rank by cosine"]
         section.tables.append(Table("Furthest apart, by rank from the most similar", head, outliers, folded=True))
     return section
@@ -188,27 +303,26 @@ def _outliers(name, subject, found):
     return [[name, subject, " – ".join(found.words[i]), f"{people[i]:.0f}", f"{ours[i]:.0f}"] for i in worst.tolist()]
 
 
-def analogies(subjects, mirror=None):
+def analogies(subjects, found):
     """Shares of analogy questions answered rightly, by category, with Wilson's 95 % intervals."""
     section = Section("Analogies", "Per cent right at the first answer (3CosAdd); bars show 95 % intervals.")
-    for one_set in sets_at_hand(ANALOGY, mirror):
+    for one_set, results in found.items():
+        if one_set.name not in ANALOGY:
+            continue
         series, totals = [], []
-        for number, one in enumerate(subjects):
-            try:
-                result = evaluate_analogy(one.vectors, one_set.path)
-            except W2vnegError:
+        for number, (one, result) in enumerate(zip(subjects, results, strict=True)):
+            if result is None:
                 continue
             scores = [score for score in result.sections if score.precision is not None]
             share, low, high = np.array([_right(score) for score in scores]).T
             series.append(Series(one.name, [score.name for score in scores], share, None, low, high, like=number))
-            for score in (result.semantic, result.syntactic, result.overall):
+            for score in (result.semantic, result.syntactic):
                 if score is not None and score.precision is not None:
                     shown = "{:.1f} ({:.1f} … {:.1f})".format(*_right(score))
                     totals.append([one.name, score.name, shown, f"{score.scored}/{score.total}"])
-        if series:
-            label = "questions answered rightly, %"
-            section.tables.append(Table(one_set.name, ["vectors", "part", "% right", "questions"], totals))
-            section.charts.append(Chart(f"analogies-{one_set.name}", one_set.name, "", label, series, "bars"))
+        label = "questions answered rightly, %"
+        section.tables.append(Table(one_set.name, ["vectors", "part", "% right", "questions"], totals))
+        section.charts.append(Chart(f"analogies-{one_set.name}", one_set.name, "", label, series, "bars"))
     return section
 
 
@@ -220,7 +334,8 @@ def _right(score):
 
 def neighbours(subjects, words=()):
     """The nearest of some words, in columns."""
-    section = Section("Neighbours", "The nearest by cosine.")
+    items = all(one.has_users for one in subjects)
+    section = Section("People who liked this also liked" if items else "Neighbours", "The nearest by cosine.")
     for word in words or chosen_words(subjects):
         columns = [_nearest(one, word) for one in subjects]
         if any(columns) or words:
@@ -236,6 +351,29 @@ def _nearest(subject, word):
     except W2vnegError:
         return []
     return [f"{subject.title(other)}  {cosine:.3f}" for other, cosine in found]
+
+
+def lists(subjects):
+    """What some users have, what they get, and why."""
+    section = Section("Lists of users", "Scores are dot products; behind them the items had that are nearest.")
+    for one in (one for one in subjects if one.has_users and one.model.known is not None):
+        sizes = np.diff(one.model.known.indptr)
+        some = np.flatnonzero(sizes >= min(_HAVE, sizes.max()))
+        for row in some[np.linspace(0, len(some) - 1, _USERS).astype(int)].tolist():
+            user = one.model.vocab.words[row]
+            try:
+                found, has = one.list_of(user, _NEIGHBOURS)
+            except W2vnegError:
+                continue
+            had = ", ".join(one.title(one.model.vocab_out.words[item]) for item in has[:_HAVE].tolist())
+            more = f" and {len(has) - _HAVE} more" if len(has) > _HAVE else ""
+            title = f"{one.name}: user {user}, who has {had}{more}"
+            rows = [
+                [one.title(word), f"{score:.2f}", ", ".join(f"{one.title(own)} {near:.2f}" for own, near in why)]
+                for word, score, why in found
+            ]
+            section.tables.append(Table(title, ["gets", "score", "near to"], rows))
+    return section
 
 
 def chosen_words(subjects):

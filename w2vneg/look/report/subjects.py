@@ -6,13 +6,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ...data import catalog
+from ...data.readers.names import as_word
 from ...ground.errors import ConfigError, W2vnegError
 from ...ground.files.bounded import read_json
-from ...vectors import Vectors
+from ...vectors import Vectors, top_rows
+from ...vectors.evaluation import scores_of
+from ...vectors.evaluation.folding import user_vector
+from ...vectors.evaluation.recommend import ids_of
 
 SIMILARITY = ("ws353", "simlex999", "rw", "men", "mturk287")
 ANALOGY = ("google",)
+_REASONS = 3
 _HERE = {"data folder", "cache", "gensim", "mirror"}  # what `where` says of a set that needs no download
 
 
@@ -40,9 +47,61 @@ class Subject:
         found = [record for record in self.history if record.get("event") == event]
         return [found[-1]] if event == "BestRestored" and found else list(_latest(found).values())
 
+    @property
+    def of_words(self):
+        """Whether they may be words; a file of vectors does not say."""
+        return self.model is None or self.model.config.traversal.of_words
+
+    @property
+    def recommends(self):
+        """Whether it is of items, or of users and items, that lists are made of."""
+        return self.model is not None and self.model.config.traversal.recommends
+
+    @property
+    def has_users(self):
+        """Whether it is of users and items; its vectors are those of items."""
+        return self.recommends and self.model.vocab_out is not self.model.vocab
+
+    def list_of(self, user, k):
+        """Return the list of a user that the model knows, as `list_for` does, and the rows of the items had."""
+        model = self.model
+        (row,) = ids_of(model, [user])
+        has = np.empty(0, np.int64) if model.known is None else model.known[row].indices.astype(np.int64)
+        return self._list(scores_of(model)(np.array([row]))[0], has, k, self._cosines), has
+
+    def list_for(self, items, k):
+        """Return what comes next after items, or for a new user who has them.
+
+        Returns
+        -------
+        list of (word, score, reasons), the best first; reasons are a few (item, number), the strongest first: what each
+        item adds to the score or, of users and items, the cosine with it
+        """
+        model = self.model
+        if self.has_users:
+            x = user_vector(model, items)
+            has = model.vocab_out.words.find_all([as_word(item, model.config.lowercase) for item in items])
+            return self._list(model.vectors_out @ x, has.astype(np.int64), k, self._cosines)
+        has = ids_of(model, items)
+        each = scores_of(model)(has).astype(np.float64) / len(has)
+        return self._list(each.sum(axis=0), has, k, lambda rows, has: each[:, rows].T)
+
+    def _cosines(self, rows, has):
+        return self.vectors.unit[rows] @ self.vectors.unit[has].T
+
+    def _list(self, scores, has, k, reasons):
+        scores, words = np.array(scores, np.float64), self.model.vocab_out.words
+        scores[has] = -np.inf
+        rows = top_rows(scores, min(k, int(np.isfinite(scores).sum())))
+        found = []
+        for row, parts in zip(rows.tolist(), reasons(rows, has).tolist(), strict=True):
+            best = sorted(range(len(has)), key=lambda i, parts=parts: -parts[i])[:_REASONS]
+            found.append((words[row], float(scores[row]), [(words[has[i]], parts[i]) for i in best]))
+        return found
+
     @cached_property
     def own_titles(self):
-        """What the words of the vectors are called: titles are of items, and vectors may be those of users."""
+        """What the words of the vectors are called: titles are of items, and a read-out may be of users."""
         model = self.model
         return self.titles if model is None or self.vectors.words == model.vocab_out.words else {}
 
@@ -74,8 +133,10 @@ def load_subjects(paths, readout=None, titles=None, any_spelling=False):
         if (folder / "config.json").is_file():
             model = Model.load(folder)
             versions = read_json(folder / "versions.json", "missing") if (folder / "versions.json").is_file() else {}
-        vectors = _vectors(path, readout if model is not None else None, any_spelling)
-        subjects.append(Subject(name, str(path), vectors, model, versions, dict(titles or {})))
+        subject = Subject(name, str(path), None, model, versions, dict(titles or {}))
+        own = ("out" if subject.has_users else None) if readout is None or model is None else readout
+        subject.vectors = _vectors(path, own, any_spelling)
+        subjects.append(subject)
     return subjects
 
 
