@@ -9,7 +9,7 @@ from .inputs import refuse_overwriting
 from .options import mirror_option, option, quiet_option
 from .progress import byte_progress, noter
 
-_READING = ("tokenizer", "strip", "numbers")
+_READING = ("tokenizer", "strip", "numbers", "text_col", "delimiter", "quoting", "bad_rows")
 _OPTIONS = options_of(Corpus)
 
 
@@ -17,7 +17,7 @@ def _reading_options(command):
     for name in reversed(_READING):
         item = _OPTIONS[name].metadata
         kind = click.Choice(item["choices"]) if item["choices"] else str
-        command = option(f"--{name}", type=kind, metavar=item["metavar"], help=item["help"])(command)
+        command = option(f"--{name.replace('_', '-')}", type=kind, metavar=item["metavar"], help=item["help"])(command)
     return command
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..ground.errors import ConfigError
@@ -43,6 +44,12 @@ def _tables(kind, data):
     frame = one if isinstance(one, InMemoryTable) else InMemoryTable.of(data)
     if frame is None:
         return None
+    if kind == "corpus" and (isinstance(data, list | tuple) and one is not frame):
+        raise ConfigError(
+            "lists of words are given to fit as they are; an input of corpus is files or a column of texts"
+        )
+    if kind != "corpus" and len(frame.columns) < 2:
+        raise ConfigError(f"{frame.name}: a table of pairs has two columns or more, and this has {len(frame.columns)}")
     if not SOURCES[kind].tables:
         known = ", ".join(name for name in SOURCES if SOURCES[name].tables)
         raise ConfigError(f"an input of {kind} names files; a table in memory is one of {known}")
@@ -59,9 +66,10 @@ class Input:
         A source of `data.sources.SOURCES`: "corpus" for text, "pairs", "cooccurrence", "baskets", "ratings",
         "edges" for a graph.
     files : path or list of paths, or a table
-        As for `data.readers.sources.find_files`. Of pairs, ratings, cooccurrence and edges it may be a table in memory:
-        a pandas or polars DataFrame, a pyarrow table, a scipy.sparse matrix, a NumPy array or a list of rows. It is
-        read as the same table in a file would be; columns without names have numbers, from 1 on.
+        As for `data.readers.sources.find_files`. It may be a table in memory, but for baskets: a pandas or polars
+        DataFrame, a pyarrow table, a scipy.sparse matrix, a NumPy array or a list of rows. It is read as the same table
+        in a file would be; columns without names have numbers, from 1 on. Text is a DataFrame with a `text_col`, or a
+        Series.
     **options
         Those of the source, such as delimiter, header, user_col, item_col, rating_col, min_rating, time_col,
         rectangular. They are attributes of an input; None, () or False if they were left out.
@@ -97,6 +105,7 @@ class Input:
         of_text = [name for name in ("delimiter", "header", "quoting") if self.in_memory and name in self.options]
         if of_text:
             raise ConfigError(f"{of_text[0]} is of files; {self.files[0]} is a table in memory, so leave it out")
+        SOURCES[kind].check(self)
 
     def __getattr__(self, name):
         if name.startswith("_") or name in ("kind", "files", "options") or not readers_of(name):
@@ -231,7 +240,7 @@ def as_input(data):
     Returns
     -------
     Input, or `data` as it is
-        Columns called as users and items are make pairs of two kinds of things; item and target pairs of one kind. A
+        A column of texts is a corpus. Columns called as users and items are make pairs of two kinds of things; item and target pairs of one kind. A
         sparse matrix that is not square has two kinds.
 
     Raises
@@ -245,6 +254,8 @@ def as_input(data):
         return Input("corpus", str(data))
     fields = getattr(getattr(data, "dtype", None), "names", None)  # of a structured array
     columns = hasattr(type(data), "columns") or hasattr(data, "columns")  # a plan of polars' works them out, if asked
+    if not columns and (hasattr(data, "to_numpy") or getattr(data, "ndim", 0) == 1):
+        return Input("corpus", data) if any(isinstance(cell, str) for cell in islice(data, 100)) else data
     if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
         return data
     from .readers.frames import InMemoryTable
@@ -256,7 +267,7 @@ def as_input(data):
     remedy = (
         "give Input('pairs', TABLE, rectangular=True) for users and items, Input('pairs', TABLE) for items seen "
         "together, or Input('ratings', TABLE, min_rating=…) for ratings; item_col and target_col name the columns of "
-        "pairs, user_col and item_col those of ratings"
+        "pairs, user_col and item_col those of ratings; or Input('corpus', TABLE, text_col=…) for a column of texts"
     )
     if frame.matrix is not None:
         if data.shape[0] != data.shape[1]:

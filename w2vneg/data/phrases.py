@@ -61,7 +61,7 @@ def find_phrases(
     passes : int, at least 1
         A second pass finds phrases of up to four words, and so on.
     **reading
-        encoding, lowercase, reader, strip, progress: as for `encode_corpus`.
+        encoding, lowercase, reader, strip, table, progress: as for `encode_corpus`.
 
     Returns
     -------
@@ -151,9 +151,9 @@ def joined(pieces, phrases, tally=None):
 
 
 class Tally:
-    """joins : int, how often two words were joined"""
+    """joins : int, how often two words were joined; bad_rows : int, of a table, left out"""
 
-    joins = 0
+    joins = bad_rows = 0
 
 
 def what_was_joined(phrases, joins, vocab):

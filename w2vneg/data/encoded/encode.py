@@ -22,7 +22,7 @@ from ...ground.errors import InputError
 from ..phrases import Tally, joined
 from ..readers.counting import TokenCounter
 from ..readers.sentences import read_sentences
-from ..readers.sources import STDIN, file_stamp, find_files, is_paths
+from ..readers.sources import file_stamp, find_files, is_paths
 from ..sources.corpus import Text
 from . import count
 from .cache import Cache
@@ -44,12 +44,13 @@ def encode_corpus(
     reader="text",
     strip=(),
     phrases=(),
+    table=None,
 ):
     """Count, choose the vocabulary and encode; or open what an earlier call has left in the cache.
 
     Parameters
     ----------
-    source : path, list of paths, or iterable of iterables of str
+    source : path, list of paths or of `InMemoryTable`, or iterable of iterables of str
         As for `data.readers.sources.find_files`; or sentences as lists of tokens, gone through once.
     min_count : int, at least 1
         Words seen less often are discarded.
@@ -71,6 +72,8 @@ def encode_corpus(
         What to take out of the text before it is split into words: names among `data.readers.strip.CLEANERS`.
     phrases : sequence of data.phrases.Phrase
         Pairs of words that are joined to one; in lower case if the text is.
+    table : data.readers.tables.TextColumn, optional
+        The files, or tables in memory, are tables, and the text stands in this column.
 
     Returns
     -------
@@ -85,12 +88,12 @@ def encode_corpus(
     OutputError
         If the cache, or the folder of temporary files, cannot be written.
     """
-    settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases)
+    settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases, table)
     progress = progress or (lambda done, total: None)
     if not is_paths(source):
         return _encode_sentences(source, settings)
     files = find_files(source)
-    stamps = [None if path == STDIN else file_stamp(path) for path in files]
+    stamps = list(map(file_stamp, files))
     if use_cache and None not in stamps:
         return Cache(files, stamps, settings).fetch(progress)
     with TokenStream(None) as stream:
@@ -110,7 +113,7 @@ def _encode_sentences(sentences, settings):
             spent = isinstance(sentences, Iterator)
             hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
             raise InputError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
-        counted = Counted(counter, started, counter.bytes, 0, [], tally.joins)
+        counted = Counted(counter, started, counter.bytes, 0, [], tally)
         return _encode_in_temporary_files(counted, settings, stream)
 
 

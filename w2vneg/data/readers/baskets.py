@@ -8,7 +8,7 @@ from itertools import pairwise
 from ...ground.errors import ConfigError, DoubtError, InputError
 from . import READERS
 from .counting import LONGEST_TOKEN
-from .foreign_kinds import Head
+from .foreign import Head
 from .layout import named
 from .text import read_text
 

@@ -12,6 +12,14 @@ from ...ground.errors import InputError
 from .column_names import is_quantity
 
 
+_ROWS, _TEXTS = 1 << 19, 1 << 12  # of a table that are held at a time, of which texts take more room
+
+
+def rows_at_once(columns):
+    """Return how many rows of a table are held at a time (int), for these columns of it."""
+    return _TEXTS if columns[0].kind == "text" else _ROWS
+
+
 class NameColumn(NamedTuple):
     """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
 
@@ -88,6 +96,25 @@ def _is_written_number(cell):
     except ValueError:
         return False
     return True
+
+
+def as_texts(cells, column, label, where, times=None):
+    """Return cells of any kind as text, ndarray of str; "" where one is missing. InputError for what is nested."""
+    import pandas as pd
+
+    texts = np.asarray(cells, object)
+    odd = np.flatnonzero([not isinstance(cell, str) for cell in texts])
+    if len(odd):
+        texts = texts.copy()
+    for row in odd.tolist():
+        cell = texts[row]
+        if not pd.api.types.is_scalar(cell) or isinstance(cell, bytes):
+            raise InputError(
+                f"{where(row)}: {label} ({column.option}) holds {str(cell)[:40]}, no text; give lists of words to "
+                "Word2Vec.fit as they are"
+            )
+        texts[row] = "" if pd.isna(cell) else str(cell)
+    return texts
 
 
 class Times:

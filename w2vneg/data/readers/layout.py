@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ...ground.errors import ConfigError, InputError
-from .column_names import columns_meant, meant_by, twins, without_kind
+from .column_names import columns_meant, meant_by, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
@@ -23,7 +23,7 @@ class Column:
     """A column that is asked for.
 
     key : str, by which a batch has it; option : str, the option that names it, for messages
-    kind : "name" (text), "number", "weight" (0 or more), "amount" (0 or more, or nothing) or "time"
+    kind : "name" (a word), "number", "weight" (0 or more), "amount" (0 or more, or nothing), "time" or "text"
     asked : str or int, its name in the header or its number from 1 on; None for what the names say, else `default`
     default : int, a number from 1 on, or None for a column that need not be there
     means : tuple of str, what its name may mean (`column_names`), the likeliest first; of two columns of names, the
@@ -115,16 +115,19 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     first_line = sum(not line.strip() for line in sample[: len(sample) - len(sample.lstrip())].split("\n")[:-1]) + 1
     where = f"{name}:{first_line}"
     names = [column.asked for column in columns if _is_name(column.asked)]
-    chosen = delimiter or _found_delimiter(where, sample, names)
+    of_text = columns[0].kind == "text"
+    chosen = delimiter or _found_delimiter(where, sample, names, of_text)
     rows = rows_of(sample, chosen, quoting)
-    if len(rows[0]) == 1:
+    if len(rows[0]) == 1 and not of_text:
         found = _candidates(sample)
         instead = f" (it looks like {named(found[0])})" if found and found[0] != chosen else ""
         raise InputError(
             f"{where}: only one column found with the delimiter {named(chosen)}, in {_shown(sample)}; "
             f"give the right --delimiter{instead}"
         )
-    has_header = _has_header(rows, names) if header is None else header
+    has_header = header
+    if header is None:
+        has_header = _has_header(rows, names) or (of_text and sound_like_columns(list(map(str.strip, rows[0]))))
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
     head = [cell.strip() for cell in rows[0]]
@@ -221,8 +224,10 @@ def _candidates(sample):
     return [key[-1] for key in sorted(found)]
 
 
-def _found_delimiter(where, sample, names):
+def _found_delimiter(where, sample, names, of_text):
     found = _candidates(sample)
+    if of_text:  # in which blanks part words, and which may be the only column
+        found = [sign for sign in found if sign != " "] or [","]
     heads = {delimiter: list(map(str.strip, rows_of(sample, delimiter)[0])) for delimiter in found}
     with_names = [sign for sign, head in heads.items() if set(names) <= {*head, *map(without_kind, head)}]
     if not found:

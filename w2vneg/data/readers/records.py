@@ -105,6 +105,8 @@ def _cells(rows, key, column, where):
     cells = np.empty(len(rows), object)
     for number, row in enumerate(rows):
         value = row.get(key)
+        if column.kind == "text" and isinstance(value, _NotFinite):
+            value = None
         text = "" if value is None else _text(value)
         if text is None and not column.lenient:
             raise InputError(
@@ -128,8 +130,12 @@ def _text(value):
     return str(value) if isinstance(value, str | int | float) else None
 
 
+class _NotFinite(str):
+    """NaN or Infinity, which JSON has not."""
+
+
 def _json_object(line):
-    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)  # numbers stay as they are written
+    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=_NotFinite)  # numbers as they are written
     if not isinstance(found, dict):
         raise ValueError
     return found

@@ -37,7 +37,7 @@ def is_paths(source):
     """Return whether `source` names files (a path, a list or tuple of paths); else it is sentences."""
     if isinstance(source, (str, os.PathLike)):
         return True
-    return isinstance(source, (list, tuple)) and all(isinstance(s, (str, os.PathLike)) for s in source)
+    return isinstance(source, (list, tuple)) and all(isinstance(s, (str, os.PathLike, InMemoryTable)) for s in source)
 
 
 def find_files(source):
@@ -134,15 +134,15 @@ def file_stamp(path):
 
     Parameters
     ----------
-    path : str or int
-        A path or an open file's descriptor.
+    path : str, InMemoryTable or int
+        As of `find_files`, or an open file's descriptor.
 
     Returns
     -------
     stamp : list of int
         Size in bytes, times of change of content and of state in nanoseconds, inode and device.
     """
-    if scheme_of(path):
+    if path == STDIN or isinstance(path, InMemoryTable) or scheme_of(path):
         return None
     try:
         status = os.stat(path)
@@ -151,6 +151,11 @@ def file_stamp(path):
     if not stat.S_ISREG(status.st_mode):
         return None
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
+
+
+def opened(path):
+    """Return what reads a file: a `ByteStream`; a table in memory stays what it is."""
+    return path if isinstance(path, InMemoryTable) else ByteStream(path)
 
 
 class ByteStream:

@@ -4,7 +4,7 @@ import dataclasses
 
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
-from ._options import dynamic_window, ordered, plain, subsample, window
+from ._options import TableOptions, column, dynamic_window, ordered, plain, subsample, window
 
 _READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
 _OURS = ("whitespace", "words")  # readers of plain text; a plug-in may read what it likes
@@ -48,8 +48,14 @@ class Corpus(Source):
     metavar = "PATH|NAME"
     catalog = "corpus"
     noun = "word"
+    tables = True
 
-    class Options:
+    class Options(TableOptions):
+        text_col: str | None = column(
+            "Column of text, by name or number: the data are tables (CSV, JSON lines, Parquet), a text in each row.",
+            "no tables",
+            common=True,
+        )
         tokenizer: str = option(
             "whitespace",
             "Tokens: whitespace, or words (letters and digits). Use words for raw text.",
@@ -80,6 +86,23 @@ class Corpus(Source):
         plain: bool = plain()
 
     @classmethod
+    def check(cls, given):
+        from ...ground.errors import ConfigError
+        from ..readers.column_names import column_of_text
+
+        if given.text_col is None and given.in_memory and len(given.files[0].columns) > 1:
+            head = given.files[0].head
+            names = ", ".join(map(repr, head))[:200]
+            raise ConfigError(
+                f"text is one column of a table: give text_col={column_of_text(head)!r}; its columns are {names}"
+            )
+        of_tables = [item.name for item in dataclasses.fields(TableOptions) if item.name in given.options]
+        if of_tables and given.text_col is None:
+            raise ConfigError(
+                f"{of_tables[0]} is of tables; name their column of text, too, with text_col (--text-col)"
+            )
+
+    @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
         from ..encoded import encode_corpus
         from ..phrases import lowered
@@ -104,15 +127,21 @@ class Corpus(Source):
 
     @classmethod
     def reading(cls, given):
-        """Return how the files of an `Input` become words: `reader` and `strip` of `encode_corpus` (dict)."""
-        if not given.plain and given.tokenizer in _OURS:
-            from ..readers import foreign
+        """Return how the files of an `Input` become words: `reader`, `strip` and `table` of `encode_corpus` (dict)."""
+        from ..readers import foreign
+        from ..readers.layout import delimiter_of
+        from ..readers.tables import TextColumn
 
+        table = None
+        if given.text_col is not None or given.in_memory:
+            layout = delimiter_of(given.delimiter), given.header, given.quoting, given.bad_rows
+            table = TextColumn(given.text_col or 1, *layout)
+        elif not given.plain and given.tokenizer in _OURS:
             once = {"-"} if AUTO in given.phrases else ()  # which is refused then, unread
             for name, data in foreign.beginnings([file for file in given.files if file not in once]):
                 foreign.refuse(name, data, "text")
         strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
-        return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip}
+        return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip, "table": table}
 
     @classmethod
     def advice(cls, given, words):
