@@ -44,13 +44,13 @@ def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encod
     'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase per line, then score,
     count and pass behind tabs. Delete lines or write your own; two words are enough.
     """
-    from ..data.inputs import Input
+    from ..data.inputs import Input, settled
     from ..data.phrases import find_phrases, write_phrases
     from ..data.readers.sources import find_files
     from ..ground.files.atomic import check_writable
 
     options = {name: value for name, value in reading.items() if value is not None}
-    given = Input("corpus", corpus, **options).located(mirror)
+    given = settled(Input("corpus", corpus, **options), encoding, mirror).located(mirror)
     check_writable(out)
     refuse_overwriting("--out", out, find_files([*given.files]))
     with byte_progress("reading") as progress:

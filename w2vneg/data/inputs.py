@@ -102,7 +102,7 @@ class Input:
         object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})
         if not self.files:
             raise ConfigError(f"an input of {kind} needs at least one file")
-        of_text = [name for name in ("delimiter", "header", "quoting") if self.in_memory and name in self.options]
+        of_text = [name for name in _OF_TEXT if self.in_memory and name in self.options]
         if of_text:
             raise ConfigError(f"{of_text[0]} is of files; {self.files[0]} is a table in memory, so leave it out")
         SOURCES[kind].check(self)
@@ -130,6 +130,15 @@ class Input:
     def replace(self, **changes: Any) -> Input:
         """Return the same with other files or options."""
         return Input(self.kind, **({"files": self.files} | self.options | changes))
+
+    def like(self, other: Input) -> Input:
+        """Return the same read as `other`, an Input of a model's data, where it leaves an option open."""
+        if self.kind != other.kind:
+            return self
+        options = dict(other.options)
+        if self.in_memory:
+            options = {name: value for name, value in options.items() if name not in _OF_TEXT}
+        return Input(self.kind, self.files, **(options | self.options))
 
     @staticmethod
     def foreign(kind: str, values: dict[str, Any]) -> list[str]:
@@ -181,6 +190,9 @@ class Input:
     def traversal(self) -> type[Traversal]:
         """The class of the traversal, with what is to be known of it."""
         return TRAVERSALS[self.source]
+
+
+_OF_TEXT = ("delimiter", "header", "quoting")  # tables that are files of text
 
 
 def _own(kind, files):
@@ -240,8 +252,8 @@ def as_input(data):
     Returns
     -------
     Input, or `data` as it is
-        A column of texts is a corpus. Columns called as users and items are make pairs of two kinds of things; item and target pairs of one kind. A
-        sparse matrix that is not square has two kinds.
+        A column of texts is a corpus. Columns called as users and items are make pairs of two kinds of things; item and
+        target pairs of one kind. A sparse matrix that is not square has two kinds.
 
     Raises
     ------
@@ -282,10 +294,12 @@ def as_input(data):
 
 
 def settled(given, encoding="utf-8", mirror=None):
-    """Return an `Input` that says whether its things are of one kind or of two, where its columns' names do.
+    """Return an `Input` that says how its text becomes tokens, and whether its things are of one kind or of two, where
+    its columns' names do.
 
     Of what can be read but once, standard input and URLs, nothing is looked at: reading it asks where it matters.
     """
+    given = SOURCES[given.kind].settled(given, encoding, mirror)
     if not issubclass(SOURCES[given.kind].Options or object, PairOptions) or given.rectangular is not None:
         return given
     located = given.located(mirror)

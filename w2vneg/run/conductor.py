@@ -95,8 +95,8 @@ class Run:
             assert self.prior.model is not None, "without data there must be a model that has some"
             given = input_of_model(self.prior.model, self.prior.place)
         if isinstance(given, Input):
-            if self.prior.model is None:  # else no head is read
-                _check_whatever_the_columns(config, given)
+            if self.prior.model is None:  # else options are the model's
+                _check_before_reading(config, given)
             given = self.prior.settled(given, config.encoding, mirror)
         self.data: Any = given
         self.given = reading(config, given)
@@ -172,8 +172,9 @@ class Run:
         origin = trainer.model.origin
         if self.prior.way == "update" and self.prior.model is not None and self.prior.model.known is None:
             trainer.model.known = None  # what users had before is not known
-        if isinstance(self.data, Input) and not self.data.in_memory:
-            origin.input, origin.own_vocab = self.data.absolute().as_dict(), own_vocab
+        if isinstance(self.data, Input):
+            data = self.data.replace(files="-") if self.data.in_memory else self.data.absolute()
+            origin.input, origin.own_vocab = data.as_dict(), own_vocab
         origin.begun = begun
         return trainer
 
@@ -224,13 +225,13 @@ def resolve(config: TrainConfig) -> TrainConfig:
     return config
 
 
-def _check_whatever_the_columns(config, data):
-    """Refuse options before the head of a table is read, where they are wrong for one kind of things and for two."""
-    if data.rectangular is not None or "rectangular" not in data.values():
-        return
+def _check_before_reading(config, data):
+    """Refuse options before the beginning of a file is read; of a table, if they are wrong for one kind and for two."""
     try:
         resolve(reading(config, data))
     except W2vnegError:
+        if data.rectangular is not None or "rectangular" not in data.values():
+            raise
         resolve(reading(config, data.replace(rectangular=True)))
 
 

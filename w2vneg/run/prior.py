@@ -71,14 +71,12 @@ class Prior:
         return self.rows is not None and self.rows.freeze
 
     def settled(self, data: Input, encoding: str, mirror: str | None) -> Input:
-        """Return data as they are to be read: newer ones as those of the model, unless their options say otherwise."""
-        if self.model is None:
-            return settled(data, encoding, mirror)
-        if self.way == "update" and self.model.origin.input:
-            before = input_of_model(self.model, self.place)
-            if before.kind == data.kind and not data.in_memory:
-                data = before.replace(files=data.files, **data.options)
-        return of_as_many_kinds(data, self.model.config)
+        """Return data as they are to be read: as those of the model, unless their options say otherwise."""
+        if self.model is not None:
+            if self.model.origin.input:
+                data = data.like(input_of_model(self.model, self.place))
+            data = of_as_many_kinds(data, self.model.config)
+        return settled(data, encoding, mirror)
 
     def check_data(self, data: Any) -> None:
         """Raise ConfigError unless a model that grows and newer data, or their configuration, are of one kind."""
@@ -108,7 +106,9 @@ def _place(source):
 def input_of_model(model: Model, place: str) -> Input:
     """Return the `Input` that a model says it was trained on; InputError if that is none. place : str, its folder"""
     try:
-        return Input.from_dict(model.origin.input)
+        found = Input.from_dict(model.origin.input)
+        before = "tokenizer" in found.values() and "tokenizer" not in found.options  # from when there was one way only
+        return found.replace(tokenizer="whitespace") if before else found
     except ConfigError as error:
         file = os.path.join(place, "corpus.json")
         raise InputError(f"{file}: {error}; name the data again, as with --corpus") from error

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..config import TrainConfig
 from ..config.synonyms import GENSIM_METHODS
-from ..data.inputs import Input, as_input
+from ..data.inputs import Input, as_input, settled
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError
 from ..ground.jit.compile_events import watched
@@ -214,7 +214,7 @@ class Word2Vec(Estimator, Recommender):
         A RankedCorpus where each rank reads files of its own (docs/scaling.md).
         """
         data = as_input(corpus)
-        data = data.located(mirror) if isinstance(data, Input) else data
+        data = settled(data, self.config.encoding, mirror).located(mirror) if isinstance(data, Input) else data
         return encode(resolve(reading(self.config, data)), data, vocab=vocab, vocab_out=vocab_out, progress=progress)
 
     def trainer(

@@ -11,7 +11,6 @@ import numpy as np
 from ...ground.errors import InputError
 from .column_names import is_quantity
 
-
 _ROWS, _TEXTS = 1 << 19, 1 << 12  # of a table that are held at a time, of which texts take more room
 
 

@@ -92,9 +92,8 @@ def find_columns(where, columns, head):
     for column in columns:
         place = places[column.key]
         if column.kind == "text" and head.numeric[place]:
-            raise InputError(
-                f"{where}: {head.label(place)} ({column.option}) holds numbers, no text. The columns are: {head.shown()}"
-            )
+            what = f"{head.label(place)} ({column.option}) holds numbers, no text"
+            raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items() if place is not None})
     labels.said = tuple(_said(columns, places, head))
     meanings = [meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means]

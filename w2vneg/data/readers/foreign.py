@@ -398,7 +398,8 @@ def _is_csv(head):
 
 def _numbered(head):
     """Return the remedy with the number of the column that has the most blanks."""
-    blanks = [sum(cell.count(" ") for cell in cells) for cells in zip(*(row.split("\t") for row in head.lines))]
+    rows = [row.split("\t") for row in head.lines]
+    blanks = [sum(cell.count(" ") for cell in cells) for cells in zip(*rows, strict=True)]
     return _OF_TEXT.replace("COLUMN", str(blanks.index(max(blanks)) + 1))
 
 

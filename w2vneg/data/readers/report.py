@@ -13,8 +13,8 @@ class CorpusReport:
     those that keep at least one token. `bytes` are those of the files, unpacked (of the tokens as UTF-8 if
     they came from an iterable). `seconds` is what encoding took, whenever that was; `cached` tells whether it
     was in an earlier run. `damage` tells what was wrong with a copy in the cache that this one replaces, if there was
-    such a copy. `joins` tells how often the words of a phrase were joined, `bad_rows` how many rows of a table were left
-    out, `tokens_by` in words how text became tokens, where that was not asked for.
+    such a copy. `joins` tells how often the words of a phrase were joined, `bad_rows` how many rows of a table were
+    left out, `tokens_by` in words how text became tokens, where that was not asked for.
     """
 
     files: int

@@ -155,7 +155,7 @@ class Tables:
                 yield Batch(*batch)
             return
         pieces = source.pieces()
-        begun = _Begun(source.name, next(pieces, b""), pieces)
+        begun = Begun(source.name, next(pieces, b""), pieces)
         if begun.first.startswith(b"PAR1"):
             from .parquet import read_parquet
 
@@ -263,7 +263,7 @@ def _chosen(batch, kept):
 
 
 class TextColumn(NamedTuple):
-    """The column of a table whose cells are texts: its name or number, and how the table is laid out, as of `Tables`."""
+    """The column of a table whose cells are texts: its name or number, and the layout of the table as of `Tables`."""
 
     column: str | int
     delimiter: str | None = None
@@ -284,12 +284,13 @@ class TextColumn(NamedTuple):
         tally.bad_rows += sum(tables.left_out.values())
 
 
-class _Begun(NamedTuple):
+class Begun(NamedTuple):
     """A source of which the first piece has been looked at."""
 
     name: str
     first: bytes
     rest: object
+    stamp = None
 
     def pieces(self):
         return _chain(self.first, self.rest)

@@ -236,6 +236,11 @@ class Source:
         raise NotImplementedError
 
     @classmethod
+    def settled(cls, given, encoding, mirror=None):
+        """Return an `Input` with what its options leave open and the beginning of its files tells."""
+        return given
+
+    @classmethod
     def check(cls, given):
         """Raise ConfigError if the options of an `Input` do not go together."""
 

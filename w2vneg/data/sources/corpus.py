@@ -6,15 +6,16 @@ from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
 from ._options import TableOptions, column, dynamic_window, ordered, plain, subsample, window
 
+AUTO = "auto"  # in place of a tokenizer, or of a file of phrases
 _READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
-_OURS = ("whitespace", "words")  # readers of plain text; a plug-in may read what it likes
+_OURS = (AUTO, "whitespace", "words")  # of plain text; a plug-in may read what it likes
 
 
 def _check_tokenizer(name):
     from ...ground.errors import ConfigError, did_you_mean
     from ..readers import READERS
 
-    known = [*_READERS, *(reader for reader in READERS if reader not in _READERS.values())]
+    known = [AUTO, *_READERS, *(reader for reader in READERS if reader not in _READERS.values())]
     if name not in known:
         raise ConfigError(f"tokenizer {name!r} is unknown{did_you_mean(name, known)}")
 
@@ -28,7 +29,6 @@ def _check_strip(names):
 
 
 _STRIPPED = ("markup", "urls")
-AUTO = "auto"  # in place of a file of phrases
 _PUNCTUATION = tuple(',;:!?)"”»')
 _MANY = 0.05  # of plain corpora 0 %, of raw prose 13 % to 24 %
 _LONG = 8  # letters: most words of scripts without blanks have one to four
@@ -57,8 +57,9 @@ class Corpus(Source):
             common=True,
         )
         tokenizer: str = option(
-            "whitespace",
-            "Tokens: whitespace, or words (letters and digits). Use words for raw text.",
+            AUTO,
+            "Tokens: whitespace, words (letters and digits), or auto. auto takes words where the first megabytes have "
+            "punctuation at words.",
             metavar="NAME",
             common=True,
             check=_check_tokenizer,
@@ -103,14 +104,24 @@ class Corpus(Source):
             )
 
     @classmethod
+    def settled(cls, given, encoding, mirror=None):
+        if given.tokenizer != AUTO:
+            return given
+        from ..readers.sample import tokenizer_of
+
+        return given.replace(tokenizer=tokenizer_of(given.located(mirror).files, cls._table(given), encoding))
+
+    @classmethod
     def encode(cls, given, vocab_out=None, **shaping):
         from ..encoded import encode_corpus
         from ..phrases import lowered
 
+        given = cls.settled(given, shaping["encoding"])
         phrases = cls._phrases(given, shaping)
         phrases = lowered(phrases) if shaping["lowercase"] else phrases
         encoded = encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
-        return dataclasses.replace(encoded, phrases=tuple(phrases))
+        report = dataclasses.replace(encoded.report, tokens_by=getattr(given.tokenizer, "why", ""))
+        return dataclasses.replace(encoded, phrases=tuple(phrases), report=report)
 
     @classmethod
     def _phrases(cls, given, shaping):
@@ -129,23 +140,34 @@ class Corpus(Source):
     def reading(cls, given):
         """Return how the files of an `Input` become words: `reader`, `strip` and `table` of `encode_corpus` (dict)."""
         from ..readers import foreign
-        from ..readers.layout import delimiter_of
-        from ..readers.tables import TextColumn
 
-        table = None
-        if given.text_col is not None or given.in_memory:
-            layout = delimiter_of(given.delimiter), given.header, given.quoting, given.bad_rows
-            table = TextColumn(given.text_col or 1, *layout)
-        elif not given.plain and given.tokenizer in _OURS:
+        given, table = cls.settled(given, "utf-8"), cls._table(given)
+        if table is None and not given.plain and given.tokenizer in _OURS:
             once = {"-"} if AUTO in given.phrases else ()  # which is refused then, unread
             for name, data in foreign.beginnings([file for file in given.files if file not in once]):
                 foreign.refuse(name, data, "text")
         strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
         return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip, "table": table}
 
+    @staticmethod
+    def _table(given):
+        """Return the `TextColumn` that an `Input` names, or has as its only one; None for plain text."""
+        from ..readers.layout import delimiter_of
+        from ..readers.tables import TextColumn
+
+        if given.text_col is None and not given.in_memory:
+            return None
+        return TextColumn(
+            given.text_col or 1, delimiter_of(given.delimiter), given.header, given.quoting, given.bad_rows
+        )
+
+    @classmethod
+    def report(cls, given, found, n_items, single, fixed):
+        return dataclasses.replace(found, tokens_by=getattr(given.tokenizer, "why", ""))
+
     @classmethod
     def advice(cls, given, words):
-        return about_words(words) if given.tokenizer == "whitespace" else None
+        return about_words(words)
 
 
 def about_words(words):
