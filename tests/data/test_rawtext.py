@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg import Word2Vec
+from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.readers import READERS
@@ -306,3 +306,17 @@ _NUMBER = re.compile(rb"[0-9](?<![\w\x80-\xff][0-9])[0-9.,:]*(?![\w\x80-\xff])")
 def test_numbers_that_stand_alone_are_those_of_a_regular_expression(text):
     assert CLEANERS["drop"](text.encode()).decode().split() == _NUMBER.sub(b" ", text.encode()).decode().split()
     assert len(CLEANERS["drop"](text.encode())) == len(text.encode())
+
+
+def test_a_model_of_lower_case_finds_words_with_capitals(tmp_path, run_cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small = {"loss": "ns", "dim": 4, "epochs": 1, "min_count": 1, "workers": 1, "subsample": 0}
+    texts = pd.Series(["The King is old", "the king is IBM"] * 9)
+    word2vec = Word2Vec(lowercase=True, **small)
+    vectors = word2vec.fit(texts)
+    word2vec.save("m")
+    for found in (vectors, word2vec.wv, Vectors.load("m")):
+        assert "King" in found and np.array_equal(found["IBM"], found["ibm"]) and "Queen" not in found
+        assert found.id("KING") == found.words.find("king") and "king" not in dict(found.most_similar("King"))
+    assert run_cli("nearest", "King", "--vectors", "m").code == 0
+    assert "IBM" in (cased := Word2Vec(**small).fit(texts)) and "ibm" not in cased

@@ -294,7 +294,7 @@ class Word2Vec(Estimator, Recommender):
         if targets:
             words, counts = model.vocab_out.words, model.vocab_out.counts
         noun = noun_of(model.origin.input.get("kind"), model.config.source, two_kinds, targets)
-        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun)
+        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun, model.config.lowercase)
 
     def plot_history(self) -> Any:
         """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.

@@ -37,7 +37,7 @@ def read(path, readout=None, spell=False):
     from ...data.sources import noun_of, traversal_of
     from ...data.vocab import Vocabulary
 
-    rectangular, source, own, loss, grams = _options(path)
+    rectangular, source, own, loss, grams, lowercase = _options(path)
     chain = parse(own if readout is None else readout)
     chain.check(traversal_of(source), rectangular, loss in LOSSES and LOSSES[loss].paths)
     of_columns = rectangular and any(part.name == "out" for part in chain.parts)
@@ -66,15 +66,16 @@ def read(path, readout=None, spell=False):
             raise InputError(
                 f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
             )
-    return Stored(vocab.words, vectors, counts, spellings, noun_of(_kind(path), source, rectangular, of_columns))
+    noun = noun_of(_kind(path), source, rectangular, of_columns)
+    return Stored(vocab.words, vectors, counts, spellings, noun, lowercase)
 
 
 def _options(path):
-    """Return whether rows and columns are two kinds of things, what was read, the run's read-out, its loss, and the
-    minn, maxn and buckets of its n-grams, None without any.
+    """Return whether rows and columns are two kinds of things, what was read, the run's read-out, its loss, the minn,
+    maxn and buckets of its n-grams, None without any, and whether its text was lower-cased.
     """
     if not (path / "config.json").exists():  # vectors alone
-        return False, "text", DEFAULT, None, None
+        return False, "text", DEFAULT, None, None, False
     options = read_json(path / "config.json")
     wrong = f"{path / 'config.json'}: expected options by name"
     if not isinstance(options, dict):
@@ -88,7 +89,7 @@ def _options(path):
         grams = [options.get(name) for name in ("minn", "maxn", "buckets")]
         if not all(type(value) is int and value > 0 for value in grams):
             raise InputError(f"{wrong}, minn, maxn and buckets whole numbers{_REMEDY}")
-    return *found, readout, str(options.get("loss")), grams
+    return *found, readout, str(options.get("loss")), grams, options.get("lowercase") is True
 
 
 def _kind(path):
