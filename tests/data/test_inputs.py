@@ -45,6 +45,7 @@ def test_survives_json_and_knows_its_source(given, source):
             "delimeter means nothing to corpus; did you mean delimiter",
         ),
         ({"kind": "pairs", "files": "a", "delimeter": ","}, r"means nothing to pairs; did you mean delimiter\?"),
+        ({"kind": "corpus", "files": "a", "lowercase": True}, r"it is an option of the run: Word2Vec\(lowercase=…\)"),
         ({"kind": "corpus", "files": "a", "rectangular": True}, "rectangular means nothing to corpus"),
         ({"kind": ["corpus"], "files": "a"}, "unknown kind of input .*corpus"),
         ({"kind": "corpus", "files": 3}, "files of an input must be a path or a list of paths, not '3'"),

@@ -1,6 +1,9 @@
 """Runs that begin with the rows of another one."""
 
+import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from w2vneg import Input, Vectors, Word2Vec
@@ -356,10 +359,14 @@ def test_fit_with_newer_text_reads_it_as_the_text_before(tmp_path):
     word2vec.fit(read)
     word2vec.save(tmp_path / "model")
     (tmp_path / "phrases").unlink()  # the model has them
-    again = Word2Vec.load(tmp_path / "model")
-    words = list(again.fit(str(second), update=True).words)
-    assert set(words) == {"new_york", "is", "said", "big", "ann", "old", "bob", "new", "eve"}
-    assert again.model.vocab.counts[words.index("is")] == 27
+    texts = pd.Series(second.read_text().splitlines())
+    lists = [["new", "york", "is", "new", "said", "eve"]] * 9
+    for newer in (str(second), texts, pd.DataFrame({"text": texts}), lists):
+        for again in (Word2Vec.load(tmp_path / "model"), copy.copy(word2vec)):  # from a folder, and from memory
+            given = Input("corpus", newer) if isinstance(newer, pd.DataFrame) else newer
+            words = list(again.fit(given, update=True).words)
+            assert set(words) == {"new_york", "is", "said", "big", "ann", "old", "bob", "new", "eve"}
+            assert again.model.vocab.counts[words.index("is")] == 27 and again.model.phrases
 
 
 def test_what_is_wrong_with_options_is_said_before_anything_else(run_cli, tmp_path, monkeypatch):

@@ -34,6 +34,16 @@ def _paths(name, value):
     return tuple(map(str, paths))
 
 
+def _hint(kind, name):
+    """Return what to do about an option that a kind of input does not read."""
+    from .vocab import VocabOptions
+
+    if name in VocabOptions._fields:
+        return f"it is an option of the run: Word2Vec({name}=…)"
+    near = difflib.get_close_matches(name, options_of(kind), 1)
+    return f"did you mean {near[0]}?" if near else "leave it out"
+
+
 def _tables(kind, data):
     """Return a table in memory as a tuple of `readers.frames.InMemoryTable`; None if `data` is no such thing."""
     one = data[0] if isinstance(data, list | tuple) and data else data
@@ -92,9 +102,7 @@ class Input:
             raise ConfigError(f"unknown kind of input {kind!r}; known: {known}; {hint}")
         foreign = self.foreign(kind, options)
         if foreign:
-            near = difflib.get_close_matches(foreign[0], options_of(kind), 1)
-            hint = f"did you mean {near[0]}?" if near else "leave it out"
-            raise ConfigError(f"{foreign[0]} means nothing to {kind}; {hint}")
+            raise ConfigError(f"{foreign[0]} means nothing to {kind}; {_hint(kind, foreign[0])}")
         own = options_of(kind)
         given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
         object.__setattr__(self, "kind", kind)
@@ -337,6 +345,7 @@ def encode_input(
     encoding="utf-8",
     lowercase=False,
     progress=None,
+    phrases=None,
 ):
     """Read an `Input`.
 
@@ -352,6 +361,8 @@ def encode_input(
     lowercase : bool
     progress : callable, optional
         Called with (stored bytes read, stored bytes in all or None) now and then.
+    phrases : sequence of data.phrases.Phrase, optional
+        Those to join in a text in the place of those that the Input names.
 
     Returns
     -------
@@ -371,6 +382,7 @@ def encode_input(
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
     shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
     shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
+    shaping |= {} if phrases is None else {"phrases": phrases}
     encoded = SOURCES[given.kind].encode(given, **shaping)
     if isinstance(encoded, EncodedCorpus) and not given.traversal.paired:
         return replace(encoded, source=given.source)

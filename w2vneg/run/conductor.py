@@ -90,7 +90,7 @@ class Run:
         self.prior, self.diagnose, self.mirror = prior or Prior(), diagnose, mirror
         self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
         given = as_input(data)
-        self._given_phrases = given.phrases if isinstance(given, Input) else ()
+        self._phrases = self.prior.phrases(given.phrases if isinstance(given, Input) else ())
         if given is None:
             assert self.prior.model is not None, "without data there must be a model that has some"
             given = input_of_model(self.prior.model, self.prior.place)
@@ -110,8 +110,8 @@ class Run:
 
     @cached_property
     def located(self) -> Input:
-        """The data as files that are read: names turned into paths, the model's phrases among them."""
-        return self.prior.with_phrases(self.data, self._given_phrases).located(self.mirror)
+        """The data as files that are read: names turned into paths."""
+        return self.data.located(self.mirror)
 
     def encode(self, progress: Callable[[], Any] = nullcontext) -> Encoded:
         """Read the data, with the vocabulary of the model where one grows or goes on.
@@ -126,7 +126,7 @@ class Run:
         elif (model := self.prior.resumed) is not None and not self._own_vocab:
             vocabularies = {"vocab": model.vocab, "vocab_out": model.vocab_out}
         with progress() as told:
-            self.encoded = encode(self.config, data, **vocabularies, progress=told)
+            self.encoded = encode(self.config, data, **vocabularies, progress=told, phrases=self._phrases)
         if self.prior.way == "update":
             self.encoded = with_known(self.encoded, self.prior.model)
         return self.encoded
@@ -146,7 +146,7 @@ class Run:
             raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
         model, config = self.prior.model, self.config
         whole = dataclasses.replace(self.given, min_count=1, max_vocab=None)
-        found = encode(resolve(without_ranks(whole)), data, progress=progress)
+        found = encode(resolve(without_ranks(whole)), data, progress=progress, phrases=self._phrases)
         pairs = {"vocab": (model.vocab, found.vocab)}
         if found.vocab_out is not found.vocab:
             pairs["vocab_out"] = model.vocab_out, found.vocab_out
@@ -242,21 +242,24 @@ def encode(
     vocab: Vocabulary | None = None,
     vocab_out: Vocabulary | None = None,
     progress: Progress | None = None,
+    phrases: tuple | None = None,
 ) -> Encoded:
     """Read data with the options of a run.
 
     config : TrainConfig, resolved; data : located `Input`, encoded data, or sentences as lists of str
+    phrases : tuple of data.phrases.Phrase, those to join in the place of those that the data name
     """
     if isinstance(data, Encoded):
         if vocab is not None or vocab_out is not None:
             raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
         return data
     if isinstance(data, Input) and reads_by_rank(data, config):
-        return read_by_rank(data, config, vocab, progress)
+        return read_by_rank(data, config, vocab, progress, phrases)
     shaping = config.shaping | {"vocab": vocab, "progress": progress}
+    shaping |= {"phrases": phrases} if phrases else {}
     if isinstance(data, Input):
         return encode_input(data, vocab_out=vocab_out, **shaping)
     if vocab_out is not None:
         raise ConfigError("sentences have one vocabulary; leave vocab_out out")
     check_sentences(data)
-    return encode_corpus(data, **shaping)
+    return dataclasses.replace(encode_corpus(data, **shaping), phrases=tuple(phrases or ()))

@@ -13,7 +13,6 @@ from ..data.inputs import Input, of_as_many_kinds, settled
 from ..ground.errors import ConfigError, InputError
 from ..ground.option import flag_of
 from ..objectives.presets import epochs_over, preset_of
-from .folder import PHRASES
 from .model import Model
 from .warm_start import WarmStart
 
@@ -83,13 +82,11 @@ class Prior:
         if self.way == "update" and self.model is not None:
             check_growing(self.model, data)
 
-    def with_phrases(self, data: Input, given: tuple) -> Input:
-        """Return data with the model's own phrases, unless others were `given`: files of phrases, or ``auto``."""
+    def phrases(self, given: tuple) -> tuple | None:
+        """Return the model's own phrases, None without any or where others were `given`: files, or ``auto``."""
         from ..data.sources.corpus import AUTO
 
-        if self.model is None or not self.model.phrases or not self.place or given not in ((), (AUTO,)):
-            return data
-        return data.replace(phrases=os.path.join(self.place, PHRASES))
+        return (self.model.phrases or None) if self.model is not None and given in ((), (AUTO,)) else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a model folder keeps of how its run began; a resumed run has it already."""

@@ -61,14 +61,14 @@ class Reading:
     settings: Settings
 
     @classmethod
-    def of(cls, given, borders, vocab=None, **shaping):
-        """Make one of an `Input`; shaping : as of `data.inputs.encode_input`."""
-
-        if AUTO in given.phrases:
+    def of(cls, given, borders, vocab=None, phrases=None, **shaping):
+        """Make one of an `Input`; phrases, shaping : as of `data.inputs.encode_input`."""
+        if phrases is None and AUTO in given.phrases:
             raise ConfigError(
                 "--phrases auto looks at the whole text, which lies with the ranks; name a file of 'w2vneg phrases'"
             )
-        phrases = tuple(phrase for path in given.phrases for phrase in read_phrases(path))
+        if phrases is None:
+            phrases = [phrase for path in given.phrases for phrase in read_phrases(path)]
         own = {name: shaping[name] for name in ("min_count", "max_vocab", "encoding", "lowercase")}
         settings = Settings.checked(vocab=vocab, phrases=phrases, **own, **SOURCES[given.kind].reading(given))
         return cls(given, borders, settings)

@@ -231,7 +231,8 @@ class Source:
         given : data.inputs.Input
             ``given.files`` and, as attributes, the options.
         **shaping
-            min_count, max_vocab, vocab, vocab_out, encoding, lowercase, progress: see `data.inputs.encode_input`.
+            min_count, max_vocab, vocab, vocab_out, encoding, lowercase, progress and, if there are any, phrases: see
+            `data.inputs.encode_input`.
         """
         raise NotImplementedError
 

@@ -112,12 +112,12 @@ class Corpus(Source):
         return given.replace(tokenizer=tokenizer_of(given.located(mirror).files, cls._table(given), encoding))
 
     @classmethod
-    def encode(cls, given, vocab_out=None, **shaping):
+    def encode(cls, given, vocab_out=None, phrases=None, **shaping):
         from ..encoded import encode_corpus
         from ..phrases import lowered
 
         given = cls.settled(given, shaping["encoding"])
-        phrases = cls._phrases(given, shaping)
+        phrases = list(phrases or cls._phrases(given, shaping))
         phrases = lowered(phrases) if shaping["lowercase"] else phrases
         encoded = encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
         report = dataclasses.replace(encoded.report, tokens_by=getattr(given.tokenizer, "why", ""))
