@@ -68,7 +68,7 @@ class Run:
     given : TrainConfig, as given, with what the data say of themselves
     config : TrainConfig, the same with nothing left open
     data : what is read; an `Input` says whether its things are of one kind
-    encoded : Encoded, once there
+    encoded : Encoded, once there; alpha_share : float, how much smaller an update's alpha is for what was read
 
     Raises
     ------
@@ -87,7 +87,7 @@ class Run:
         diagnose: bool = False,
         mirror: str | None = None,
     ) -> None:
-        self.prior, self.diagnose, self.mirror = prior or Prior(), diagnose, mirror
+        self.prior, self.diagnose, self.mirror, self.alpha_share = prior or Prior(), diagnose, mirror, 1.0
         self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
         given = as_input(data)
         self._phrases = self.prior.phrases(given.phrases if isinstance(given, Input) else ())
@@ -147,6 +147,12 @@ class Run:
         model, config = self.prior.model, self.config
         whole = dataclasses.replace(self.given, min_count=1, max_vocab=None)
         found = encode(resolve(without_ranks(whole)), data, progress=progress, phrases=self._phrases)
+        self.alpha_share = self.prior.alpha_share(int(found.vocab.counts.sum()))
+        for name in ("config", "given"):
+            chosen = getattr(self, name)
+            alphas = {which: getattr(chosen, which) for which in ("alpha", "min_alpha")}
+            alphas = {which: value * self.alpha_share for which, value in alphas.items() if value is not None}
+            setattr(self, name, dataclasses.replace(chosen, **alphas))
         pairs = {"vocab": (model.vocab, found.vocab)}
         if found.vocab_out is not found.vocab:
             pairs["vocab_out"] = model.vocab_out, found.vocab_out
@@ -175,8 +181,18 @@ class Run:
         if isinstance(self.data, Input):
             data = self.data.replace(files="-") if self.data.in_memory else self.data.absolute()
             origin.input, origin.own_vocab = data.as_dict(), own_vocab
-        origin.begun = begun
+        origin.begun = begun | ({} if self.alpha_share == 1 else {"alpha_share": self.alpha_share})
         return trainer
+
+    def told_of_alpha(self) -> str:
+        """Return in words how much smaller alpha is, "" where it is not."""
+        if self.alpha_share == 1:
+            return ""
+        alpha = self.config.alpha
+        return (
+            f"Newer text is {self.alpha_share**2:.0%} of all: --alpha {alpha:.3g}, not the model's "
+            f"{alpha / self.alpha_share:.3g}, so that it moves what was learnt as far as it weighs."
+        )
 
 
 def _vocabulary(fixed):

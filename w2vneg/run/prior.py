@@ -36,12 +36,14 @@ class Prior:
     place : str, the folder or file of it; "" in memory
     model : Model or None, the one that grows or is resumed
     rows : WarmStart or None, what a new model's rows begin with
+    own_alpha : bool, of an update, alpha was given and stays what it is
     """
 
     way: str = ""
     place: str = ""
     model: Model | None = None
     rows: WarmStart | None = None
+    own_alpha: bool = True
 
     @classmethod
     def init(cls, source: str | os.PathLike | Vectors | Model, freeze: bool = False) -> Prior:
@@ -49,10 +51,10 @@ class Prior:
         return cls("init", _place(source), None, WarmStart.of(source, freeze))
 
     @classmethod
-    def update(cls, model: Model, place: str = "", freeze: bool = False) -> Prior:
+    def update(cls, model: Model, place: str = "", freeze: bool = False, own_alpha: bool = True) -> Prior:
         """Go on with newer data: the words of `model` stay, others join them, and its objective remains."""
         rows = WarmStart.of(model, freeze)
-        return cls("update", place, model, dataclasses.replace(rows, name=place) if place else rows)
+        return cls("update", place, model, dataclasses.replace(rows, name=place) if place else rows, own_alpha)
 
     @classmethod
     def resume(cls, model: Model, place: str = "") -> Prior:
@@ -88,6 +90,16 @@ class Prior:
 
         return (self.model.phrases or None) if self.model is not None and given in ((), (AUTO,)) else None
 
+    def alpha_share(self, n_new: int) -> float:
+        """Return what alpha is multiplied by where a text goes on with `n_new` words: √(new / (old + new)), else 1.
+
+        So newer text moves what was learnt as far as it weighs, and new words still learn. Chosen on development data
+        (docs/text.md).
+        """
+        if self.own_alpha or self.freeze or self.model is None or not self.model.config.traversal.of_words:
+            return 1.0
+        return (n_new / max(1, n_new + int(self.model.vocab.counts.sum()))) ** 0.5
+
     def as_dict(self) -> dict[str, Any]:
         """Return what a model folder keeps of how its run began; a resumed run has it already."""
         if self.resumed is not None:
@@ -122,7 +134,10 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
         If one of them would make the objective or the size another, or as `Model.config_to_run`.
     """
     config = model.config_to_run(folder, changes.get("plugin"), ray_address=changes.get("ray_address"))
-    config = dataclasses.replace(config, exchange_every=None)  # chosen by other data
+    former = model.origin.begun.get("alpha_share")  # of an update before this one
+    former = former if isinstance(former, float) and 0 < former <= 1 else 1.0
+    alphas = {name: getattr(config, name) / former for name in ("alpha", "min_alpha")}
+    config = dataclasses.replace(config, exchange_every=None, **alphas)  # chosen by other data
     known = {item.name: item for item in dataclasses.fields(config)}
     for name, value in changes.items():
         if name in known and name not in MAY_CHANGE:
