@@ -9,7 +9,7 @@ from .inputs import refuse_overwriting
 from .options import mirror_option, option, quiet_option
 from .progress import byte_progress, noter
 
-_READING = ("tokenizer", "strip", "numbers", "text_col", "delimiter", "quoting", "bad_rows")
+_READING = ("tokenizer", "strip", "numbers", "text_col")
 _OPTIONS = options_of(Corpus)
 
 

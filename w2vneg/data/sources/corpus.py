@@ -52,14 +52,13 @@ class Corpus(Source):
 
     class Options(TableOptions):
         text_col: str | None = column(
-            "Column of text, by name or number: the data are tables (CSV, JSON lines, Parquet), a text in each row.",
-            "no tables",
+            "Column of text, by name or number, in CSV, JSON lines or Parquet.",
+            "plain text",
             common=True,
         )
         tokenizer: str = option(
             AUTO,
-            "Tokens: whitespace, words (letters and digits), or auto. auto takes words where the first megabytes have "
-            "punctuation at words.",
+            "Tokens: whitespace, words (letters and digits), or auto: words for raw text, by the first megabyte.",
             metavar="NAME",
             common=True,
             check=_check_tokenizer,
