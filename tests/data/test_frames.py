@@ -107,7 +107,7 @@ def test_fit_takes_what_says_how_it_is_read():
     of_input = Word2Vec(**options)
     of_input.fit(Input("pairs", FRAME, rectangular=True))
     assert np.array_equal(word2vec.model.vectors_in, of_input.model.vectors_in)
-    assert word2vec.model.origin.input == {}
+    assert word2vec.model.origin.input["files"] == ["-"]
     assert list(word2vec.model.vocab.words) == ["ann", "bob", "carl", "dora_dot"]
     assert as_input(wide).rectangular
     items = as_input(FRAME.rename(columns={"user": "target"}))

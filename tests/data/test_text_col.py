@@ -112,3 +112,40 @@ def test_quotes_and_bad_rows(tmp_path):
     (tmp_path / "bad.csv").write_text("id,text\n1,a b\n2,c, d\n3,b a\n")
     skipped = encode_input(Input("corpus", str(tmp_path / "bad.csv"), text_col="text", bad_rows="skip"), min_count=1)
     assert len(skipped) == 4 and "left out: 1 bad rows" in skipped.report.line()
+
+
+def test_rows_of_long_texts_and_of_missing_ones(tmp_path):
+    """Each would be read wrongly in silence, or be refused for another reason than is there."""
+    book = json.dumps({"text": "word " * 60_000})
+    (tmp_path / "books.jsonl").write_text(f'{book}\n{{"text": "a b"}}\n')
+    assert counts_of(str(tmp_path / "books.jsonl"), text_col="text")[0] == {"word": 60_000, "a": 1, "b": 1}
+    (tmp_path / "nan.csv").write_text("id,text\n1,NaN\n2,hello you\n3,nan\n4,\n5,null\n")
+    assert counts_of(str(tmp_path / "nan.csv"), text_col="text") == ({"hello": 1, "you": 1}, 1)
+    mixed = pd.DataFrame({"text": ["a b", 5, None, np.nan, pd.NA], "n": range(5)})
+    assert counts_of(mixed, text_col="text") == ({"a": 1, "b": 1, "5": 1}, 2)
+    for column in (pd.to_datetime(pd.Series(["2020-01-01"])), pd.Series([b"a b"])):
+        with pytest.raises(InputError, match="no text"):
+            counts_of(column)
+    (tmp_path / "broken.jsonl").write_text('{"text": "a b"}\n{"text": "a\n{"text": "c"}\n')
+    with pytest.raises(InputError, match=r"broken\.jsonl:2: no JSON object"):
+        counts_of(str(tmp_path / "broken.jsonl"), text_col="text")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        (
+            "README.md",
+            b"# a data set\nof texts\n",
+            r"README.md:1: no table with a column called 'text'.*as 'DIR/\*.parquet'",
+        ),
+        ("data.arrow", b"\xff\xff\xff\xff\x10\0\0\0" + bytes(99), r"Arrow stream.*load_from_disk\(DIR\)\.to_parquet"),
+        ("book.xlsx", b"PK\x03\x04abcdefgh", "a zip archive or an Excel workbook"),
+    ],
+)
+def test_a_folder_of_a_data_set_is_refused_by_its_odd_file(tmp_path, name, data, message):
+    FRAME.rename(columns={"review": "text"}).to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        counts_of(str(tmp_path), text_col="text")
+    assert counts_of(str(tmp_path / "*.csv"), text_col="text")[1] > 0

@@ -19,6 +19,9 @@ def rows_at_once(columns):
     return _TEXTS if columns[0].kind == "text" else _ROWS
 
 
+_MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>"}, 6  # texts, of a word as no pair has
+
+
 class NameColumn(NamedTuple):
     """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
 
@@ -98,21 +101,23 @@ def _is_written_number(cell):
 
 
 def as_texts(cells, column, label, where, times=None):
-    """Return cells of any kind as text, ndarray of str; "" where one is missing. InputError for what is nested."""
+    """Return cells as text, list of str; "" where one is missing, or says so. InputError for what is none."""
     import pandas as pd
 
-    texts = np.asarray(cells, object)
-    odd = np.flatnonzero([not isinstance(cell, str) for cell in texts])
-    if len(odd):
-        texts = texts.copy()
-    for row in odd.tolist():
-        cell = texts[row]
-        if not pd.api.types.is_scalar(cell) or isinstance(cell, bytes):
+    texts = list(cells)
+    for row, cell in enumerate(texts):
+        if isinstance(cell, str):
+            if len(cell) <= _LONGEST_MISSING and cell.strip().lower() in _MISSING:
+                texts[row] = ""
+        elif pd.api.types.is_scalar(cell) and pd.isna(cell):
+            texts[row] = ""
+        elif isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
+            texts[row] = str(cell)
+        else:
             raise InputError(
                 f"{where(row)}: {label} ({column.option}) holds {str(cell)[:40]}, no text; give lists of words to "
                 "Word2Vec.fit as they are"
             )
-        texts[row] = "" if pd.isna(cell) else str(cell)
     return texts
 
 

@@ -91,7 +91,8 @@ def find_columns(where, columns, head):
             )
     for column in columns:
         place = places[column.key]
-        if column.kind == "text" and head.numeric[place]:
+        figures = [any(map(str.isdigit, cell)) for cell in head.cells[place]] if column.kind == "text" else []
+        if column.kind == "text" and head.numeric[place] and 2 * sum(figures) >= len(figures):
             what = f"{head.label(place)} ({column.option}) holds numbers, no text"
             raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items() if place is not None})

@@ -23,7 +23,7 @@ _LINES = 200
 _FEW = 20  # lines, below which columns are no sign of a table
 _PYTHON = 'python -c "import json, sys; {}" < FILE > {}'
 _AWK_WORDS = """awk '/^#/ {next} NF {printf "%s ", $COLUMN} !NF {print ""}' FILE > text.txt"""
-_TEXT, _BASKETS, TABLES = "text", "baskets", ("edges", "pairs", "ratings")
+_TEXT, _BASKETS, TABLES = "text", "baskets", ("edges", "pairs", "ratings", "column")
 _ALL = (_TEXT, _BASKETS, *TABLES)
 _PLAIN = "give --plain to read it as it is"
 _OF_TEXT = "say which column holds the text: --text-col COLUMN"
@@ -51,7 +51,7 @@ class Head(NamedTuple):
 
 class Kind(NamedTuple):
     """name : str; test : callable, Head -> bool; remedy : str, or callable, Head -> str; where : tuple of str, what a
-    file of this kind must not be given as: "text", "baskets", "edges", "pairs", "ratings"
+    file of this kind must not be given as: "text", "baskets", "edges", "pairs", "ratings", "column"
     columns : callable, Head -> list of str, the columns of a table
     """
 
@@ -81,6 +81,7 @@ _MAGIC = {
     b"\x93NUMPY": "a NumPy array",
     b"%PDF-": "a PDF file",
     b"ARROW1": "an Arrow file",
+    b"\xff\xff\xff\xff": "an Arrow stream, as the library datasets saves to disk",
 }
 
 
@@ -92,7 +93,10 @@ for _magic, _name in _MAGIC.items():
     if _name == _PARQUET:
         _kind(_name, _OF_TEXT, (_TEXT,))(_starts(_magic))
     if _magic in (b"PAR1", b"PK\x03\x04"):  # which tables and matrices know themselves
-        _kind(_name, "write its rows as text, unpacked", (_TEXT, _BASKETS))(_starts(_magic))
+        where = (_TEXT, _BASKETS) if _name == _PARQUET else (_TEXT, _BASKETS, "column")
+        _kind(_name, "write its rows as text, unpacked", where)(_starts(_magic))
+    elif "Arrow" in _name:
+        _kind(_name, "write it as Parquet: datasets.load_from_disk(DIR).to_parquet(FILE)")(_starts(_magic))
     else:
         _kind(_name, "write its rows as text")(_starts(_magic))
 
@@ -423,7 +427,8 @@ def _is_log_by_header(head):
 def recognise(data, where):
     """Return the `Kind` that the beginning of a file is of, or None.
 
-    data : bytes, unpacked; where : str, "text", "baskets", "edges", "pairs" or "ratings": what it is given as
+    data : bytes, unpacked; where : str, what it is given as: "text", "baskets", "edges", "pairs", "ratings", or "column"
+        of text in a table
     """
     head = Head.of(data)
     if not head.lines:
@@ -455,7 +460,7 @@ def form_of_records(data, where):
     head = Head.of(data)
     if not head.lines:
         return None
-    if is_json_lines(head):
+    if is_json_lines(head) or (where == "column" and re.match(rb'\s*\{[ \t]*"', data)):  # whose lines may be long
         return JSON
     return NETWORKX if where == "edges" and is_networkx(head) else None
 

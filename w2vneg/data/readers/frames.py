@@ -155,7 +155,7 @@ def _cells(series):
     if getattr(getattr(series, "dtype", None), "tz", None) is not None:
         series = series.dt.tz_convert(None)
     null_count = getattr(series, "null_count", None)  # of polars, which makes decimals of whole numbers beside a null
-    if null_count is not None and null_count():
+    if callable(null_count) and null_count():
         column = np.empty(len(series), object)
         column[:] = series.to_list()
         return column

@@ -118,6 +118,11 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     of_text = columns[0].kind == "text"
     chosen = delimiter or _found_delimiter(where, sample, names, of_text)
     rows = rows_of(sample, chosen, quoting)
+    if of_text and rows[0][0].strip() not in (names or [rows[0][0].strip()]) and len(rows[0]) == 1:
+        raise InputError(
+            f"{where}: no table with a column called {names[0]!r}, but {_shown(sample)}; name the tables alone, as "
+            "'DIR/*.parquet', or the column by its number"
+        )
     if len(rows[0]) == 1 and not of_text:
         found = _candidates(sample)
         instead = f" (it looks like {named(found[0])})" if found and found[0] != chosen else ""

@@ -162,7 +162,7 @@ class Tables:
             for batch in read_parquet(source, begun.pieces(), self._columns, self._times):
                 yield Batch(*batch)
             return
-        kind = {"source": "edges", "user": "ratings"}.get(self._columns[0].key, "pairs")
+        kind = {"source": "edges", "user": "ratings", "text": "column"}.get(self._columns[0].key, "pairs")
         form = form_of_records(begun.first, kind) if self._delimiter is None else None
         blocks = whole_lines(source.name, read_text(begun, encoding=self._encoding))
         if form is not None:
