@@ -18,8 +18,7 @@ from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.readers import READERS
 from w2vneg.data.readers.sample import tokenizer_of
-from w2vneg.data.readers.strip import CLEANERS, Stripped
-from w2vneg.data.readers.text import read_words
+from w2vneg.data.readers.text import CLEANERS, Stripped, read_words
 from w2vneg.data.sources.corpus import about_words
 from w2vneg.ground.errors import ConfigError
 from w2vneg.run.model import Model

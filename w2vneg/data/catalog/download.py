@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tempfile
+from time import monotonic
 
 from ... import __version__
 from ...ground.errors import DataError, OutputError, W2vnegError
@@ -10,6 +11,7 @@ from ...ground.files.atomic import atomic_file
 
 _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
+_SLOWEST, _OVER = 1000, 60  # bytes a second, over so many seconds: a server that drips is given up
 _LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
 _LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
 _verified: dict[
@@ -166,12 +168,10 @@ def _complaint(form, digest, size):
 def _answer(url):
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
-    from urllib.request import Request
-
-    from .throttle import paced_open
+    from urllib.request import Request, urlopen
 
     try:
-        return paced_open(Request(url, headers={"User-Agent": f"w2vneg/{__version__}"}), _TIMEOUT)
+        return urlopen(Request(url, headers={"User-Agent": f"w2vneg/{__version__}"}), timeout=_TIMEOUT)
     except HTTPError as error:
         error.close()
         raise Unreachable(f"{url} answered {error.code} {error.reason}") from error
@@ -186,14 +186,21 @@ def _received(answer, url, progress):
 
     length = answer.headers.get("Content-Length", "")
     total, done = int(length) if length.isdigit() else None, 0
+    since, before = monotonic(), 0
     while True:
         try:
-            chunk = answer.read(_CHUNK)
+            chunk = answer.read1(_CHUNK)
         except (OSError, HTTPException) as error:
             raise Unreachable(f"{url} broke off after {done} bytes ({error}); nothing was kept") from error
         if not chunk:
             break
         done += len(chunk)
+        if (seconds := monotonic() - since) >= _OVER:
+            if done - before < _SLOWEST * seconds:
+                raise Unreachable(
+                    f"{url} broke off: it came at less than {_SLOWEST:,} bytes a second; nothing was kept"
+                )
+            since, before = monotonic(), done
         if progress is not None:
             progress(done, total)
         yield chunk

@@ -17,9 +17,8 @@ from ..readers import READERS, code_of
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport
 from ..readers.sources import STDIN, opened
-from ..readers.strip import CLEANERS, Stripped
 from ..readers.tables import TextColumn
-from ..readers.text import codec_name, read_text
+from ..readers.text import CLEANERS, Stripped, codec_name, read_text
 from ..vocab import Vocabulary, check_choice, choose_vocabulary, ids_in
 from .stored import mapped
 
@@ -143,6 +142,15 @@ def write_ids(stream, ids_by_type, ids_file, offsets_file):
         ids_file.write(memoryview(ids[:n_ids]).cast("B"))
         offsets_file.write(memoryview(ends[:n_ends] + total).cast("B"))
         total += n_ids
+
+
+def mapped_ids(stream, ids_by_type):
+    """Return ids and offsets of what a stream holds, in temporary files (ndarrays, int32 and int64, mapped)."""
+    with writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
+        write_ids(stream, ids_by_type, ids, offsets)
+        ids.flush()
+        offsets.flush()
+        return mapped(ids, np.int32), mapped(offsets, np.int64)
 
 
 @contextmanager

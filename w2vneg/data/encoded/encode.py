@@ -12,11 +12,8 @@ Standard input, pipes and sentences from an iterable are encoded into temporary 
 later run could know them without reading them again.
 """
 
-import tempfile
 import time
 from collections.abc import Iterator
-
-import numpy as np
 
 from ...ground.errors import InputError
 from ..phrases import Tally, joined
@@ -27,8 +24,7 @@ from ..sources.corpus import Text
 from . import count
 from .cache import Cache
 from .corpus import EncodedCorpus
-from .count import Counted, Settings, TokenStream, writing_to
-from .stored import mapped
+from .count import Counted, Settings, TokenStream
 
 
 def encode_corpus(
@@ -69,7 +65,7 @@ def encode_corpus(
     reader : str
         A name among `data.readers.READERS`.
     strip : sequence of str
-        What to take out of the text before it is split into words: names among `data.readers.strip.CLEANERS`.
+        What to take out of the text before it is split into words: names among `data.readers.text.CLEANERS`.
     phrases : sequence of data.phrases.Phrase
         Pairs of words that are joined to one; in lower case if the text is.
     table : data.readers.tables.TextColumn, optional
@@ -119,10 +115,6 @@ def _encode_sentences(sentences, settings):
 
 def _encode_in_temporary_files(counted, settings, stream):
     vocab, ids_by_type = settings.choose(counted.counter)
-    with writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
-        count.write_ids(stream, ids_by_type, ids, offsets)
-        ids.flush()
-        offsets.flush()
-        ids, offsets = mapped(ids, np.int32), mapped(offsets, np.int64)
+    ids, offsets = count.mapped_ids(stream, ids_by_type)
     report = counted.report(ids_by_type, len(ids), len(offsets) - 1)
     return EncodedCorpus(ids, offsets, vocab, report, stored=ids.nbytes + offsets.nbytes)

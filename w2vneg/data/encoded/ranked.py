@@ -10,7 +10,6 @@ Words, counts, and their order are those of one machine that reads the same file
 
 import dataclasses
 import functools
-import tempfile
 import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -28,8 +27,7 @@ from ..sources.corpus import AUTO
 from ..vocab import Vocabulary, choose_vocabulary, ids_in
 from . import count
 from .corpus import Encoded, EncodedCorpus
-from .count import Counted, Settings, TokenStream, writing_to
-from .stored import mapped
+from .count import Counted, Settings, TokenStream
 
 RANK = "{rank}"
 """What stands in a path for the number of a rank, from 0."""
@@ -126,12 +124,9 @@ class RankText:
     def encoded(self, vocab):
         """Return the EncodedCorpus of this part; nothing can be asked afterwards."""
         counted = self._counted
-        with self._stream, writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
+        with self._stream:
             ids_by_type = ids_in(vocab, counted.counter)
-            count.write_ids(self._stream, ids_by_type, ids, offsets)
-            ids.flush()
-            offsets.flush()
-            ids, offsets = mapped(ids, np.int32), mapped(offsets, np.int64)
+            ids, offsets = count.mapped_ids(self._stream, ids_by_type)
         if len(ids) < 2:
             raise ConfigError("a rank's share of the text has no two known words; lower --ranks, or give it more text")
         report = counted.report(ids_by_type, len(ids), len(offsets) - 1)

@@ -427,8 +427,8 @@ def _is_log_by_header(head):
 def recognise(data, where):
     """Return the `Kind` that the beginning of a file is of, or None.
 
-    data : bytes, unpacked; where : str, what it is given as: "text", "baskets", "edges", "pairs", "ratings", or "column"
-        of text in a table
+    data : bytes, unpacked; where : str, what it is given as: "text", "baskets", "edges", "pairs", "ratings", or
+        "column", of text in a table
     """
     head = Head.of(data)
     if not head.lines:

@@ -293,7 +293,7 @@ class ByteStream:
                 if member.eof or member.needs_input:
                     return
                 piece = member.decompress(b"", PIECE)
-        except member.errors as error:
+        except (*_BROKEN, *getattr(member, "errors", ())) as error:
             raise InputError(
                 f"{self.name}: corrupt {codec} data near byte {done:,} ({error}); fetch or copy it again"
             ) from error
@@ -324,8 +324,6 @@ def _chain(head, rest):
 class _GzipMember:
     """zlib's decompression object in the manner of bz2's and lzma's."""
 
-    errors = (zlib.error,)
-
     def __init__(self, name):
         self._inner = zlib.decompressobj(wbits=31)
 
@@ -354,24 +352,10 @@ class _ZstdMember:
         return self._inner.decompress(data)
 
 
-class _Bzip2Member:
-    errors: tuple[type[Exception], ...] = (OSError, ValueError)
-
-    def __init__(self, name):
-        self._inner = bz2.BZ2Decompressor()
-        self.decompress = self._inner.decompress
-
-    eof = property(lambda self: self._inner.eof)
-    unused_data = property(lambda self: self._inner.unused_data)
-    needs_input = property(lambda self: self._inner.needs_input)
-
-
-class _XzMember(_Bzip2Member):
-    errors = (lzma.LZMAError,)
-
-    def __init__(self, name):
-        self._inner = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
-        self.decompress = self._inner.decompress
-
-
-_MEMBERS = {"gzip": _GzipMember, "bzip2": _Bzip2Member, "xz": _XzMember, "zstd": _ZstdMember}
+_BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking raises
+_MEMBERS = {
+    "gzip": _GzipMember,
+    "bzip2": lambda name: bz2.BZ2Decompressor(),
+    "xz": lambda name: lzma.LZMADecompressor(format=lzma.FORMAT_XZ),
+    "zstd": _ZstdMember,
+}

@@ -125,8 +125,7 @@ class Corpus(Source):
     @classmethod
     def _phrases(cls, given, shaping):
         from ...ground.errors import ConfigError
-        from ..encoded.phrase_cache import phrases_in
-        from ..phrases import read_phrases
+        from ..phrases import phrases_in, read_phrases
 
         if AUTO not in given.phrases:
             return [phrase for path in given.phrases for phrase in read_phrases(path)]
