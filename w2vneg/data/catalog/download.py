@@ -65,20 +65,11 @@ def download(url, form, destination, progress=None):
 def download_members(url, wanted, progress=None):
     """Fetch an archive and unpack members of it, each by its name only, to places of our choosing.
 
-    Parameters
-    ----------
-    url : str
-        A zip, tar.gz or tgz.
-    wanted : list of (member, form, destination)
-        The first must be there and right; the others are taken along if they are.
-    progress : callable(done, total), optional
-
-    Raises
-    ------
-    Unreachable
-        If the address gives no file.
-    DataError
-        If the archive is broken or too large, or the first member is missing or not what it should be.
+    url : str, a zip, tar.gz or tgz; progress : callable(done, total), optional
+    wanted : list of (member, form, destination); the first must be there and right, the others come along if they
+        are
+    Unreachable if the address gives no file; DataError if the archive is broken or too large, or the first member is
+    missing or not what it should be
     """
     folder = make_folder(wanted[0][2].parent)
     try:
@@ -106,12 +97,8 @@ def download_members(url, wanted, progress=None):
 def store(chunks, form, destination, origin):
     """Write `chunks` (iterable of bytes from `origin`) to `destination` if they are what `form` says.
 
-    Raises
-    ------
-    DataError
-        With the expected and the found checksum; nothing is kept.
-    OutputError
-        If the folder cannot be made or written.
+    DataError with the expected and the found checksum, and nothing is kept; OutputError if the folder cannot be
+    written
     """
     make_folder(destination.parent)
     digest, size = _digest(form), 0

@@ -32,10 +32,7 @@ class NameColumn(NamedTuple):
 def as_names(cells, column, label, where):
     """Make a NameColumn of text cells (ndarray of str).
 
-    Raises
-    ------
-    InputError
-        If one is empty and must not be, or holds a line feed, as after a quote that was left open.
+    InputError if one is empty and must not be, or holds a line feed, as after a quote that was left open
     """
     import pandas as pd
 
@@ -131,16 +128,9 @@ class Times:
         self.form = None  # "number", or a format as of strptime
 
     def read(self, cells, column, label, where):
-        """Return times as float64 (n_rows,).
+        """Return times as float64 (n_rows,); cells : ndarray of str, of numbers, or datetime64
 
-        Parameters
-        ----------
-        cells : ndarray of str, of numbers, or datetime64
-
-        Raises
-        ------
-        InputError
-            At the first that is written in another form than the first of all.
+        InputError at the first that is written in another form than the first of all
         """
         import pandas as pd
 

@@ -62,24 +62,10 @@ class Labels(dict):
 def find_columns(where, columns, head):
     """Return the places of columns and what they are called.
 
-    Parameters
-    ----------
-    where : str
-        For messages.
-    columns : list of layout.Column
-    head : Head
-
-    Returns
-    -------
-    places : dict, key -> int from 0 on, None for one that need not be there and is not
-    labels : Labels
-
-    Raises
-    ------
-    InputError
-        If one is missing or not to be told from another, or two are the same.
-    DoubtError
-        If it is not clear which are meant.
+    where : str, for messages; columns : list of layout.Column; head : Head
+    Returns places : dict, key -> int from 0 on, None for one that need not be there and is not; and `Labels`.
+    InputError if one is missing or not to be told from another, two are the same, or texts are numbers; DoubtError
+    if it is not clear which are meant
     """
     places = _Guess(where, columns, head).places()
     taken = {}  # place -> option

@@ -16,17 +16,9 @@ _SAMPLE = 100  # cells that tell whether a column of mixed objects holds numbers
 class InMemoryTable:
     """A table in memory; stands in an `Input` where the paths of files would.
 
-    Attributes
-    ----------
-    name : str
-        What it is called in messages.
-    head : list of str
-        Names of the columns; their numbers, from 1 on, where they have none.
+    name : str, for messages; matrix : the scipy.sparse matrix that it was made of, or None
+    head : list of str, names of the columns, or their numbers from 1 on; named : bool, whether they have names
     columns : list of ndarray, (n_rows,)
-    named : bool
-        Whether the columns have names.
-    matrix : scipy.sparse matrix or None
-        What the table was made of.
     """
 
     def __init__(self, name, columns, head=None, matrix=None):
@@ -56,15 +48,8 @@ class InMemoryTable:
         """Make one of a pandas or polars DataFrame or Series, a pyarrow table, a sparse matrix, an array, or a list of
         rows.
 
-        Returns
-        -------
-        InMemoryTable or None
-            None if it is none of these; what is a InMemoryTable already comes back as it is.
-
-        Raises
-        ------
-        ConfigError
-            If it has rows of several lengths.
+        Returns None for what is none of these, and a InMemoryTable as it is; ConfigError if rows are of several
+        lengths.
         """
         if isinstance(data, cls):
             return data

@@ -87,30 +87,14 @@ def named(delimiter):
 
 
 def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True):
-    """Settle how a file is read, by its first lines.
+    """Settle how a file is read, by its first lines: a `Layout`.
 
-    Parameters
-    ----------
-    name : str
-        Of the file, for messages.
-    sample : str
-        Whole lines from the file's beginning, at least one that is not blank; none need be complete rows but the first.
-    columns : list of Column
-    delimiter : str, optional
-        As `delimiter_of` returns it; detected if None.
-    header : bool, optional
-        Detected if None.
-    quoting : bool
-        Whether quotes mean anything.
-
-    Returns
-    -------
-    Layout
-
-    Raises
-    ------
-    InputError
-        If there is only one column, a column asked for is missing or stands twice, or two are the same.
+    name : str, of the file, for messages
+    sample : str, whole lines from the file's beginning, at least one not blank; only the first need be a complete
+        row
+    columns : list of Column; delimiter : str, as `delimiter_of` returns it, detected if None; header : bool,
+        detected if None; quoting : bool, quotes mean something
+    InputError if there is only one column, a column asked for is missing or stands twice, or two are the same
     """
     first_line = sum(not line.strip() for line in sample[: len(sample) - len(sample.lstrip())].split("\n")[:-1]) + 1
     where = f"{name}:{first_line}"
@@ -152,12 +136,8 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
 def without_foreword(sample, delimiter=None):
     """Take away what stands before the rows: lines of comments, totals, titles.
 
-    Returns
-    -------
-    text : str
-        With blank lines in their place; a comment that names the columns of the rows below becomes their header.
-    n_lines : int
-        How many were taken away.
+    Returns the text with blank lines in their place (str), and how many they were; a comment that names the columns
+    of the rows below becomes their header.
     """
     lines = sample.split("\n")
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
@@ -260,17 +240,10 @@ def is_number(cell):
 
 
 def columns_by_name(head):
-    """Return which columns are meant, by their names alone.
+    """Return which columns are meant, by their names alone; head : list of str
 
-    Parameters
-    ----------
-    head : list of str
-
-    Returns
-    -------
-    dict
-        "item" and "target", str: centres and targets, which are users and items where "rectangular" is True;
-        "weight" and "rating", str. What is missing, or could be two columns, is left out.
+    Returns a dict: "item" and "target", str, centres and targets, which are users and items where "rectangular" is
+    True; "weight" and "rating", str. What is missing, or could be two columns, is left out.
     """
     found = {meaning: head[places[0]] for meaning, places in columns_meant(head).items() if len(places) == 1}
     rectangular = "user" in found and "item" in found

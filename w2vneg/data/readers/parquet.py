@@ -15,20 +15,9 @@ _SAMPLE = 100  # rows that tell what columns hold
 def read_parquet(source, pieces, columns, times):
     """Yield (where, number of rows, columns, labels) of pieces of a Parquet file, as `readers.tables.Batch` has them.
 
-    Parameters
-    ----------
-    source : sources.Source
-    pieces : iterable of bytes
-        Its content; read only where the file itself is no Parquet file but a packed one, or no file (a pipe).
-    columns : list of layout.Column
-    times : cells.Times
-
-    Raises
-    ------
-    MissingExtraError
-        Without pyarrow.
-    InputError
-        As for text; a row is named by its number, from 1 on.
+    source : sources.ByteStream; columns : list of layout.Column; times : cells.Times
+    pieces : iterable of bytes, its content; read only where it is a packed file, or no file (a pipe)
+    MissingExtraError without pyarrow; InputError as for text, a row by its number from 1 on
     """
     require("pyarrow", "parquet", f"reading {source.name}, which is a Parquet file,")
     import pyarrow as pa

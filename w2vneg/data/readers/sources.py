@@ -41,26 +41,13 @@ def is_paths(source):
 
 
 def find_files(source):
-    """List the files that `source` stands for.
+    """List the files that `source` stands for: list of str, or of InMemoryTable.
 
-    Parameters
-    ----------
-    source : path, InMemoryTable, or list of them
-        Files, glob patterns (``**`` goes into folders), folders (all files in them and below, hidden ones
-        left out), or ``"-"`` for standard input; URLs of all of these.
-
-    Returns
-    -------
-    paths : list of str, or of InMemoryTable
-        Globs and folders sorted by path; the order of a list is kept. A table in memory stays what it is.
-
-    Raises
-    ------
-    InputError
-        If a path does not exist, a file is empty, a folder holds no file or cannot be listed, or a pattern matches
-        nothing.
-    MissingExtraError, ConfigError
-        As `remote.find`.
+    source : path, InMemoryTable, or list of them: files, glob patterns (``**`` goes into folders), folders (all
+        files in them and below, hidden ones left out), or ``"-"`` for standard input; URLs of all of these. Globs
+        and folders are sorted by path; the order of a list is kept. A table in memory stays what it is.
+    InputError if a path does not exist, a file is empty, a folder holds no file or cannot be listed, or a pattern
+    matches nothing; MissingExtraError and ConfigError as of `remote.find`
     """
     names = [source] if isinstance(source, (str, os.PathLike, InMemoryTable)) else list(source)
     if not names:
@@ -130,17 +117,10 @@ def _files_below(folder):
 
 
 def file_stamp(path):
-    """Return what tells that a file has not changed, or None for what is no regular file of ours (a pipe, a URL).
+    """Return what tells that a file has not changed (list of int), or None for a pipe, a URL or a table in memory.
 
-    Parameters
-    ----------
-    path : str, InMemoryTable or int
-        As of `find_files`, or an open file's descriptor.
-
-    Returns
-    -------
-    stamp : list of int
-        Size in bytes, times of change of content and of state in nanoseconds, inode and device.
+    path : str, InMemoryTable or int, as of `find_files`, or an open file's descriptor
+    The stamp is size in bytes, times of change of content and of state in nanoseconds, inode and device.
     """
     if path == STDIN or isinstance(path, InMemoryTable) or scheme_of(path):
         return None
@@ -218,10 +198,7 @@ class ByteStream:
     def pieces(self):
         """Yield the content, unpacked if it is packed, as bytes of up to about `PIECE` at a time.
 
-        Raises
-        ------
-        InputError
-            If the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt.
+        InputError if the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt
         """
         codec, stored = self._recognised()
         for piece in stored if codec is None else self._unpack(codec, stored):

@@ -56,18 +56,8 @@ def utf8_or_latin_1(path):
 def read_text(source, *, encoding="utf-8", lowercase=False):
     """Yield a text file as UTF-8, without a byte-order mark at its start.
 
-    Parameters
-    ----------
-    source : sources.ByteStream
-    encoding : str
-        Any text codec of Python's.
-    lowercase : bool
-        Lower-case by Unicode's rules.
-
-    Raises
-    ------
-    InputError
-        At a byte that is not of this encoding, or a NUL byte (a binary file); names file, line and place.
+    source : sources.ByteStream; encoding : str, any text codec of Python's; lowercase : bool, by Unicode's rules
+    InputError, with file, line and place, at a byte that is not of this encoding, or a NUL byte (a binary file)
     """
     text = _Text(source.name, codec_name(encoding))
     pieces = _long_first_piece(source.pieces())
@@ -201,16 +191,7 @@ def _whole_words(text):
 def read_words(source, *, encoding="utf-8", lowercase=False):
     """Yield a text file as UTF-8 in which blanks stand for punctuation; `kernels.text.words` says what a word is.
 
-    Parameters
-    ----------
-    source : sources.Source
-    encoding : str
-    lowercase : bool
-
-    Raises
-    ------
-    InputError
-        As `text.read_text`.
+    Arguments and errors are those of `read_text`.
     """
     from ...kernels.text.words import SPACE, blank_others, kinds_of_characters
 
