@@ -100,6 +100,21 @@ def test_what_is_no_such_column_is_refused(tmp_path, text, options, message):
         counts_of(str(tmp_path / "t"), **options)
 
 
+def test_newer_text_is_read_from_the_same_column(tmp_path):
+    FRAME.to_csv(tmp_path / "first.csv", index=False)
+    (tmp_path / "newer.jsonl").write_text('{"review": "the king", "id": 1}\n' * 9)
+    (tmp_path / "plain").write_text("the king\n" * 9)
+    word2vec = Word2Vec(loss="ns", **SMALL)
+    word2vec.fit(Input("corpus", tmp_path / "first.csv", text_col="review"))
+    word2vec.save(tmp_path / "m")
+    for newer in ("newer.jsonl", Input("corpus", str(tmp_path / "plain"), text_col="none"), pd.DataFrame(FRAME)):
+        given = str(tmp_path / newer) if isinstance(newer, str) else newer
+        given = Input("corpus", given, text_col="review") if isinstance(newer, pd.DataFrame) else given
+        assert Word2Vec.load(tmp_path / "m").fit(given, update=True).counts.sum() > 200
+    with pytest.raises(InputError, match="--text-col none is for plain text"):
+        Word2Vec.load(tmp_path / "m").fit(str(tmp_path / "plain"), update=True)
+
+
 def test_quotes_and_bad_rows(tmp_path):
     (tmp_path / "t.tsv").write_text('id\ttext\n1\t"a b\n2\tc\n3\td "e" f\n')
     assert counts_of(str(tmp_path / "t.tsv"), text_col="text", quoting="none", tokenizer="whitespace") == (

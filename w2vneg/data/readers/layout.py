@@ -105,7 +105,7 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
     if of_text and rows[0][0].strip() not in (names or [rows[0][0].strip()]) and len(rows[0]) == 1:
         raise InputError(
             f"{where}: no table with a column called {names[0]!r}, but {_shown(sample)}; name the tables alone, as "
-            "'DIR/*.parquet', or the column by its number"
+            "'DIR/*.parquet', or the column by its number; --text-col none is for plain text"
         )
     if len(rows[0]) == 1 and not of_text:
         found = _candidates(sample)

@@ -150,10 +150,11 @@ class Corpus(Source):
     @staticmethod
     def _table(given):
         """Return the `TextColumn` that an `Input` names, or has as its only one; None for plain text."""
+        from ..readers.columns import NONE
         from ..readers.layout import delimiter_of
         from ..readers.tables import TextColumn
 
-        if given.text_col is None and not given.in_memory:
+        if given.text_col in (None, NONE) and not given.in_memory:
             return None
         return TextColumn(
             given.text_col or 1, delimiter_of(given.delimiter), given.header, given.quoting, given.bad_rows
