@@ -189,6 +189,7 @@ class Run:
         if self.alpha_share == 1:
             return ""
         alpha = self.config.alpha
+        assert alpha is not None
         return (
             f"Newer text is {self.alpha_share**2:.0%} of all: --alpha {alpha:.3g}, not the model's "
             f"{alpha / self.alpha_share:.3g}, so that it moves what was learnt as far as it weighs."

@@ -290,7 +290,7 @@ class Begun(NamedTuple):
     name: str
     first: bytes
     rest: object
-    stamp = None
+    stamp: object = None
 
     def pieces(self):
         return _chain(self.first, self.rest)

@@ -52,13 +52,13 @@ class Corpus(Source):
 
     class Options(TableOptions):
         text_col: str | None = column(
-            "Column of text, by name or number, in CSV, JSON lines or Parquet.",
+            "Column of text, by name or number. The data are CSV, JSON lines or Parquet.",
             "plain text",
             common=True,
         )
         tokenizer: str = option(
             AUTO,
-            "Tokens: whitespace, words (letters and digits), or auto: words for raw text, by the first megabyte.",
+            "Tokens: auto, whitespace or words (letters and digits). auto: words for raw text, by the first megabyte.",
             metavar="NAME",
             common=True,
             check=_check_tokenizer,
@@ -106,8 +106,11 @@ class Corpus(Source):
     def settled(cls, given, encoding, mirror=None):
         if given.tokenizer != AUTO:
             return given
+        from ..catalog import info, names
         from ..readers.sample import tokenizer_of
 
+        if all(file in names() and info(file).made_here for file in given.files):  # by us, with blanks between words
+            return given.replace(tokenizer="whitespace")
         return given.replace(tokenizer=tokenizer_of(given.located(mirror).files, cls._table(given), encoding))
 
     @classmethod
