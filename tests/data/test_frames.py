@@ -83,7 +83,7 @@ def test_rows_and_arrays_go_by_numbers(tmp_path):
 
 def test_blocks_of_rows_are_one_table(monkeypatch):
     whole = encode_input(Input("pairs", FRAME, rectangular=True))
-    monkeypatch.setattr("w2vneg.data.readers.frames._ROWS", 3)
+    monkeypatch.setattr("w2vneg.data.readers.cells._ROWS", 3)
     assert_same(encode_input(Input("pairs", FRAME, rectangular=True)), whole)
 
 
@@ -107,7 +107,7 @@ def test_fit_takes_what_says_how_it_is_read():
     of_input = Word2Vec(**options)
     of_input.fit(Input("pairs", FRAME, rectangular=True))
     assert np.array_equal(word2vec.model.vectors_in, of_input.model.vectors_in)
-    assert word2vec.model.origin.input == {}
+    assert word2vec.model.origin.input["files"] == ["-"]
     assert list(word2vec.model.vocab.words) == ["ann", "bob", "carl", "dora_dot"]
     assert as_input(wide).rectangular
     items = as_input(FRAME.rename(columns={"user": "target"}))
@@ -136,10 +136,12 @@ def test_known_and_held_out_pairs_in_memory(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Input("corpus", FRAME), "a table in memory is one of cooccurrence, edges, pairs, ratings"),
+        (lambda: Input("baskets", FRAME), "a table in memory is one of cooccurrence, corpus, edges, pairs, ratings"),
+        (lambda: Input("corpus", FRAME), "text is one column of a table: give text_col="),
         (lambda: Input("pairs", FRAME, delimiter=","), "delimiter is of files"),
         (lambda: Input("pairs", FRAME[["user"]]), "two columns or more"),
-        (lambda: Input("pairs", np.arange(3)), "two dimensions"),
+        (lambda: Input("pairs", np.arange(3)), "two columns or more"),
+        (lambda: Input("pairs", np.zeros((2, 2, 2))), "two dimensions"),
         (lambda: Input("pairs", [("a", "b"), ("a",)]), r"row 1 \(from 0 on\)"),
         (lambda: as_input(FRAME.rename(columns={"weight": "rating"})), r"user, item, rating, time\) do not say"),
         (lambda: as_input(FRAME[["item", "weight"]]), "do not say how to read it; give Input"),

@@ -40,8 +40,12 @@ def test_survives_json_and_knows_its_source(given, source):
         ({"kind": "pairs", "files": ()}, "at least one file"),
         ({"kind": "baskets", "files": "a", "header": False}, "header means nothing to baskets"),
         ({"kind": "pairs", "files": "a", "min_rating": 0.0}, "min_rating means nothing to pairs"),
-        ({"kind": "corpus", "files": "a", "delimeter": ","}, "delimeter means nothing to corpus; leave it out"),
+        (
+            {"kind": "corpus", "files": "a", "delimeter": ","},
+            "delimeter means nothing to corpus; did you mean delimiter",
+        ),
         ({"kind": "pairs", "files": "a", "delimeter": ","}, r"means nothing to pairs; did you mean delimiter\?"),
+        ({"kind": "corpus", "files": "a", "lowercase": True}, r"it is an option of the run: Word2Vec\(lowercase=…\)"),
         ({"kind": "corpus", "files": "a", "rectangular": True}, "rectangular means nothing to corpus"),
         ({"kind": ["corpus"], "files": "a"}, "unknown kind of input .*corpus"),
         ({"kind": "corpus", "files": 3}, "files of an input must be a path or a list of paths, not '3'"),
@@ -152,7 +156,7 @@ def test_options_make_an_input():
         (["--pairs", "a", "--ratings", "b"], "--pairs and --ratings exclude each other"),
         (
             ["--baskets", "a", "--no-header"],
-            "--header/--no-header belongs to --cooccurrence and --edges and --pairs and --ratings",
+            "--header/--no-header belongs to --cooccurrence and --corpus and --edges and --pairs and --ratings",
         ),
         (["--corpus", "a", "--min-rating", "0"], "--min-rating belongs to --ratings; --corpus does not read it"),
         (["--pairs", "a", "--names", "n"], "--names belongs to --cooccurrence"),

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from w2vneg.data.encoded import encode_corpus, phrase_cache
+from w2vneg.data import phrases as phrases_room
+from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.encoded.ranked import Reading, encode_ranked
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.phrases import Phrase, Tally, find_phrases, joined, read_phrases, write_phrases
@@ -191,7 +192,7 @@ def test_a_run_finds_phrases_for_itself(run_cli, tmp_path, monkeypatch):
     def not_again(*given, **options):
         raise AssertionError("phrases are looked for again")
 
-    monkeypatch.setattr(phrase_cache, "find_phrases", not_again)
+    monkeypatch.setattr(phrases_room, "find_phrases", not_again)
     result = run_cli("train", "--corpus", "text", "--phrases", "auto", *small)
     assert result.code == 0 and "from the cache" in result.err, result.err
     result = run_cli("train", "--resume", "m", "--epochs", 2)

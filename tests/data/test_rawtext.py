@@ -1,20 +1,24 @@
 """Words of raw text: against Unicode's own tables, cut anywhere, and through the command line."""
 
+import json
+import os
 import random
 import re
 import time
 import unicodedata
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from w2vneg import Vectors, Word2Vec
 from w2vneg.data.encoded import encode_corpus
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.data.readers import READERS
-from w2vneg.data.readers.strip import CLEANERS, Stripped
-from w2vneg.data.readers.text import read_words
+from w2vneg.data.readers.sample import tokenizer_of
+from w2vneg.data.readers.text import CLEANERS, Stripped, read_words
 from w2vneg.data.sources.corpus import about_words
 from w2vneg.ground.errors import ConfigError
 from w2vneg.run.model import Model
@@ -101,7 +105,11 @@ def test_the_command_line_tells_of_raw_text_and_takes_it(run_cli, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / "raw").write_text("The king, the queen; and all!\nWho is king? The queen.\n" * 20)
     small = ["--loss=ns", "--dim=4", "--epochs=1", "--min-count=1", "--workers=1", "--subsample=0"]
-    result = run_cli("train", "--corpus", "raw", *small)
+    result = run_cli("train", "--corpus", "raw", *small, "--force")
+    said = "--tokenizer words chosen, for 45% of the tokens end in punctuation, as 'king,': whitespace keeps it"
+    assert said in result.err and "Note" not in result.err
+    result = run_cli("train", "--corpus", "raw", *small, "--tokenizer", "whitespace", "--force")
+    assert "chosen" not in result.err
     assert "Note: 40% of the words end in punctuation, as 'all!'; --tokenizer words takes it off." in result.err, (
         result.err
     )
@@ -115,6 +123,69 @@ def test_the_command_line_tells_of_raw_text_and_takes_it(run_cli, tmp_path, monk
     assert result.code == 1 and "tokenizer of an input 'word' is unknown; did you mean 'words'" in result.err
     result = run_cli("train", "--baskets", "raw", "--tokenizer", "words")
     assert result.code == 2 and "--tokenizer belongs to --corpus; --baskets does not read it" in result.err
+
+
+PROSE = "The king, as Ann said, is old. The queen (of York) is new; who knows?\n"
+TAGGED = "the/DT king/NN ,/, as/IN Ann/NNP said/VBD ,/, is/VBZ old/JJ ./.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "tokenizer"),
+    [
+        (PROSE, "words"),
+        ("i am here.\nyou are there.\n", "words"),
+        ("if x in (y, z):\n    return f(x, y)\n", "words"),
+        ("@ann: what a day!!! #sun https://t.co/a1\nlol :) so true...\n", "words"),
+        ("== King == is a [[title]], of a [[man]]. &lt;ref&gt;\n", "words"),
+        ("今天，天气很好。我们去公园。\n", "words"),
+        ("the king as ann said is old", "whitespace"),
+        ("the king , as ann said , is old .\nmr. <unk> of n.v. said `` N ''\n", "whitespace"),
+        ("It 's Mr. King , of the U.S. , who said no .\n", "whitespace"),
+        (TAGGED, "whitespace"),
+        (TAGGED.replace("/", "_"), "whitespace"),
+        ("今天 ， 天气 很 好 。\n", "whitespace"),
+        ("n1 n2 n3:4 new_york 1,000 3.5\n", "whitespace"),
+        ("\n", "whitespace"),
+    ],
+)
+def test_the_tokenizer_is_chosen_by_the_text(tmp_path, text, tokenizer):
+    (tmp_path / "t").write_text(text * 50, encoding="utf-8")
+    assert tokenizer_of([str(tmp_path / "t")], None, "utf-8") == tokenizer
+    (tmp_path / "t").write_text(text * 50, encoding="utf-16")
+    assert tokenizer_of([str(tmp_path / "t")], None, "utf-16") == tokenizer
+
+
+def test_what_cannot_be_looked_at_stays_as_it_stands(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for files in ([str(tmp_path / "pipe")], ["part-{rank}"]):
+        chosen = tokenizer_of(files, None, "utf-8")
+        assert chosen == "whitespace" and "read only once is not looked at: words is for raw text" in chosen.why
+
+
+def test_a_model_keeps_its_tokenizer(tmp_path, run_cli, monkeypatch):
+    """Neither a run that goes on nor one that grows looks again; folders from before there was a choice have blanks."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("raw", PROSE), ("plain", "the king, is old\n"), ("clean", "the king is old , and new\n")):
+        (tmp_path / name).write_text(text * 20)
+    small = {"loss": "ns", "dim": 4, "epochs": 1, "min_count": 1, "workers": 1, "subsample": 0}
+    Word2Vec(**small).fit("raw")
+    for first, tokenizer in (
+        (str(tmp_path / "raw"), "words"),
+        (pd.Series([PROSE] * 9), "words"),
+        ("clean", "whitespace"),
+    ):
+        word2vec = Word2Vec(**small)
+        word2vec.fit(first)
+        word2vec.save("m")
+        assert Model.load("m").origin.input["tokenizer"] == tokenizer
+        grown = Word2Vec.load("m")
+        assert ("king," in grown.fit("plain", update=True)) == (tokenizer == "whitespace")
+        assert ("king," in word2vec.fit(pd.Series(["the king, is"] * 9), update=True)) == (tokenizer == "whitespace")
+    about = json.loads((tmp_path / "m" / "corpus.json").read_text())
+    assert about["input"].pop("tokenizer") == "whitespace"
+    (tmp_path / "m" / "corpus.json").write_text(json.dumps(about))
+    result = run_cli("train", "--update", "m", "--corpus", "raw", "--save-model", "n")
+    assert result.code == 0 and "chosen" not in result.err and "king," in Model.load("n").vocab, result.err
 
 
 def test_words_that_look_like_something_else():
@@ -234,3 +305,17 @@ _NUMBER = re.compile(rb"[0-9](?<![\w\x80-\xff][0-9])[0-9.,:]*(?![\w\x80-\xff])")
 def test_numbers_that_stand_alone_are_those_of_a_regular_expression(text):
     assert CLEANERS["drop"](text.encode()).decode().split() == _NUMBER.sub(b" ", text.encode()).decode().split()
     assert len(CLEANERS["drop"](text.encode())) == len(text.encode())
+
+
+def test_a_model_of_lower_case_finds_words_with_capitals(tmp_path, run_cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small = {"loss": "ns", "dim": 4, "epochs": 1, "min_count": 1, "workers": 1, "subsample": 0}
+    texts = pd.Series(["The King is old", "the king is IBM"] * 9)
+    word2vec = Word2Vec(lowercase=True, **small)
+    vectors = word2vec.fit(texts)
+    word2vec.save("m")
+    for found in (vectors, word2vec.wv, Vectors.load("m")):
+        assert "King" in found and np.array_equal(found["IBM"], found["ibm"]) and "Queen" not in found
+        assert found.id("KING") == found.words.find("king") and "king" not in dict(found.most_similar("King"))
+    assert run_cli("nearest", "King", "--vectors", "m").code == 0
+    assert "IBM" in (cased := Word2Vec(**small).fit(texts)) and "ibm" not in cased

@@ -1,6 +1,9 @@
 """Runs that begin with the rows of another one."""
 
+import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from w2vneg import Input, Vectors, Word2Vec
@@ -290,6 +293,28 @@ def test_the_command_line_grows_a_model(first, tmp_path, monkeypatch, run_cli):
     assert result.code == 0, result.err
 
 
+def test_newer_text_moves_what_was_learnt_as_far_as_it_weighs(first, tmp_path, monkeypatch, run_cli):
+    """Alpha times the root of the newer text's share, unless it is given; an update of an update begins anew."""
+    monkeypatch.chdir(tmp_path)
+    first.save("m")
+    (tmp_path / "newer").write_text("a b c d\n" * 10)
+    flags = "--corpus", "newer", "--min-count", 1, "--quiet"
+    result = run_cli("train", "--update", "m", "--corpus", "newer", "--save-model", "n")
+    assert "Newer text is 25% of all: --alpha 0.025, not the model's 0.05" in result.err, result.err
+    assert Model.load("n").config.alpha == 0.025 and Model.load("n").config.min_alpha == 2.5e-6
+    assert run_cli("train", "--update", "n", *flags, "--save-model", "o").code == 0
+    assert Model.load("o").config.alpha == pytest.approx(0.05 * (40 / 200) ** 0.5)
+    assert run_cli("train", "--update", "m", *flags, "--alpha", 0.05, "--save-model", "p").code == 0
+    assert Model.load("p").config.alpha == 0.05
+    for changes, alpha in (({}, 0.025), ({"alpha": 0.05}, 0.05)):
+        word2vec = Word2Vec.load("m", **changes)
+        word2vec.fit("newer", update=True)
+        assert word2vec.model.config.alpha == alpha and word2vec.config.alpha == 0.05
+    word2vec = copy.copy(first)
+    word2vec.fit([["a", "b", "c", "d"]] * 10, update=True, freeze=False)
+    assert word2vec.model.config.alpha == 0.025
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -356,10 +381,14 @@ def test_fit_with_newer_text_reads_it_as_the_text_before(tmp_path):
     word2vec.fit(read)
     word2vec.save(tmp_path / "model")
     (tmp_path / "phrases").unlink()  # the model has them
-    again = Word2Vec.load(tmp_path / "model")
-    words = list(again.fit(str(second), update=True).words)
-    assert set(words) == {"new_york", "is", "said", "big", "ann", "old", "bob", "new", "eve"}
-    assert again.model.vocab.counts[words.index("is")] == 27
+    texts = pd.Series(second.read_text().splitlines())
+    lists = [["new", "york", "is", "new", "said", "eve"]] * 9
+    for newer in (str(second), texts, pd.DataFrame({"text": texts}), lists):
+        for again in (Word2Vec.load(tmp_path / "model"), copy.copy(word2vec)):  # from a folder, and from memory
+            given = Input("corpus", newer) if isinstance(newer, pd.DataFrame) else newer
+            words = list(again.fit(given, update=True).words)
+            assert set(words) == {"new_york", "is", "said", "big", "ann", "old", "bob", "new", "eve"}
+            assert again.model.vocab.counts[words.index("is")] == 27 and again.model.phrases
 
 
 def test_what_is_wrong_with_options_is_said_before_anything_else(run_cli, tmp_path, monkeypatch):

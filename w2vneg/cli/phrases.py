@@ -9,7 +9,7 @@ from .inputs import refuse_overwriting
 from .options import mirror_option, option, quiet_option
 from .progress import byte_progress, noter
 
-_READING = ("tokenizer", "strip", "numbers")
+_READING = ("tokenizer", "strip", "numbers", "text_col")
 _OPTIONS = options_of(Corpus)
 
 
@@ -17,7 +17,7 @@ def _reading_options(command):
     for name in reversed(_READING):
         item = _OPTIONS[name].metadata
         kind = click.Choice(item["choices"]) if item["choices"] else str
-        command = option(f"--{name}", type=kind, metavar=item["metavar"], help=item["help"])(command)
+        command = option(f"--{name.replace('_', '-')}", type=kind, metavar=item["metavar"], help=item["help"])(command)
     return command
 
 
@@ -44,13 +44,13 @@ def phrases(corpus, out, min_count, scoring, threshold, passes, lowercase, encod
     'w2vneg train --phrases FILE' joins them: new york becomes new_york. The file has a phrase per line, then score,
     count and pass behind tabs. Delete lines or write your own; two words are enough.
     """
-    from ..data.inputs import Input
+    from ..data.inputs import Input, settled
     from ..data.phrases import find_phrases, write_phrases
     from ..data.readers.sources import find_files
     from ..ground.files.atomic import check_writable
 
     options = {name: value for name, value in reading.items() if value is not None}
-    given = Input("corpus", corpus, **options).located(mirror)
+    given = settled(Input("corpus", corpus, **options), encoding, mirror).located(mirror)
     check_writable(out)
     refuse_overwriting("--out", out, find_files([*given.files]))
     with byte_progress("reading") as progress:

@@ -74,7 +74,7 @@ def prior_of(given, config_path, named):
             raise click.UsageError(f"--update {why}; name a file, as with --corpus")
         _refuse_options({}, (), config_path, "--update takes its options from the model folder")
         model = Model.load(update)
-        prior = Prior.update(model, update, freeze)
+        prior = Prior.update(model, update, freeze, "alpha" in chosen)
         return config_to_grow(model, update, gentler(model, chosen) | chosen), prior, named
     return read_config(config_path, given), Prior.init(init, freeze), named or _built_in()
 

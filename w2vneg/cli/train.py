@@ -174,6 +174,8 @@ def train(
     trainer = run.trainer(validation=validation, checkpoints=checkpoints)
     trainer.model.origin.output = os.path.abspath(output) if output else ""
     tell_of_prior(prior, trainer, note)
+    if run.alpha_share < 1:
+        note(run.told_of_alpha())
     if trainer.complete:
         done = f"{trainer.config.epochs} epochs" if validation is None else "its best state is restored"
         remedy = f"; for more give --epochs {trainer.config.epochs + 1} or above" if validation is None else ""

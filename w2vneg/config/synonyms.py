@@ -6,6 +6,7 @@ All these names are answered with ours. `Word2Vec` takes those of gensim's const
 
 import difflib
 
+from ..data.sources import readers_of
 from ..ground.errors import ConfigError, did_you_mean
 
 SYNONYMS = {
@@ -145,6 +146,8 @@ def hint_for(name, known):
     """
     if name in UNLIKE:
         return f"; {UNLIKE[name]}"
+    if readers := readers_of(name):
+        return f"; it is an option of what is read: Input({readers[0]!r}, …, {name}=…)"
     near = difflib.get_close_matches(name.lower(), [*SYNONYMS, *known], 1, 0.8)
     ours = SYNONYMS.get(near[0]) if near else None
     return f"; it is called {ours} here" if ours in known else did_you_mean(name, known, shown=0)

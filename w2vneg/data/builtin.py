@@ -47,21 +47,13 @@ class Module(NamedTuple):
 
 
 def builtin_sentences(progress=None):
-    """Yield the paragraphs of the documentation as lists of words.
+    """Yield the paragraphs of the documentation as lists of words, none empty.
 
-    Words are runs of the letters a to z after lower-casing; digits and signs separate them, the input lines
-    of interactive examples are left out. A text that was met before (inherited docstrings) is not repeated.
-    The order is fixed: topics by name, modules by path, packages after the library, compiled-in modules by name.
+    Words are runs of the letters a to z after lower-casing; digits and signs separate them, the input lines of
+    interactive examples are left out. A text that was met before (inherited docstrings) is not repeated. The order
+    is fixed: topics by name, modules by path, packages after the library, compiled-in modules by name.
 
-    Parameters
-    ----------
-    progress : callable(done, total), optional
-        Called with the bytes of source read so far and in all.
-
-    Yields
-    ------
-    list of str
-        One paragraph, never empty.
+    progress : callable(done, total), optional, called with the bytes of source read so far and in all
     """
     seen = set()  # hashes of texts
     for text in _texts(progress):
@@ -95,24 +87,10 @@ _MADE = {"builtin": builtin_sentences, "builtin-baskets": builtin_baskets, "buil
 def builtin_path(name="builtin", progress=None):
     """Return a text file with one of the built-in data, made on first use; names stand in a line with blanks between.
 
-    Parameters
-    ----------
-    name : str
-        ``builtin``, the text with one paragraph a line, ``builtin-baskets`` or ``builtin-edges``.
-    progress : callable(done, total), optional
-        As for `builtin_sentences`; not called when the file is there already.
-
-    Returns
-    -------
-    Path
-        A file in the cache, named after the versions and places of this Python and the packages.
-
-    Raises
-    ------
-    DataError
-        If this Python carries neither sources nor, for the text, topics or docstrings.
-    OutputError
-        If the cache cannot be written.
+    name : str, ``builtin``, the text with one paragraph a line, ``builtin-baskets`` or ``builtin-edges``
+    progress : as of `builtin_sentences`; not called when the file is there already
+    Returns the Path of a file in the cache, named after the versions and places of this Python and the packages.
+    DataError if this Python has neither sources nor, for the text, topics or docstrings; OutputError without a cache
     """
     path = builtin_place(name)
     if path.is_file():

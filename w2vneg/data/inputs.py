@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..ground.errors import ConfigError
@@ -33,6 +34,16 @@ def _paths(name, value):
     return tuple(map(str, paths))
 
 
+def _hint(kind, name):
+    """Return what to do about an option that a kind of input does not read."""
+    from .vocab import VocabOptions
+
+    if name in VocabOptions._fields:
+        return f"it is an option of the run: Word2Vec({name}=…)"
+    near = difflib.get_close_matches(name, options_of(kind), 1)
+    return f"did you mean {near[0]}?" if near else "leave it out"
+
+
 def _tables(kind, data):
     """Return a table in memory as a tuple of `readers.frames.InMemoryTable`; None if `data` is no such thing."""
     one = data[0] if isinstance(data, list | tuple) and data else data
@@ -43,6 +54,12 @@ def _tables(kind, data):
     frame = one if isinstance(one, InMemoryTable) else InMemoryTable.of(data)
     if frame is None:
         return None
+    if kind == "corpus" and (isinstance(data, list | tuple) and one is not frame):
+        raise ConfigError(
+            "lists of words are given to fit as they are; an input of corpus is files or a column of texts"
+        )
+    if kind != "corpus" and len(frame.columns) < 2:
+        raise ConfigError(f"{frame.name}: a table of pairs has two columns or more, and this has {len(frame.columns)}")
     if not SOURCES[kind].tables:
         known = ", ".join(name for name in SOURCES if SOURCES[name].tables)
         raise ConfigError(f"an input of {kind} names files; a table in memory is one of {known}")
@@ -59,9 +76,10 @@ class Input:
         A source of `data.sources.SOURCES`: "corpus" for text, "pairs", "cooccurrence", "baskets", "ratings",
         "edges" for a graph.
     files : path or list of paths, or a table
-        As for `data.readers.sources.find_files`. Of pairs, ratings, cooccurrence and edges it may be a table in memory:
-        a pandas or polars DataFrame, a pyarrow table, a scipy.sparse matrix, a NumPy array, a graph of networkx or a
-        list of rows. It is read as the same table in a file would be; columns without names have numbers, from 1 on.
+        As for `data.readers.sources.find_files`. It may be a table in memory, but for baskets: a pandas or polars
+        DataFrame, a pyarrow table, a scipy.sparse matrix, a NumPy array, a graph of networkx or a list of rows. It is
+        read as the same table in a file would be; columns without names have numbers, from 1 on. Text is a DataFrame
+        with a `text_col`, or a Series.
     **options
         Those of the source, such as delimiter, header, user_col, item_col, rating_col, min_rating, time_col,
         rectangular. They are attributes of an input; None, () or False if they were left out.
@@ -84,9 +102,7 @@ class Input:
             raise ConfigError(f"unknown kind of input {kind!r}; known: {known}; {hint}")
         foreign = self.foreign(kind, options)
         if foreign:
-            near = difflib.get_close_matches(foreign[0], options_of(kind), 1)
-            hint = f"did you mean {near[0]}?" if near else "leave it out"
-            raise ConfigError(f"{foreign[0]} means nothing to {kind}; {hint}")
+            raise ConfigError(f"{foreign[0]} means nothing to {kind}; {_hint(kind, foreign[0])}")
         own = options_of(kind)
         given = {name: _checked(own[name], value) for name, value in options.items() if name in own}
         tables = _tables(kind, files)
@@ -97,9 +113,10 @@ class Input:
         object.__setattr__(self, "options", {name: value for name, value in given.items() if _is_set(name, value)})
         if not self.files:
             raise ConfigError(f"an input of {kind} needs at least one file")
-        of_text = [name for name in ("delimiter", "header", "quoting") if self.in_memory and name in self.options]
+        of_text = [name for name in _OF_TEXT if self.in_memory and name in self.options]
         if of_text:
             raise ConfigError(f"{of_text[0]} is of files; {self.files[0]} is a table in memory, so leave it out")
+        SOURCES[kind].check(self)
 
     def __getattr__(self, name):
         if name.startswith("_") or name in ("kind", "files", "options") or not readers_of(name):
@@ -124,6 +141,15 @@ class Input:
     def replace(self, **changes: Any) -> Input:
         """Return the same with other files or options."""
         return Input(self.kind, **({"files": self.files} | self.options | changes))
+
+    def like(self, other: Input) -> Input:
+        """Return the same read as `other`, an Input of a model's data, where it leaves an option open."""
+        if self.kind != other.kind:
+            return self
+        options = dict(other.options)
+        if self.in_memory:
+            options = {name: value for name, value in options.items() if name not in _OF_TEXT}
+        return Input(self.kind, self.files, **(options | self.options))
 
     @staticmethod
     def foreign(kind: str, values: dict[str, Any]) -> list[str]:
@@ -175,6 +201,9 @@ class Input:
     def traversal(self) -> type[Traversal]:
         """The class of the traversal, with what is to be known of it."""
         return TRAVERSALS[self.source]
+
+
+_OF_TEXT = ("delimiter", "header", "quoting")  # tables that are files of text
 
 
 def _own(kind, files):
@@ -234,8 +263,8 @@ def as_input(data):
     Returns
     -------
     Input, or `data` as it is
-        Columns called as users and items are make pairs of two kinds of things; item and target pairs of one kind. A
-        sparse matrix that is not square has two kinds. A graph of networkx is edges.
+        A column of texts is a corpus. Columns called as users and items are make pairs of two kinds of things; item and
+        target pairs of one kind. A sparse matrix that is not square has two kinds. A graph of networkx is edges.
 
     Raises
     ------
@@ -252,6 +281,8 @@ def as_input(data):
         return Input("edges", data)
     fields = getattr(getattr(data, "dtype", None), "names", None)  # of a structured array
     columns = hasattr(type(data), "columns") or hasattr(data, "columns")  # a plan of polars' works them out, if asked
+    if not columns and (hasattr(data, "to_numpy") or getattr(data, "ndim", 0) == 1):
+        return Input("corpus", data) if any(isinstance(cell, str) for cell in islice(data, 100)) else data
     if not (fields or columns or hasattr(data, "tocoo") or getattr(data, "ndim", 1) == 2):
         return data
     from .readers.layout import columns_by_name
@@ -262,7 +293,7 @@ def as_input(data):
     remedy = (
         "Input('pairs', TABLE, rectangular=True) for users and items, Input('pairs', TABLE) for items seen "
         "together, or Input('ratings', TABLE, min_rating=…) for ratings; item_col and target_col name the columns of "
-        "pairs, user_col and item_col those of ratings"
+        "pairs, user_col and item_col those of ratings; or Input('corpus', TABLE, text_col=…) for a column of texts"
     )
     if frame.matrix is not None:
         if data.shape[0] != data.shape[1]:
@@ -279,10 +310,12 @@ def as_input(data):
 
 
 def settled(given, encoding="utf-8", mirror=None):
-    """Return an `Input` that says whether its things are of one kind or of two, where its columns' names do.
+    """Return an `Input` that says how its text becomes tokens, and whether its things are of one kind or of two, where
+    its columns' names do.
 
     Of what can be read but once, standard input and URLs, nothing is looked at: reading it asks where it matters.
     """
+    given = SOURCES[given.kind].settled(given, encoding, mirror)
     if not issubclass(SOURCES[given.kind].Options or object, PairOptions) or given.rectangular is not None:
         return given
     located = given.located(mirror)
@@ -320,6 +353,7 @@ def encode_input(
     encoding="utf-8",
     lowercase=False,
     progress=None,
+    phrases=None,
 ):
     """Read an `Input`.
 
@@ -335,6 +369,8 @@ def encode_input(
     lowercase : bool
     progress : callable, optional
         Called with (stored bytes read, stored bytes in all or None) now and then.
+    phrases : sequence of data.phrases.Phrase, optional
+        Those to join in a text in the place of those that the Input names.
 
     Returns
     -------
@@ -354,6 +390,7 @@ def encode_input(
         raise ConfigError("only rectangular data have a second vocabulary; leave vocab_out out")
     shaping = {"min_count": min_count, "max_vocab": max_vocab, "vocab": vocab, "vocab_out": vocab_out}
     shaping |= {"encoding": encoding, "lowercase": lowercase, "progress": progress}
+    shaping |= {} if phrases is None else {"phrases": phrases}
     encoded = SOURCES[given.kind].encode(given, **shaping)
     if isinstance(encoded, EncodedCorpus) and not given.traversal.paired:
         return replace(encoded, source=given.source)

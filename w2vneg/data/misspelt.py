@@ -46,21 +46,11 @@ def _codes(text):
 
 
 def _likely(word, words, first, most):
-    """Return those of a block of words that may be `most` edits or fewer away from `word`.
+    """Return those of a block of words, from row `first` on, that may be `most` edits or fewer away from `word`.
 
-    Parameters
-    ----------
-    word : ndarray, uint32, (m,)
-    words : PackedStrings
-    first, most : int
-        The block begins with row `first`.
-
-    Returns
-    -------
-    rows : ndarray, int64, (n,)
-    others : ndarray, uint32, (m + most, n)
-        Their letters, and whatever stands behind their ends.
-    lengths : ndarray, int64, (n,)
+    word : uint32 (m,); words : PackedStrings
+    Returns rows, int64 (n,); their letters, uint32 (m + most, n), and whatever stands behind their ends; and
+    lengths, int64 (n,).
     """
     offsets = words.offsets[first : first + _BLOCK + 1]
     data = words.data[offsets[0] : offsets[-1]]
@@ -82,16 +72,9 @@ def _bits(letters):
 
 
 def _edits(word, others, lengths, most):
-    """Return how many edits make others of a word: int8 (n,), right up to `most`.
+    """Return how many edits make others of a word: int8 (n,), right up to `most`; others, lengths : as of `_likely`
 
     The table of Damerau and Levenshtein, its middle only: cell (i, j) is what makes j letters of i.
-
-    Parameters
-    ----------
-    word : ndarray, uint32, (m,)
-    others, lengths
-        As `_likely` returns them.
-    most : int
     """
     m, n = len(word), len(lengths)
     far = np.full(n, most + 1, np.int8)

@@ -10,14 +10,17 @@ Mikolov et al. 2013, "Distributed Representations of Words and Phrases", section
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
-from ..ground.errors import ConfigError, InputError
+from ..ground.errors import ConfigError, InputError, OutputError
 from ..ground.files.atomic import atomic_file
 from ..ground.files.bounded import read_text
+from ..ground.files.cachedir import cache_dir
 
+_VERSION = 1  # of what `find_phrases` finds by its defaults
 _LOOKED_AT = 1000  # phrases, for why none of all occurs
 _LONGEST = 1 << 20  # bytes without white space that are passed on as they are, for the counter to refuse
 
@@ -61,7 +64,7 @@ def find_phrases(
     passes : int, at least 1
         A second pass finds phrases of up to four words, and so on.
     **reading
-        encoding, lowercase, reader, strip, progress: as for `encode_corpus`.
+        encoding, lowercase, reader, strip, table, progress: as for `encode_corpus`.
 
     Returns
     -------
@@ -99,6 +102,38 @@ def find_phrases(
             Phrase(words[int(a[k])], words[int(b[k])], float(scores[k]), int(together[k]), level) for k in kept.tolist()
         ]
         found += sorted(some, key=lambda phrase: (-phrase.score, phrase.first, phrase.second))
+    return found
+
+
+def phrases_in(source, *, progress=None, **reading):
+    """Return what `find_phrases` finds by its defaults (list of Phrase), from the cache if it is there.
+
+    source : path, list of paths or of `InMemoryTable`; progress, reading : as for `find_phrases`
+    ConfigError if the text can be read only once; InputError and OutputError as of `find_phrases`
+    """
+    from .encoded.cache import Cache
+    from .encoded.count import Settings
+    from .readers.frames import InMemoryTable
+    from .readers.sources import file_stamp, find_files
+
+    files = find_files(source)
+    stamps = list(map(file_stamp, files))
+    if all(isinstance(file, InMemoryTable) for file in files):
+        return find_phrases(files, progress=progress, **reading)
+    if None in stamps:
+        raise ConfigError(
+            "--phrases auto reads the text twice, and standard input and pipes can be read once; save the text to a "
+            "file, or name a file of 'w2vneg phrases'"
+        )
+    settings = Settings.checked(1, None, None, phrases=(), **reading)
+    place = cache_dir("phrases") / f"{_VERSION}-{Cache(files, stamps, settings).key(progress)}.tsv"
+    if place.exists():
+        with suppress(InputError):  # a damaged one is found and written again
+            return read_phrases(place)
+    found = find_phrases(files, progress=progress, **reading)
+    with suppress(OSError, OutputError):  # costs the next run another look, no more
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_phrases(place, found)
     return found
 
 
@@ -151,9 +186,9 @@ def joined(pieces, phrases, tally=None):
 
 
 class Tally:
-    """joins : int, how often two words were joined"""
+    """joins : int, how often two words were joined; bad_rows : int, of a table, left out"""
 
-    joins = 0
+    joins = bad_rows = 0
 
 
 def what_was_joined(phrases, joins, vocab):

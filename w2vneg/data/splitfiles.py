@@ -39,25 +39,11 @@ def check_place(folder):
 
 
 def write_split(folder, split, vocab, vocab_out, about):
-    """Write the parts and the manifest; the folder appears atomically.
+    """Write the parts and the manifest, which is returned (dict); the folder appears atomically.
 
-    Parameters
-    ----------
-    folder : str or Path
-    split : Split
-    vocab, vocab_out : Vocabulary
-        Names of rows and columns; the very same object where they are one kind of thing.
-    about : dict
-        What the manifest is to say before it comes to the parts; for JSON.
-
-    Returns
-    -------
-    dict, the manifest
-
-    Raises
-    ------
-    OutputError
-        If the folder cannot be written, or is no split's.
+    folder : str or Path; split : Split; about : dict, what the manifest says before it comes to the parts, for JSON
+    vocab, vocab_out : Vocabulary, of rows and columns; the very same object where they are one kind of thing
+    OutputError if the folder cannot be written, or is no split's
     """
     check_place(folder)
     parts = part_facts(split, vocab_out is vocab)
@@ -79,18 +65,11 @@ def write_split(folder, split, vocab, vocab_out, about):
 def part_facts(split, one_kind):
     """Return the figures of each part: dict of name -> dict, for the manifest.
 
-    Parameters
-    ----------
     split : Split
-    one_kind : bool
-        Rows and columns are one kind of thing: an item is known to training if it stands on either side.
-
-    Returns
-    -------
-    dict of str -> dict
-        pairs, weight, items (and targets where they are another kind), users where users were dealt out; and for what
-        is held out, new_items (and new_targets): those that train has nowhere; pairs_with_new: pairs that name one of
-        them; pairs_with_new_centre: pairs whose item is first of no pair in train. Users that are shown are not new.
+    one_kind : bool, rows and columns are one kind of thing: an item is known to training if it stands on either side
+    Figures are pairs, weight, items (and targets where they are another kind), users where users were dealt out; and
+    for what is held out, new_items (and new_targets): those that train has nowhere; pairs_with_new: pairs that name
+    one of them; pairs_with_new_centre: pairs whose item is first of no pair in train. Users that are shown are not new.
     """
     known = _present(split.matrices["train"], one_kind)
     facts = {}
@@ -114,19 +93,11 @@ def part_facts(split, one_kind):
 
 
 def known_beside(path):
-    """Return the training part that a ranking of a held-out part should leave out of the catalogue.
+    """Return the training part that a ranking of a held-out part, a file of pairs, leaves out of the catalogue (Path).
 
-    Parameters
-    ----------
-    path : str or Path
-        A file of pairs.
-
-    Returns
-    -------
-    Path or None
-        None unless the manifest beside the file says that it is a held-out part of a split by pair, or of users and
-        items whose users are those of training. In other splits by user or by time a pair trained on may be held out
-        as well, and is a candidate like any other.
+    None unless the manifest beside the file says that it is a held-out part of a split by pair, or of users and
+    items whose users are those of training. In other splits by user or by time a pair trained on may be held out as
+    well, and is a candidate like any other.
     """
     manifest = _manifest_beside(path)
     if manifest is None or shown_beside(path) is not None:

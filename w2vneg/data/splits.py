@@ -57,16 +57,8 @@ class Split:
 def check_way(by, kind, rectangular=False, timed=True, ends=_HALVES):
     """Raise ConfigError if data of a kind cannot be split by pair, user or time.
 
-    Parameters
-    ----------
-    by : str, one of `WAYS`
-    kind : str, a source
-    rectangular : bool
-        Rows are users, columns items.
-    timed : bool
-        Ratings come with a column of times.
-    ends : cuts.Shares, Last or Until
-        Which end of each history is held out.
+    by : str, one of `WAYS`; kind : str, a source; rectangular : bool, rows are users, columns items
+    timed : bool, ratings come with a column of times; ends : which end of each history is held out, as of `cuts`
     """
     for what, given, known in (("way to split", by, WAYS), ("kind of data", kind, SOURCES)):
         if given not in known:
@@ -222,10 +214,7 @@ def _pairs_by_user(matrix, ends, rng):
 def users_of(corpus, shares, seed):
     """Return the baskets or histories of each part, as `split_data` deals them out by user.
 
-    Returns
-    -------
-    dict of str -> (ids, offsets)
-        int32 (n_tokens,) and int64 (n_users + 1,), by the name of the part.
+    dict of part -> (ids, offsets), int32 (n_tokens,) and int64 (n_users + 1,)
     """
     return _dealt_users(corpus, Shares(*shares), np.random.default_rng(seed))
 

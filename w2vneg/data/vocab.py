@@ -211,24 +211,11 @@ def _is_count(text):
 def choose_vocabulary(counter, min_count, max_vocab=None):
     """Choose the words that training is to know.
 
-    Parameters
-    ----------
-    counter : readers.counting.TokenCounter
-    min_count : int
-        Words seen less often are left out.
-    max_vocab : int, optional
-        Keep only so many, the most frequent; of equally frequent ones those that sort first.
-
-    Returns
-    -------
-    vocab : Vocabulary
-    ids_by_type : list of ndarray, int32
-        For each table of the counter the ids of its types, -1 for those left out.
-
-    Raises
-    ------
-    InputError
-        If fewer than two words are left.
+    counter : readers.counting.TokenCounter; min_count : int, words seen less often are left out
+    max_vocab : int, optional, only so many of the most frequent; of equally frequent ones those that sort first
+    Returns the Vocabulary and, for each table of the counter, the ids of its types, int32, -1 for those left out
+    (list).
+    InputError if fewer than two words are left
     """
     ids_by_type = counter.blank_ids()
     words, counts, places = [], np.empty(0, np.int64), np.empty(0, np.int64)  # of the candidates
@@ -267,12 +254,8 @@ def choose_vocabulary(counter, min_count, max_vocab=None):
 
 
 def ids_in(vocab, counter):
-    """Return the ids in `vocab` of a counter's types as `choose_vocabulary` does, -1 for unknown ones.
-
-    Raises
-    ------
-    InputError
-        If all are unknown.
+    """Return the ids in `vocab` of a counter's types as `choose_vocabulary` does, -1 for unknown ones; InputError if
+    all are.
     """
     ids_by_type = counter.blank_ids()
     known = False
@@ -342,27 +325,10 @@ class VocabOptions(NamedTuple):
 def choose_items(words, seen, shaping, vocab, what="item"):
     """Choose the items that training is to know.
 
-    Parameters
-    ----------
-    words : list of str
-    seen : ndarray, float64, (n,)
-        How often each was seen; parts count as whole.
-    shaping : VocabOptions
-    vocab : Vocabulary or None
-        The one to keep to, if it is fixed.
-    what : str
-        What an item is called in messages.
-
-    Returns
-    -------
-    vocab : Vocabulary
-    ids : ndarray, int32, (n,)
-        Id of each of `words`, -1 if it is left out.
-
-    Raises
-    ------
-    InputError
-        If fewer than two are left, or none of them is in the fixed vocabulary.
+    words : list of str; seen : float64 (n,), how often each was seen, parts count as whole; shaping : VocabOptions
+    vocab : Vocabulary or None, the one to keep to; what : str, an item's name in messages
+    Returns the Vocabulary, and the id of each of `words`, int32 (n,), -1 if it is left out.
+    InputError if fewer than two are left, or none of them is in the fixed vocabulary
     """
     if vocab is not None:
         ids = vocab.words.find_all(words)

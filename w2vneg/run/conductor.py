@@ -64,7 +64,7 @@ class Run:
     given : TrainConfig, as given, with what the data say of themselves
     config : RunSpec, the same with nothing left open
     data : what is read; an `Input` says whether its things are of one kind
-    encoded : Encoded, once there
+    encoded : Encoded, once there; alpha_share : float, how much smaller an update's alpha is for what was read
 
     Raises
     ------
@@ -83,16 +83,16 @@ class Run:
         diagnose: bool = False,
         mirror: str | None = None,
     ) -> None:
-        self.prior, self.diagnose, self.mirror = prior or Prior(), diagnose, mirror
+        self.prior, self.diagnose, self.mirror, self.alpha_share = prior or Prior(), diagnose, mirror, 1.0
         self._vocabularies = {"vocab": vocab, "vocab_out": vocab_out}
         given = as_input(data)
-        self._given_phrases = given.phrases if isinstance(given, Input) else ()
+        self._phrases = self.prior.phrases(given.phrases if isinstance(given, Input) else ())
         if given is None:
             assert self.prior.model is not None, "without data there must be a model that has some"
             given = input_of_model(self.prior.model, self.prior.place)
         if isinstance(given, Input):
-            if self.prior.model is None:  # else no head is read
-                _check_whatever_the_columns(config, given)
+            if self.prior.model is None:  # else options are the model's
+                _check_before_reading(config, given)
             given = self.prior.settled(given, config.encoding, mirror)
         self.data: Any = given
         self.given = reading(config, given)
@@ -106,8 +106,8 @@ class Run:
 
     @cached_property
     def located(self) -> Input:
-        """The data as files that are read: names turned into paths, the model's phrases among them."""
-        return self.prior.with_phrases(self.data, self._given_phrases).located(self.mirror)
+        """The data as files that are read: names turned into paths."""
+        return self.data.located(self.mirror)
 
     def encode(self, progress: Callable[[], Any] = nullcontext) -> Encoded:
         """Read the data, with the vocabulary of the model where one grows or goes on.
@@ -122,7 +122,7 @@ class Run:
         elif (model := self.prior.resumed) is not None and not self._own_vocab:
             vocabularies = {"vocab": model.vocab, "vocab_out": model.vocab_out}
         with progress() as told:
-            self.encoded = encode(self.config, data, **vocabularies, progress=told)
+            self.encoded = encode(self.config, data, **vocabularies, progress=told, phrases=self._phrases)
         if self.prior.way == "update":
             self.encoded = with_known(self.encoded, self.prior.model)
         return self.encoded
@@ -142,7 +142,13 @@ class Run:
             raise ConfigError("update=True reads the corpus twice; give a file, an Input or a list of sentences")
         model, config = self.prior.model, self.config
         whole = dataclasses.replace(self.given, min_count=1, max_vocab=None)
-        found = encode(resolve(without_ranks(whole)), data, progress=progress)
+        found = encode(resolve(without_ranks(whole)), data, progress=progress, phrases=self._phrases)
+        self.alpha_share = self.prior.alpha_share(int(found.vocab.counts.sum()))
+        for name in ("config", "given"):
+            chosen = getattr(self, name)
+            alphas = {which: getattr(chosen, which) for which in ("alpha", "min_alpha")}
+            alphas = {which: value * self.alpha_share for which, value in alphas.items() if value is not None}
+            setattr(self, name, dataclasses.replace(chosen, **alphas))
         pairs = {"vocab": (model.vocab, found.vocab)}
         if found.vocab_out is not found.vocab:
             pairs["vocab_out"] = model.vocab_out, found.vocab_out
@@ -169,10 +175,22 @@ class Run:
         origin = trainer.model.origin
         if self.prior.way == "update" and self.prior.model is not None and self.prior.model.known is None:
             trainer.model.known = None  # what users had before is not known
-        if isinstance(self.data, Input) and not self.data.in_memory:
-            origin.input, origin.own_vocab = self.data.absolute().as_dict(), own_vocab
-        origin.begun = begun
+        if isinstance(self.data, Input):
+            data = self.data.replace(files="-") if self.data.in_memory else self.data.absolute()
+            origin.input, origin.own_vocab = data.as_dict(), own_vocab
+        origin.begun = begun | ({} if self.alpha_share == 1 else {"alpha_share": self.alpha_share})
         return trainer
+
+    def told_of_alpha(self) -> str:
+        """Return in words how much smaller alpha is, "" where it is not."""
+        if self.alpha_share == 1:
+            return ""
+        alpha = self.config.alpha
+        assert alpha is not None
+        return (
+            f"Newer text is {self.alpha_share**2:.0%} of all: --alpha {alpha:.3g}, not the model's "
+            f"{alpha / self.alpha_share:.3g}, so that it moves what was learnt as far as it weighs."
+        )
 
 
 def _vocabulary(fixed):
@@ -204,13 +222,13 @@ def resolve(config: TrainConfig) -> RunSpec:
     return config.resolved(cores=available_threads())
 
 
-def _check_whatever_the_columns(config, data):
-    """Refuse options before the head of a table is read, where they are wrong for one kind of things and for two."""
-    if data.rectangular is not None or "rectangular" not in data.values():
-        return
+def _check_before_reading(config, data):
+    """Refuse options before the beginning of a file is read; of a table, if they are wrong for one kind and for two."""
     try:
         resolve(reading(config, data))
     except W2vnegError:
+        if data.rectangular is not None or "rectangular" not in data.values():
+            raise
         resolve(reading(config, data.replace(rectangular=True)))
 
 
@@ -221,21 +239,24 @@ def encode(
     vocab: Vocabulary | None = None,
     vocab_out: Vocabulary | None = None,
     progress: Progress | None = None,
+    phrases: tuple | None = None,
 ) -> Encoded:
     """Read data with the options of a run.
 
     config : RunSpec; data : located `Input`, encoded data, or sentences as lists of str
+    phrases : tuple of data.phrases.Phrase, those to join in the place of those that the data name
     """
     if isinstance(data, Encoded):
         if vocab is not None or vocab_out is not None:
             raise ConfigError("what is encoded has its vocabularies already; leave vocab and vocab_out out")
         return data
     if isinstance(data, Input) and reads_by_rank(data, config):
-        return read_by_rank(data, config, vocab, progress)
+        return read_by_rank(data, config, vocab, progress, phrases)
     shaping = config.shaping | {"vocab": vocab, "progress": progress}
+    shaping |= {"phrases": phrases} if phrases else {}
     if isinstance(data, Input):
         return encode_input(data, vocab_out=vocab_out, **shaping)
     if vocab_out is not None:
         raise ConfigError("sentences have one vocabulary; leave vocab_out out")
     check_sentences(data)
-    return encode_corpus(data, **shaping)
+    return dataclasses.replace(encode_corpus(data, **shaping), phrases=tuple(phrases or ()))

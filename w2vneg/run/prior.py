@@ -14,7 +14,6 @@ from ..data.inputs import Input, of_as_many_kinds, settled
 from ..ground.errors import ConfigError, InputError
 from ..ground.option import flag_of
 from ..objectives.presets import epochs_over, preset_of
-from .folder import PHRASES
 from .model import Model
 from .warm_start import WarmStart
 
@@ -38,12 +37,14 @@ class Prior:
     place : str, the folder or file of it; "" in memory
     model : Model or None, the one that grows or is resumed
     rows : WarmStart or None, what a new model's rows begin with
+    own_alpha : bool, of an update, alpha was given and stays what it is
     """
 
     way: str = ""
     place: str = ""
     model: Model | None = None
     rows: WarmStart | None = None
+    own_alpha: bool = True
 
     @classmethod
     def init(cls, source: str | os.PathLike | Vectors | Model, freeze: bool = False) -> Prior:
@@ -51,10 +52,10 @@ class Prior:
         return cls("init", _place(source), None, WarmStart.of(source, freeze))
 
     @classmethod
-    def update(cls, model: Model, place: str = "", freeze: bool = False) -> Prior:
+    def update(cls, model: Model, place: str = "", freeze: bool = False, own_alpha: bool = True) -> Prior:
         """Go on with newer data: the words of `model` stay, others join them, and its objective remains."""
         rows = WarmStart.of(model, freeze)
-        return cls("update", place, model, dataclasses.replace(rows, name=place) if place else rows)
+        return cls("update", place, model, dataclasses.replace(rows, name=place) if place else rows, own_alpha)
 
     @classmethod
     def resume(cls, model: Model, place: str = "") -> Prior:
@@ -72,27 +73,33 @@ class Prior:
         return self.rows is not None and self.rows.freeze
 
     def settled(self, data: Input, encoding: str, mirror: str | None) -> Input:
-        """Return data as they are to be read: newer ones as those of the model, unless their options say otherwise."""
-        if self.model is None:
-            return settled(data, encoding, mirror)
-        if self.way == "update" and self.model.origin.input:
-            before = input_of_model(self.model, self.place)
-            if before.kind == data.kind and not data.in_memory:
-                data = before.replace(files=data.files, **data.options)
-        return of_as_many_kinds(data, self.model.config)
+        """Return data as they are to be read: as those of the model, unless their options say otherwise."""
+        if self.model is not None:
+            if self.model.origin.input:
+                data = data.like(input_of_model(self.model, self.place))
+            data = of_as_many_kinds(data, self.model.config)
+        return settled(data, encoding, mirror)
 
     def check_data(self, data: Any) -> None:
         """Raise ConfigError unless a model that grows and newer data, or their configuration, are of one kind."""
         if self.way == "update" and self.model is not None:
             check_growing(self.model, data)
 
-    def with_phrases(self, data: Input, given: tuple) -> Input:
-        """Return data with the model's own phrases, unless others were `given`: files of phrases, or ``auto``."""
+    def phrases(self, given: tuple) -> tuple | None:
+        """Return the model's own phrases, None without any or where others were `given`: files, or ``auto``."""
         from ..data.sources.corpus import AUTO
 
-        if self.model is None or not self.model.phrases or not self.place or given not in ((), (AUTO,)):
-            return data
-        return data.replace(phrases=os.path.join(self.place, PHRASES))
+        return (self.model.phrases or None) if self.model is not None and given in ((), (AUTO,)) else None
+
+    def alpha_share(self, n_new: int) -> float:
+        """Return what alpha is multiplied by where a text goes on with `n_new` words: √(new / (old + new)), else 1.
+
+        So newer text moves what was learnt as far as it weighs, and new words still learn. Chosen on development data
+        (docs/text.md).
+        """
+        if self.own_alpha or self.freeze or self.model is None or not self.model.config.traversal.of_words:
+            return 1.0
+        return (n_new / max(1, n_new + int(self.model.vocab.counts.sum()))) ** 0.5
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a model folder keeps of how its run began; a resumed run has it already."""
@@ -109,7 +116,9 @@ def _place(source):
 def input_of_model(model: Model, place: str) -> Input:
     """Return the `Input` that a model says it was trained on; InputError if that is none. place : str, its folder"""
     try:
-        return Input.from_dict(model.origin.input)
+        found = Input.from_dict(model.origin.input)
+        before = "tokenizer" in found.values() and "tokenizer" not in found.options  # from when there was one way only
+        return found.replace(tokenizer="whitespace") if before else found
     except ConfigError as error:
         file = os.path.join(place, "corpus.json")
         raise InputError(f"{file}: {error}; name the data again, as with --corpus") from error
@@ -126,7 +135,10 @@ def config_to_grow(model: Model, folder: str | os.PathLike, changes: dict[str, A
         If one of them would make the objective or the size another, or as `Model.config_to_run`.
     """
     config = model.config_to_run(folder, changes.get("plugin"), ray_address=changes.get("ray_address"))
-    config = dataclasses.replace(config, exchange_every=None)  # chosen by other data
+    former = model.origin.begun.get("alpha_share")  # of an update before this one
+    former = former if isinstance(former, float) and 0 < former <= 1 else 1.0
+    alphas = {name: getattr(config, name) / former for name in ("alpha", "min_alpha")}
+    config = dataclasses.replace(config, exchange_every=None, **alphas)  # chosen by other data
     known = table()
     for name, value in changes.items():
         if name in known and name not in MAY_CHANGE:

@@ -156,7 +156,7 @@ def reads_by_rank(given, config):
     return of_ranks or config.ray_address is not None
 
 
-def read_by_rank(given, config, vocab=None, progress=None):
+def read_by_rank(given, config, vocab=None, progress=None, phrases=None):
     """Let each rank read its part of an `Input` and encode it, with one vocabulary for all.
 
     Parameters
@@ -165,6 +165,7 @@ def read_by_rank(given, config, vocab=None, progress=None):
     config : RunSpec
     vocab : Vocabulary, optional, a fixed one
     progress : callable, optional, called with (stored bytes read, stored bytes in all) now and then
+    phrases : tuple of data.phrases.Phrase, optional, in the place of those that the Input names
 
     Returns
     -------
@@ -172,7 +173,7 @@ def read_by_rank(given, config, vocab=None, progress=None):
     """
     if config.rank_shares is not None and any(RANK in file for file in given.files):
         raise ConfigError(f"--rank-shares deals a text out, and {RANK} says who reads what; leave one of the two out")
-    reading = Reading.of(given, borders(config), vocab, **config.shaping)
+    reading = Reading.of(given, borders(config), vocab, phrases, **config.shaping)
     if config.engine == "virtual":
         return encode_ranked(reading, progress)
     crew = Crew(config.ranks, config.workers, config.ray_address)

@@ -46,7 +46,7 @@ def _data(model, folder):
         values["vocab"] = os.path.abspath(os.path.join(folder, "vocab.tsv"))
         if model.vocab_out is not model.vocab:
             values["vocab-out"] = os.path.abspath(os.path.join(folder, "vocab_out.tsv"))
-    return values | {name: value for name, value in origin.begun.items() if name != "update"}
+    return values | {name: value for name, value in origin.begun.items() if name in ("init", "freeze")}
 
 
 def _options(config):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..config import RunSpec, TrainConfig
 from ..config.synonyms import GENSIM_METHODS
-from ..data.inputs import Input, as_input
+from ..data.inputs import Input, as_input, settled
 from ..data.sources import noun_of
 from ..ground.errors import ConfigError
 from ..ground.jit.compile_events import watched
@@ -129,9 +129,9 @@ class Word2Vec(Estimator, Recommender):
             matrices are taken, or vectors.
         update : bool
             Begin with the model that was loaded or trained before, and keep all of its words: the vocabulary grows by
-            those of the corpus, counts add up. The corpus is read twice; it alone is trained on, with alpha as at the
-            start of a run. A model of users and items goes on with the pairs that it keeps, too, gently: a fifth of
-            alpha, a twentieth of the epochs, unless they have been changed.
+            those of the corpus, counts add up. The corpus is read twice; it alone is trained on. Of a text alpha is the
+            model's times √(new / (old + new) words). A model of users and items goes on with the pairs that it keeps,
+            too, gently: a fifth of alpha, a twentieth of the epochs. Both hold unless they have been changed.
         freeze : bool
             Rows that begin with those of `init`, or of the former model, do not move; the others are trained, against
             them as well.
@@ -155,8 +155,9 @@ class Word2Vec(Estimator, Recommender):
         followers = Followers(progress)
         if update and (init is not None or vocab is not None or vocab_out is not None):
             raise ConfigError("update=True begins with the model's own words; leave init, vocab and vocab_out out")
-        prior = self._prior(init, update, freeze)
-        config = self._gentler() if update else self.config
+        changed = self._changed() if update else {}
+        prior = self._prior(init, update, freeze, "alpha" in changed)
+        config = self._gentler(changed) if update else self.config
         run = Run(config, corpus, prior, vocab=vocab, vocab_out=vocab_out, diagnose=diagnose)
         kept = {name: getattr(self.config, name) for name in ("alpha", "min_alpha", "epochs")}
         self.config, self._folder = dataclasses.replace(run.given, **kept), None
@@ -166,6 +167,8 @@ class Word2Vec(Estimator, Recommender):
             LOG.getChild("reading").info("%s", encoded.report.line())
             for hint in encoded.report.hints:
                 warnings.warn(hint, stacklevel=2)
+        if run.alpha_share < 1:
+            LOG.getChild("reading").info("%s", run.told_of_alpha())
         validation = None if valid is None else valid.of(encoded, self.config.lowercase)
         if isinstance(checkpoints, str | Path):
             checkpoints = Checkpoints(checkpoints)
@@ -182,18 +185,26 @@ class Word2Vec(Estimator, Recommender):
             warnings.warn(doubt, stacklevel=2)
         return self.vectors
 
-    def _gentler(self):
-        """Return the configuration of an update: with its own alpha and epochs, unless they have been changed."""
-        config, before = self.config, self._trained_by
-        given = {name: getattr(config, name) for name in ("alpha", "epochs")}
-        changed = {name: value for name, value in given.items() if before is None or value != getattr(before, name)}
-        own = gentler(self._trained(), changed)
-        return dataclasses.replace(config, **own, **({"min_alpha": None} if "alpha" in own else {}))
+    def set_params(self, **params: Any) -> Word2Vec:
+        super().set_params(**params)
+        self._trained_by = self._trained_by and _opened(self._trained_by, params)
+        return self
 
-    def _prior(self, init, update, freeze):
+    def _changed(self):
+        """Return alpha and epochs, where they were changed since the model was trained or loaded (dict)."""
+        before = self._trained_by
+        given = {name: getattr(self.config, name) for name in ("alpha", "epochs")}
+        return {name: value for name, value in given.items() if before is None or value != getattr(before, name)}
+
+    def _gentler(self, changed):
+        """Return the configuration of an update: with its own alpha and epochs, unless they have been changed."""
+        own = gentler(self._trained(), changed)
+        return dataclasses.replace(self.config, **own, **({"min_alpha": None} if "alpha" in own else {}))
+
+    def _prior(self, init, update, freeze, own_alpha):
         """Return what `fit` begins with, a `Prior`."""
         if update:
-            return Prior.update(self._trained(), self._folder or "", freeze)
+            return Prior.update(self._trained(), self._folder or "", freeze, own_alpha)
         if freeze and init is None:
             raise ConfigError("freeze keeps the rows that a run begins with; give init or update=True with it")
         return Prior() if init is None else Prior.init(init, freeze)
@@ -216,7 +227,7 @@ class Word2Vec(Estimator, Recommender):
         A RankedCorpus where each rank reads files of its own (docs/scaling.md).
         """
         data = as_input(corpus)
-        data = data.located(mirror) if isinstance(data, Input) else data
+        data = settled(data, self.config.encoding, mirror).located(mirror) if isinstance(data, Input) else data
         return encode(resolve(reading(self.config, data)), data, vocab=vocab, vocab_out=vocab_out, progress=progress)
 
     def trainer(
@@ -296,7 +307,7 @@ class Word2Vec(Estimator, Recommender):
         if targets:
             words, counts = model.vocab_out.words, model.vocab_out.counts
         noun = noun_of(model.origin.input.get("kind"), model.config.source.name, two_kinds, targets)
-        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun)
+        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun, model.config.lowercase)
 
     def plot_history(self) -> Any:
         """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.
@@ -328,8 +339,14 @@ class Word2Vec(Estimator, Recommender):
         """
         model = Model.load(folder)
         word2vec = cls(config_to_grow(model, folder, {"plugin": plugin} | changes))
-        word2vec.model, word2vec._folder, word2vec._trained_by = model, str(folder), model.config
+        word2vec.model, word2vec._folder = model, str(folder)
+        word2vec._trained_by = _opened(word2vec.config, changes)
         return word2vec
+
+
+def _opened(config, given):
+    """Return a configuration with alpha and epochs open where they are `given`, so that they count as changed."""
+    return dataclasses.replace(config, **{name: None for name in ("alpha", "epochs") if name in given})
 
 
 def _checked(listeners):

@@ -43,6 +43,8 @@ class Vectors(Keyed):
         What gives a vector to a word that is not among them.
     noun : str
         What a word is called in messages: word, item, user, node.
+    lowercase : bool
+        The words are of lower-cased text, so that `King` is looked up as `king`.
 
     Attributes
     ----------
@@ -56,6 +58,8 @@ class Vectors(Keyed):
         If the parts do not fit together, there is no word or no dimension, or a word occurs twice.
     """
 
+    lowercase = False
+
     def __init__(
         self,
         words: Iterable[str],
@@ -63,8 +67,9 @@ class Vectors(Keyed):
         counts: ArrayLike | None = None,
         spellings: Any = None,
         noun: str = "word",
+        lowercase: bool = False,
     ) -> None:
-        self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
+        self.words, self.spellings, self.noun, self.lowercase = PackedStrings.of(words), spellings, noun, lowercase
         self._coarse = None
         try:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
@@ -114,7 +119,7 @@ class Vectors(Keyed):
             return self
         matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])
         counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(found), np.int64)])
-        return Vectors([*self.words, *found], matrix, counts, self.spellings, self.noun)
+        return Vectors([*self.words, *found], matrix, counts, self.spellings, self.noun, self.lowercase)
 
     @property
     def dim(self) -> int:
@@ -134,7 +139,8 @@ class Vectors(Keyed):
         A whole number is a name if there is one, else a row; among names that are whole numbers it is no row.
         """
         if not _is_row(key):
-            return self.words.find(key)
+            row = self.words.find(key)
+            return self.words.find(key.lower()) if row < 0 and self.lowercase and isinstance(key, str) else row
         row = self.words.find(str(key))
         return int(key) if row < 0 and 0 <= key < len(self) and not self._numbered else row
 
@@ -150,7 +156,9 @@ class Vectors(Keyed):
         return vector
 
     def _by_spelling(self, word):
-        return self.spellings.vector(word) if self.spellings is not None and isinstance(word, str) else None
+        if self.spellings is None or not isinstance(word, str):
+            return None
+        return self.spellings.vector(word.lower() if self.lowercase else word)
 
     def _unknown(self, word):
         if _is_row(word) and self._numbered:
@@ -431,7 +439,7 @@ class Vectors(Keyed):
         if isinstance(texts, str):
             raise ConfigError("encode takes a list of texts; put the one text into a list")
         weights = None if a is None else weights_of(self.counts, a)
-        return encode(list(texts), splitter(self.words), self.words.find, self.matrix, weights, normalize)
+        return encode(list(texts), splitter(self.words), self._row, self.matrix, weights, normalize)
 
     def save(self, path: str | Path, format: str | None = None, precision: int | None = None) -> None:
         """Write the vectors; see `w2vneg.vectors.formats.save` for formats (by suffix unless named) and precision."""

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tempfile
+from time import monotonic
 
 from ... import __version__
 from ...ground.errors import DataError, OutputError, W2vnegError
@@ -10,6 +11,7 @@ from ...ground.files.atomic import atomic_file
 
 _CHUNK = 1 << 18
 _TIMEOUT = 30  # seconds without an answer
+_SLOWEST, _OVER = 1000, 60  # bytes a second, over so many seconds: a server that drips is given up
 _LARGEST_ARCHIVE = 1 << 27  # bytes; the largest known one has 35 MB
 _LARGEST_UNPACKED = 1 << 30  # bytes read from a compressed archive in search of a member
 _verified: dict[
@@ -63,20 +65,11 @@ def download(url, form, destination, progress=None):
 def download_members(url, wanted, progress=None):
     """Fetch an archive and unpack members of it, each by its name only, to places of our choosing.
 
-    Parameters
-    ----------
-    url : str
-        A zip, tar.gz or tgz.
-    wanted : list of (member, form, destination)
-        The first must be there and right; the others are taken along if they are.
-    progress : callable(done, total), optional
-
-    Raises
-    ------
-    Unreachable
-        If the address gives no file.
-    DataError
-        If the archive is broken or too large, or the first member is missing or not what it should be.
+    url : str, a zip, tar.gz or tgz; progress : callable(done, total), optional
+    wanted : list of (member, form, destination); the first must be there and right, the others come along if they
+        are
+    Unreachable if the address gives no file; DataError if the archive is broken or too large, or the first member is
+    missing or not what it should be
     """
     folder = make_folder(wanted[0][2].parent)
     try:
@@ -104,12 +97,8 @@ def download_members(url, wanted, progress=None):
 def store(chunks, form, destination, origin):
     """Write `chunks` (iterable of bytes from `origin`) to `destination` if they are what `form` says.
 
-    Raises
-    ------
-    DataError
-        With the expected and the found checksum; nothing is kept.
-    OutputError
-        If the folder cannot be made or written.
+    DataError with the expected and the found checksum, and nothing is kept; OutputError if the folder cannot be
+    written
     """
     make_folder(destination.parent)
     digest, size = _digest(form), 0
@@ -168,12 +157,10 @@ def answer_of(url):
     """Open an address, to be read and closed; Unreachable if it gives nothing."""
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
-    from urllib.request import Request
-
-    from .throttle import paced_open
+    from urllib.request import Request, urlopen
 
     try:
-        return paced_open(Request(url, headers={"User-Agent": f"w2vneg/{__version__}"}), _TIMEOUT)
+        return urlopen(Request(url, headers={"User-Agent": f"w2vneg/{__version__}"}), timeout=_TIMEOUT)
     except HTTPError as error:
         error.close()
         raise Unreachable(f"{url} answered {error.code} {error.reason}") from error
@@ -188,14 +175,21 @@ def _received(answer, url, progress):
 
     length = answer.headers.get("Content-Length", "")
     total, done = int(length) if length.isdigit() else None, 0
+    since, before = monotonic(), 0
     while True:
         try:
-            chunk = answer.read(_CHUNK)
+            chunk = answer.read1(_CHUNK)
         except (OSError, HTTPException) as error:
             raise Unreachable(f"{url} broke off after {done} bytes ({error}); nothing was kept") from error
         if not chunk:
             break
         done += len(chunk)
+        if (seconds := monotonic() - since) >= _OVER:
+            if done - before < _SLOWEST * seconds:
+                raise Unreachable(
+                    f"{url} broke off: it came at less than {_SLOWEST:,} bytes a second; nothing was kept"
+                )
+            since, before = monotonic(), done
         if progress is not None:
             progress(done, total)
         yield chunk

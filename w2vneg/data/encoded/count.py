@@ -16,9 +16,9 @@ from ..phrases import Tally, digest, joined, lowered
 from ..readers import READERS, code_of
 from ..readers.counting import TokenCounter
 from ..readers.report import CorpusReport
-from ..readers.sources import STDIN, ByteStream
-from ..readers.strip import CLEANERS, Stripped
-from ..readers.text import codec_name, read_text
+from ..readers.sources import STDIN, opened
+from ..readers.tables import TextColumn
+from ..readers.text import CLEANERS, Stripped, codec_name, read_text
 from ..vocab import Vocabulary, check_choice, choose_vocabulary, ids_in
 from .stored import mapped
 
@@ -39,16 +39,18 @@ class Settings:
     reader: str
     strip: tuple
     phrases: tuple
+    table: TextColumn | None = None
 
     @classmethod
-    def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases):
+    def checked(cls, min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases, table=None):
         check_choice(min_count, max_vocab, vocab)
         READERS[reader]  # an unknown name is reported before anything is read
         unknown = set(strip) - set(CLEANERS)
         if unknown:
             raise ConfigError(f"strip must be among {', '.join(CLEANERS)}, not {unknown.pop()!r}")
         phrases = tuple(lowered(phrases) if lowercase else phrases)
-        return cls(min_count, max_vocab, vocab, codec_name(encoding), bool(lowercase), reader, tuple(strip), phrases)
+        how = codec_name(encoding), bool(lowercase), reader, tuple(strip), phrases, table
+        return cls(min_count, max_vocab, vocab, *how)
 
     def key(self):
         """Return a short hexadecimal digest of all settings (str)."""
@@ -56,6 +58,7 @@ class Settings:
         parts = [1, self.reader, self.encoding, self.lowercase, words]
         parts += [sorted(self.strip)] if self.strip else []
         parts += ["joins", digest(self.phrases)] if self.phrases else []
+        parts += ["column", self.table] if self.table else []
         parts += [code] if (code := code_of(self.reader)) else []
         # no FORMAT: a new one replaces former entries
         text = json.dumps(parts, default=as_index)
@@ -64,9 +67,9 @@ class Settings:
     def read(self, source, tally):
         """Yield an opened source as UTF-8, as the reader has it, without what is to be stripped; tally : as `joined`"""
         encoding = self.encoding
-        if self.strip:
-            source = Stripped(source.name, read_text(source, encoding=encoding), self.strip)
-            encoding = "utf-8"
+        if self.strip or self.table:
+            text = self.table.pieces(source, encoding, tally) if self.table else read_text(source, encoding=encoding)
+            source, encoding = Stripped(source.name, text, self.strip), "utf-8"
         return joined(READERS[self.reader](source, encoding=encoding, lowercase=self.lowercase), self.phrases, tally)
 
     def choose(self, counter):
@@ -85,7 +88,7 @@ class Counted:
     bytes: int
     files: int
     digests: list
-    joins: int = 0  # of phrases
+    tally: Tally
 
     def report(self, ids_by_type, kept_tokens, sentences):
         counter = self.counter
@@ -105,7 +108,8 @@ class Counted:
             discarded_tokens=counter.n_tokens - kept_tokens,
             discarded_types=counter.n_types - kept_types,
             sentences=sentences,
-            joins=self.joins,
+            joins=self.tally.joins,
+            bad_rows=self.tally.bad_rows,
             seconds=time.perf_counter() - self.started,
         )
 
@@ -117,16 +121,16 @@ def count_files(files, stamps, settings, stream, progress):
     done = unpacked = 0
     digests, tally = [], Tally()
     for path in files:
-        with ByteStream(path) as source:
+        with opened(path) as source:
             for _ in counter.count(settings.read(source, tally), source.name):
                 progress(done + source.position, total)
             done += source.position
             unpacked += source.unpacked
             digests.append(source.digest())
     if counter.n_tokens == 0:
-        named = "standard input" if files == [STDIN] else ", ".join(files[:3]) + ", ..." * (len(files) > 3)
+        named = "standard input" if files == [STDIN] else ", ".join(map(str, files[:3])) + ", ..." * (len(files) > 3)
         raise InputError(f"{named}: no token in {unpacked:,} bytes; name a file with text")
-    return Counted(counter, started, unpacked, len(files), digests, tally.joins)
+    return Counted(counter, started, unpacked, len(files), digests, tally)
 
 
 def write_ids(stream, ids_by_type, ids_file, offsets_file):
@@ -138,6 +142,15 @@ def write_ids(stream, ids_by_type, ids_file, offsets_file):
         ids_file.write(memoryview(ids[:n_ids]).cast("B"))
         offsets_file.write(memoryview(ends[:n_ends] + total).cast("B"))
         total += n_ids
+
+
+def mapped_ids(stream, ids_by_type):
+    """Return ids and offsets of what a stream holds, in temporary files (ndarrays, int32 and int64, mapped)."""
+    with writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
+        write_ids(stream, ids_by_type, ids, offsets)
+        ids.flush()
+        offsets.flush()
+        return mapped(ids, np.int32), mapped(offsets, np.int64)
 
 
 @contextmanager

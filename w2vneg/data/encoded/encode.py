@@ -12,24 +12,20 @@ Standard input, pipes and sentences from an iterable are encoded into temporary 
 later run could know them without reading them again.
 """
 
-import tempfile
 import time
 import warnings
 from collections.abc import Iterator
-
-import numpy as np
 
 from ...ground.errors import FileNote, InputError
 from ..phrases import Tally, joined
 from ..readers.counting import TokenCounter
 from ..readers.sentences import read_sentences
-from ..readers.sources import STDIN, file_stamp, find_files, is_paths
+from ..readers.sources import file_stamp, find_files, is_paths
 from ..sources.corpus import Text
 from . import count
 from .cache import Cache
 from .corpus import EncodedCorpus
-from .count import Counted, Settings, TokenStream, writing_to
-from .stored import mapped
+from .count import Counted, Settings, TokenStream
 
 
 def encode_corpus(
@@ -45,12 +41,13 @@ def encode_corpus(
     reader="text",
     strip=(),
     phrases=(),
+    table=None,
 ):
     """Count, choose the vocabulary and encode; or open what an earlier call has left in the cache.
 
     Parameters
     ----------
-    source : path, list of paths, or iterable of iterables of str
+    source : path, list of paths or of `InMemoryTable`, or iterable of iterables of str
         As for `data.readers.sources.find_files`; or sentences as lists of tokens, gone through once.
     min_count : int, at least 1
         Words seen less often are discarded.
@@ -69,9 +66,11 @@ def encode_corpus(
     reader : str
         A name among `data.readers.READERS`.
     strip : sequence of str
-        What to take out of the text before it is split into words: names among `data.readers.strip.CLEANERS`.
+        What to take out of the text before it is split into words: names among `data.readers.text.CLEANERS`.
     phrases : sequence of data.phrases.Phrase
         Pairs of words that are joined to one; in lower case if the text is.
+    table : data.readers.tables.TextColumn, optional
+        The files, or tables in memory, are tables, and the text stands in this column.
 
     Returns
     -------
@@ -87,12 +86,12 @@ def encode_corpus(
         If there is no room in the cache, or the folder of temporary files cannot be written. A cache that is read-only
         gives a `FileNote`.
     """
-    settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases)
+    settings = Settings.checked(min_count, max_vocab, vocab, encoding, lowercase, reader, strip, phrases, table)
     progress = progress or (lambda done, total: None)
     if not is_paths(source):
         return _encode_sentences(source, settings)
     files = find_files(source)
-    stamps = [None if path == STDIN else file_stamp(path) for path in files]
+    stamps = list(map(file_stamp, files))
     if use_cache and None not in stamps:
         cache = Cache(files, stamps, settings)
         found = cache.found(progress)
@@ -120,16 +119,12 @@ def _encode_sentences(sentences, settings):
             spent = isinstance(sentences, Iterator)
             hint = "; a generator gives them once: make it anew for each fit, or give a list" if spent else ""
             raise InputError(f"the corpus holds no token: the iterable gave no sentence, or only empty ones{hint}")
-        counted = Counted(counter, started, counter.bytes, 0, [], tally.joins)
+        counted = Counted(counter, started, counter.bytes, 0, [], tally)
         return _encode_in_temporary_files(counted, settings, stream)
 
 
 def _encode_in_temporary_files(counted, settings, stream):
     vocab, ids_by_type = settings.choose(counted.counter)
-    with writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
-        count.write_ids(stream, ids_by_type, ids, offsets)
-        ids.flush()
-        offsets.flush()
-        ids, offsets = mapped(ids, np.int32), mapped(offsets, np.int64)
+    ids, offsets = count.mapped_ids(stream, ids_by_type)
     report = counted.report(ids_by_type, len(ids), len(offsets) - 1)
     return EncodedCorpus(ids, offsets, vocab, report, stored=ids.nbytes + offsets.nbytes)

@@ -27,28 +27,18 @@ class Weighing(NamedTuple):
 
 
 def encode_events(tables, shaping, min_rating, max_history, rectangular, weighing):
-    """Encode who rated (bought, saw) what, one event a row.
+    """Encode who rated (bought, saw) what, one event a row: an EncodedCorpus or EncodedPairs.
 
-    Parameters
-    ----------
     tables : readers.tables.Tables, with the columns user, item, time and, if there is a `min_rating`, rating
-    shaping : VocabOptions
-        `vocab` is that of the users if rectangular, and `vocab_out` of the items.
+    shaping : VocabOptions; `vocab` is that of the users if rectangular, and `vocab_out` of the items
     min_rating : float or None; max_history : int or None; rectangular : bool, see `sources.ratings.Ratings.Options`
     weighing : Weighing, of pairs
 
-    Returns
-    -------
-    EncodedCorpus or EncodedPairs
-        A sentence is a history, users in order of first appearance; or, if rectangular, rows are users and columns
-        items. Users with fewer than two items left have no history (if rectangular: with none). The report is an
-        `ItemsReport`.
-
-    Raises
-    ------
-    InputError
-        As `readers.tables.Tables`; or if nothing reaches `min_rating`, or no history of two items or fewer than two
-        items are left.
+    A sentence is a history, users in order of first appearance; or, if rectangular, rows are users and columns
+    items. Users with fewer than two items left have no history (if rectangular: with none). The report is an
+    `ItemsReport`.
+    InputError as `Tables`; or if nothing reaches `min_rating`, or no history of two items or fewer than two items
+    are left
     """
     started = time.perf_counter()
     users, items = NameIndex(shaping.lowercase), NameIndex(shaping.lowercase)

@@ -80,25 +80,10 @@ def is_matrix_file(path):
 
 
 def load_matrix(path, rectangular, named):
-    """Read a file of `scipy.sparse.save_npz`.
+    """Read a file of `scipy.sparse.save_npz`: a coo_matrix, indices within its shape, entries finite and not negative.
 
-    Parameters
-    ----------
-    path : str
-    rectangular : bool
-        False: it must be square.
-    named : bool
-        Whether its rows and columns have names, so that none must be made up.
-
-    Returns
-    -------
-    scipy.sparse.coo_matrix
-        Indices within its shape, entries finite and not negative.
-
-    Raises
-    ------
-    InputError
-        If it is no such file, is damaged or malformed, does not fit into memory, or is no matrix of counts.
+    path : str; rectangular : bool, it need not be square; named : bool, rows and columns have names, none is made up
+    InputError if it is no such file, is damaged or malformed, does not fit into memory, or is no matrix of counts
     """
     try:
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:

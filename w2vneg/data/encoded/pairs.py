@@ -89,19 +89,9 @@ class RawPairs:
     def encoded(self, shaping, rectangular, report, started):
         """Choose the items and sum the weights of equal pairs.
 
-        Parameters
-        ----------
-        shaping : vocab.VocabOptions
-        rectangular : bool
-        report : readers.report.ItemsReport
-            Completed for the result.
-        started : float
-            time.perf_counter at the beginning.
-
-        Raises
-        ------
-        InputError
-            If too few items or no pair are left, or a sum of weights is past float32.
+        shaping : vocab.VocabOptions; rectangular : bool; report : ItemsReport, completed for the result
+        started : float, time.perf_counter at the beginning
+        InputError if too few items or no pair are left, or a sum of weights is past float32
         """
         left_out = dict(report.left_out)
         if not self.weights.sum(dtype=np.longdouble) <= np.finfo(np.float32).max:

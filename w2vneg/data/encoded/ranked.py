@@ -10,7 +10,6 @@ Words, counts, and their order are those of one machine that reads the same file
 
 import dataclasses
 import functools
-import tempfile
 import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -23,14 +22,12 @@ from ..readers.counting import TokenCounter, Types, united
 from ..readers.report import CorpusReport, ItemsReport
 from ..readers.sources import find_files
 from ..readers.spans import FileSpan, split_among
-from ..readers.text import codec_name
 from ..sources import SOURCES
 from ..sources.corpus import AUTO
 from ..vocab import Vocabulary, choose_vocabulary, ids_in
 from . import count
 from .corpus import Encoded, EncodedCorpus
-from .count import Counted, Settings, TokenStream, writing_to
-from .stored import mapped
+from .count import Counted, Settings, TokenStream
 
 RANK = "{rank}"
 """What stands in a path for the number of a rank, from 0."""
@@ -38,15 +35,15 @@ RANK = "{rank}"
 _AT_ONCE = 400_000  # types that are looked at together
 
 
-def files_of(names, slot, borders, encoding):
+def files_of(names, slot, borders, settings):
     """Return what a rank is to read, a list of FileSpan.
 
     names : list of str, paths, folders and patterns; if one holds `RANK`, each rank has files of its own
-    borders : list of float, as of `readers.spans.split_among`
+    borders : list of float, as of `readers.spans.split_among`; settings : count.Settings
     """
     if any(RANK in name for name in names):
         return [FileSpan(path) for path in find_files([name.replace(RANK, str(slot)) for name in names])]
-    return split_among(find_files(names), borders, codec_name(encoding))[slot]
+    return split_among(find_files(names), borders, None if settings.table else settings.encoding)[slot]
 
 
 @dataclass(frozen=True)
@@ -62,22 +59,22 @@ class Reading:
     settings: Settings
 
     @classmethod
-    def of(cls, given, borders, vocab=None, **shaping):
-        """Make one of an `Input`; shaping : as of `data.inputs.encode_input`."""
-
-        if AUTO in given.phrases:
+    def of(cls, given, borders, vocab=None, phrases=None, **shaping):
+        """Make one of an `Input`; phrases, shaping : as of `data.inputs.encode_input`."""
+        if phrases is None and AUTO in given.phrases:
             raise ConfigError(
                 "--phrases auto looks at the whole text, which lies with the ranks; name a file of 'w2vneg phrases'"
             )
-        reading = SOURCES[given.kind].reading(given)
-        phrases = tuple(phrase for path in given.phrases for phrase in read_phrases(path))
-        own = (shaping["min_count"], shaping["max_vocab"], vocab, shaping["encoding"], shaping["lowercase"])
-        return cls(given, borders, Settings.checked(*own, reading["reader"], reading["strip"], phrases))
+        if phrases is None:
+            phrases = [phrase for path in given.phrases for phrase in read_phrases(path)]
+        own = {name: shaping[name] for name in ("min_count", "max_vocab", "encoding", "lowercase")}
+        settings = Settings.checked(vocab=vocab, phrases=phrases, **own, **SOURCES[given.kind].reading(given))
+        return cls(given, borders, settings)
 
     def text(self, slot, progress):
         """Read a rank's part; returns a RankText. progress : as of `RankText`"""
         SOURCES[self.given.kind].reading(self.given)  # its reader may not be known in this process yet
-        spans = files_of(self.given.files, slot, self.borders, self.settings.encoding)
+        spans = files_of(self.given.files, slot, self.borders, self.settings)
         return RankText(spans, self.settings, self.given.source, progress)
 
     def report(self, found, vocab, single):
@@ -114,7 +111,7 @@ class RankText:
                     progress(done + min(source.position, size), sum(sizes))  # it reads somewhat beyond its end
                 done += size
                 unpacked += source.unpacked
-        return Counted(counter, started, unpacked, len(spans), [], tally.joins)
+        return Counted(counter, started, unpacked, len(spans), [], tally)
 
     def close(self):
         """Let go of what was read."""
@@ -127,12 +124,9 @@ class RankText:
     def encoded(self, vocab):
         """Return the EncodedCorpus of this part; nothing can be asked afterwards."""
         counted = self._counted
-        with self._stream, writing_to(None), tempfile.TemporaryFile() as ids, tempfile.TemporaryFile() as offsets:
+        with self._stream:
             ids_by_type = ids_in(vocab, counted.counter)
-            count.write_ids(self._stream, ids_by_type, ids, offsets)
-            ids.flush()
-            offsets.flush()
-            ids, offsets = mapped(ids, np.int32), mapped(offsets, np.int64)
+            ids, offsets = count.mapped_ids(self._stream, ids_by_type)
         if len(ids) < 2:
             raise ConfigError("a rank's share of the text has no two known words; lower --ranks, or give it more text")
         report = counted.report(ids_by_type, len(ids), len(offsets) - 1)
@@ -197,7 +191,7 @@ def summed(reports, types, vocab):
     )
 
 
-_APART = {"types", "kept_types", "discarded_types", "seconds", "cached", "damage"}
+_APART = {"types", "kept_types", "discarded_types", "seconds", "cached", "damage", "tokens_by"}
 _SUMMED = [field.name for field in dataclasses.fields(CorpusReport) if field.name not in _APART]
 
 

@@ -120,24 +120,10 @@ class SummedWriter:
 
 
 def read_ids(path, known, n_vocab):
-    """Read the ids of a corpus.
+    """Read the ids of a corpus: int32 (n_tokens,), read-only, each at least 0 and below `n_vocab`.
 
-    Parameters
-    ----------
-    path : Path
-    known : dict
-        What `SummedWriter.known_by` gave.
-    n_vocab : int
-
-    Returns
-    -------
-    ndarray, int32, (n_tokens,), read-only, each at least 0 and below `n_vocab`
-
-    Raises
-    ------
-    Damaged
-        If the file is another than was written, or an id is out of range.
-    OSError
+    path : Path; known : dict, what `SummedWriter.known_by` gave; n_vocab : int
+    Damaged if the file is another than was written, or an id is out of range; OSError
     """
 
     def check(piece):
@@ -148,24 +134,10 @@ def read_ids(path, known, n_vocab):
 
 
 def read_offsets(path, known, n_ids):
-    """Read where sentences begin.
+    """Read where sentences begin: int64 (n_sentences + 1,), read-only, rising from 0 to `n_ids`.
 
-    Parameters
-    ----------
-    path : Path
-    known : dict
-        What `SummedWriter.known_by` gave.
-    n_ids : int
-
-    Returns
-    -------
-    ndarray, int64, (n_sentences + 1,), read-only, rising from 0 to `n_ids`
-
-    Raises
-    ------
-    Damaged
-        If the file is another than was written, or the offsets do not rise from 0 to `n_ids`.
-    OSError
+    path : Path; known : dict, what `SummedWriter.known_by` gave; n_ids : int
+    Damaged if the file is another than was written, or the offsets do not rise so; OSError
     """
     last = -1
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from ...ground.errors import ConfigError, DoubtError, InputError
 from . import READERS
 from .counting import LONGEST_TOKEN
-from .foreign_kinds import Head
+from .foreign import Head
 from .layout import named
 from .text import read_text
 
@@ -22,15 +22,7 @@ _BESIDE = re.compile(rb"(?<!\0)\0+(?=[ \n])|(?<=[ \n])\0+")  # NUL stands for a 
 def basket_reader(delimiter):
     """Return the name of the reader of baskets with this delimiter (str); it is registered if it was not.
 
-    Parameters
-    ----------
-    delimiter : str
-        One ASCII sign; a blank is the reader of text.
-
-    Raises
-    ------
-    ConfigError
-        If it is no such sign.
+    delimiter : str, a single ASCII sign, else ConfigError; a blank is the reader of text
     """
     if delimiter == " ":
         return "text"
@@ -47,13 +39,8 @@ def basket_reader(delimiter):
 def read_baskets(source, *, delimiter, encoding="utf-8", lowercase=False):
     """Yield baskets as text: the delimiter becomes a blank, a blank inside a name ``_``, blanks beside names vanish.
 
-    Quotes are part of names: they do not keep a delimiter inside a name.
-
-    Raises
-    ------
-    InputError
-        As the text reader's; or if two names of the file become one that way, or one begins with a quote that it does
-        not close.
+    Quotes are part of names: they do not keep a delimiter inside a name. InputError as the text reader's; or if two
+    names of the file become one that way, or one begins with a quote that it does not close.
     """
     table = bytearray(range(256))
     for byte in _WHITE:

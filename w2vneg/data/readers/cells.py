@@ -11,6 +11,16 @@ import numpy as np
 from ...ground.errors import InputError
 from .column_names import is_quantity
 
+_ROWS, _TEXTS = 1 << 19, 1 << 12  # of a table that are held at a time, of which texts take more room
+
+
+def rows_at_once(columns):
+    """Return how many rows of a table are held at a time (int), for these columns of it."""
+    return _TEXTS if columns[0].kind == "text" else _ROWS
+
+
+_MISSING, _LONGEST_MISSING = {"nan", "null", "none", "na", "n/a", "<na>"}, 6  # texts, of a word as no pair has
+
 
 class NameColumn(NamedTuple):
     """codes : ndarray, int64, (n_rows,), places in `names`, -1 where empty; names : list of str, as written"""
@@ -22,10 +32,7 @@ class NameColumn(NamedTuple):
 def as_names(cells, column, label, where):
     """Make a NameColumn of text cells (ndarray of str).
 
-    Raises
-    ------
-    InputError
-        If one is empty and must not be, or holds a line feed, as after a quote that was left open.
+    InputError if one is empty and must not be, or holds a line feed, as after a quote that was left open
     """
     import pandas as pd
 
@@ -90,6 +97,27 @@ def _is_written_number(cell):
     return True
 
 
+def as_texts(cells, column, label, where, times=None):
+    """Return cells as text, list of str; "" where one is missing, or says so. InputError for what is none."""
+    import pandas as pd
+
+    texts = list(cells)
+    for row, cell in enumerate(texts):
+        if isinstance(cell, str):
+            if len(cell) <= _LONGEST_MISSING and cell.strip().lower() in _MISSING:
+                texts[row] = ""
+        elif pd.api.types.is_scalar(cell) and pd.isna(cell):
+            texts[row] = ""
+        elif isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
+            texts[row] = str(cell)
+        else:
+            raise InputError(
+                f"{where(row)}: {label} ({column.option}) holds {str(cell)[:40]}, no text; give lists of words to "
+                "Word2Vec.fit as they are"
+            )
+    return texts
+
+
 class Times:
     """Times as numbers that sort as they do: numbers stay what they are, dates become seconds.
 
@@ -100,16 +128,9 @@ class Times:
         self.form = None  # "number", or a format as of strptime
 
     def read(self, cells, column, label, where):
-        """Return times as float64 (n_rows,).
+        """Return times as float64 (n_rows,); cells : ndarray of str, of numbers, or datetime64
 
-        Parameters
-        ----------
-        cells : ndarray of str, of numbers, or datetime64
-
-        Raises
-        ------
-        InputError
-            At the first that is written in another form than the first of all.
+        InputError at the first that is written in another form than the first of all
         """
         import pandas as pd
 

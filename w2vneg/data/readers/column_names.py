@@ -31,6 +31,25 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _TWINS = [("a", "b"), ("1", "2"), ("i", "j"), ("x", "y"), ("0", "1"), ("u", "v"), ("left", "right"), ("l", "r")]
 _ROW_NUMBERS = {"", "index", "row", "rownum", "rownames", "id", "no", "nr", "idx", "level_0", "unnamed_0", "edge"}
 
+_FREE = "text|title|sentence|review|comment|tweet|content|body|message|abstract|description|summary|question|answer"
+_TEXTS = re.compile(rf"(\w*_)?({_FREE})(_\w+)?", re.IGNORECASE)
+_NAMED = re.compile(
+    rf"(\w*_)?({_FREE}|label|sentiment|category|class|id|name|url|date|time|timestamp|author|rating|score|stars|"
+    r"user|userid|item|itemid|product|order|transaction|invoice|basket|target|source|weight|count)(_\w+|id|no)?",
+    re.IGNORECASE,
+)
+
+
+def sound_like_columns(names):
+    """Return whether these (list of str) are the names of a table's columns: all differ, and half of them are usual."""
+    usual = sum(_NAMED.fullmatch(name) is not None for name in names)
+    return len(set(names)) == len(names) and all(names[1:]) and 2 * usual >= len(names)
+
+
+def column_of_text(names):
+    """Return which of these names of columns (list of str) is most likely that of texts: the first that sounds so."""
+    return next((name for name in names if _TEXTS.fullmatch(name)), names[-1])
+
 
 def without_kind(name):
     """Return the name of a column without RecBole's ``:token`` or ``:float``."""

@@ -62,24 +62,10 @@ class Labels(dict):
 def find_columns(where, columns, head):
     """Return the places of columns and what they are called.
 
-    Parameters
-    ----------
-    where : str
-        For messages.
-    columns : list of layout.Column
-    head : Head
-
-    Returns
-    -------
-    places : dict, key -> int from 0 on, None for one that need not be there and is not
-    labels : Labels
-
-    Raises
-    ------
-    InputError
-        If one is missing or not to be told from another, or two are the same.
-    DoubtError
-        If it is not clear which are meant.
+    where : str, for messages; columns : list of layout.Column; head : Head
+    Returns places : dict, key -> int from 0 on, None for one that need not be there and is not; and `Labels`.
+    InputError if one is missing or not to be told from another, two are the same, or texts are numbers; DoubtError
+    if it is not clear which are meant
     """
     places = _Guess(where, columns, head).places()
     taken = {}  # place -> option
@@ -89,6 +75,12 @@ def find_columns(where, columns, head):
             raise InputError(
                 f"{where}: {taken[place]} and {column.option} are both column {place + 1}; name two columns"
             )
+    for column in columns:
+        place = places[column.key]
+        figures = [any(map(str.isdigit, cell)) for cell in head.cells[place]] if column.kind == "text" else []
+        if column.kind == "text" and head.numeric[place] and 2 * sum(figures) >= len(figures):
+            what = f"{head.label(place)} ({column.option}) holds numbers, no text"
+            raise InputError(f"{where}: {what}. The columns are: {head.shown()}")
     labels = Labels({key: head.label(place) for key, place in places.items() if place is not None})
     labels.said = tuple(_said(columns, places, head))
     meanings = [meant_by(head.names[places[c.key]]) for c in columns if c.kind == "name" and c.means]

@@ -8,36 +8,23 @@ import datetime
 from dataclasses import replace
 
 from ...ground.errors import ConfigError, InputError
+from .cells import NameColumn, as_names, as_numbers, as_texts, rows_at_once
 
-_ROWS = 1 << 19  # read at a time
 _SAMPLE = 100  # cells that tell whether a column of mixed objects holds numbers
 
 
 class InMemoryTable:
     """A table in memory; stands in an `Input` where the paths of files would.
 
-    Attributes
-    ----------
-    name : str
-        What it is called in messages.
-    head : list of str
-        Names of the columns; their numbers, from 1 on, where they have none.
+    name : str, for messages; matrix : the scipy.sparse matrix that it was made of, or None
+    head : list of str, names of the columns, or their numbers from 1 on; named : bool, whether they have names
     columns : list of ndarray, (n_rows,)
-    named : bool
-        Whether the columns have names.
-    matrix : scipy.sparse matrix or None
-        What the table was made of.
-    nodes : iterable or None
-        Of a graph or a matrix, all nodes: some may have no edge.
-    directed : bool
-        Whether it was made of a graph that is.
+    nodes : iterable or None, of a graph or a matrix, all nodes: some may have no edge; directed : bool, of such a graph
     """
 
     directed = False
 
     def __init__(self, name, columns, head=None, matrix=None):
-        if len(columns) < 2:
-            raise ConfigError(f"{name}: a table of pairs has two columns or more, and this has {len(columns)}")
         self.name, self.columns, self.matrix = name, columns, matrix
         self.nodes = None if matrix is None else range(max(matrix.shape))
         self.named = head is not None
@@ -57,19 +44,16 @@ class InMemoryTable:
     def __exit__(self, *exc):
         pass
 
+    def digest(self):
+        return ""
+
     @classmethod
     def of(cls, data):
-        """Make one of a DataFrame, a pyarrow table, a sparse matrix, an array, a graph of networkx, or a list of rows.
+        """Make one of a pandas or polars DataFrame or Series, a pyarrow table, a sparse matrix, an array, a graph of
+        networkx, or a list of rows.
 
-        Returns
-        -------
-        InMemoryTable or None
-            None if it is none of these; what is a InMemoryTable already comes back as it is.
-
-        Raises
-        ------
-        ConfigError
-            If it has fewer than two columns, or rows of several lengths.
+        Returns None for what is none of these, and a InMemoryTable as it is; ConfigError if rows are of several
+        lengths.
         """
         if isinstance(data, cls):
             return data
@@ -82,6 +66,8 @@ class InMemoryTable:
             entries = data.tocoo()
             row, column = (axis.copy() for axis in (entries.row, entries.col))
             return cls(name, [row, column, entries.data.astype(float)], ["row", "column", "value"], data)
+        if hasattr(data, "to_numpy") and not hasattr(data, "columns"):  # a column
+            return cls(name, [_cells(data)])
         if hasattr(data, "dtype") and hasattr(data, "ndim"):
             return cls._of_array(name, data)
         if hasattr(data, "column_names") and hasattr(data, "itercolumns"):  # of pyarrow
@@ -130,6 +116,8 @@ class InMemoryTable:
 
         if array.dtype.names:
             return cls(name, [array[field] for field in array.dtype.names], array.dtype.names)
+        if array.ndim == 1:
+            return cls(name, [array])
         if array.ndim != 2:
             raise ConfigError(f"{name}: a table is an array of two dimensions, a pair a row, not of {array.ndim}")
         columns = list(np.asarray(array).T)
@@ -147,8 +135,9 @@ class InMemoryTable:
             columns = [replace(c, asked=c.asked or c.default) if c.default in (1, 2, 3) else c for c in columns]
         found, labels = find_columns(self.name, columns, Head(self.head, self.named, numeric, cells))
         present = [column for column in columns if found[column.key] is not None]
-        for start in range(0, len(self), _ROWS):
-            rows = slice(start, start + _ROWS)
+        n_rows = rows_at_once(columns)
+        for start in range(0, len(self), n_rows):
+            rows = slice(start, start + n_rows)
 
             def where(row, start=start):
                 return f"{self.name}: row {start + row} (from 0 on)"
@@ -157,7 +146,7 @@ class InMemoryTable:
             for column in present:
                 cells = self.columns[found[column.key]][rows]
                 read[column.key] = read_cells(cells, column, labels[column.key], where, times)
-            yield where, min(_ROWS, len(self) - start), read, labels
+            yield where, min(n_rows, len(self) - start), read, labels
 
 
 def is_graph(data):
@@ -172,7 +161,7 @@ def _cells(series):
     if getattr(getattr(series, "dtype", None), "tz", None) is not None:
         series = series.dt.tz_convert(None)
     null_count = getattr(series, "null_count", None)  # of polars, which makes decimals of whole numbers beside a null
-    if null_count is not None and null_count():
+    if callable(null_count) and null_count():
         column = np.empty(len(series), object)
         column[:] = series.to_list()
         return column
@@ -197,15 +186,13 @@ def _is_numeric(cells):
 
 
 def read_cells(cells, column, label, where, times):
-    """Return an array of any cells as a column is to be read: a NameColumn, numbers or times (see `cells`)."""
+    """Return an array of any cells as a column is to be read: a NameColumn, numbers, times or texts (see `cells`)."""
     return _READ.get(column.kind, _numbers)(cells, column, label, where, times)
 
 
 def _names(cells, column, label, where, times):
     import numpy as np
     import pandas as pd
-
-    from .cells import NameColumn, as_names
 
     codes, different = pd.factorize(cells)
     texts = pd.Series(different).astype(str).tolist() if different.dtype.kind == "M" else different.tolist()
@@ -237,8 +224,6 @@ def _is_text(text):
 
 
 def _numbers(cells, column, label, where, times):
-    from .cells import as_numbers
-
     return as_numbers(cells, column, label, where)
 
 
@@ -250,4 +235,4 @@ def _times(cells, column, label, where, times):
     return times.read(cells, column, label, where)
 
 
-_READ = {"name": _names, "time": _times}
+_READ = {"name": _names, "time": _times, "text": as_texts}

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ...ground.errors import ConfigError, InputError
-from .column_names import columns_meant, meant_by, twins, without_kind
+from .column_names import columns_meant, meant_by, sound_like_columns, twins, without_kind
 from .columns import Head, find_columns
 
 DELIMITERS = {"tab": "\t", "::": "::", "semicolon": ";", "pipe": "|", "comma": ",", "blank": " "}  # name -> text
@@ -23,7 +23,7 @@ class Column:
     """A column that is asked for.
 
     key : str, by which a batch has it; option : str, the option that names it, for messages
-    kind : "name" (text), "number", "weight" (0 or more), "amount" (0 or more, or nothing) or "time"
+    kind : "name" (a word), "number", "weight" (0 or more), "amount" (0 or more, or nothing), "time" or "text"
     asked : str or int, its name in the header or its number from 1 on; None for what the names say, else `default`
     default : int, a number from 1 on, or None for a column that need not be there
     means : tuple of str, what its name may mean (`column_names`), the likeliest first; of two columns of names, the
@@ -87,44 +87,36 @@ def named(delimiter):
 
 
 def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True):
-    """Settle how a file is read, by its first lines.
+    """Settle how a file is read, by its first lines: a `Layout`.
 
-    Parameters
-    ----------
-    name : str
-        Of the file, for messages.
-    sample : str
-        Whole lines from the file's beginning, at least one that is not blank; none need be complete rows but the first.
-    columns : list of Column
-    delimiter : str, optional
-        As `delimiter_of` returns it; detected if None.
-    header : bool, optional
-        Detected if None.
-    quoting : bool
-        Whether quotes mean anything.
-
-    Returns
-    -------
-    Layout
-
-    Raises
-    ------
-    InputError
-        If there is only one column, a column asked for is missing or stands twice, or two are the same.
+    name : str, of the file, for messages
+    sample : str, whole lines from the file's beginning, at least one not blank; only the first need be a complete
+        row
+    columns : list of Column; delimiter : str, as `delimiter_of` returns it, detected if None; header : bool,
+        detected if None; quoting : bool, quotes mean something
+    InputError if there is only one column, a column asked for is missing or stands twice, or two are the same
     """
     first_line = sum(not line.strip() for line in sample[: len(sample) - len(sample.lstrip())].split("\n")[:-1]) + 1
     where = f"{name}:{first_line}"
     names = [column.asked for column in columns if _is_name(column.asked)]
-    chosen = delimiter or _found_delimiter(where, sample, names)
+    of_text = columns[0].kind == "text"
+    chosen = delimiter or _found_delimiter(where, sample, names, of_text)
     rows = rows_of(sample, chosen, quoting)
-    if len(rows[0]) == 1:
+    if of_text and rows[0][0].strip() not in (names or [rows[0][0].strip()]) and len(rows[0]) == 1:
+        raise InputError(
+            f"{where}: no table with a column called {names[0]!r}, but {_shown(sample)}; name the tables alone, as "
+            "'DIR/*.parquet', or the column by its number; --text-col none is for plain text"
+        )
+    if len(rows[0]) == 1 and not of_text:
         found = _candidates(sample)
         instead = f" (it looks like {named(found[0])})" if found and found[0] != chosen else ""
         raise InputError(
             f"{where}: only one column found with the delimiter {named(chosen)}, in {_shown(sample)}; "
             f"give the right --delimiter{instead}"
         )
-    has_header = _has_header(rows, names) if header is None else header
+    has_header = header
+    if header is None:
+        has_header = _has_header(rows, names) or (of_text and sound_like_columns(list(map(str.strip, rows[0]))))
     if names and header is False:
         raise ConfigError(f"column {names[0]!r}: without a header, columns go by their numbers, from 1 on")
     head = [cell.strip() for cell in rows[0]]
@@ -144,12 +136,8 @@ def find_layout(name, sample, columns, delimiter=None, header=None, quoting=True
 def without_foreword(sample, delimiter=None):
     """Take away what stands before the rows: lines of comments, totals, titles.
 
-    Returns
-    -------
-    text : str
-        With blank lines in their place; a comment that names the columns of the rows below becomes their header.
-    n_lines : int
-        How many were taken away.
+    Returns the text with blank lines in their place (str), and how many they were; a comment that names the columns
+    of the rows below becomes their header.
     """
     lines = sample.split("\n")
     first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), None)
@@ -221,8 +209,10 @@ def _candidates(sample):
     return [key[-1] for key in sorted(found)]
 
 
-def _found_delimiter(where, sample, names):
+def _found_delimiter(where, sample, names, of_text):
     found = _candidates(sample)
+    if of_text:  # in which blanks part words, and which may be the only column
+        found = [sign for sign in found if sign != " "] or [","]
     heads = {delimiter: list(map(str.strip, rows_of(sample, delimiter)[0])) for delimiter in found}
     with_names = [sign for sign, head in heads.items() if set(names) <= {*head, *map(without_kind, head)}]
     if not found:
@@ -250,17 +240,10 @@ def is_number(cell):
 
 
 def columns_by_name(head):
-    """Return which columns are meant, by their names alone.
+    """Return which columns are meant, by their names alone; head : list of str
 
-    Parameters
-    ----------
-    head : list of str
-
-    Returns
-    -------
-    dict
-        "item" and "target", str: centres and targets, which are users and items where "rectangular" is True;
-        "weight" and "rating", str. What is missing, or could be two columns, is left out.
+    Returns a dict: "item" and "target", str, centres and targets, which are users and items where "rectangular" is
+    True; "weight" and "rating", str. What is missing, or could be two columns, is left out.
     """
     found = {meaning: head[places[0]] for meaning, places in columns_meant(head).items() if len(places) == 1}
     rectangular = "user" in found and "item" in found

@@ -22,15 +22,8 @@ def as_word(name, lowercase=False):
 class NameIndex:
     """Names numbered in order of first appearance.
 
-    Parameters
-    ----------
-    lowercase : bool
-        Whether names that differ only in case are one.
-
-    Attributes
-    ----------
-    words : list of str
-        The name with number i, as a vocabulary can hold it.
+    lowercase : bool, names that differ only in case are one
+    words : list of str, the name with number i, as a vocabulary can hold it
     """
 
     def __init__(self, lowercase=False):
@@ -43,23 +36,11 @@ class NameIndex:
         return len(self.words)
 
     def number(self, column, where):
-        """Return the numbers of a column's names, new ones for those not met before.
+        """Return the numbers of a column's names, int32 (n_rows,), new ones for those not met before, -1 for empty
+        cells.
 
-        Parameters
-        ----------
-        column : cells.NameColumn
-        where : callable
-            The number of a row to words like ``file:line``, for messages.
-
-        Returns
-        -------
-        numbers : ndarray, int32, (n_rows,)
-            -1 where the cell is empty.
-
-        Raises
-        ------
-        InputError
-            If two names become one word; the message gives both.
+        column : cells.NameColumn; where : callable, the number of a row to words like ``file:line``, for messages
+        InputError if two names become one word; the message gives both
         """
         known = self._numbers
         numbers = []
@@ -89,17 +70,9 @@ class NameIndex:
 
 
 def read_names(path, *, encoding="utf-8", lowercase=False):
-    """Read a file of distinct names, one a line.
+    """Read a file of distinct names, one a line; return them as a vocabulary can hold them (list of str).
 
-    Returns
-    -------
-    words : list of str
-        As a vocabulary can hold them.
-
-    Raises
-    ------
-    InputError
-        If a line is empty, or two lines have the same name.
+    InputError if a line is empty, or two lines have the same name
     """
     names = NameIndex(lowercase)
     with ByteStream(path) as source:
@@ -131,26 +104,12 @@ def _lines(name, pieces):
 
 
 def read_titles(path, columns=(1, 2), lowercase=False):
-    """Read what items are called.
+    """Read what items are called: dict, id as a vocabulary has it -> the first title that is not empty.
 
-    Parameters
-    ----------
-    path : str or Path
-        A table as `Tables` reads them; UTF-8, or else Latin-1.
-    columns : (int or str, int or str)
-        Numbers from 1 on, or names, of the columns with ids and with titles.
-    lowercase : bool
-        Whether the vocabulary is of ids that were lower-cased.
-
-    Returns
-    -------
-    dict, str -> str
-        Id, as a vocabulary has it, to the first title that is not empty.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a column is not there.
+    path : a table as `Tables` reads them; UTF-8, or else Latin-1
+    columns : (int or str, int or str), numbers from 1 on, or names, of the columns with ids and with titles
+    lowercase : bool, the vocabulary is of ids that were lower-cased
+    InputError if the file cannot be read, or a column is not there
     """
     option = "--titles-cols"
     wanted = [

@@ -6,30 +6,18 @@ import numpy as np
 
 from ...ground.errors import InputError, W2vnegError, require
 from ...ground.files.memory import memory_size
-from .cells import NameColumn, as_names, as_numbers
+from .cells import NameColumn, as_names, as_numbers, as_texts, rows_at_once
 from .columns import Head, find_columns
 
-_ROWS = 1 << 19  # at a time
 _SAMPLE = 100  # rows that tell what columns hold
 
 
 def read_parquet(source, pieces, columns, times):
     """Yield (where, number of rows, columns, labels) of pieces of a Parquet file, as `readers.tables.Batch` has them.
 
-    Parameters
-    ----------
-    source : sources.Source
-    pieces : iterable of bytes
-        Its content; read only where the file itself is no Parquet file but a packed one, or no file (a pipe).
-    columns : list of layout.Column
-    times : cells.Times
-
-    Raises
-    ------
-    MissingExtraError
-        Without pyarrow.
-    InputError
-        As for text; a row is named by its number, from 1 on.
+    source : sources.ByteStream; columns : list of layout.Column; times : cells.Times
+    pieces : iterable of bytes, its content; read only where it is a packed file, or no file (a pipe)
+    MissingExtraError without pyarrow; InputError as for text, a row by its number from 1 on
     """
     require("pyarrow", "parquet", f"reading {source.name}, which is a Parquet file,")
     import pyarrow as pa
@@ -44,7 +32,7 @@ def read_parquet(source, pieces, columns, times):
             found, labels = find_columns(source.name, columns, Head(names, True, numeric, _sample(file, len(names))))
             wanted = [names[at] for at in dict.fromkeys(found.values()) if at is not None]
             first_row = 1
-            for batch in file.iter_batches(_ROWS, columns=wanted):
+            for batch in file.iter_batches(rows_at_once(columns), columns=wanted):
                 if batch.num_rows:
                     where = _Rows(source.name, first_row)
                     yield where, batch.num_rows, _read(pa, batch, columns, found, names, times, where), labels
@@ -53,6 +41,16 @@ def read_parquet(source, pieces, columns, times):
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:  # damaged pages; text that is not UTF-8
         raise InputError(f"{source.name}: cannot be read as Parquet ({error})") from error
+
+
+def names_in(path):
+    """Return the names of the columns of a Parquet file (list of str); [] if it cannot be read, or without pyarrow."""
+    try:
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_schema(path).names
+    except (ImportError, OSError, ValueError):
+        return []
 
 
 def _sample(file, n_columns):
@@ -104,6 +102,9 @@ def _read(pa, batch, columns, found, names, times, where):
         cells = batch.column(names[found[column.key]])
         if column.kind == "name":
             read[column.key] = _names(pa, cells, column, label, where)
+            continue
+        if column.kind == "text":
+            read[column.key] = as_texts(cells.to_pylist(), column, label, where)
             continue
         if pa.types.is_decimal(cells.type):
             cells = cells.cast(pa.float64())

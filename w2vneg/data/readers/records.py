@@ -33,22 +33,10 @@ class Form(NamedTuple):
 def read_records(name, blocks, form, columns, times, bad=None):
     """Yield (where, number of rows, columns, labels) of blocks of whole lines, as `tables.Batch` has them.
 
-    Parameters
-    ----------
-    name : str
-        Of the file, for messages.
-    blocks : iterable of bytes
-        UTF-8; blank lines do not count.
-    form : Form
-    columns : list of layout.Column
-    times : cells.Times
-    bad : Counter, optional
-        Lines that are no such rows are counted here; the first is refused if None.
-
-    Raises
-    ------
-    InputError
-        With its line, for a row that is none, or has nothing or something nested where a cell is needed.
+    name : str, of the file, for messages; blocks : iterable of bytes, UTF-8, in which blank lines do not count
+    form : Form; columns : list of layout.Column; times : cells.Times
+    bad : Counter, in which lines that are no such rows are counted; the first is refused if None
+    InputError, with its line, for a row that is none, or has nothing or something nested where a cell is needed
     """
     columns = [replace(c, asked=c.asked or c.key) if c.key in form.ends else c for c in columns]
     found, n_lines = None, 0
@@ -105,6 +93,8 @@ def _cells(rows, key, column, where):
     cells = np.empty(len(rows), object)
     for number, row in enumerate(rows):
         value = row.get(key)
+        if column.kind == "text" and isinstance(value, _NotFinite):
+            value = None
         text = "" if value is None else _text(value)
         if text is None and not column.lenient:
             raise InputError(
@@ -128,8 +118,12 @@ def _text(value):
     return str(value) if isinstance(value, str | int | float) else None
 
 
+class _NotFinite(str):
+    """NaN or Infinity, which JSON has not."""
+
+
 def _json_object(line):
-    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)  # numbers stay as they are written
+    found = json.loads(line, parse_int=str, parse_float=str, parse_constant=_NotFinite)  # numbers as they are written
     if not isinstance(found, dict):
         raise ValueError
     return found

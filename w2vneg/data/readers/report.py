@@ -13,7 +13,8 @@ class CorpusReport:
     those that keep at least one token. `bytes` are those of the files, unpacked (of the tokens as UTF-8 if
     they came from an iterable). `seconds` is what encoding took, whenever that was; `cached` tells whether it
     was in an earlier run. `damage` tells what was wrong with a copy in the cache that this one replaces, if there was
-    such a copy. `joins` tells how often the words of a phrase were joined.
+    such a copy. `joins` tells how often the words of a phrase were joined, `bad_rows` how many rows of a table were
+    left out, `tokens_by` in words how text became tokens, where that was not asked for.
     """
 
     files: int
@@ -31,6 +32,8 @@ class CorpusReport:
     cached: bool = False
     damage: str = ""
     joins: int = 0
+    bad_rows: int = 0
+    tokens_by: str = ""
     hints = ()  # as of `ItemsReport`
 
     def line(self):
@@ -40,6 +43,8 @@ class CorpusReport:
             f"({self.empty_lines:,} empty); kept {self.kept_tokens:,} tokens ({self.kept_types:,} types) "
             f"in {self.sentences:,} sentences, discarded {self.discarded_tokens:,} ({self.discarded_types:,}); "
             f"{self.bytes / 1e6:,.1f} MB {_how(self)}"
+            f"{f'; left out: {self.bad_rows:,} bad rows' if self.bad_rows else ''}"
+            f"{f'; {self.tokens_by}' if self.tokens_by else ''}"
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...ground.errors import InputError
 from ...kernels.text.rows import scan_rows
-from .cells import as_names, as_numbers
+from .cells import as_names, as_numbers, as_texts
 from .layout import STAND_IN, named
 
 _BLOCK = 1 << 23  # bytes of text parsed at a time
@@ -126,9 +126,10 @@ class _Block(NamedTuple):
         lines = scan_rows(block, ord(self.layout.delimiter), self.layout.quoting, 0, row)[2]
         return f"{self.name}:{self.lines_before + lines + 1}"
 
-    def check_quotes(self):
+    def check_quotes(self, of_text):
         """Raise InputError if a quoted cell over several lines holds the delimiter, and one of its lines looks like a
-        row by itself: a quote was a sign, and has swallowed rows.
+        row by itself: a quote was a sign, and has swallowed rows. Texts may have such lines; of these one that goes on
+        behind its closing quote is refused.
         """
         if not self.layout.quoting or b'"' not in self.text:
             return
@@ -136,12 +137,13 @@ class _Block(NamedTuple):
             return
         sign = self.layout.delimiter
         lines = self.text.decode().split("\n")
-        reader = csv.reader([line + "\n" for line in lines], delimiter=sign)
+        csv.field_size_limit(_LONGEST_ROW)
+        reader = csv.reader([line + "\n" for line in lines], delimiter=sign, strict=of_text)
         start = 0
         try:
             for row in reader:
                 own, start = lines[start : reader.line_num], reader.line_num
-                if len(own) < 2 or not any("\n" in cell and sign in cell for cell in row):
+                if of_text or len(own) < 2 or not any("\n" in cell and sign in cell for cell in row):
                     continue
                 if sign == " " or any(line.count(sign) + 1 == self.layout.n_fields for line in own):
                     self._refuse_quote(start - len(own), len(own))
@@ -170,7 +172,7 @@ class _Block(NamedTuple):
         found = dict.fromkeys((column.key for column in columns), None)
         for column in present:
             cells = frame[places[column.key]].to_numpy()
-            read = {"name": as_names, "time": times.read}.get(column.kind, as_numbers)
+            read = {"name": as_names, "time": times.read, "text": as_texts}.get(column.kind, as_numbers)
             found[column.key] = read(cells, column, self.layout.labels[column.key], self.where)
         return found
 

@@ -14,16 +14,9 @@ _SOME = 100  # sentences that are looked at before they are read
 def read_sentences(sentences, *, lowercase=False):
     """Yield lists of tokens as UTF-8, a sentence a line.
 
-    Parameters
-    ----------
-    sentences : iterable of iterables of str
-        Gone through once. A token must not be empty or hold white space or NUL.
-    lowercase : bool
-
-    Raises
-    ------
-    InputError
-        If a sentence is a string or holds something else than such tokens; names its number, counted from 1.
+    sentences : iterable of iterables of str, gone through once; a token is not empty and has no white space and no
+        NUL
+    InputError, with the sentence's number from 1 on, if one is a string or holds something else than such tokens
     """
     lines, size = [], 0
     for number, sentence in enumerate(_iterate(sentences), 1):

@@ -37,30 +37,17 @@ def is_paths(source):
     """Return whether `source` names files (a path, a list or tuple of paths); else it is sentences."""
     if isinstance(source, (str, os.PathLike)):
         return True
-    return isinstance(source, (list, tuple)) and all(isinstance(s, (str, os.PathLike)) for s in source)
+    return isinstance(source, (list, tuple)) and all(isinstance(s, (str, os.PathLike, InMemoryTable)) for s in source)
 
 
 def find_files(source):
-    """List the files that `source` stands for.
+    """List the files that `source` stands for: list of str, or of InMemoryTable.
 
-    Parameters
-    ----------
-    source : path, InMemoryTable, or list of them
-        Files, glob patterns (``**`` goes into folders), folders (all files in them and below, hidden ones
-        left out), or ``"-"`` for standard input; URLs of all of these.
-
-    Returns
-    -------
-    paths : list of str, or of InMemoryTable
-        Globs and folders sorted by path; the order of a list is kept. A table in memory stays what it is.
-
-    Raises
-    ------
-    InputError
-        If a path does not exist, a file is empty, a folder holds no file or cannot be listed, or a pattern matches
-        nothing.
-    MissingExtraError, ConfigError
-        As `remote.find`.
+    source : path, InMemoryTable, or list of them: files, glob patterns (``**`` goes into folders), folders (all
+        files in them and below, hidden ones left out), or ``"-"`` for standard input; URLs of all of these. Globs
+        and folders are sorted by path; the order of a list is kept. A table in memory stays what it is.
+    InputError if a path does not exist, a file is empty, a folder holds no file or cannot be listed, or a pattern
+    matches nothing; MissingExtraError and ConfigError as of `remote.find`
     """
     names = [source] if isinstance(source, (str, os.PathLike, InMemoryTable)) else list(source)
     if not names:
@@ -130,19 +117,12 @@ def _files_below(folder):
 
 
 def file_stamp(path):
-    """Return what tells that a file has not changed, or None for what is no regular file of ours (a pipe, a URL).
+    """Return what tells that a file has not changed (list of int), or None for a pipe, a URL or a table in memory.
 
-    Parameters
-    ----------
-    path : str or int
-        A path or an open file's descriptor.
-
-    Returns
-    -------
-    stamp : list of int
-        Size in bytes, times of change of content and of state in nanoseconds, inode and device.
+    path : str, InMemoryTable or int, as of `find_files`, or an open file's descriptor
+    The stamp is size in bytes, times of change of content and of state in nanoseconds, inode and device.
     """
-    if scheme_of(path):
+    if path == STDIN or isinstance(path, InMemoryTable) or scheme_of(path):
         return None
     try:
         status = os.stat(path)
@@ -151,6 +131,11 @@ def file_stamp(path):
     if not stat.S_ISREG(status.st_mode):
         return None
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
+
+
+def opened(path):
+    """Return what reads a file: a `ByteStream`; a table in memory stays what it is."""
+    return path if isinstance(path, InMemoryTable) else ByteStream(path)
 
 
 class ByteStream:
@@ -213,10 +198,7 @@ class ByteStream:
     def pieces(self):
         """Yield the content, unpacked if it is packed, as bytes of up to about `PIECE` at a time.
 
-        Raises
-        ------
-        InputError
-            If the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt.
+        InputError if the file cannot be read, changes meanwhile, or its packed data are truncated or corrupt
         """
         codec, stored = self._recognised()
         for piece in stored if codec is None else self._unpack(codec, stored):
@@ -288,7 +270,7 @@ class ByteStream:
                 if member.eof or member.needs_input:
                     return
                 piece = member.decompress(b"", PIECE)
-        except member.errors as error:
+        except (*_BROKEN, *getattr(member, "errors", ())) as error:
             raise InputError(
                 f"{self.name}: corrupt {codec} data near byte {done:,} ({error}); fetch or copy it again"
             ) from error
@@ -319,8 +301,6 @@ def _chain(head, rest):
 class _GzipMember:
     """zlib's decompression object in the manner of bz2's and lzma's."""
 
-    errors = (zlib.error,)
-
     def __init__(self, name):
         self._inner = zlib.decompressobj(wbits=31)
 
@@ -349,24 +329,10 @@ class _ZstdMember:
         return self._inner.decompress(data)
 
 
-class _Bzip2Member:
-    errors: tuple[type[Exception], ...] = (OSError, ValueError)
-
-    def __init__(self, name):
-        self._inner = bz2.BZ2Decompressor()
-        self.decompress = self._inner.decompress
-
-    eof = property(lambda self: self._inner.eof)
-    unused_data = property(lambda self: self._inner.unused_data)
-    needs_input = property(lambda self: self._inner.needs_input)
-
-
-class _XzMember(_Bzip2Member):
-    errors = (lzma.LZMAError,)
-
-    def __init__(self, name):
-        self._inner = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
-        self.decompress = self._inner.decompress
-
-
-_MEMBERS = {"gzip": _GzipMember, "bzip2": _Bzip2Member, "xz": _XzMember, "zstd": _ZstdMember}
+_BROKEN = OSError, ValueError, lzma.LZMAError, zlib.error  # what unpacking raises
+_MEMBERS = {
+    "gzip": _GzipMember,
+    "bzip2": lambda name: bz2.BZ2Decompressor(),
+    "xz": lambda name: lzma.LZMADecompressor(format=lzma.FORMAT_XZ),
+    "zstd": _ZstdMember,
+}

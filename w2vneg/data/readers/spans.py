@@ -65,7 +65,7 @@ def split_among(files, borders, encoding="utf-8"):
     ----------
     files : list of str, paths or URLs
     borders : list of float, (n + 1,), where the n shares begin and end, 0 … 1 of all bytes
-    encoding : str, as `text.codec_name` gives it
+    encoding : str, as `text.codec_name` gives it; None for files that cannot be cut
 
     Returns
     -------

@@ -15,9 +15,9 @@ from .cells import NameColumn, Times
 from .columns import Labels
 from .foreign import form_of_records, refuse
 from .frames import InMemoryTable
-from .layout import find_layout, without_foreword
+from .layout import Column, find_layout, without_foreword
 from .rows import whole_lines, whole_rows
-from .sources import STDIN, ByteStream, file_stamp, find_files
+from .sources import file_stamp, find_files, opened
 from .text import read_text
 
 _SAMPLE = 1 << 16  # bytes that settle the layout
@@ -96,9 +96,9 @@ class Tables:
         quoting=None,
         bad_rows=None,
     ):
-        self.files = find_files(source)
-        stamps = [_stamp(path) for path in self.files]
-        self._total = None if None in stamps else sum(stamp[0] for stamp in stamps)
+        self.files = find_files(source) if source else []
+        sizes = [file_stamp(path) or [getattr(path, "bytes", None)] for path in self.files]
+        self._total = None if [None] in sizes else sum(size[0] for size in sizes)
         self._skips = bad_rows == "skip"
         self._columns = [replace(column, lenient=True) for column in columns] if self._skips else columns
         self._delimiter, self._header, self._quoting = delimiter, header, quoting or "auto"
@@ -131,8 +131,8 @@ class Tables:
         done = 0
         for path in self.files:
             rows_before = self.n_rows
-            with path if isinstance(path, InMemoryTable) else ByteStream(path) as source:
-                for batch in self._batches(source):
+            with opened(path) as source:
+                for batch in self.batches_of(source):
                     self.labels = self.labels or batch.labels
                     self.n_rows += batch.n_rows
                     batch = self._without_returns(self._good(batch) if self._skips else batch)
@@ -148,20 +148,21 @@ class Tables:
         if self._returns == self.n_rows:
             raise InputError(f"{self.files[0]}: all of the {self.n_rows:,} rows are returns, of a quantity below 0")
 
-    def _batches(self, source):
+    def batches_of(self, source):
+        """Yield the rows of one opened file or table, as they stand there."""
         if isinstance(source, InMemoryTable):
             for batch in source.batches(self._columns, self._times):
                 yield Batch(*batch)
             return
         pieces = source.pieces()
-        begun = _Begun(source.name, next(pieces, b""), pieces)
+        begun = Begun(source.name, next(pieces, b""), pieces)
         if begun.first.startswith(b"PAR1"):
             from .parquet import read_parquet
 
             for batch in read_parquet(source, begun.pieces(), self._columns, self._times):
                 yield Batch(*batch)
             return
-        kind = {"source": "edges", "user": "ratings"}.get(self._columns[0].key, "pairs")
+        kind = {"source": "edges", "user": "ratings", "text": "column"}.get(self._columns[0].key, "pairs")
         form = form_of_records(begun.first, kind) if self._delimiter is None else None
         blocks = whole_lines(source.name, read_text(begun, encoding=self._encoding))
         if form is not None:
@@ -174,7 +175,8 @@ class Tables:
             return
         if self._delimiter is None:
             refuse(source.name, begun.first, kind)
-        blocks = self._without_foreword(blocks)
+        of_text = self._columns[0].kind == "text"
+        blocks = blocks if of_text else self._without_foreword(blocks)
         if self._comments:
             blocks = self._without_comments(source.name, blocks)
         first = next(blocks, b"")
@@ -185,7 +187,7 @@ class Tables:
         layout = find_layout(source.name, sample, self._columns, self._delimiter, self._header, quoting)
         for block in whole_rows(source.name, _chain(first, blocks), layout, self._bad if self._skips else None):
             if self._quoting == "auto":
-                block.check_quotes()
+                block.check_quotes(of_text)
             yield Batch(block.where, block.n_rows, block.read(self._columns, self._times), layout.labels)
 
     def _good(self, batch):
@@ -260,19 +262,35 @@ def _chosen(batch, kept):
     return Batch(lambda row: batch.where(int(places[row])), len(places), columns, batch.labels)
 
 
-def _stamp(path):
-    """Return what begins with the stored bytes of a file or a table in memory; None for standard input and pipes."""
-    if isinstance(path, InMemoryTable):
-        return [path.bytes]
-    return None if path == STDIN else file_stamp(path)
+class TextColumn(NamedTuple):
+    """The column of a table whose cells are texts: its name or number, and the layout of the table as of `Tables`."""
+
+    column: str | int
+    delimiter: str | None = None
+    header: bool | None = None
+    quoting: str | None = None
+    bad_rows: str | None = None
+
+    def pieces(self, source, encoding, tally):
+        """Yield the texts of an opened file or table as UTF-8, each with a line feed behind it.
+
+        Rows that are left out are counted in ``tally.bad_rows``.
+        """
+        column, *layout = self
+        wanted = [Column("text", "--text-col", "text", column, may_be_empty=True)]
+        tables = Tables((), wanted, encoding=encoding, **dict(zip(self._fields[1:], layout, strict=True)))
+        for batch in tables.batches_of(source):
+            yield "\n".join([*batch.columns["text"], ""]).encode(errors="replace")
+        tally.bad_rows += sum(tables.left_out.values())
 
 
-class _Begun(NamedTuple):
+class Begun(NamedTuple):
     """A source of which the first piece has been looked at."""
 
     name: str
     first: bytes
     rest: object
+    stamp: object = None
 
     def pieces(self):
         return _chain(self.first, self.rest)

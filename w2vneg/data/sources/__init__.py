@@ -204,7 +204,7 @@ class Source:
 
     reading = None
     """Where a file is sentences, one a line, so that ranks may read a part each: a class method that, given an `Input`,
-    returns the options `reader` and `strip` of `data.encoded.encode_corpus` (dict)."""
+    returns how they are read, as keywords of `data.encoded.encode_corpus` (dict)."""
 
     Options: type | None = None
     """Dataclass of `option` fields: how the files are to be read, and where in them to look."""
@@ -230,9 +230,19 @@ class Source:
         given : data.inputs.Input
             ``given.files`` and, as attributes, the options.
         **shaping
-            min_count, max_vocab, vocab, vocab_out, encoding, lowercase, progress: see `data.inputs.encode_input`.
+            min_count, max_vocab, vocab, vocab_out, encoding, lowercase, progress and, if there are any, phrases: see
+            `data.inputs.encode_input`.
         """
         raise NotImplementedError
+
+    @classmethod
+    def settled(cls, given, encoding, mirror=None):
+        """Return an `Input` with what its options leave open and the beginning of its files tells."""
+        return given
+
+    @classmethod
+    def check(cls, given):
+        """Raise ConfigError if the options of an `Input` do not go together."""
 
     @classmethod
     def advice(cls, given, words):

@@ -4,17 +4,18 @@ import dataclasses
 
 from ...ground.option import option
 from . import SOURCES, TRAVERSALS, Source, Traversal, check_pairs
-from ._options import dynamic_window, ordered, plain, subsample, window
+from ._options import TableOptions, column, dynamic_window, ordered, plain, subsample, window
 
+AUTO = "auto"  # in place of a tokenizer, or of a file of phrases
 _READERS = {"whitespace": "text"}  # tokenizer -> reader, where they are called differently
-_OURS = ("whitespace", "words")  # readers of plain text; a plug-in may read what it likes
+_OURS = (AUTO, "whitespace", "words")  # of plain text; a plug-in may read what it likes
 
 
 def _check_tokenizer(name):
     from ...ground.errors import ConfigError, did_you_mean
     from ..readers import READERS
 
-    known = [*_READERS, *(reader for reader in READERS if reader not in _READERS.values())]
+    known = [AUTO, *_READERS, *(reader for reader in READERS if reader not in _READERS.values())]
     if name not in known:
         raise ConfigError(f"tokenizer {name!r} is unknown{did_you_mean(name, known)}")
 
@@ -28,7 +29,6 @@ def _check_strip(names):
 
 
 _STRIPPED = ("markup", "urls")
-AUTO = "auto"  # in place of a file of phrases
 _PUNCTUATION = tuple(',;:!?)"”»')
 _MANY = 0.05  # of plain corpora 0 %, of raw prose 13 % to 24 %
 _LONG = 8  # letters: most words of scripts without blanks have one to four
@@ -48,11 +48,17 @@ class Corpus(Source):
     metavar = "PATH|NAME"
     catalog = "corpus"
     noun = "word"
+    tables = True
 
-    class Options:
+    class Options(TableOptions):
+        text_col: str | None = column(
+            "Column of text, by name or number. The data are CSV, JSON lines or Parquet.",
+            "plain text",
+            common=True,
+        )
         tokenizer: str = option(
-            "whitespace",
-            "Tokens: whitespace, or words (letters and digits). Use words for raw text.",
+            AUTO,
+            "Tokens: auto, whitespace or words (letters and digits). auto: words for raw text, by the first megabyte.",
             metavar="NAME",
             common=True,
             check=_check_tokenizer,
@@ -80,20 +86,49 @@ class Corpus(Source):
         plain: bool = plain()
 
     @classmethod
-    def encode(cls, given, vocab_out=None, **shaping):
+    def check(cls, given):
+        from ...ground.errors import ConfigError
+        from ..readers.column_names import column_of_text
+
+        if given.text_col is None and given.in_memory and len(given.files[0].columns) > 1:
+            head = given.files[0].head
+            names = ", ".join(map(repr, head))[:200]
+            raise ConfigError(
+                f"text is one column of a table: give text_col={column_of_text(head)!r}; its columns are {names}"
+            )
+        of_tables = [item.name for item in dataclasses.fields(TableOptions) if item.name in given.options]
+        if of_tables and given.text_col is None:
+            raise ConfigError(
+                f"{of_tables[0]} is of tables; name their column of text, too, with text_col (--text-col)"
+            )
+
+    @classmethod
+    def settled(cls, given, encoding, mirror=None):
+        if given.tokenizer != AUTO:
+            return given
+        from ..catalog import info, names
+        from ..readers.sample import tokenizer_of
+
+        if all(file in names() and info(file).made_here for file in given.files):  # by us, with blanks between words
+            return given.replace(tokenizer="whitespace")
+        return given.replace(tokenizer=tokenizer_of(given.located(mirror).files, cls._table(given), encoding))
+
+    @classmethod
+    def encode(cls, given, vocab_out=None, phrases=None, **shaping):
         from ..encoded import encode_corpus
         from ..phrases import lowered
 
-        phrases = cls._phrases(given, shaping)
+        given = cls.settled(given, shaping["encoding"])
+        phrases = list(phrases or cls._phrases(given, shaping))
         phrases = lowered(phrases) if shaping["lowercase"] else phrases
         encoded = encode_corpus(list(given.files), phrases=phrases, **cls.reading(given), **shaping)
-        return dataclasses.replace(encoded, phrases=tuple(phrases))
+        report = dataclasses.replace(encoded.report, tokens_by=getattr(given.tokenizer, "why", ""))
+        return dataclasses.replace(encoded, phrases=tuple(phrases), report=report)
 
     @classmethod
     def _phrases(cls, given, shaping):
         from ...ground.errors import ConfigError
-        from ..encoded.phrase_cache import phrases_in
-        from ..phrases import read_phrases
+        from ..phrases import phrases_in, read_phrases
 
         if AUTO not in given.phrases:
             return [phrase for path in given.phrases for phrase in read_phrases(path)]
@@ -104,19 +139,37 @@ class Corpus(Source):
 
     @classmethod
     def reading(cls, given):
-        """Return how the files of an `Input` become words: `reader` and `strip` of `encode_corpus` (dict)."""
-        if not given.plain and given.tokenizer in _OURS:
-            from ..readers import foreign
+        """Return how the files of an `Input` become words: `reader`, `strip` and `table` of `encode_corpus` (dict)."""
+        from ..readers import foreign
 
+        given, table = cls.settled(given, "utf-8"), cls._table(given)
+        if table is None and not given.plain and given.tokenizer in _OURS:
             once = {"-"} if AUTO in given.phrases else ()  # which is refused then, unread
             for name, data in foreign.beginnings([file for file in given.files if file not in once]):
                 foreign.refuse(name, data, "text")
         strip = [*(given.strip.split(",") if given.strip else ()), *({given.numbers} - {"keep"})]
-        return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip}
+        return {"reader": _READERS.get(given.tokenizer, given.tokenizer), "strip": strip, "table": table}
+
+    @staticmethod
+    def _table(given):
+        """Return the `TextColumn` that an `Input` names, or has as its only one; None for plain text."""
+        from ..readers.columns import NONE
+        from ..readers.layout import delimiter_of
+        from ..readers.tables import TextColumn
+
+        if given.text_col in (None, NONE) and not given.in_memory:
+            return None
+        return TextColumn(
+            given.text_col or 1, delimiter_of(given.delimiter), given.header, given.quoting, given.bad_rows
+        )
+
+    @classmethod
+    def report(cls, given, found, n_items, single, fixed):
+        return dataclasses.replace(found, tokens_by=getattr(given.tokenizer, "why", ""))
 
     @classmethod
     def advice(cls, given, words):
-        return about_words(words) if given.tokenizer == "whitespace" else None
+        return about_words(words)
 
 
 def about_words(words):

@@ -123,7 +123,9 @@ class Answers:
                 continue
             near = [self._entry(word) | {"score": score} for word, score in found]
             named = named or [self._entry(word) for word in positive + negative]
-            asked, rows = ([one.vectors.words.find(w) for w in words] for words in (positive + negative, dict(found)))
+            asked, rows = (
+                [one.vectors.get_index(w, -1) for w in words] for words in (positive + negative, dict(found))
+            )
             rows = {"asked": [row for row in asked if row >= 0], "rows": rows}
             columns.append({"name": one.name, "near": near, **rows})
         if all("error" in column for column in columns):

@@ -55,7 +55,7 @@ class Format:
 
 class Stored(NamedTuple):
     """What was read. words : PackedStrings; matrix : float32, (n, dim); counts : int64, (n,), or None
-    spellings : readout.letters.Spellings, or None; noun : str, what a word is called
+    spellings : readout.letters.Spellings, or None; noun : str, what a word is called; lowercase : bool, as of `Vectors`
     notes : tuple of str, what was read otherwise than the file has it
     """
 
@@ -64,6 +64,7 @@ class Stored(NamedTuple):
     counts: np.ndarray | None
     spellings: Any = None
     noun: str = "word"
+    lowercase: bool = False
     notes: tuple = ()
 
 
