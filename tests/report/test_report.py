@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import scipy.sparse
 from item_models import LOGITS, model_of
 from scipy.stats import binomtest, spearmanr
 
@@ -312,3 +313,24 @@ def test_words_that_are_asked_for_are_shown_or_told_to_be_unknown():
     first, second = sections.neighbours([one, two], ["a", "nobody"]).tables
     assert first.title == "a" and len(first.rows) == 4 and first.rows[0][1] == "no such word"
     assert second.rows == [["no such word", "no such word"]]
+
+
+def test_of_users_and_items_the_page_shows_items_their_lists_and_how_good_these_are(folder, without_bundle):
+    model = model_of([[3, 2, 1, 0], [0, 1, 2, 3], [1, 3, 0, 2]], words="uvw", words_out="abcd")
+    model.known = scipy.sparse.csr_matrix(np.array([[1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 1]], np.float32))
+    model.save("shop")
+    (folder / "test.tsv").write_text("user\titem\nu\tb\nv\tc\nw\td\n")
+    (shop,) = load_subjects(["shop"], titles={"a": "Apples", "b": "Bread"})
+    assert shop.has_users and shop.vectors.words == list("abcd") and shop.title("a") == "Apples"
+    report = make_report(["shop"], titles=shop.titles, test="test.tsv")
+    by_title = {section.title: section for section in report.sections}
+    (table,) = report.sections[0].tables
+    assert table.head[:3] == ["lists of 10", "shop", "popularity"] and table.rows[0][0] == "NDCG@10"
+    assert "test.tsv" in report.sections[0].text
+    (own,) = by_title["Lists of users"].tables  # of who has most
+    assert own.title == "shop: user w, who has Bread, d"
+    assert [row[:2] for row in own.rows] == [["Apples", "1.00"], ["c", "0.00"]] and own.rows[0][2].startswith(
+        "Bread 0."
+    )
+    assert "Apples" in [table.title for table in by_title["People who liked this also liked"].tables]
+    assert "--test FILE" in make_report(["shop"]).sections[0].text

@@ -359,7 +359,7 @@ def lists(subjects):
     for one in (one for one in subjects if one.has_users and one.model.known is not None):
         sizes = np.diff(one.model.known.indptr)
         some = np.flatnonzero(sizes >= min(_HAVE, sizes.max()))
-        for row in some[np.linspace(0, len(some) - 1, _USERS).astype(int)].tolist():
+        for row in some[np.unique(np.linspace(0, len(some) - 1, _USERS).astype(int))].tolist():
             user = one.model.vocab.words[row]
             try:
                 found, has = one.list_of(user, _NEIGHBOURS)
