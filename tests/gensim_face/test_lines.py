@@ -386,3 +386,13 @@ def test_lines_of_a_file(room):
 def test_gensim_is_not_imported():
     code = "import sys, w2vneg.gensim; assert 'gensim' not in sys.modules; import gensim.models as m; m.KeyedVectors"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_file_is_split_at_blanks_alone(tmp_path):
+    """As gensim's LineSentence does it, whatever the text looks like."""
+    (tmp_path / "raw").write_text("the king, the queen.\n" * 20)
+    for model in (
+        face.Word2Vec(corpus_file=str(tmp_path / "raw"), min_count=1, vector_size=4, sample=0),
+        face.Word2Vec(face.LineSentence(str(tmp_path / "raw")), min_count=1, vector_size=4, sample=0),
+    ):
+        assert set(model.wv.index_to_key) == {"the", "king,", "queen."}

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data.inputs import Input
 from ..data.vocab import Vocabulary
 from ..ground.errors import ConfigError
 from ..run.model import Model
@@ -266,5 +267,5 @@ def _corpus(sentences, corpus_file):
     if isinstance(sentences, str | bytes | os.PathLike):
         raise ConfigError(f"sentences are lists of words; a file is corpus_file={str(sentences)!r:.60}")
     if isinstance(sentences, LineSentence) and sentences.whole:
-        return os.fspath(sentences.source)
-    return sentences if corpus_file is None else os.fspath(corpus_file)
+        corpus_file = sentences.source
+    return sentences if corpus_file is None else Input("corpus", corpus_file, tokenizer="whitespace")
