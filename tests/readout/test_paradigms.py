@@ -1,10 +1,14 @@
 """Paradigms: planted rules are found and obeyed, shuffled spellings give none."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from w2vneg.ground.errors import UnknownNameError
 from w2vneg.objectives.readout import Trained, parse
-from w2vneg.objectives.readout.paradigms import candidates, likely
+from w2vneg.objectives.readout.paradigms import Rules, candidates, likely
+from w2vneg.vectors import Vectors
 
 
 def planted(shuffled=False):
@@ -28,6 +32,29 @@ def kin(given):
 def spread(given, vectors):
     z = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.var(z[1::3] - z[::3], axis=0).sum()
+
+
+def test_kin_of_a_word():
+    given = planted()
+    chain = parse("in+paradigms")
+    vectors = Vectors(given.words, chain.read(given), rules=chain.rules)
+    stem = given.words[0]
+    found = {one.word: (one.rule, one.pairs) for one in vectors.kin(stem + "ing")}
+    assert found.keys() == {stem, stem + "ed"}
+    assert found[stem][0] == "-ing" and found[stem + "ed"][0] == "-ing +ed" and found[stem][1] > 200
+    assert [one.rule for one in vectors.kin(0) if one.word == stem + "ed"] == ["+ed"]
+    with pytest.raises(UnknownNameError):
+        vectors.kin("nothing")
+
+
+def test_kin_by_beginnings():
+    given = planted()
+    ends = ("", "un", "re")
+    words = [
+        end + word.removesuffix("ing").removesuffix("ed") for word, end in zip(given.words, ends * 300, strict=True)
+    ]
+    rules = Rules(words, kin(dataclasses.replace(given, words=words)))
+    assert {one.rule for one in rules.kin(words[1])} == {"un-", "un- re+"}
 
 
 def test_planted_rules_are_found_and_obeyed():

@@ -286,7 +286,7 @@ class Word2Vec(Estimator, Recommender):
             If the read-out is unknown or does not fit what was read.
         """
         model = self._trained()
-        matrix, spellings = read_out(model, readout, spell=spells(oov))
+        matrix, spellings, rules = read_out(model, readout, spell=spells(oov))
         words, counts = model.vocab.words, model.vocab.counts
         two_kinds = model.vocab_out is not model.vocab
         parts = parse(readout or model.config.readout or DEFAULT).parts
@@ -294,7 +294,7 @@ class Word2Vec(Estimator, Recommender):
         if targets:
             words, counts = model.vocab_out.words, model.vocab_out.counts
         noun = noun_of(model.origin.input.get("kind"), model.config.source, two_kinds, targets)
-        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun)
+        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun, rules)
 
     def plot_history(self) -> Any:
         """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from ..objectives.readout.paradigms import Kin
     from .evaluation import AnalogyResult, SimilarityResult
 
     Key = str | int | np.ndarray | list[float]  # a word, a row or a vector
@@ -43,6 +44,8 @@ class Vectors(Keyed):
         What gives a vector to a word that is not among them.
     noun : str
         What a word is called in messages: word, item, user, node.
+    rules : readout.paradigms.Rules, optional
+        What joined words by their spelling.
 
     Attributes
     ----------
@@ -63,8 +66,9 @@ class Vectors(Keyed):
         counts: ArrayLike | None = None,
         spellings: Any = None,
         noun: str = "word",
+        rules: Any = None,
     ) -> None:
-        self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
+        self.words, self.spellings, self.noun, self.rules = PackedStrings.of(words), spellings, noun, rules
         self._coarse = None
         try:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
@@ -114,7 +118,7 @@ class Vectors(Keyed):
             return self
         matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])
         counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(found), np.int64)])
-        return Vectors([*self.words, *found], matrix, counts, self.spellings, self.noun)
+        return Vectors([*self.words, *found], matrix, counts, self.spellings, self.noun, self.rules)
 
     @property
     def dim(self) -> int:
@@ -291,6 +295,29 @@ class Vectors(Keyed):
         named = [row for row in map(self._row, (a, b)) if row >= 0]
         nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k, self._coarse)
         return self.similarity(a, b), tuple(1 + count for count in nearer), self._named(rows, cosines)
+
+    def kin(self, word: str | int) -> list[Kin]:
+        """Return the words that the read-out `paradigms` joined with a word, the strongest first.
+
+        Returns
+        -------
+        list of Kin
+            ``word``; ``rule``, what it has instead, as ``-y +ies``; ``pairs``, how many follow that rule. Empty if
+            there is none.
+
+        Raises
+        ------
+        ConfigError
+            If the vectors were not made by that read-out, or were read from a file, which does not keep rules.
+        UnknownNameError
+            If the word is not known.
+        """
+        if self.rules is None:
+            raise ConfigError(
+                "these vectors have no kin: it is found by the read-out paradigms; name a model folder and, if it was "
+                "trained with another, --readout both+paradigms"
+            )
+        return self.rules.kin(self.words[self.id(word)])
 
     def build_coarse_index(self) -> None:
         """Keep a copy of the vectors in bytes, a quarter of their size: `most_similar` and `compared` answer

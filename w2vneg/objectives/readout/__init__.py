@@ -80,6 +80,9 @@ class Readout:
     spellings: Any = None
     """What gives vectors to any spelling, set by `read`."""
 
+    rules: Any = None
+    """What joins words by their spelling (`paradigms.Rules`), set by `read`."""
+
     def __init__(self, options: Any = None) -> None:
         self.options = options
 
@@ -136,6 +139,11 @@ class Chain:
     def spellings(self) -> Any:
         """What gives vectors to any spelling (`letters.Spellings`), if `Trained.spell` asked for it; else None."""
         return next((part.spellings for part in self.parts if part.spellings is not None), None)
+
+    @property
+    def rules(self) -> Any:
+        """What joined words by their spelling (`paradigms.Rules`), if a part of it does; else None."""
+        return next((part.rules for part in self.parts if part.rules is not None), None)
 
     @property
     def rows_as_trained(self) -> bool:

@@ -13,9 +13,12 @@ given back.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from ...data.words import PackedStrings
 from ...ground.option import option
 from ...ground.registry import About
 from . import READOUTS, Readout
@@ -36,6 +39,7 @@ class Pairs:
     ----------
     i, j, rule : int32, (E,)
     kin : float32, (E,), t
+    front : bool, (n_rules,), whether it is of beginnings
     strength : float64, (n_rules,), π a
     offsets : float32, (n_rules, dim), σ o
     """
@@ -44,13 +48,73 @@ class Pairs:
     j: np.ndarray
     rule: np.ndarray
     kin: np.ndarray
+    front: np.ndarray
     strength: np.ndarray | None = None
     offsets: np.ndarray | None = None
 
     def of(self, kept):
         """Return those of a mask, rules numbered anew."""
-        rule = np.unique(self.rule[kept], return_inverse=True)[1].astype(np.int32)
-        return Pairs(self.i[kept], self.j[kept], rule, self.kin[kept])
+        left, rule = np.unique(self.rule[kept], return_inverse=True)
+        return Pairs(self.i[kept], self.j[kept], rule.astype(np.int32), self.kin[kept], self.front[left])
+
+
+class Kin(NamedTuple):
+    """A word of the same paradigm.
+
+    word : str; rule : str, what it has instead, as ``-y +ies`` or ``un+``; pairs : int, how many follow the rule
+    """
+
+    word: str
+    rule: str
+    pairs: int
+
+
+class Rules:
+    """What was found in spellings: rules, and the words that they join.
+
+    words : sequence of str; pairs : Pairs, with all it has
+    """
+
+    def __init__(self, words, pairs):
+        self.words, self.pairs = PackedStrings.of(words), pairs
+
+    @cached_property
+    def ends(self):
+        """What the two words of a rule have behind, or before, their stem: list of (str, str)."""
+        first = np.unique(self.pairs.rule, return_index=True)[1]
+        return [_ends(*self._words_of(e), front) for e, front in zip(first, self.pairs.front, strict=True)]
+
+    def kin(self, word):
+        """Return the words that a known word was joined with, the strongest first: list of `Kin`."""
+        row, pairs = self.words.find(word), self.pairs
+        at = np.flatnonzero((pairs.i == row) | (pairs.j == row))
+        if not len(at):
+            return []
+        weights, sizes = (pairs.kin * pairs.strength[pairs.rule])[at], np.bincount(pairs.rule)
+        found = {}
+        for e in at[np.argsort(-weights, kind="stable")].tolist():
+            rule, ends = pairs.rule[e], self.ends[pairs.rule[e]]
+            one, other = self._words_of(e)
+            if one != word:
+                other, ends = one, ends[::-1]
+            found.setdefault(other, Kin(other, _change(*ends, pairs.front[rule]), int(sizes[rule])))
+        return list(found.values())
+
+    def _words_of(self, e):
+        return self.words[int(self.pairs.i[e])], self.words[int(self.pairs.j[e])]
+
+
+def _ends(one, other, front):
+    if front:
+        return tuple(end[::-1] for end in _ends(one[::-1], other[::-1], False))
+    shorter = min(len(one), len(other))
+    stem = next((k for k in range(shorter) if one[k] != other[k]), shorter)
+    return one[stem:], other[stem:]
+
+
+def _change(off, on, front):
+    parts = (off + "-", on + "+") if front else ("-" + off, "+" + on)
+    return " ".join(part for part in parts if len(part) > 1)
 
 
 @READOUTS.register("paradigms")
@@ -82,6 +146,7 @@ class Paradigms(Readout):
         lengths = np.linalg.norm(z, axis=1, keepdims=True)
         z /= np.maximum(lengths, np.float32(1e-12))
         pairs, counts = likely(z, found), np.asarray(trained.counts, np.float64)
+        self.rules = Rules(trained.words, pairs)
         if len(pairs.i):
             move(z, pairs, counts / (counts + 20), self.options.damping)
             z /= np.maximum(np.linalg.norm(z, axis=1, keepdims=True), np.float32(1e-12))
@@ -94,8 +159,10 @@ def candidates(words, support, longest):
     ends = _affixes(words, support, longest, 3)
     starts = _affixes([word[::-1] if len(word) >= 5 else "" for word in words], support, longest, 3)
     i, j, rule = (np.concatenate(both) for both in zip(ends, starts, strict=True))
-    rule[len(ends[2]) :] += ends[2].max(initial=-1) + 1
-    return Pairs(i, j, rule, np.ones(len(i), np.float32))
+    n_ends = ends[2].max(initial=-1) + 1
+    rule[len(ends[2]) :] += n_ends
+    front = np.arange(rule.max(initial=-1) + 1) >= n_ends
+    return Pairs(i, j, rule, np.ones(len(i), np.float32), front)
 
 
 def _affixes(words, support, longest, stem):

@@ -97,7 +97,7 @@ def read(path, readout=None, spell=False):
     Returns
     -------
     Stored
-        (words, matrix, counts, spellings, noun, notes); the notes are warned of, too (FileNote)
+        (words, matrix, counts, spellings, noun, rules, notes); the notes are warned of, too (FileNote)
 
     Raises
     ------

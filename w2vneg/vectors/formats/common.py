@@ -56,6 +56,7 @@ class Format:
 class Stored(NamedTuple):
     """What was read. words : PackedStrings; matrix : float32, (n, dim); counts : int64, (n,), or None
     spellings : readout.letters.Spellings, or None; noun : str, what a word is called
+    rules : readout.paradigms.Rules, or None
     notes : tuple of str, what was read otherwise than the file has it
     """
 
@@ -64,6 +65,7 @@ class Stored(NamedTuple):
     counts: np.ndarray | None
     spellings: Any = None
     noun: str = "word"
+    rules: Any = None
     notes: tuple = ()
 
 

@@ -66,7 +66,8 @@ def read(path, readout=None, spell=False):
             raise InputError(
                 f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
             )
-    return Stored(vocab.words, vectors, counts, spellings, noun_of(_kind(path), source, rectangular, of_columns))
+    noun = noun_of(_kind(path), source, rectangular, of_columns)
+    return Stored(vocab.words, vectors, counts, spellings, noun, chain.rules)
 
 
 def _options(path):
