@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from w2vneg.ground.errors import UnknownNameError
+from w2vneg.ground.errors import InputError, UnknownNameError
 from w2vneg.objectives.readout import Trained, parse
 from w2vneg.objectives.readout.paradigms import Rules, candidates, likely
 from w2vneg.vectors import Vectors
@@ -73,6 +73,41 @@ def test_shuffled_spellings_move_nothing():
     assert len(kin(given).i) == 0
     after = parse("in+paradigms").read(given)
     np.testing.assert_allclose(after, given.vectors_in - given.vectors_in.mean(axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("readout", ["in+paradigms", "in+letters:share=.1+paradigms"])
+def test_unknown_spellings_stand_at_their_rules_offset(readout, tmp_path):
+    given = planted()
+    hidden = np.arange(1, 900, 30)  # each with -ing
+    known = np.setdiff1d(np.arange(900), hidden)
+    words = [given.words[row] for row in known]
+    chain = parse(readout)
+    matrix = chain.read(Trained(given.vectors_in[known], None, words, given.counts[known], spell=True))
+    vectors = Vectors(words, matrix, spellings=chain.spellings, rules=chain.rules)
+    for row in hidden:
+        word, trained = given.words[row], given.vectors_in[row] - given.vectors_in.mean(axis=0)
+        made = vectors[word]
+        assert made @ trained / np.linalg.norm(made) / np.linalg.norm(trained) > 0.7
+        assert {one.word for one in vectors.kin(word)} >= {given.words[row - 1], given.words[row + 1]}
+    vectors.save(tmp_path / "v.npz")
+    again = Vectors.load(tmp_path / "v.npz", oov="letters")
+    assert (again[word] == made).all() and again.kin(word) == vectors.kin(word)
+    plain = Vectors.load(tmp_path / "v.npz")
+    assert plain.kin(words[0]) == vectors.kin(words[0])
+    with pytest.raises(UnknownNameError):
+        plain.kin(word)
+
+
+@pytest.mark.parametrize("broken", ["kin_i", "kin_rule", "kin_offsets"])
+def test_damaged_rules_are_told(tmp_path, broken):
+    given, chain = planted(), parse("in+paradigms")
+    Vectors(given.words, chain.read(given), rules=chain.rules).save(tmp_path / "v.npz")
+    with np.load(tmp_path / "v.npz") as archive:
+        arrays = dict(archive)
+    arrays[broken] = arrays[broken][:-1] if broken == "kin_offsets" else arrays[broken] + np.int32(1000)
+    np.savez(tmp_path / "v.npz", **arrays)
+    with pytest.raises(InputError, match="its kin and rules do not fit together"):
+        Vectors.load(tmp_path / "v.npz")
 
 
 @pytest.mark.parametrize("text", ["paradigms:support=1", "paradigms:damping=0", "paradigms:longest=0", "paradigms:x=1"])

@@ -277,8 +277,8 @@ class Word2Vec(Estimator, Recommender):
         readout : str, optional
             How they are made of the two matrices, if not as the options say: ``"in"``, ``"both+letters"``, …
         oov : {None, "letters"}
-            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters, or n-grams and
-            the read-out ``"in"``.
+            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters or
+            paradigms, or n-grams and the read-out ``"in"``.
 
         Raises
         ------

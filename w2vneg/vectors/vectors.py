@@ -299,6 +299,8 @@ class Vectors(Keyed):
     def kin(self, word: str | int) -> list[Kin]:
         """Return the words that the read-out `paradigms` joined with a word, the strongest first.
 
+        Of an unknown word whose spelling has a vector: those that this is made of.
+
         Returns
         -------
         list of Kin
@@ -308,7 +310,7 @@ class Vectors(Keyed):
         Raises
         ------
         ConfigError
-            If the vectors were not made by that read-out, or were read from a file, which does not keep rules.
+            If the vectors were not made by that read-out, or read from a file that does not keep rules; npz does.
         UnknownNameError
             If the word is not known.
         """
@@ -317,7 +319,10 @@ class Vectors(Keyed):
                 "these vectors have no kin: it is found by the read-out paradigms; name a model folder and, if it was "
                 "trained with another, --readout both+paradigms"
             )
-        return self.rules.kin(self.words[self.id(word)])
+        row = self._row(word)
+        if row < 0 and self._by_spelling(word) is None:
+            raise UnknownNameError(self._unknown(word))
+        return self.rules.kin(word if row < 0 else self.words[row])
 
     def build_coarse_index(self) -> None:
         """Keep a copy of the vectors in bytes, a quarter of their size: `most_similar` and `compared` answer
@@ -463,7 +468,7 @@ class Vectors(Keyed):
         """Write the vectors; see `w2vneg.vectors.formats.save` for formats (by suffix unless named) and precision."""
         from .formats import save
 
-        save(path, self.words, self.matrix, self.counts, format=format, precision=precision, spellings=self.spellings)
+        save(path, self.words, self.matrix, self.counts, format, precision, self.spellings, self.rules)
 
     @classmethod
     def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
@@ -475,8 +480,9 @@ class Vectors(Keyed):
         readout : str, optional
             How vectors are made of a model folder's matrices, if not as the model says: ``"in"``, ``"both+letters"``, …
         oov : {None, "letters"}
-            With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters, or an npz file
-            written from one; for a model folder of n-grams with ``readout="in"``, or a ``.bin`` of fastText's.
+            With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters or paradigms, or
+            an npz file written from one; for a model folder of n-grams with ``readout="in"``; for a ``.bin`` of
+            fastText's.
         """
         from .formats import read
 
@@ -505,8 +511,8 @@ def with_spellings(oov, spellings):
     """Return `spellings`; ConfigError if they are asked for and the read-out has none."""
     if oov is not None and spellings is None:
         raise ConfigError(
-            "vectors of any spelling need a read-out with letters, as readout='both+letters', or the n-grams of a "
-            "model trained with subwords and readout='in'"
+            "vectors of any spelling need a read-out with letters or paradigms, as readout='both+letters', or the "
+            "n-grams of a model trained with subwords and readout='in'"
         )
     return spellings
 

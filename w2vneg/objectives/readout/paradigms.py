@@ -12,7 +12,7 @@ n_j counts a word, W is the median over words of their Σ w. A mean of noisy off
 given back.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,6 +23,9 @@ from ...ground.option import option
 from ...ground.registry import About
 from . import READOUTS, Readout
 
+_STEM = 3  # characters that words share, at least
+_WHOLE = 5  # characters of words that differ by beginnings, at least
+_LETTERS = 0.2  # weight of a spelling's letters beside its kin
 _KIN = 0.05  # least chance that a pair is kin
 _BUCKETS = 1 << 20  # of counting rules, so that pairs of rare rules are never kept
 _CROWD = 500  # words that share a beginning and are no paradigm any more, such as numbered names
@@ -49,8 +52,8 @@ class Pairs:
     rule: np.ndarray
     kin: np.ndarray
     front: np.ndarray
-    strength: np.ndarray | None = None
-    offsets: np.ndarray | None = None
+    strength: np.ndarray = field(default_factory=lambda: np.empty(0))
+    offsets: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
     def of(self, kept):
         """Return those of a mask, rules numbered anew."""
@@ -81,27 +84,75 @@ class Rules:
     @cached_property
     def ends(self):
         """What the two words of a rule have behind, or before, their stem: list of (str, str)."""
-        first = np.unique(self.pairs.rule, return_index=True)[1]
-        return [_ends(*self._words_of(e), front) for e, front in zip(first, self.pairs.front, strict=True)]
+        first = np.unique(self.pairs.rule, return_index=True)[1].tolist()
+        words = ((self.words[int(self.pairs.i[e])], self.words[int(self.pairs.j[e])]) for e in first)
+        return [_ends(*both, front) for both, front in zip(words, self.pairs.front, strict=True)]
 
     def kin(self, word):
-        """Return the words that a known word was joined with, the strongest first: list of `Kin`."""
-        row, pairs = self.words.find(word), self.pairs
-        at = np.flatnonzero((pairs.i == row) | (pairs.j == row))
-        if not len(at):
-            return []
-        weights, sizes = (pairs.kin * pairs.strength[pairs.rule])[at], np.bincount(pairs.rule)
-        found = {}
-        for e in at[np.argsort(-weights, kind="stable")].tolist():
-            rule, ends = pairs.rule[e], self.ends[pairs.rule[e]]
-            one, other = self._words_of(e)
-            if one != word:
-                other, ends = one, ends[::-1]
-            found.setdefault(other, Kin(other, _change(*ends, pairs.front[rule]), int(sizes[rule])))
+        """Return the `Kin` of a word, or of a spelling that is not among the words, the strongest first."""
+        sizes, found = np.bincount(self.pairs.rule), {}
+        for row, rule, sign in self.joined(word):
+            off, on = self.ends[rule][::-sign]
+            one = Kin(self.words[row], _change(off, on, self.pairs.front[rule]), int(sizes[rule]))
+            found.setdefault(one.word, one)
         return list(found.values())
 
-    def _words_of(self, e):
-        return self.words[int(self.pairs.i[e])], self.words[int(self.pairs.j[e])]
+    def joined(self, word):
+        """Return what stands beside a word: list of (row, rule, 1 where the word is behind the rule, else -1)."""
+        row, pairs = self.words.find(word), self.pairs
+        if row < 0:
+            return self._spelt(word)
+        at = np.flatnonzero((pairs.i == row) | (pairs.j == row))
+        at = at[np.argsort(-pairs.kin[at] * pairs.strength[pairs.rule[at]], kind="stable")]
+        behind = pairs.j[at] == row
+        others = np.where(behind, pairs.i[at], pairs.j[at])
+        return list(zip(others.tolist(), pairs.rule[at].tolist(), np.where(behind, 1, -1).tolist(), strict=True))
+
+    def _spelt(self, word):
+        found = []
+        for front in (False, True):
+            spelt = word[::-1] if front else word
+            for stem in range(_STEM, len(spelt) + 1):
+                for other, rule, sign in self._by_end.get((front, spelt[stem:]), ()):
+                    base = spelt[:stem] + other
+                    row = self.words.find(base[::-1] if front else base)
+                    if row >= 0 and (not front or min(len(base), len(spelt)) >= _WHOLE):
+                        found.append((row, rule, sign))
+        return sorted(found, key=lambda one: -self.pairs.strength[one[1]])
+
+    @cached_property
+    def _by_end(self):
+        found = {}  # (is it a beginning, end) -> list of (end of the other word, rule, sign)
+        for rule, (ends, front) in enumerate(zip(self.ends, self.pairs.front.tolist(), strict=True)):
+            one, other = (end[::-1] for end in ends) if front else ends
+            found.setdefault((front, other), []).append((one, rule, 1))
+            found.setdefault((front, one), []).append((other, rule, -1))
+        return found
+
+
+class Derived:
+    """Vectors of any spelling: of what its kin among the words say, and a share of its letters.
+
+    rules : Rules; vectors : float32, (n_vocab, dim), as they are read out
+    letters : what gives vectors to spellings (`letters.Spellings`), or None
+    """
+
+    def __init__(self, rules, vectors, letters):
+        self.rules, self.vectors, self.letters = rules, vectors, letters
+
+    def vector(self, word):
+        """Return the vector of a spelling, float32 (dim,); None if nothing is known of it."""
+        given = None if self.letters is None else self.letters.vector(word)
+        joined = self.rules.joined(word)
+        if not joined:
+            return given
+        rows, rule, sign = map(np.array, zip(*joined, strict=True))
+        known, pairs = self.vectors[rows], self.rules.pairs
+        lengths, w = np.linalg.norm(known, axis=1), pairs.strength[rule] / pairs.strength[rule].sum()
+        z = w @ (known / np.maximum(lengths, 1e-12)[:, None] + sign[:, None] * pairs.offsets[rule])
+        if given is not None:
+            z += _LETTERS * given / max(np.linalg.norm(given), 1e-12)
+        return (z * (w @ lengths / max(np.linalg.norm(z), 1e-12))).astype(np.float32)
 
 
 def _ends(one, other, front):
@@ -151,13 +202,15 @@ class Paradigms(Readout):
             move(z, pairs, counts / (counts + 20), self.options.damping)
             z /= np.maximum(np.linalg.norm(z, axis=1, keepdims=True), np.float32(1e-12))
         z *= lengths
+        if trained.spell:
+            self.spellings = Derived(self.rules, z, trained.spellings)
         return z
 
 
 def candidates(words, support, longest):
     """Return the pairs of words that share a stem, of rules with `support` pairs or more."""
-    ends = _affixes(words, support, longest, 3)
-    starts = _affixes([word[::-1] if len(word) >= 5 else "" for word in words], support, longest, 3)
+    ends = _affixes(words, support, longest)
+    starts = _affixes([word[::-1] if len(word) >= _WHOLE else "" for word in words], support, longest)
     i, j, rule = (np.concatenate(both) for both in zip(ends, starts, strict=True))
     n_ends = ends[2].max(initial=-1) + 1
     rule[len(ends[2]) :] += n_ends
@@ -165,7 +218,7 @@ def candidates(words, support, longest):
     return Pairs(i, j, rule, np.ones(len(i), np.float32), front)
 
 
-def _affixes(words, support, longest, stem):
+def _affixes(words, support, longest):
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     first = np.cumsum(lengths) - lengths
     codes = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
@@ -176,7 +229,7 @@ def _affixes(words, support, longest, stem):
     np.cumsum(mixed * powers[np.arange(len(codes)) - np.repeat(first, lengths)], out=sums[1:])
     stems, ends, borders, owners = [], [], [], []
     for n in range(longest + 1):
-        owner = np.flatnonzero(lengths >= stem + n)
+        owner = np.flatnonzero(lengths >= _STEM + n)
         border = first[owner] + lengths[owner] - n
         end = np.zeros(len(owner), np.uint64)
         for k in range(n):
@@ -228,8 +281,6 @@ def _cosines(z, i, j):
 
 def likely(z, pairs):
     """Return the pairs that are kin, of rules that hold, with all that `Pairs` has."""
-    if not len(pairs.i):
-        return pairs
     i, j = np.random.default_rng(0).integers(len(z), size=(2, 100_000))
     chance = _cosines(z, i[i != j], j[i != j])
     m0, s0 = chance.mean(), max(chance.std(), 1e-6)
@@ -247,8 +298,7 @@ def likely(z, pairs):
     kept = t >= _KIN
     kept &= (np.bincount(rule[kept], minlength=len(n)) >= 4)[rule] & (share > 0.3)[rule]
     share = share[np.unique(rule[kept])]
-    pairs = pairs.of(kept)
-    return _of_quality(z, pairs, share) if len(pairs.i) else pairs
+    return _of_quality(z, pairs.of(kept), share)
 
 
 def _of_quality(z, pairs, share):
