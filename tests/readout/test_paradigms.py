@@ -1,6 +1,7 @@
 """Paradigms: planted rules are found and obeyed, shuffled spellings give none."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def planted(shuffled=False):
 def kin(given):
     z = given.vectors_in - given.vectors_in.mean(axis=0)
     z /= np.linalg.norm(z, axis=1, keepdims=True)
-    return likely(z, candidates(given.words, 8, 5))
+    return likely(z, candidates(given.words, 8, 5), given.counts)
 
 
 def spread(given, vectors):
@@ -45,6 +46,31 @@ def test_kin_of_a_word():
     assert [one.rule for one in vectors.kin(0) if one.word == stem + "ed"] == ["+ed"]
     with pytest.raises(UnknownNameError):
         vectors.kin("nothing")
+
+
+SCRIPTS = {  # letters of stems, and three endings
+    "Cyrillic": ("бвгдклмнпрст", ("а", "ами", "ов")),
+    "Turkish": ("bçdğklmnprşt", ("ı", "ını", "lar")),
+    "Arabic": ("بتجدرسفقلمن", ("ة", "ات", "\u064b\u0627")),  # one with a combining mark
+    "Devanagari": ("कगचजटडतदनपब", ("\u093e", "\u0940", "\u094b\u0902")),  # vowel signs
+    "decomposed": ("bdgklmnprst", ("e\u0301", "o\u0301", "e\u0300s")),
+    "beyond 16 bits": ("𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯", ("𐐰", "𐐱𐐲", "𐐳")),
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_letters_are_characters_in_any_script(script):
+    letters, ends = SCRIPTS[script]
+    rng = np.random.default_rng(5)
+    stems = sorted({"".join(rng.choice(list(letters), 4)) for _ in range(300)})
+    rows = [row for row in range(900) if row // 3 < len(stems)]
+    words = [stems[row // 3] + ends[row % 3] for row in rows]
+    given = planted()
+    given = dataclasses.replace(given, vectors_in=given.vectors_in[rows], words=words, counts=given.counts[rows])
+    rules = Rules(words, kin(given))
+    both = [(one[one[0] == other[0] :], other[one[0] == other[0] :]) for one, other in itertools.combinations(ends, 2)]
+    assert set(map(frozenset, rules.ends)) == set(map(frozenset, both))
+    assert {one.word for one in rules.kin(words[0])} == set(words[1:3])
 
 
 def test_kin_by_beginnings():

@@ -26,11 +26,12 @@ from . import READOUTS, Readout
 _STEM = 3  # characters that words share, at least
 _WHOLE = 5  # characters of words that differ by beginnings, at least
 _LETTERS = 0.2  # weight of a spelling's letters beside its kin
-_KIN = 0.05  # least chance that a pair is kin
-_BUCKETS = 1 << 20  # of counting rules, so that pairs of rare rules are never kept
+_FEW = 20  # pairs at which a rule counts half
+_RARE = 100  # occurrences at which a word's cosines count half
+_KIN = 0.5  # least chance that a pair is kin
 _CROWD = 500  # words that share a beginning and are no paradigm any more, such as numbered names
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_CHUNK = 1 << 12  # pairs whose offsets stand in memory at a time
+_CHUNK = 1 << 10  # pairs whose offsets stand in memory at a time
 _COLUMNS = 16  # moved at a time
 
 
@@ -193,18 +194,27 @@ class Paradigms(Readout):
 
     def read(self, trained, vectors):
         found = candidates(trained.words, self.options.support, self.options.longest)
-        z = vectors - vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
-        lengths = np.linalg.norm(z, axis=1, keepdims=True)
-        z /= np.maximum(lengths, np.float32(1e-12))
-        pairs, counts = likely(z, found), np.asarray(trained.counts, np.float64)
+        kept = any(m is not None and np.may_share_memory(m, vectors) for m in (trained.vectors_in, trained.vectors_out))
+        mean = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
+        z = np.subtract(vectors, mean, out=None if kept else vectors)
+        lengths = _to_unit(z)
+        counts = np.asarray(trained.counts, np.float64)
+        pairs = likely(z, found, counts)
         self.rules = Rules(trained.words, pairs)
         if len(pairs.i):
             move(z, pairs, counts / (counts + 20), self.options.damping)
-            z /= np.maximum(np.linalg.norm(z, axis=1, keepdims=True), np.float32(1e-12))
+            _to_unit(z)
         z *= lengths
         if trained.spell:
             self.spellings = Derived(self.rules, z, trained.spellings)
         return z
+
+
+def _to_unit(z):
+    """Bring rows to length one, in place; return what they were, float32 (n, 1)."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", z, z))[:, None]
+    z /= np.maximum(lengths, np.float32(1e-12))
+    return lengths
 
 
 def candidates(words, support, longest):
@@ -258,13 +268,14 @@ def _affixes(words, support, longest):
             at = active[borders[active] != borders[active + k]]
             yield at, at + k, number[at] * size + number[at + k]
 
-    met = np.zeros(_BUCKETS, np.int32)
+    buckets = 1 << max(16, len(stems).bit_length())  # so that pairs of rare rules are never kept
+    met = np.zeros(buckets, np.int32)
     for _, _, rule in each():
-        np.add.at(met, rule % _BUCKETS, 1)
+        np.add.at(met, rule % buckets, 1)
     found = [
         (owners[i][kept], owners[j][kept], rule[kept])
         for i, j, rule in each()
-        for kept in [met[rule % _BUCKETS] >= support]
+        for kept in [met[rule % buckets] >= support]
     ]
     if not found:
         return (np.empty(0, np.int32),) * 3
@@ -279,21 +290,27 @@ def _cosines(z, i, j):
     return np.concatenate([np.empty(0)] + [np.einsum("ij,ij->i", z[i[p]], z[j[p]]) for p in parts])
 
 
-def likely(z, pairs):
-    """Return the pairs that are kin, of rules that hold, with all that `Pairs` has."""
+def likely(z, pairs, counts):
+    """Return the pairs that are kin, of rules that hold, with all that `Pairs` has.
+
+    counts : float64, (n_vocab,)
+    """
     i, j = np.random.default_rng(0).integers(len(z), size=(2, 100_000))
     chance = _cosines(z, i[i != j], j[i != j])
     m0, s0 = chance.mean(), max(chance.std(), 1e-6)
-    cosine, rule, n = _cosines(z, pairs.i, pairs.j), pairs.rule, np.bincount(pairs.rule)
+    cosine, rule, sure = _cosines(z, pairs.i, pairs.j), pairs.rule, counts / (counts + _RARE)
+    sure = sure[pairs.i] * sure[pairs.j]
+    n = np.bincount(rule, sure)
     m1, s1, share = m0 + 3 * s0, s0, np.full(len(n), 0.5)
     for _ in range(20):
         odds = np.log(np.clip(share, 1e-9, 1 - 1e-9) / np.clip(1 - share, 1e-9, 1))[rule] + np.log(s0 / s1)
         odds += ((cosine - m0) / s0) ** 2 / 2 - ((cosine - m1) / s1) ** 2 / 2
         t = 1 / (1 + np.exp(-np.clip(odds, -50, 50)))
-        share = np.bincount(rule, t) / n
-        total = max(t.sum(), 1e-9)
-        m1 = max(t @ cosine / total, m0 + s0)
-        s1 = max(np.sqrt(t @ (cosine - m1) ** 2 / total), 0.01)
+        w = sure * t
+        share = np.bincount(rule, w) / n
+        total = max(w.sum(), 1e-9)
+        m1 = max(w @ cosine / total, m0 + s0)
+        s1 = max(np.sqrt(w @ (cosine - m1) ** 2 / total), 0.01)
     pairs.kin = t.astype(np.float32)
     kept = t >= _KIN
     kept &= (np.bincount(rule[kept], minlength=len(n)) >= 4)[rule] & (share > 0.3)[rule]
@@ -322,7 +339,7 @@ def _of_quality(z, pairs, share):
     offsets *= np.minimum(3, stretch)[:, None]
     kept = quality > 0.05 * total
     found = pairs.of(kept[pairs.rule])
-    found.strength, found.offsets = (share * quality / total)[kept], offsets[kept].astype(np.float32)
+    found.strength, found.offsets = (share * quality / (total + _FEW))[kept], offsets[kept].astype(np.float32)
     return found
 
 
