@@ -186,6 +186,7 @@ def test_mistakes_are_told(text, message):
     ("name", "source", "rectangular", "message"),
     [
         ("in+letters", "baskets", False, "letters is for words of a text"),
+        ("both+paradigms", "baskets", False, "paradigms is for words of a text, not for items; leave it out"),
         ("both", "pairs", True, "both mixes both matrices, whose rows are two kinds of things"),
         ("context", "pairs", False, "pairs have no order; take --readout both"),
     ],
