@@ -25,7 +25,6 @@ from . import READOUTS, Readout
 
 _STEM = 3  # characters that words share, at least
 _WHOLE = 5  # characters of words that differ by beginnings, at least
-_LETTERS = 0.2  # weight of a spelling's letters beside its kin
 _FEW = 20  # pairs at which a rule counts half
 _RARE = 100  # occurrences at which a word's cosines count half
 _KIN = 0.5  # least chance that a pair is kin
@@ -132,7 +131,7 @@ class Rules:
 
 
 class Derived:
-    """Vectors of any spelling: of what its kin among the words say, and a share of its letters.
+    """Vectors of any spelling: where its kin among the words would have it, else what its letters give.
 
     rules : Rules; vectors : float32, (n_vocab, dim), as they are read out
     letters : what gives vectors to spellings (`letters.Spellings`), or None
@@ -143,16 +142,13 @@ class Derived:
 
     def vector(self, word):
         """Return the vector of a spelling, float32 (dim,); None if nothing is known of it."""
-        given = None if self.letters is None else self.letters.vector(word)
         joined = self.rules.joined(word)
         if not joined:
-            return given
+            return None if self.letters is None else self.letters.vector(word)
         rows, rule, sign = map(np.array, zip(*joined, strict=True))
         known, pairs = self.vectors[rows], self.rules.pairs
         lengths, w = np.linalg.norm(known, axis=1), pairs.strength[rule] / pairs.strength[rule].sum()
         z = w @ (known / np.maximum(lengths, 1e-12)[:, None] + sign[:, None] * pairs.offsets[rule])
-        if given is not None:
-            z += _LETTERS * given / max(np.linalg.norm(given), 1e-12)
         return (z * (w @ lengths / max(np.linalg.norm(z), 1e-12))).astype(np.float32)
 
 
