@@ -265,9 +265,14 @@ def _affixes(words, support, longest):
             yield at, at + k, number[at] * size + number[at + k]
 
     buckets = 1 << max(16, len(stems).bit_length())  # so that pairs of rare rules are never kept
-    met = np.zeros(buckets, np.int32)
+    met, waiting = np.zeros(buckets, np.int32), []
     for _, _, rule in each():
-        np.add.at(met, rule % buckets, 1)
+        waiting.append(rule % buckets)
+        if sum(map(len, waiting)) > buckets >> 2:
+            met += np.bincount(np.concatenate(waiting), minlength=buckets).astype(np.int32)
+            waiting = []
+    for rule in waiting:
+        np.add.at(met, rule, 1)
     found = [
         (owners[i][kept], owners[j][kept], rule[kept])
         for i, j, rule in each()
