@@ -1,15 +1,17 @@
 """Paradigms: words that differ by one ending or beginning (run, running) stand at one offset a rule.
 
 A rule is a pair of endings (or beginnings) behind a common stem. The cosines of its pairs are a mixture of chance,
-N(m₀, s₀) of random pairs, and kin, N(m₁, s₁); π_r is its share of kin, t the chance of a pair to be kin, a_r the mean
-cosine of a pair's offset with the others'. ẑ are centred rows of length one.
+N(m₀, s₀) of random pairs, and kin, N(m₁, s₁); π_r is its share of kin, t the chance of a pair to be kin. The mixture is
+fitted with the weight n / (n + 100) of either word, for the cosines of rare words say little. Pairs of t < ½ go. k_r is
+the sum of t, a_r the mean cosine of a pair's offset with the others'. ẑ are centred rows of length one.
 
     z_i ← (ẑ_i + λ Σ_j w_ij (ẑ_j ∓ σ_r o_r)) / (1 + λ Σ_j w_ij)
-    w_ij = t π_r a_r n_j / (n_j + 20),    λ = 1 / (h W)
+    w_ij = t π_r a_r k_r / (k_r + 20) · n_j / (n_j + 20),    λ = 1 / (h W)
     o_r = Σ t (ẑ_j − ẑ_i) / Σ t,    σ_r = min(3, (rms ‖ẑ_j − ẑ_i‖ / ‖o_r‖)^½)
 
 n_j counts a word, W is the median over words of their Σ w. A mean of noisy offsets is too short, hence σ. Lengths are
-given back.
+given back. A spelling that is not among the words stands at the mean of ẑ_j ∓ σ_r o_r over those that a rule leads to,
+weighted by π_r a_r k_r / (k_r + 20).
 """
 
 from dataclasses import dataclass, field
@@ -43,7 +45,7 @@ class Pairs:
     i, j, rule : int32, (E,)
     kin : float32, (E,), t
     front : bool, (n_rules,), whether it is of beginnings
-    strength : float64, (n_rules,), π a
+    strength : float64, (n_rules,), π a k / (k + 20)
     offsets : float32, (n_rules, dim), σ o
     """
 
