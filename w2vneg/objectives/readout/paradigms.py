@@ -188,7 +188,7 @@ class Paradigms(Readout):
     )
 
     def memory(self, n_vocab, dim):
-        return 4 * n_vocab * dim + 400 * n_vocab + (8 << 20)  # of rows, sorting stems, of pairs and of counting rules
+        return 4 * n_vocab * dim + 700 * n_vocab  # of rows, of sorting stems and of pairs
 
     def read(self, trained, vectors):
         found = candidates(trained.words, self.options.support, self.options.longest)
