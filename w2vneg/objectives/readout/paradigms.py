@@ -290,7 +290,7 @@ def _affixes(words, support, longest):
 
 def _cosines(z, i, j):
     parts = [slice(k, k + _CHUNK) for k in range(0, len(i), _CHUNK)]
-    return np.concatenate([np.empty(0)] + [np.einsum("ij,ij->i", z[i[p]], z[j[p]]) for p in parts])
+    return np.concatenate([np.empty(0, np.float32)] + [np.einsum("ij,ij->i", z[i[p]], z[j[p]]) for p in parts])
 
 
 def likely(z, pairs, counts):
@@ -300,21 +300,23 @@ def likely(z, pairs, counts):
     """
     i, j = np.random.default_rng(0).integers(len(z), size=(2, 100_000))
     chance = _cosines(z, i[i != j], j[i != j])
-    m0, s0 = chance.mean(), max(chance.std(), 1e-6)
-    cosine, rule, sure = _cosines(z, pairs.i, pairs.j), pairs.rule, counts / (counts + _RARE)
+    m0, s0 = float(chance.mean()), max(float(chance.std()), 1e-6)
+    cosine, rule, sure = _cosines(z, pairs.i, pairs.j), pairs.rule, (counts / (counts + _RARE)).astype(np.float32)
     sure = sure[pairs.i] * sure[pairs.j]
     n = np.bincount(rule, sure)
     m1, s1, share = m0 + 3 * s0, s0, np.full(len(n), 0.5)
     for _ in range(20):
-        odds = np.log(np.clip(share, 1e-9, 1 - 1e-9) / np.clip(1 - share, 1e-9, 1))[rule] + np.log(s0 / s1)
-        odds += ((cosine - m0) / s0) ** 2 / 2 - ((cosine - m1) / s1) ** 2 / 2
-        t = 1 / (1 + np.exp(-np.clip(odds, -50, 50)))
+        prior = np.log(np.clip(share, 1e-9, 1 - 1e-9) / np.clip(1 - share, 1e-9, 1)) + np.log(s0 / s1)
+        odds = prior.astype(np.float32)[rule]
+        odds += ((cosine - m0) / s0) ** 2 / 2
+        odds -= ((cosine - m1) / s1) ** 2 / 2
+        t = 1 / (1 + np.exp(-np.clip(odds, -50, 50, out=odds)))
         w = sure * t
         share = np.bincount(rule, w) / n
-        total = max(w.sum(), 1e-9)
-        m1 = max(w @ cosine / total, m0 + s0)
-        s1 = max(np.sqrt(w @ (cosine - m1) ** 2 / total), 0.01)
-    pairs.kin = t.astype(np.float32)
+        total = max(float(w.sum()), 1e-9)
+        m1 = max(float(w @ cosine) / total, m0 + s0)
+        s1 = max(float(w @ (cosine - m1) ** 2) / total, 1e-4) ** 0.5
+    pairs.kin = t
     kept = t >= _KIN
     kept &= (np.bincount(rule[kept], minlength=len(n)) >= 4)[rule] & (share > 0.3)[rule]
     share = share[np.unique(rule[kept])]
