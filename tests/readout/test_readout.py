@@ -186,6 +186,7 @@ def test_mistakes_are_told(text, message):
     ("name", "source", "rectangular", "message"),
     [
         ("in+letters", "baskets", False, "letters is for words of a text"),
+        ("both+paradigms", "baskets", False, "paradigms is for words of a text, not for items; leave it out"),
         ("both", "pairs", True, "both mixes both matrices, whose rows are two kinds of things"),
         ("context", "pairs", False, "pairs have no order; take --readout both"),
     ],
@@ -343,6 +344,11 @@ def test_the_command_line(tmp_path, monkeypatch, run_cli):
     for place in ("model", "v.npz"):
         assert "walk" in run_cli("nearest", "walks", "--vectors", place, "--oov", "letters").out
         assert run_cli("nearest", "walks", "--vectors", place).code == 1
+    why = run_cli("nearest", "walk", "--vectors", "model", "--readout", "both+paradigms:support=4", "--why")
+    assert why.code == 0 and "  no kin: no rule of spelling joins it with another word" in why.out
+    for place in ("model", "v.npz"):
+        refused = run_cli("nearest", "walk", "--vectors", place, "--why")
+        assert refused.code == 1 and "--readout both+paradigms" in refused.err
     result = run_cli("train", "--corpus", "text.txt", "--readout", "bth", *small)
     assert result.code == 1 and "unknown read-out 'bth'; did you mean 'both'" in result.err
     (tmp_path / "pairs.tsv").write_text("a\tb\nb\tc\n")

@@ -16,10 +16,11 @@ from .titles import titles_of, titles_options
 @option("--vectors", metavar="FILE", default="vectors.txt", help="Vectors or model folder.")
 @option("-k", "--count", "k", type=click.IntRange(min=1), default=10, help="Number of results.")
 @reads_vectors
+@option("--why", is_flag=True, help="Also list kin: words joined by the read-out paradigms, and their rules.")
 @titles_options
 @mirror_option
 @json_option
-def nearest(words, vectors, k, readout, oov, titles, titles_cols, mirror, as_json):
+def nearest(words, vectors, k, readout, oov, why, titles, titles_cols, mirror, as_json):
     """List the words nearest to each WORD, by cosine.
 
     In a model of users and items these are users near a user; with --readout out, items near an item.
@@ -32,6 +33,7 @@ def nearest(words, vectors, k, readout, oov, titles, titles_cols, mirror, as_jso
     loaded = Vectors.load(vectors, readout=readout, oov=oov)
     try:
         answers = {word: loaded.most_similar(word, k=k) for word in words}
+        kin = {word: loaded.kin(word)[:k] for word in words} if why else {}
     except UnknownNameError as error:
         raise UnknownNameError(f"{error}{_other_side(vectors, words, loaded)}") from None
     if as_json:
@@ -42,12 +44,17 @@ def nearest(words, vectors, k, readout, oov, titles, titles_cols, mirror, as_jso
                 for word, found in answers.items()
             },
         }
+        if why:
+            document["kin"] = {word: [one._asdict() for one in found] for word, found in kin.items()}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     blocks = []
     for word, found in answers.items():
         width = max((len(other) for other, _ in found), default=0)
         lines = [f"  {other.ljust(width)}  {cosine:.3f}  {names.get(other, '')}".rstrip() for other, cosine in found]
+        if why:
+            lines += [f"  {word} → {one.word}, {one.rule}, {one.pairs:,} pairs" for one in kin[word]]
+            lines += [] if kin[word] else ["  no kin: no rule of spelling joins it with another word"]
         blocks.append("\n".join([f"{word} ({names[word]})" if word in names else word, *lines]))
     click.echo("\n\n".join(blocks))
 

@@ -14,7 +14,8 @@ _OOV = option(
     "--oov",
     type=click.Choice(["letters"]),
     metavar="letters",
-    help="Make vectors for unknown words from spelling: of a read-out with letters, or of n-grams with --readout in.",
+    help="Make vectors for unknown words from spelling: of a read-out with letters or paradigms, or of n-grams with "
+    "--readout in.",
 )
 
 

@@ -40,7 +40,7 @@ class KeyedVectors(Vectors):
             super().__init__(words, matrix, None if counts is None else np.array(counts), spellings)
         else:  # Vectors have at least one word
             self.words, self.matrix, self.counts = PackedStrings.of([]), matrix, None
-            self.spellings, self.noun, self._coarse = spellings, "word", None
+            self.spellings, self.noun, self.rules, self._coarse = spellings, "word", None, None
 
     def __getattr__(self, name):
         raise refused.attribute(self, name, refused.KEYED)

@@ -23,7 +23,7 @@ def read_out(model, readout=None, spell=False, progress=None):
 
     Returns
     -------
-    (vectors, spellings) : (float32 (n_rows, dim), Spellings or None)
+    (vectors, spellings, rules) : (float32 (n_rows, dim), Spellings or None, Rules or None)
         Of a model with n-grams, their means give vectors to spellings where the read-out is ``in``.
 
     Raises
@@ -40,8 +40,8 @@ def read_out(model, readout=None, spell=False, progress=None):
     own = config.inputs
     if spell and chain.rows_as_trained and "grams_in" in model.extra and hasattr(own, "minn"):
         rows = model.best_matrix("grams_in")
-        return vectors, spellings_of(model.vocab, rows, own.minn, own.maxn, own.buckets)
-    return vectors, chain.spellings
+        return vectors, spellings_of(model.vocab, rows, own.minn, own.maxn, own.buckets), None
+    return vectors, chain.spellings, chain.rules
 
 
 def look_at_contexts(model, corpus):

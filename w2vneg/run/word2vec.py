@@ -290,8 +290,8 @@ class Word2Vec(Estimator, Recommender):
         readout : str, optional
             How they are made of the two matrices, if not as the options say: ``"in"``, ``"both+letters"``, …
         oov : {None, "letters"}
-            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters, or n-grams and
-            the read-out ``"in"``.
+            With ``"letters"`` the vectors have one for any spelling; needs a read-out with letters or
+            paradigms, or n-grams and the read-out ``"in"``.
 
         Raises
         ------
@@ -299,7 +299,7 @@ class Word2Vec(Estimator, Recommender):
             If the read-out is unknown or does not fit what was read.
         """
         model = self._trained()
-        matrix, spellings = read_out(model, readout, spell=spells(oov))
+        matrix, spellings, rules = read_out(model, readout, spell=spells(oov))
         words, counts = model.vocab.words, model.vocab.counts
         two_kinds = model.vocab_out is not model.vocab
         parts = parse(readout or model.config.readout).parts
@@ -307,7 +307,7 @@ class Word2Vec(Estimator, Recommender):
         if targets:
             words, counts = model.vocab_out.words, model.vocab_out.counts
         noun = noun_of(model.origin.input.get("kind"), model.config.source.name, two_kinds, targets)
-        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun, model.config.lowercase)
+        return Vectors(words, matrix, counts, with_spellings(oov, spellings), noun, model.config.lowercase, rules)
 
     def plot_history(self) -> Any:
         """Return a matplotlib figure of the run by epoch, which a notebook shows: loss, held-out figures, alpha, speed.

@@ -89,8 +89,7 @@ class SetValidation(Validation):
         """Evaluate a model's vectors as they are now: dict of str -> float, the metric first."""
         now = dataclasses.replace(model, best=None)  # `read_out` takes the best state otherwise
         look_at_contexts(now, self._encoded)
-        matrix, spellings = read_out(now)
-        return self._figures_of(Vectors(now.vocab.words, matrix, spellings=spellings))
+        return self._figures_of(Vectors(now.vocab.words, read_out(now)[0]))
 
     def _figures_of(self, vectors):
         if self.set.kind == "similarity":

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from ..objectives.readout.paradigms import Kin
     from .evaluation import AnalogyResult, SimilarityResult
 
     Key = str | int | np.ndarray | list[float]  # a word, a row or a vector
@@ -45,6 +46,8 @@ class Vectors(Keyed):
         What a word is called in messages: word, item, user, node.
     lowercase : bool
         The words are of lower-cased text, so that `King` is looked up as `king`.
+    rules : readout.paradigms.Rules, optional
+        What joined words by their spelling.
 
     Attributes
     ----------
@@ -68,8 +71,10 @@ class Vectors(Keyed):
         spellings: Any = None,
         noun: str = "word",
         lowercase: bool = False,
+        rules: Any = None,
     ) -> None:
-        self.words, self.spellings, self.noun, self.lowercase = PackedStrings.of(words), spellings, noun, lowercase
+        self.words, self.spellings, self.noun = PackedStrings.of(words), spellings, noun
+        self.lowercase, self.rules = lowercase, rules
         self._coarse = None
         try:
             self.matrix = np.ascontiguousarray(matrix, dtype=np.float32)
@@ -119,7 +124,7 @@ class Vectors(Keyed):
             return self
         matrix = np.concatenate([self.matrix, np.array(list(found.values()), np.float32)])
         counts = None if self.counts is None else np.concatenate([self.counts, np.zeros(len(found), np.int64)])
-        return Vectors([*self.words, *found], matrix, counts, self.spellings, self.noun, self.lowercase)
+        return Vectors([*self.words, *found], matrix, counts, self.spellings, self.noun, self.lowercase, self.rules)
 
     @property
     def dim(self) -> int:
@@ -300,6 +305,34 @@ class Vectors(Keyed):
         nearer, rows, cosines = compared(self.matrix, self._lengths, first, second, named, k, self._coarse)
         return self.similarity(a, b), tuple(1 + count for count in nearer), self._named(rows, cosines)
 
+    def kin(self, word: str | int) -> list[Kin]:
+        """Return the words that the read-out `paradigms` joined with a word, the strongest first.
+
+        Of an unknown word whose spelling has a vector: those that this is made of.
+
+        Returns
+        -------
+        list of Kin
+            ``word``; ``rule``, what it has instead, as ``-y +ies``; ``pairs``, how many follow that rule. Empty if
+            there is none.
+
+        Raises
+        ------
+        ConfigError
+            If the vectors were not made by that read-out, or read from a file that does not keep rules; npz does.
+        UnknownNameError
+            If the word is not known.
+        """
+        if self.rules is None:
+            raise ConfigError(
+                "these vectors have no kin: it is found by the read-out paradigms; name a model folder and, if it was "
+                "trained with another, --readout both+paradigms"
+            )
+        row = self._row(word)
+        if row < 0 and self._by_spelling(word) is None:
+            raise UnknownNameError(self._unknown(word))
+        return self.rules.kin(word if row < 0 else self.words[row])
+
     def build_coarse_index(self) -> None:
         """Keep a copy of the vectors in bytes, a quarter of their size: `most_similar` and `compared` answer
         the same, sooner.
@@ -445,7 +478,7 @@ class Vectors(Keyed):
         """Write the vectors; see `w2vneg.vectors.formats.save` for formats (by suffix unless named) and precision."""
         from .formats import save
 
-        save(path, self.words, self.matrix, self.counts, format=format, precision=precision, spellings=self.spellings)
+        save(path, self.words, self.matrix, self.counts, format, precision, self.spellings, self.rules)
 
     @classmethod
     def load(cls, path: str | Path, readout: str | None = None, oov: str | None = None) -> Vectors:
@@ -457,8 +490,9 @@ class Vectors(Keyed):
         readout : str, optional
             How vectors are made of a model folder's matrices, if not as the model says: ``"in"``, ``"both+letters"``, …
         oov : {None, "letters"}
-            With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters, or an npz file
-            written from one; for a model folder of n-grams with ``readout="in"``, or a ``.bin`` of fastText's.
+            With ``"letters"`` any spelling has a vector: for a model folder whose read-out has letters or paradigms, or
+            an npz file written from one; for a model folder of n-grams with ``readout="in"``; for a ``.bin`` of
+            fastText's.
         """
         from .formats import read
 
@@ -487,8 +521,8 @@ def with_spellings(oov, spellings):
     """Return `spellings`; ConfigError if they are asked for and the read-out has none."""
     if oov is not None and spellings is None:
         raise ConfigError(
-            "vectors of any spelling need a read-out with letters, as readout='both+letters', or the n-grams of a "
-            "model trained with subwords and readout='in'"
+            "vectors of any spelling need a read-out with letters or paradigms, as readout='both+letters', or the "
+            "n-grams of a model trained with subwords and readout='in'"
         )
     return spellings
 

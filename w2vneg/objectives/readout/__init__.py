@@ -8,7 +8,7 @@ to write one. Every file of this folder whose name does not begin with _ is impo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...ground.errors import ConfigError, did_you_mean, refuse_misspelt
@@ -37,6 +37,8 @@ class Trained:
         Keep what gives vectors to any spelling, where the read-out has it (`Chain.spellings`).
     progress : callable, optional
         Called with (steps done, steps in all).
+    spellings : object, optional
+        What gives vectors to any spelling so far, for a read-out that refines.
     """
 
     vectors_in: np.ndarray
@@ -46,6 +48,7 @@ class Trained:
     contexts: np.ndarray | None = None
     spell: bool = False
     progress: Callable[[int, int], None] | None = None
+    spellings: Any = None
 
 
 class Readout:
@@ -79,6 +82,9 @@ class Readout:
 
     spellings: Any = None
     """What gives vectors to any spelling, set by `read`."""
+
+    rules: Any = None
+    """What joins words by their spelling (`paradigms.Rules`), set by `read`."""
 
     def __init__(self, options: Any = None) -> None:
         self.options = options
@@ -134,8 +140,13 @@ class Chain:
 
     @property
     def spellings(self) -> Any:
-        """What gives vectors to any spelling (`letters.Spellings`), if `Trained.spell` asked for it; else None."""
-        return next((part.spellings for part in self.parts if part.spellings is not None), None)
+        """What gives vectors to any spelling, if `Trained.spell` asked for it and a part has it; else None."""
+        return next((part.spellings for part in reversed(self.parts) if part.spellings is not None), None)
+
+    @property
+    def rules(self) -> Any:
+        """What joined words by their spelling (`paradigms.Rules`), if a part of it does; else None."""
+        return next((part.rules for part in self.parts if part.rules is not None), None)
 
     @property
     def rows_as_trained(self) -> bool:
@@ -182,6 +193,7 @@ class Chain:
         rows = {len(matrix) for matrix in (trained.vectors_in, trained.vectors_out) if matrix is not None}
         for part in self.parts:
             vectors = part.read(trained, vectors)
+            trained = replace(trained, spellings=part.spellings or trained.spellings)
             if getattr(vectors, "ndim", 0) != 2 or len(vectors) not in rows:
                 found = getattr(vectors, "shape", vectors)
                 raise ConfigError(f"read-out {part.name} returns {found!r:.60}, not a matrix of a row for each word")

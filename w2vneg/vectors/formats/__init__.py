@@ -99,7 +99,7 @@ def read(path, readout=None, spell=False):
     Returns
     -------
     Stored
-        (words, matrix, counts, spellings, noun, notes); the notes are warned of, too (FileNote)
+        (words, matrix, counts, spellings, noun, rules, notes); the notes are warned of, too (FileNote)
 
     Raises
     ------
@@ -160,7 +160,7 @@ def format_of(path):
     return known[suffix]
 
 
-def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None):
+def save(path, words, matrix, counts=None, format=None, precision=None, spellings=None, rules=None):
     """Write vectors, atomically.
 
     Parameters
@@ -176,6 +176,8 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
         Significant digits of word2vec text; None writes as many as read back to the same float32 values.
     spellings : readout.letters.Spellings, optional
         What gives vectors to any spelling; kept by npz only.
+    rules : readout.paradigms.Rules, optional
+        What joined words by their spelling; kept by npz only.
 
     Raises
     ------
@@ -190,7 +192,7 @@ def save(path, words, matrix, counts=None, format=None, precision=None, spelling
         raise ConfigError(f"unknown format {format!r}{did_you_mean(format, saved())}")
     if row_not_finite(matrix) is not None:
         raise OutputError(f"cannot write {path}: some numbers are NaN or infinite; train again with a lower --alpha")
-    stored = Stored(PackedStrings.of(words), matrix, counts, spellings)
+    stored = Stored(PackedStrings.of(words), matrix, counts, spellings, rules=rules)
     if precision is not None and format != "word2vec":
         raise ConfigError(f"a precision goes with the text format word2vec only, not with {format}")
     FORMATS[format].write(path, stored, **({} if precision is None else {"precision": precision}))

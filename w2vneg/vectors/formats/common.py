@@ -56,6 +56,7 @@ class Format:
 class Stored(NamedTuple):
     """What was read. words : PackedStrings; matrix : float32, (n, dim); counts : int64, (n,), or None
     spellings : readout.letters.Spellings, or None; noun : str, what a word is called; lowercase : bool, as of `Vectors`
+    rules : readout.paradigms.Rules, or None
     notes : tuple of str, what was read otherwise than the file has it
     """
 
@@ -65,6 +66,7 @@ class Stored(NamedTuple):
     spellings: Any = None
     noun: str = "word"
     lowercase: bool = False
+    rules: Any = None
     notes: tuple = ()
 
 

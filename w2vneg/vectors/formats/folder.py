@@ -70,7 +70,7 @@ def read(path, readout=None, spell=False):
                 f"{path / 'grams_in.npy'}: its {len(rows):,} rows are not the n-grams of vocab.tsv{_REMEDY}"
             )
     noun = noun_of(_kind(path), spec.source.name, rectangular, of_columns)
-    return Stored(vocab.words, vectors, counts, spellings, noun, spec.lowercase)
+    return Stored(vocab.words, vectors, counts, spellings, noun, spec.lowercase, chain.rules)
 
 
 def _kind(path):

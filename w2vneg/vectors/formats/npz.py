@@ -2,7 +2,8 @@
 
 Arrays: ``matrix`` float32 (n, dim); ``word_bytes`` uint8 (sum of lengths,); ``word_offsets`` int64 (n + 1,);
 ``counts`` int64 (n,), if known; ``grams`` uint64 (n_grams,), ``gram_vectors`` float32 (n_grams, dim) and
-``gram_lengths`` int64 (2,), if any spelling is to have a vector (`readout.letters`).
+``gram_lengths`` int64 (2,), if any spelling is to have a vector (`readout.letters`); ``kin_i``, ``kin_j``, ``kin_rule``
+and the other fields of `readout.paradigms.Pairs` behind ``kin_``, if the vectors were made with them.
 They are stored as they are, not compressed, so that the matrix can be mapped.
 """
 
@@ -10,6 +11,7 @@ import math
 import os
 import struct
 import zipfile
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +20,13 @@ from ...ground.errors import ConfigError, InputError
 from ...ground.files.atomic import atomic_file
 from ...ground.files.npy import npy_header
 from ...objectives.readout.letters import Spellings
+from ...objectives.readout.paradigms import Derived, Pairs, Rules
 from .common import ARRAYS, FORMATS, Format, Stored, arrays_of, check_parts, check_text, words_of
 
 _REMEDY = "; it was not written by w2vneg, or is damaged: write it again (w2vneg export … --format npz)"
 
 _OF_SPELLINGS = ("grams", "gram_vectors", "gram_lengths")
+_OF_PAIRS = tuple(f"kin_{field.name}" for field in fields(Pairs))
 _NAME_LENGTHS_AT = 26  # of the lengths of name and extra field in a member's local header
 _MOST_PACKED = 100  # how many times smaller deflating makes words or vectors, at most
 _LITTLE = 1 << 26  # bytes that are unpacked in any case
@@ -32,6 +36,8 @@ def write(path, stored):
     """Write an npz file; see `w2vneg.vectors.formats.save`."""
     check_text(path, stored.words)
     arrays, spellings = arrays_of(stored), stored.spellings
+    if isinstance(spellings, Derived):
+        spellings = spellings.letters
     if spellings is not None and not isinstance(spellings, Spellings):
         raise ConfigError(
             f"{path}: npz keeps spellings of the read-out letters, not a model's n-grams; take --format fasttext"
@@ -39,6 +45,8 @@ def write(path, stored):
     if spellings is not None:
         arrays["grams"], arrays["gram_vectors"] = spellings.grams, spellings.coefficients
         arrays["gram_lengths"] = np.array([spellings.shortest, spellings.longest], np.int64)
+    if stored.rules is not None:
+        arrays |= {f"kin_{name}": array for name, array in vars(stored.rules.pairs).items()}
     with atomic_file(path) as stream:
         np.savez(stream, **arrays)
 
@@ -58,20 +66,27 @@ def read(path, spell=False):
             arrays = [_array(stream, archive, f"{name}.npy") for name in ("word_bytes", "word_offsets")]
             counts = _array(stream, archive, "counts.npy") if "counts" in found else None
             matrix = _array(stream, archive, "matrix.npy", path)
-            if spell and "grams" not in found:
+            if spell and not {"grams", "kin_rule"} & set(found):
                 raise ConfigError(
                     f"{path} has vectors of known words only; write it again from a model folder: w2vneg export MODEL "
                     f"{path} --readout both+letters"
                 )
-            kept = [_array(stream, archive, f"{name}.npy") for name in _OF_SPELLINGS] if spell else None
+            kept, pairs = (
+                [_array(stream, archive, f"{name}.npy") for name in names] if asked and names[0] in found else None
+                for names, asked in ((_OF_SPELLINGS, spell), (_OF_PAIRS, True))
+            )
     except (InputError, ConfigError):
         raise
     except Exception as error:  # a damaged archive fails in every way that zip, zlib and NumPy have
         raise InputError(f"{path}: cannot be read as npz ({error}){_REMEDY}") from None
     words = words_of(path, *arrays, _REMEDY)
     check_parts(path, words, matrix, counts, _REMEDY)
-    spellings = _spellings(path, kept, matrix.shape[1]) if spell else None
-    return Stored(words, np.ascontiguousarray(matrix), counts, spellings)
+    matrix = np.ascontiguousarray(matrix)
+    spellings = _spellings(path, kept, matrix.shape[1]) if kept else None
+    rules = Rules(words, _pairs(path, pairs, matrix.shape)) if pairs else None
+    if spell and rules:
+        spellings = Derived(rules, matrix, spellings)
+    return Stored(words, matrix, counts, spellings, rules=rules)
 
 
 def _spellings(path, arrays, dim):
@@ -90,6 +105,27 @@ def _spellings(path, arrays, dim):
     if not fits:
         raise InputError(f"{path}: its n-grams and their vectors do not fit together{_REMEDY}")
     return Spellings(grams, vectors, int(lengths[0]), int(lengths[1]))
+
+
+def _pairs(path, arrays, shape):
+    pairs = Pairs(*arrays)
+    n_pairs, n_rules = pairs.i.size, pairs.front.size
+    fits = (
+        all(
+            (array.dtype, array.shape) == (np.int32, (n_pairs,)) and ((array >= 0) & (array < top)).all()
+            for array, top in ((pairs.i, shape[0]), (pairs.j, shape[0]), (pairs.rule, n_rules))
+        )
+        and len(np.unique(pairs.rule)) == n_rules
+        and (pairs.kin.dtype, pairs.kin.shape) == (np.float32, (n_pairs,))
+        and (pairs.front.dtype, pairs.front.shape) == (np.bool_, (n_rules,))
+        and (pairs.strength.dtype, pairs.strength.shape) == (np.float64, (n_rules,))
+        and (pairs.offsets.dtype, pairs.offsets.shape) == (np.float32, (n_rules, shape[1]))
+        and all(np.isfinite(array).all() for array in (pairs.kin, pairs.strength, pairs.offsets))
+        and (pairs.strength > 0).all()
+    )
+    if not fits:
+        raise InputError(f"{path}: its kin and rules do not fit together{_REMEDY}")
+    return pairs
 
 
 def _array(stream, archive, name, mapped=None):
@@ -131,7 +167,7 @@ def _begin(stream, member):
 FORMATS.register("npz")(
     Format(
         "NumPy arrays: `matrix`, `word_bytes`, `word_offsets`, `counts` if known; with `--oov letters` also `grams`, "
-        "`gram_vectors`, `gram_lengths`",
+        "`gram_vectors`, `gram_lengths`; of paradigms `kin_…`",
         write=write,
         read=read,
         suffixes=(".npz",),
