@@ -75,6 +75,7 @@ def evaluate_ranking(
     bootstrap=1000,
     seed=1,
     counts=None,
+    each=None,
 ):
     """Rank the held-out targets of every centre among the whole catalogue, in blocks of bounded memory.
 
@@ -100,6 +101,9 @@ def evaluate_ranking(
     seed : int
     counts : (n_targets,), optional
         How often each target was seen in training, for novelty.
+    each : callable, optional
+        Called with every block's centres, int (b,), and what figures are made of: dict of "ndcg@10" -> float64 (b,),
+        the figures of each centre where they are means over centres.
 
     Returns
     -------
@@ -129,7 +133,10 @@ def evaluate_ranking(
         part = slice(start, start + rows)
         block = Block(scores(centres[part]), centres[part], held, known_in, logits, samples, for_samples)
         block.novelty = lists.look(block.scores)
-        for name, sums in _sums(block, ks).items():
+        found = _sums(block, ks)
+        if each is not None:
+            each(centres[part], found)
+        for name, sums in found.items():
             total = table.setdefault(name, np.zeros(groups.max() + 1))
             total += np.bincount(groups[part], sums, len(total))
     facts = {
