@@ -145,6 +145,19 @@ def train_ease(train, setting, seed):
         return _closed(train, solve)
 
 
+def train_fused(train, setting, seed):
+    """Add scores of `slim` and `weight` times those of w2vneg as it comes."""
+    parts, weight = [train_slim(train, {}, seed), train_ours("top-n", train, {}, seed)], np.float32(setting["weight"])
+
+    def both(way, given):
+        items, vectors = (getattr(part, way)(given).scores for part in parts)
+        scores = lambda rows: items(rows) + weight * vectors(rows)  # noqa: E731
+        return Asked(scores, lambda known: best_of(scores, known))
+
+    seconds = sum(part.seconds for part in parts)
+    return Trained(seconds, lambda users: both("ask", users), lambda shown: both("fold_in", shown))
+
+
 def train_popularity(train, setting, seed):
     """Count who was trained on."""
     return _closed(train, lambda: lambda has: popularity_scores(np.asarray(train.sum(axis=0)).ravel()))
@@ -213,6 +226,7 @@ METHODS = {
         ours=True,
     ),
     "slim": Method("w2vneg `slim`, as it comes", train_slim, {}, {}, ours=True),
+    "fused": Method("w2vneg `slim` and vectors", train_fused, {"weight": 0.04}, {"weight": 2.0}, ours=True),
     "ease": Method("EASE", train_ease, {"l2": 300.0}, {"l2": 2.0}),
     "als-plain": Method("implicit ALS, as it comes", _of_implicit("als"), {}, {}),
     "als-15": Method("implicit ALS, 15 iterations", _of_implicit("als", iterations=15), *_ALS),
