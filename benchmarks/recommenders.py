@@ -25,6 +25,7 @@ from w2vneg.ground.files.bounded import read_json
 from w2vneg.vectors.evaluation import evaluate_ranking
 
 from .contenders import spread
+from .gauges import peak_memory, reset_peak_memory
 from .recommenders_methods import METHODS, K
 from .recommenders_tasks import Part
 from .speed import machine
@@ -128,6 +129,7 @@ def best_rival(task, names, trials, methods=METHODS):
 @dataclass(frozen=True, eq=False)
 class Run:
     """task, method : str; seed : int; seconds : float, of training; rate : float, lists a second
+    memory : int, bytes that training takes at its peak, beyond what was there before
     users : dict of figure -> float64 (n,), of each user; coverage : float
     """
 
@@ -136,6 +138,7 @@ class Run:
     seed: int
     seconds: float
     rate: float
+    memory: int
     users: dict
     coverage: float
 
@@ -146,11 +149,13 @@ def measure(task, chosen, seeds, tell=lambda text: None, methods=METHODS):
     runs = []
     for seed in range(1, seeds + 1):
         for name, setting in chosen.items():
+            before = reset_peak_memory()
             trained = methods[name].train(task.train, setting, seed)
-            begun = time.perf_counter()
+            memory, begun = peak_memory() - before, time.perf_counter()
             asked = trained.asked(task.test)
             rate = len(asked.lists(task.test.known)) / (time.perf_counter() - begun)
-            runs.append(Run(task.name, name, seed, trained.seconds, rate, *evaluate(asked.scores, task.test)))
+            found = evaluate(asked.scores, task.test)
+            runs.append(Run(task.name, name, seed, trained.seconds, rate, memory, *found))
             tell(f"{task.name}, round {seed}, {name}: {MAIN} {runs[-1].users[MAIN].mean():.4f}")
     return runs
 
@@ -168,7 +173,7 @@ def warm_up(task, chosen, methods=METHODS):
 class Row:
     """What a table says of a method. figures : dict of name -> (mean, low, high), of coverage -> (mean,)
     seeds : (low, high), of NDCG@10; difference : (mean, low, high), of it to the best rival, and p : float, Holm's;
-    None of the rival itself and where there is none; seconds, rates : list of float
+    None of the rival itself and where there is none; seconds, rates : list of float; memory : list of int, bytes
     """
 
     task: str
@@ -179,6 +184,7 @@ class Row:
     p: float | None
     seconds: list
     rates: list
+    memory: list
 
 
 def rows_of(runs, rivals):
@@ -199,7 +205,7 @@ def rows_of(runs, rivals):
             figures[COVERAGE] = (statistics.mean(run.coverage for run in of_it),)
             by_seed = [float(run.users[MAIN].mean()) for run in of_it]
             difference = interval(away[name]) if name in away else None
-            speeds = [run.seconds for run in of_it], [run.rate for run in of_it]
+            speeds = ([getattr(run, one) for run in of_it] for one in ("seconds", "rate", "memory"))
             rows.append(Row(task, name, figures, (min(by_seed), max(by_seed)), difference, p.get(name), *speeds))
     return rows
 
@@ -231,14 +237,14 @@ def holm(p):
 
 def table(rows, methods=METHODS):
     """Return Markdown: means over seeds with intervals over users, and of speeds medians with their range."""
-    columns = [*_SHOWN, COVERAGE, f"{MAIN} − best rival (p)", "training, s", "lists a second"]
+    columns = [*_SHOWN, COVERAGE, f"{MAIN} − best rival (p)", "training, s", "lists a second", "MB"]
     lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for task in dict.fromkeys(row.task for row in rows):
         lines.append(f"| **{task}** |" + " |" * len(columns))
         for row in (row for row in rows if row.task == task):
             cells = [_with_interval(row.figures[name]) for name in (*_SHOWN, COVERAGE)]
             cells.append("–" if row.difference is None else f"{_with_interval(row.difference)} ({row.p:.2g})")
-            cells += [spread(row.seconds, ".1f"), spread(row.rates, ",.0f")]
+            cells += [spread(row.seconds, ".1f"), spread(row.rates, ",.0f"), f"{max(row.memory) / 2**20:,.0f}"]
             lines.append(f"| {methods[row.method].title} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -21,7 +21,10 @@ from w2vneg.data.splits import split_data
 from w2vneg.ground.errors import ConfigError
 
 WEAK, TIME, STRONG = PROTOCOLS = "weak", "time", "strong"
+SYNTHETIC = "synthetic"
 _USERS = 10_000  # that are asked for, of more a fixed sample
+_MEAN, _SPREAD, _FEWEST = 2.8, 0.8, 5  # of the logarithm of how many items a user takes: 23 on average
+_TASTES, _GROUP, _AT_RANDOM = 3, 200, 0.2  # groups that a user likes, items of a group, share of other items
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +100,37 @@ DATA = {
 }
 
 
-def load(name, protocol=WEAK):
-    """Return a `Task`: users of MovieLens and the movies they rated, customers of a shop (no returns), or Belgian
-    baskets and what is in them.
+def made_up(n_users, n_items, seed=1):
+    """Return a log whose items are as popular as Zipf's law has it, and whose users like a few groups of them each.
+
+    A user takes some items, how many is log-normal: four fifths from the groups that he or she likes, the more popular
+    ones more often, the rest from all items.
+
+    Returns
+    -------
+    csr_matrix, float32 ones, (n_users, n_items)
     """
+    rng = np.random.default_rng(seed)
+    n_groups = max(_TASTES, n_items // _GROUP)
+    group = np.sort(rng.integers(0, n_groups, n_items))  # items of a group stand side by side
+    mass = np.cumsum(1.0 / (rng.permutation(n_items) + 10.0))  # popularity: 1 / place
+    ends = np.concatenate([[0.0], mass])[np.searchsorted(group, np.arange(n_groups + 1))]
+    tastes = rng.integers(0, n_groups, (n_users, _TASTES))
+    sizes = np.maximum(_FEWEST, rng.lognormal(_MEAN, _SPREAD, n_users)).astype(np.int64).clip(max=n_items)
+    users = np.repeat(np.arange(n_users, dtype=np.int32), sizes)
+    liked = tastes[users, rng.integers(0, _TASTES, len(users))]
+    anywhere = rng.random(len(users)) < _AT_RANDOM
+    low, high = np.where(anywhere, 0.0, ends[liked]), np.where(anywhere, mass[-1], ends[liked + 1])
+    items = np.searchsorted(mass, low + rng.random(len(users)) * (high - low), side="right").clip(max=n_items - 1)
+    return ones_of(scipy.sparse.coo_matrix((np.ones(len(users), np.float32), (users, items)), (n_users, n_items)))
+
+
+def load(name, protocol=WEAK, size=(1_000_000, 100_000)):
+    """Return a `Task`: users of MovieLens and the movies they rated, customers of a shop (no returns), Belgian baskets
+    and what is in them, or a log made up of so many users and items.
+    """
+    if name == SYNTHETIC:
+        return Task.of(name, encode_input(Input("pairs", made_up(*size), rectangular=True), min_count=1), protocol)
     data = encode_input(DATA[name].located(None), min_count=1)
     if protocol == TIME and data.times is not None:
         return Task.of(name, data, protocol)

@@ -6,12 +6,13 @@ from .common import keep, say
 
 DATA = ("ml-1m", "belgian-retail", "ml-100k", "online-retail")
 TIMED = ("ml-100k", "online-retail")
+SYNTHETIC, LARGE = "synthetic", ("popularity", "top-n", "slim", "als-plain", "als-15")
 
 
 @click.command()
-@click.option(
-    "--data", type=click.Choice(DATA), multiple=True, help="All that the protocol can be had for if left out."
-)
+@click.option("--data", type=click.Choice((*DATA, SYNTHETIC)), multiple=True, help="All real ones if left out.")
+@click.option("--users", type=click.IntRange(100), default=1_000_000, show_default=True, help="Of --data synthetic.")
+@click.option("--items", type=click.IntRange(100), default=100_000, show_default=True, help="Of --data synthetic.")
 @click.option(
     "--protocol",
     type=click.Choice(["weak", "time", "strong"]),
@@ -25,10 +26,11 @@ TIMED = ("ml-100k", "online-retail")
     "--choose", is_flag=True, help="Choose options by validation, into benchmarks/recommenders.json, and end."
 )
 @click.option("--out", metavar="FILE", help="Write all rows as JSON, too.")
-def recommenders(data, protocol, names, seeds, choose, out):
+def recommenders(data, users, items, protocol, names, seeds, choose, out):
     """Recommend items to users, beside implicit and EASE; prints Markdown.
 
-    Options are those that --choose has found on validation data; it goes on with what is there.
+    Options are those that --choose has found on validation data; it goes on with what is there. --data synthetic is for
+    time and memory: its options are first guesses.
     """
     from w2vneg.ground.files.atomic import check_writable
     from w2vneg.ground.files.bounded import read_json
@@ -39,11 +41,14 @@ def recommenders(data, protocol, names, seeds, choose, out):
 
     if out:
         check_writable(out)
-    names = names or list(METHODS)
+    synthetic = data == (SYNTHETIC,)
+    if SYNTHETIC in data and (choose or not synthetic):
+        raise click.UsageError("--data synthetic is measured by itself, and has nothing to choose")
+    names = names or (LARGE if synthetic else list(METHODS))
     unknown = [name for name in names if name not in METHODS]
     if unknown:
         raise click.UsageError(f"no method {unknown[0]!r}; known: {', '.join(METHODS)}")
-    tasks = [load(name, protocol) for name in data or (TIMED if protocol == "time" else DATA)]
+    tasks = [load(name, protocol, (users, items)) for name in data or (TIMED if protocol == "time" else DATA)]
     for task in tasks:
         say(task.line())
     if choose:
@@ -66,7 +71,7 @@ def _setting(found, task, name, methods):
     """Return the setting that was chosen, or the guess of a method that has nothing to choose."""
     from w2vneg.ground.errors import ConfigError
 
-    if not methods[name].ratios:
+    if not methods[name].ratios or task.name.startswith(SYNTHETIC):
         return methods[name].guess
     try:
         return found["chosen"][task.name][name]

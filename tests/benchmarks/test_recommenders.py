@@ -13,7 +13,7 @@ from benchmarks import recommenders
 from benchmarks.commands import bench
 from benchmarks.recommenders import Run, best_rival, choose, climb, holm, interval, neighbours, paired_p, rows_of, table
 from benchmarks.recommenders_methods import METHODS, Method, fitting
-from benchmarks.recommenders_tasks import Part, Task
+from benchmarks.recommenders_tasks import Part, Task, made_up
 from w2vneg.data.inputs import Input, encode_input
 from w2vneg.ground.errors import ConfigError
 
@@ -183,7 +183,7 @@ def test_pairing_takes_out_what_users_have_in_common():
 
 def made_up_run(method, seed, values):
     users = {name: np.array(values) for name in ("NDCG@10", "recall@20", "NDCG@100", "MAP@10")}
-    return Run("made up", method, seed, 1.0, 100.0, users, 0.5)
+    return Run("made up", method, seed, 1.0, 100.0, 2**20, users, 0.5)
 
 
 def test_the_rival_is_the_best_by_validation_and_all_are_compared_with_it():
@@ -205,6 +205,26 @@ def test_the_rival_is_the_best_by_validation_and_all_are_compared_with_it():
     shown = table([ours, rival, other])
     assert "| implicit ALS | 0.5000 [" in shown and "0.1750 [" in shown
     assert all(row.p is None for row in rows_of(runs, {}))
+
+
+def test_a_made_up_log_has_popular_items_and_users_of_some_taste():
+    log = made_up(4000, 4000)
+    assert (log != made_up(4000, 4000)).nnz == 0 and (log != made_up(4000, 4000, seed=2)).nnz
+    counts = np.sort(np.asarray(log.sum(axis=0)).ravel())[::-1]
+    assert log.nnz / 4000 > 10 and counts[:400].sum() > 0.4 * log.nnz  # a tenth of the items
+    task = Task.of("made up", encode_input(Input("pairs", log, rectangular=True), min_count=1))
+    slim, popularity = (
+        recommenders.evaluate(METHODS[name].train(task.train, {}, 1).asked(task.test).scores, task.test)[0]["NDCG@10"]
+        for name in ("slim", "popularity")
+    )
+    assert slim.mean() > 1.5 * popularity.mean()
+
+
+def test_the_command_measures_a_made_up_log_by_first_guesses(run_bench):
+    size = ["--users", 300, "--items", 100]
+    result = run_bench("recommenders", "--data", "synthetic", *size, "--only", "slim", "--only", "ease", "--seeds", 1)
+    assert result.code == 0 and "**synthetic**" in result.out and "| EASE |" in result.out
+    assert run_bench("recommenders", "--data", "synthetic", "--choose").code == 2
 
 
 def test_the_command_splits_by_time_and_keeps_rows_as_json(tmp_path, monkeypatch):
