@@ -121,10 +121,11 @@ def train_implicit(kind, train, setting, seed):
 
 
 def train_slim(train, setting, seed):
-    """Solve slim with its usual options; seed : ignored, it is a closed form."""
+    """Solve slim, with its usual options if the setting has none; seed : ignored, it is a closed form."""
 
     def solve():
-        weights = fit_weights(train, *default_of(train), THREADS)
+        options = (setting["neighbours"], setting["l2"]) if setting else default_of(train)
+        weights = fit_weights(train, *options, THREADS)
         return lambda has: SlimScores(has, weights)
 
     return _closed(train, solve)
@@ -226,6 +227,14 @@ METHODS = {
         ours=True,
     ),
     "slim": Method("w2vneg `slim`, as it comes", train_slim, {}, {}, ours=True),
+    "slim-tuned": Method(
+        "w2vneg `slim`",
+        train_slim,
+        {"neighbours": 100, "l2": 100.0},
+        {"neighbours": 2.0, "l2": 2.0},
+        ours=True,
+        most={"neighbours": 400},
+    ),
     "fused": Method("w2vneg `slim` and vectors", train_fused, {"weight": 0.04}, {"weight": 2.0}, ours=True),
     "ease": Method("EASE", train_ease, {"l2": 300.0}, {"l2": 2.0}),
     "als-plain": Method("implicit ALS, as it comes", _of_implicit("als"), {}, {}),
