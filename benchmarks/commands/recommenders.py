@@ -5,43 +5,75 @@ import click
 from .common import keep, say
 
 DATA = ("ml-1m", "belgian-retail", "ml-100k", "online-retail")
+TIMED = ("ml-100k", "online-retail")
+SYNTHETIC, LARGE = "synthetic", ("popularity", "top-n", "slim", "als-plain", "als-15")
 
 
 @click.command()
-@click.option("--data", type=click.Choice(DATA), multiple=True, help="All if left out.")
+@click.option("--data", type=click.Choice((*DATA, SYNTHETIC)), multiple=True, help="All real ones if left out.")
+@click.option("--users", type=click.IntRange(100), default=1_000_000, show_default=True, help="Of --data synthetic.")
+@click.option("--items", type=click.IntRange(100), default=100_000, show_default=True, help="Of --data synthetic.")
+@click.option(
+    "--protocol",
+    type=click.Choice(["weak", "time", "strong"]),
+    default="weak",
+    show_default=True,
+    help="Hold out some of each user's items, what came last, or users.",
+)
 @click.option("--only", "names", multiple=True, metavar="NAME", help="Methods that take part; repeatable.")
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Rounds of the winners.")
 @click.option(
     "--choose", is_flag=True, help="Choose options by validation, into benchmarks/recommenders.json, and end."
 )
-@click.option("--out", metavar="FILE", help="Write every single run as JSON, too.")
-def recommenders(data, names, seeds, choose, out):
-    """Recommend items to users, beside implicit's ALS and BPR; prints Markdown.
+@click.option("--out", metavar="FILE", help="Write all rows as JSON, too.")
+def recommenders(data, users, items, protocol, names, seeds, choose, out):
+    """Recommend items to users, beside implicit and EASE; prints Markdown.
 
-    Options are those that --choose has found on validation data; it goes on with what is there.
+    Options are those that --choose has found on validation data; it goes on with what is there. --data synthetic is for
+    time and memory: its options are first guesses.
     """
     from w2vneg.ground.files.atomic import check_writable
     from w2vneg.ground.files.bounded import read_json
 
     from .. import recommenders as b
+    from ..recommenders_methods import METHODS, fitting
+    from ..recommenders_tasks import load
 
     if out:
         check_writable(out)
-    names = names or list(b.METHODS)
-    unknown = [name for name in names if name not in b.METHODS]
+    synthetic = data == (SYNTHETIC,)
+    if SYNTHETIC in data and (choose or not synthetic):
+        raise click.UsageError("--data synthetic is measured by itself, and has nothing to choose")
+    names = names or (LARGE if synthetic else list(METHODS))
+    unknown = [name for name in names if name not in METHODS]
     if unknown:
-        raise click.UsageError(f"no method {unknown[0]!r}; known: {', '.join(b.METHODS)}")
-    tasks = [b.load(name) for name in data or DATA]
+        raise click.UsageError(f"no method {unknown[0]!r}; known: {', '.join(METHODS)}")
+    tasks = [load(name, protocol, (users, items)) for name in data or (TIMED if protocol == "time" else DATA)]
     for task in tasks:
         say(task.line())
     if choose:
         for task in tasks:
-            b.choose([task], b.fitting(task, names), tell=say)
+            b.choose([task], fitting(task, names), tell=say)
         return
-    chosen = read_json(b.CHOICES)["chosen"]
-    runs = []
+    found = read_json(b.CHOICES)
+    runs, rivals = [], {}
     for task in tasks:
-        runs += b.measure(task, {name: chosen[task.name][name] for name in b.fitting(task, names)}, seeds, say)
-    keep(out, b.as_json(runs))
+        chosen = {name: _setting(found, task, name, METHODS) for name in fitting(task, names)}
+        rivals[task.name] = b.best_rival(task, chosen, found["trials"])
+        runs += b.measure(task, chosen, seeds, say)
+    rows = b.rows_of(runs, rivals)
+    keep(out, b.as_json(rows))
     click.echo(f"{b.machine()}\n" + "\n".join(task.line() for task in tasks) + "\n")
-    click.echo(b.table(runs, {task.name: b.popularity(task) for task in tasks}))
+    click.echo(b.table(rows))
+
+
+def _setting(found, task, name, methods):
+    """Return the setting that was chosen, or the guess of a method that has nothing to choose."""
+    from w2vneg.ground.errors import ConfigError
+
+    if not methods[name].ratios or task.name.startswith(SYNTHETIC):
+        return methods[name].guess
+    try:
+        return found["chosen"][task.name][name]
+    except KeyError:
+        raise ConfigError(f"nothing is chosen for {name} on {task.name}; run this with --choose before") from None

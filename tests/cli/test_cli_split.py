@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -271,6 +272,21 @@ class TestWarnings:
         assert warning.endswith("; leave them out with --exclude-known out/train.tsv.")
         assert warnings_of("eval", "ranking", model, "out/test.tsv", "--exclude-known=out/train.tsv") == []
         assert warnings_of("eval", "ranking", model, "out/train.tsv", "--bootstrap=0") == []
+
+    def test_of_pairs_that_the_model_was_trained_on(self, model, run_cli):
+        def told(model, held):
+            result = run_cli("eval", "ranking", model, held, "--all", "--bootstrap=0")
+            assert result.code == 0 and "by how popular the target is" in result.out
+            return [line for line in result.err.splitlines() if "was trained on" in line]
+
+        assert told(model, "out/test.tsv") == []
+        shutil.copy("out/train.tsv", "copied.tsv")
+        for held in ("out/train.tsv", "copied.tsv"):
+            (warning,) = told(model, held)
+            assert "out/train.tsv, which has these pairs" in warning
+        assert run_cli("train", "--baskets", "baskets.txt", *self.SMALL, "--save-model", "whole").code == 0
+        (warning,) = told("whole", "out/test.tsv")  # the manifest says what it was split from
+        assert "baskets.txt, which has these pairs" in warning
 
     def test_of_training_and_searching(self, model, warnings_of):
         evaluated = ("--pairs=out/train.tsv", "--valid=out/valid.tsv", *self.SMALL)

@@ -52,6 +52,28 @@ def test_a_catalogue_ranked_by_hand():
     assert result.intervals == {}
 
 
+def test_tenths_of_targets_and_figures_of_each_centre():
+    rng = np.random.default_rng(4)
+    table, counts = rng.normal(size=(30, 40)), rng.permutation(40) + 1
+    pairs = rng.integers(0, 30, 200), rng.integers(0, 40, 200), np.ones(200)
+    own = {}
+
+    def each(centres, found):
+        own.update(zip(centres.tolist(), found["ndcg@5"].tolist(), strict=True))
+
+    result = evaluate_ranking(fixed(table), pairs, 40, ks=(5,), counts=counts, bootstrap=0, each=each)
+    assert sorted(own) == np.unique(pairs[0]).tolist()
+    assert np.mean(list(own.values())) == pytest.approx(result.ndcg[5])
+    place = np.argsort(np.argsort(-table, axis=1), axis=1)[pairs[0], pairs[1]]
+    tenth = (np.argsort(np.argsort(-counts)) // 4)[pairs[1]]
+    for n, row in enumerate(result.tenths):
+        assert row["pairs"] == pytest.approx(np.mean(tenth == n))
+        assert row["precision"][5] == pytest.approx(np.mean(place[tenth == n] < 5))
+    one = evaluate_ranking(fixed(table), ([0], [7], [1.0]), 40, ks=(5,), counts=counts, bootstrap=0)
+    assert sum(row["precision"] is None for row in one.tenths) == 9
+    assert evaluate_ranking(fixed(table), pairs, 40, ks=(5,), bootstrap=0).tenths == []
+
+
 def test_known_targets_leave_the_catalogue_but_held_out_ones_stay():
     scores = fixed([[5, 4, 3, 2, 1]])
     known = scipy.sparse.csr_matrix(([1, 7, 2], ([0, 0, 0], [0, 1, 3])), (1, 5))

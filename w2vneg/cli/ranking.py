@@ -8,7 +8,7 @@ import click
 from .options import json_option, option
 from .scores import fold_in_option, score_option
 from .tables import table
-from .validation_options import refuse_new_users, warn_of_known
+from .validation_options import refuse_new_users, warn_of_known, warn_of_trained
 
 SHORT, SHORT_KS = ("ndcg", "recall", "list_precision", "map", "coverage"), (10,)  # what most people ask for
 
@@ -108,6 +108,8 @@ def ranking(
     if os.path.isfile(test) and fold_in is None:
         refuse_new_users(test, "give --fold-in {}")
         warn_of_known(test, exclude_known or loaded.known is not None or include_known, "--exclude-known")
+    if os.path.isfile(test):
+        warn_of_trained(loaded, test)
     evaluation = evaluate_with_baselines(
         loaded,
         test,
@@ -133,6 +135,8 @@ def ranking(
     if not everything:
         click.echo(f"\n{_verdict(evaluation)}")
         return
+    click.echo(f"\nP@{evaluation.options['ks'][-1]} of pairs by how popular the target is, in tenths of all targets:\n")
+    click.echo(table(_tenths(evaluation)))
     for baseline in list(evaluation.results)[1:]:
         worse = evaluation.not_above(baseline)
         if worse:
@@ -204,6 +208,16 @@ def _rows(evaluation, mpr):
         for k in ks:
             full = f"{name}@{k}"
             rows.append((_words(full), *(_cell(result, full) for result in results.values())))
+    return rows
+
+
+def _tenths(evaluation):
+    """Return a row for each tenth of the targets, the most popular first."""
+    results, k = evaluation.results, evaluation.options["ks"][-1]
+    rows = [("tenth", "pairs", *results)]
+    for n, tenths in enumerate(zip(*(result.tenths for result in results.values()), strict=True), 1):
+        cells = ("–" if one["precision"] is None else f"{one['precision'][k]:.4f}" for one in tenths)
+        rows.append((str(n), _percent(tenths[0]["pairs"]), *cells))
     return rows
 
 

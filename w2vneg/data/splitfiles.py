@@ -134,6 +134,19 @@ def shown_beside(path):
     return None if shown is None else Path(path).parent / shown["file"]
 
 
+def trained_on(held, files):
+    """Return which of the files that a model was trained on (sequence of str) has a file of pairs among its data.
+
+    It is that very file, or one that the manifest beside it names as what it was split from. None if there is none.
+    """
+    manifest = _manifest_beside(held) or {}
+    facts = [*source_facts([held]), *manifest.get("sources", ())]
+    known = {(one["bytes"], one["sha256"]) for one in facts if one["sha256"]}
+    sizes = {size for size, _ in known}
+    likely = [file for file in files if Path(file).is_file() and Path(file).stat().st_size in sizes]
+    return next((one["file"] for one in source_facts(likely) if (one["bytes"], one["sha256"]) in known), None)
+
+
 def _manifest_beside(path):
     """Return the manifest of the split of which a file is a held-out part (dict), or None."""
     folder, name = Path(path).parent, Path(path).name

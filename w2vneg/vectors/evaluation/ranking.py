@@ -33,6 +33,9 @@ class RankingResult:
         bootstrap, and for a single centre
     pairs : float, their weights' sum; distinct_pairs, centres : int; targets : int, in the catalogue
     known_left_out : bool; known_held_out : int, pairs both known and held out, which stay in the catalogue
+    tenths : list of dict, of the most popular tenth of all targets, the next one, …: "pairs", the share of held-out
+        pairs whose target it has, and "precision", dict of k -> how often these are among the k best, None of no pair;
+        empty where nothing was counted
     """
 
     figures: dict
@@ -43,6 +46,7 @@ class RankingResult:
     known_left_out: bool
     known_held_out: int
     intervals: dict
+    tenths: list
 
     def __getattr__(self, name):
         try:
@@ -75,6 +79,7 @@ def evaluate_ranking(
     bootstrap=1000,
     seed=1,
     counts=None,
+    each=None,
 ):
     """Rank the held-out targets of every centre among the whole catalogue, in blocks of bounded memory.
 
@@ -100,6 +105,9 @@ def evaluate_ranking(
     seed : int
     counts : (n_targets,), optional
         How often each target was seen in training, for novelty.
+    each : callable, optional
+        Called with every block's centres, int (b,), and what figures are made of: dict of "ndcg@10" -> float64 (b,),
+        the figures of each centre where they are means over centres.
 
     Returns
     -------
@@ -125,11 +133,17 @@ def evaluate_ranking(
     table = {}  # figure -> float64 (groups,), sums over the centres of each group
     rows = max(1, _SCORES // n_targets)
     lists = _Lists(ks, n_targets, counts)
+    tenths = None if counts is None else _Tenths(ks, counts)
     for start in range(0, len(centres), rows):
         part = slice(start, start + rows)
         block = Block(scores(centres[part]), centres[part], held, known_in, logits, samples, for_samples)
         block.novelty = lists.look(block.scores)
-        for name, sums in _sums(block, ks).items():
+        if tenths is not None:
+            tenths.add(block)
+        found = _sums(block, ks)
+        if each is not None:
+            each(centres[part], found)
+        for name, sums in found.items():
             total = table.setdefault(name, np.zeros(groups.max() + 1))
             total += np.bincount(groups[part], sums, len(total))
     facts = {
@@ -141,13 +155,14 @@ def evaluate_ranking(
         "known_held_out": 0 if given_in is None else int(given_in.multiply(held.astype(bool)).nnz),
     }
     figures = _figures(table, ks) | {"coverage": lists.coverage()}
+    facts["tenths"] = [] if tenths is None else tenths.rows()
     return RankingResult(figures, **facts, intervals=_intervals(table, bootstrap, for_bootstrap))
 
 
 class Block:
     """The held-out pairs of some centres, placed, for the figures of `metrics`.
 
-    row : int64, (n,), which centre of the block; weight : float64, (n,)
+    row : int64, (n,), which centre of the block; target : int32, (n,); weight : float64, (n,)
     above, equal : int64, (n,), targets that score higher, and others that score the same
     size : int64, (b,), of each centre's catalogue; log_p : float64, (n,)
     scores : (b, n_targets), −∞ for what is left out; relevant : float64, (b,), held-out targets of each centre
@@ -160,7 +175,7 @@ class Block:
         self.n_centres = len(centres)
         self.logits, self.samples, self.rng = logits, samples, rng
         self.row = np.repeat(np.arange(len(centres)), np.diff(part.indptr))
-        self.weight = part.data
+        self.target, self.weight = part.indices, part.data
         if known is None:
             out = np.zeros(len(centres) + 1, np.int64), np.empty(0, np.int32)
         else:
@@ -219,6 +234,28 @@ class _Lists:
 
     def coverage(self):
         return {k: float((self._best_place < k).mean()) for k in self._ks}
+
+
+class _Tenths:
+    """Held-out pairs by how popular their target is, in tenths of all targets; equally popular ones by their ids."""
+
+    def __init__(self, ks, counts):
+        order = np.argsort(-np.asarray(counts, np.float64), kind="stable")
+        self._tenth = np.empty(len(order), np.int64)
+        self._tenth[order] = 10 * np.arange(len(order)) // len(order)
+        self._pairs, self._found = np.zeros(10), {k: np.zeros(10) for k in ks}
+
+    def add(self, block):
+        tenth = self._tenth[block.target]
+        self._pairs += np.bincount(tenth, block.weight, 10)
+        for k, found in self._found.items():
+            found += np.bincount(tenth, block.weight * block.inside(k), 10)
+
+    def rows(self):
+        shares = self._pairs / self._pairs.sum()
+        found = {k: sums / np.where(self._pairs, self._pairs, 1.0) for k, sums in self._found.items()}
+        precision = [{k: float(means[n]) for k, means in found.items()} if shares[n] else None for n in range(10)]
+        return [{"pairs": share, "precision": own} for share, own in zip(shares.tolist(), precision, strict=True)]
 
 
 def _as_held(pairs, n_targets):
