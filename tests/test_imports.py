@@ -163,7 +163,7 @@ def test_doors():
                 assert shown(path).startswith("look/figures/"), "figures are drawn on what still.py hands out"
             if module[0] == "tqdm":
                 who = ("cli/progress.py", "run/follow.py", "data/catalog/pretrained.py")
-                    assert shown(path) in who, f"only {who} import tqdm"
+                assert shown(path) in who, f"only {who} import tqdm"
             if module[0] == "numba" and not is_jit(path):
                 assert name not in NUMBA_DOORS, "only jit.py imports Numba's decorators"
             if module[:2] == ("w2vneg", "cli") or (module == ("w2vneg",) and name == "cli"):
