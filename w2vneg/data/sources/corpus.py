@@ -169,7 +169,7 @@ class Corpus(Source):
 
     @classmethod
     def advice(cls, given, words):
-        return about_words(words)
+        return about_words(words) if given.tokenizer in _OURS else None
 
 
 def about_words(words):
