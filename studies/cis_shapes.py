@@ -314,7 +314,7 @@ def _verdicts(runs):
 
 @STUDIES.register("cis-shapes")
 @declare("CIS", "table 1", minutes=5)
-def cis_shapes(tell, quick, seed):
+def cis_shapes(tell, quick, seed, memo):
     """Accuracy of the learned support by method, and heat maps."""
     shapes = ("blobs r=0.60",) if quick else (*BLOBS, *CURVES)
     methods = ("UniS", "Selfplay", "CIS") if quick else tuple(METHODS)

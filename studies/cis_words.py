@@ -23,7 +23,6 @@ from w2vneg.vectors.vectors import Vectors
 
 from . import STUDIES, Study, declare
 from .kernel_task import Scale, best_alpha, make_task, sentences_of, word_chain
-from .memo import Memo
 from .verdicts import Claim, Unit, judged
 
 METHODS = ("unis", "fs", "pops", "selfplay", "cis")
@@ -218,7 +217,7 @@ def _fasttext(pairs, asked, seed):
 
 
 def _study(n_vocab, tell, quick, seed, memo):
-    memo = Memo() if memo is None else memo
+
     scale = QUICK if quick else _full(n_vocab)
     if quick:
         sentences = word_chain(scale.n_vocab, 2 * scale.tokens, seed)
@@ -254,14 +253,14 @@ def _study(n_vocab, tell, quick, seed, memo):
 
 
 @STUDIES.register("cis-words-12k")
-@declare("CIS", "tables 2, 3, 6, 8, 12k", resumes=True, minutes=25)
-def cis_words_12k(tell, quick, seed, memo=None):
+@declare("CIS", "tables 2, 3, 6, 8, 12k", minutes=25)
+def cis_words_12k(tell, quick, seed, memo):
     """Next words, neighbours and analogies of CIS and its rivals at 12,000 words (CIS tables 2, 3, 6, 8)."""
     return _study(12_000, tell, quick, seed, memo)
 
 
 @STUDIES.register("cis-words-30k")
-@declare("CIS", "tables 2, 3, 6, 8, 30k", resumes=True, minutes=55)
-def cis_words_30k(tell, quick, seed, memo=None):
+@declare("CIS", "tables 2, 3, 6, 8, 30k", minutes=55)
+def cis_words_30k(tell, quick, seed, memo):
     """The same at 30,000 words."""
     return _study(30_000, tell, quick, seed, memo)

@@ -19,7 +19,6 @@ from w2vneg.vectors.evaluation.correction import settled
 from . import STUDIES, Study, declare
 from .gaussian_task import log_softmax
 from .kernel_task import Scale, best_alpha, make_task, train_with, word_chain
-from .memo import Memo
 from .verdicts import Claim, Unit, judged
 
 _ALPHAS = (0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -198,14 +197,14 @@ def _drawn(runs):
 
 
 @STUDIES.register("claims")
-@declare("ours", "claims made in passing", resumes=True, minutes=10)
-def claims(tell, quick, seed, memo=None):
+@declare("ours", "claims made in passing", minutes=10)
+def claims(tell, quick, seed, memo):
     """Claims made in passing: NCE with k = 25, binary cross-entropy, 5 negatives, self-normalisation and others."""
     scale = QUICK if quick else FULL
     sentences = word_chain(scale.n_vocab, 2 * scale.tokens, seed) if quick else list(builtin_sentences())
     task = make_task(sentences, scale, seed)
     methods = _QUICK_METHODS if quick else tuple(METHODS)
-    runs, tried = measure(task, methods, tell, seed, Memo() if memo is None else memo)
+    runs, tried = measure(task, methods, tell, seed, memo)
     verdicts = judged(CLAIMS, by_row(runs), _UNITS)
     columns = [name for name in runs.columns if name not in ("method", "seed")]
     means = runs.groupby("method", sort=False)[columns].mean().reset_index()

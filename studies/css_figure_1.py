@@ -30,7 +30,7 @@ _BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 @STUDIES.register("css-figure-1")
 @declare("CSS", "figure 1", minutes=1)
-def css_figure_1(tell, quick, seed):
+def css_figure_1(tell, quick, seed, memo):
     """Estimates of a class's probability by plain importance sampling and by CSS; bounds of CSS's coefficients."""
     n_classes, n_repeats, n_cases = (1000, 400, 20_000) if quick else (10_000, 5000, 1_000_000)
     rng = np.random.default_rng([seed, 1])

@@ -92,7 +92,7 @@ QUICK = Scale(
 
 @STUDIES.register("css-figure-2")
 @declare("CSS", "figure 2", minutes=3)
-def css_figure_2(tell, quick, seed):
+def css_figure_2(tell, quick, seed, memo):
     """Exact log-likelihood by iteration of softmax regression trained by CSS and by what it is compared with."""
     scale = QUICK if quick else FULL
     problems = [Problem(scale.plan, np.random.default_rng([seed, 2, k])) for k in range(1 + scale.seeds)]

@@ -103,8 +103,8 @@ def run(task, plan, tried, given):
 
 
 @STUDIES.register("css-figure-3")
-@declare("CSS", "figure 3", resumes=True, minutes=10)
-def css_figure_3(tell, quick, seed, memo=None):
+@declare("CSS", "figure 3", minutes=10)
+def css_figure_3(tell, quick, seed, memo):
     """A GRU language model by every objective of the CSS paper, on the Penn Treebank; quick: a made-up language."""
     if quick:
         task, plan = made_up(200, 6_000, 10, seed), Plan("gru", 12, 1, 20, 2, rates=(0.01, 0.03))

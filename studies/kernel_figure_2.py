@@ -22,7 +22,6 @@ from w2vneg.ground.errors import DivergenceError
 
 from . import STUDIES, Study, declare
 from .kernel_task import SAMPLERS, Scale, best_alpha, make_task, sentences_of, train_full, train_sampled, word_chain
-from .memo import Memo
 from .verdicts import Claim, Unit, interval, judged
 
 _NEAR = 0.02  # "within 2 % of the full softmax"
@@ -239,7 +238,7 @@ def _figures(table, curves, scale):
 
 
 def _study(task, where, tell, seed, memo):
-    table, curves, runs = measure(task, tell, seed, Memo() if memo is None else memo)
+    table, curves, runs = measure(task, tell, seed, memo)
     needed = samples_needed(table)
     scale = task.scale
     positives = "the next word" if scale.next_word else f"window {scale.window}"
@@ -255,8 +254,8 @@ def _study(task, where, tell, seed, memo):
 
 
 @STUDIES.register("kernel-figure-2")
-@declare("kernel", "figures 2 to 4", resumes=True, minutes=45)
-def kernel_figure_2(tell, quick, seed, memo=None):
+@declare("kernel", "figures 2 to 4", minutes=45)
+def kernel_figure_2(tell, quick, seed, memo):
     """Bias and convergence by m (kernel figures 2 to 4), built-in corpus; quick: a small made-up language."""
     if quick:
         sentences = word_chain(QUICK.n_vocab, 2 * QUICK.tokens, seed)
@@ -265,8 +264,8 @@ def kernel_figure_2(tell, quick, seed, memo=None):
 
 
 @STUDIES.register("kernel-figure-2-ptb")
-@declare("kernel", "figures 2 to 4, PTB", resumes=True, minutes=35)
-def kernel_figure_2_ptb(tell, quick, seed, memo=None):
+@declare("kernel", "figures 2 to 4, PTB", minutes=35)
+def kernel_figure_2_ptb(tell, quick, seed, memo):
     """The same on the Penn Treebank, the paper's own text: next word, bigrams of the word before; quick: as above."""
     if quick:
         return kernel_figure_2(tell, quick, seed, memo)

@@ -144,8 +144,8 @@ def run(task, plan, samples, given):
 
 
 @STUDIES.register("kernel-lstm")
-@declare("kernel", "figures 2–4, LSTM", resumes=True, minutes=10)
-def kernel_lstm(tell, quick, seed, memo=None):
+@declare("kernel", "figures 2–4, LSTM", minutes=10)
+def kernel_lstm(tell, quick, seed, memo):
     """An LSTM over the Penn Treebank by sampler and number of samples; quick: over a made-up language."""
     if quick:
         task, plan = made_up(200, 6_000, 10, seed), Plan("lstm", 12, 2, 20, 2, rates=(0.01, 0.03))

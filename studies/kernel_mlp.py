@@ -12,8 +12,8 @@ from .sequences import histories, made_up_histories
 
 
 @STUDIES.register("kernel-mlp")
-@declare("kernel", "figure 2, YouTube", resumes=True, minutes=8)
-def kernel_mlp(tell, quick, seed, memo=None):
+@declare("kernel", "figure 2, YouTube", minutes=8)
+def kernel_mlp(tell, quick, seed, memo):
     """Three items, a deep network, the next item of MovieLens 1M by sampler; quick: made-up histories."""
     if quick:
         task, plan = made_up_histories(150, 3, seed), Plan("mlp", 12, 1, 100, 2, rates=(0.01, 0.03))

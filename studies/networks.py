@@ -15,7 +15,6 @@ import pandas as pd
 from w2vneg.ground.errors import require
 
 from .kernel_figure_2 import best_alpha
-from .memo import Memo
 from .verdicts import interval
 
 _CHUNK = 2**22  # scores of an evaluation that are held at once
@@ -195,7 +194,7 @@ def measure(task, plan, methods, seed, tell, memo=None, extra=None):
     memo : Memo, optional; keeps what is done
     extra : callable(Run) -> dict of str -> float, more figures of a trained network on test data
     """
-    memo = (Memo() if memo is None else memo).under(task.line(), plan.dim, plan.epochs, plan.batch)
+    memo = memo.under(task.line(), plan.dim, plan.epochs, plan.batch)
     rows, curves, rates, runs, place = [], [], [], {}, 0
     for method in methods:
         start = place if method.follows else min(_START, len(plan.rates) - 1)

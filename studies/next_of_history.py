@@ -105,8 +105,8 @@ def run(task, plans, methods, given):
 
 
 @STUDIES.register("next-of-history")
-@declare("RS", "table 2, from histories", resumes=True, minutes=15)
-def next_of_history(tell, quick, seed, memo=None):
+@declare("RS", "table 2, from histories", minutes=15)
+def next_of_history(tell, quick, seed, memo):
     """Next item from the last one, a mean or a GRU over a history, on MovieLens 100K; quick: made-up histories."""
     if quick:
         task, methods = made_up_histories(100, 4, seed), METHODS[:1] + METHODS[3:4]

@@ -19,7 +19,6 @@ import pandas as pd
 from . import STUDIES, Study, declare
 from .gaussian_draws import FULL, QUICK, Draw, gaps, nearer, summed_up, tuned
 from .gaussian_task import Method, log_softmax
-from .memo import Memo
 
 _CONTEXT = 0.625  # of the side: the paper's i = 625 of 1,000
 _NEGATIVES = (1, 5, 25, 100)
@@ -128,11 +127,11 @@ def best_temperatures(table):
 
 
 @STUDIES.register("rs-figure-2")
-@declare("RS", "figures 1 and 2", resumes=True, minutes=6)
-def rs_figure_2(tell, quick, seed, memo=None):
+@declare("RS", "figures 1 and 2", minutes=6)
+def rs_figure_2(tell, quick, seed, memo):
     """Temperature and degeneracy on mixtures of Gaussians (RS figures 1 and 2), and the number of negatives."""
     scale = QUICK if quick else FULL
-    memo = (Memo() if memo is None else memo).under(scale.key())
+    memo = memo.under(scale.key())
     rows, plans = temperatures(scale, seed, tell, memo)
     table = summed_up(rows, ("D", "T"))
     few = []
@@ -168,11 +167,11 @@ def rs_figure_2(tell, quick, seed, memo=None):
 
 
 @STUDIES.register("rs-figure-3")
-@declare("RS", "figure 3", resumes=True, minutes=4)
-def rs_figure_3(tell, quick, seed, memo=None):
+@declare("RS", "figure 3", minutes=4)
+def rs_figure_3(tell, quick, seed, memo):
     """Batch size: maximum likelihood beside the relaxed softmax on mixtures of Gaussians (RS figure 3)."""
     scale = QUICK if quick else FULL
-    memo = (Memo() if memo is None else memo).under(scale.key())
+    memo = memo.under(scale.key())
     rows = []
     for name, method_of in (("MLE", lambda draw: Method()), ("RS 1/P T=.75", lambda draw: draw.method("1/P", 0.75))):
         for batch in scale.batches:
@@ -236,11 +235,11 @@ _GAPS = (
 
 
 @STUDIES.register("rs-figure-4")
-@declare("RS", "figure 4", resumes=True, minutes=8)
-def rs_figure_4(tell, quick, seed, memo=None):
+@declare("RS", "figure 4", minutes=8)
+def rs_figure_4(tell, quick, seed, memo):
     """Size of the training set on mixtures of Gaussians (RS figure 4): is the relaxed softmax a regulariser?"""
     scale = QUICK if quick else FULL
-    memo = (Memo() if memo is None else memo).under(scale.key())
+    memo = memo.under(scale.key())
     rows, temps = [], []
     for n_pairs in scale.sizes:
         steps = -(-n_pairs // scale.plan.batch)
@@ -289,11 +288,11 @@ _SCHEMES = {
 
 
 @STUDIES.register("rs-figure-5")
-@declare("RS", "figure 5", resumes=True, minutes=5)
-def rs_figure_5(tell, quick, seed, memo=None):
+@declare("RS", "figure 5", minutes=5)
+def rs_figure_5(tell, quick, seed, memo):
     """Six methods on three mixtures of Gaussians (RS figure 5)."""
     scale = QUICK if quick else FULL
-    memo = (Memo() if memo is None else memo).under(scale.key())
+    memo = memo.under(scale.key())
     plans = {name: tuned(scale, method_of, memo, name) for name, method_of in _SCHEMES.items()}
     rows = []
     for components in scale.components:

@@ -21,7 +21,6 @@ from w2vneg.run.word2vec import Word2Vec
 from . import STUDIES, Study, declare
 from .climb import alpha_at, best_place, temp_at
 from .kernel_task import sentences_of
-from .memo import Memo
 from .verdicts import Claim, Unit, interval, judged
 
 METHODS = {name.upper(): {"loss": name} for name in ("mle", "ss", "us", "ubs", "ps", "pbs")}
@@ -169,11 +168,11 @@ def table(options, runs):
 
 
 @STUDIES.register("rs-table-1")
-@declare("RS", "table 1", resumes=True, minutes=60)
-def rs_table_1(tell, quick, seed, memo=None):
+@declare("RS", "table 1", minutes=60)
+def rs_table_1(tell, quick, seed, memo):
     """Similarity and analogies of word vectors, by method; alpha and T from development data."""
     task, scale = (topics(seed), QUICK) if quick else (wikipedia(), FULL)
-    options, runs = measure(task, scale, seed, tell, Memo() if memo is None else memo)
+    options, runs = measure(task, scale, seed, tell, memo)
     measures = dict.fromkeys(figure for _, figure in runs)
     claims = [
         Claim("RS table 1", f"{better} beats {worse}: {figure}", better, worse, figure)
