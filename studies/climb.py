@@ -7,15 +7,34 @@ low that a model only learns popularity, does not win.
 """
 
 import math
+from dataclasses import dataclass
 
-ALPHA = 0.05  # at place 0; a step is a factor 4
-FAR_APART = ((-2,), (0,), (2,))  # starts for a learning rate: .003, .05, .8
 TEMPERATURES = (0.5, 1.0, 3.0, 6.0, 12.0, 36.0, math.inf)  # RS's grid and its limit; below, a step is a factor 2
 
 
-def alpha_at(place, temp=math.inf):
-    """Return the learning rate; at a temperature scores move 1 + 1 / T times as fast, which is taken out of it."""
-    return ALPHA * 4.0**place / (1 + 1 / temp)
+@dataclass(frozen=True)
+class Rates:
+    """A grid of learning rates: middle · factor ^ place; the search takes at most `steps` from each of the starts."""
+
+    middle: float = 0.05
+    factor: float = 4.0
+    starts: tuple = (-2, 0, 2)
+    steps: int = 50
+
+    def at(self, place):
+        return self.middle * self.factor**place
+
+    def best(self, value, each=map):
+        """Return the rate of the highest ``value(rate)``, as `best_place` finds it."""
+        starts = [(start,) for start in self.starts]
+        return self.at(best_place(lambda place: value(self.at(place[0])), starts, self.steps, each)[0])
+
+    def said(self):
+        starts = ", ".join(f"{self.at(start):.3g}" for start in self.starts)
+        return f"learning rates on a grid of factor {self.factor:g}, climbed from {starts}"
+
+
+RATES = Rates()
 
 
 def temp_at(place):
@@ -25,7 +44,20 @@ def temp_at(place):
     return TEMPERATURES[place] if place < len(TEMPERATURES) else None
 
 
-def best_place(value, starts=FAR_APART, steps=50, each=map):
+def warm_at(options, place, rates):
+    """Return options with alpha and T at a place of both, None beyond T's end.
+
+    At a temperature scores move 1 + 1 / T times as fast, which is taken out of alpha. At T = ∞ nothing is drawn from
+    the model, so options of such draws go.
+    """
+    temp = temp_at(place[1])
+    if temp is None:
+        return None
+    found = options | {"alpha": rates.at(place[0]) / (1 + 1 / temp), "temp": temp}
+    return found if math.isfinite(temp) else {name: value for name, value in found.items() if name != "method"}
+
+
+def best_place(value, starts, steps=50, each=map):
     """Return the best place, a tuple of int.
 
     Parameters

@@ -4,7 +4,6 @@ Each is evaluated by the loss of the full softmax, exactly, over all words of a 
 (§3.3), symmetric kernels train and are evaluated by an absolute softmax (eq. 11), other samplers by the common one.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,21 +15,29 @@ from w2vneg.ground.events import EpochDone
 from w2vneg.kernels.cooccurrence import pair_counts
 from w2vneg.run.trainer import Trainer
 
+from .climb import Rates
+
+RATES = Rates(0.05, 2.0, (-3, 0, 3))
 _BATCH = 16  # centres of one step of the full softmax
-SAMPLERS = {
-    "uniform": {"sampler": "uniform"},
-    "unigram": {"sampler": "popularity", "noise_exponent": 1.0},
-    "bigram": {"sampler": "bigram"},
-    "quadratic": {"sampler": "kernel", "kernel": "quadratic", "absolute_softmax": True},
-    "quartic": {"sampler": "kernel", "kernel": "quartic", "absolute_softmax": True},
-    "softmax": {"sampler": "boltzmann", "method": "exact", "degeneracy": "uniform", "temp": 1.0},
+_SAMPLED = {"loss": "sampled-softmax", "exclude": "target"}
+_RELAXED = {"loss": "relaxed", "exclude": "none"}
+_COUNTS = {"sampler": "popularity", "noise_exponent": 1.0}
+SAMPLERS = {  # the paper's; then both or neither of positive and negatives corrected, "+ log Q" by the law afterwards
+    "uniform": _SAMPLED | {"sampler": "uniform"},
+    "unigram": _SAMPLED | _COUNTS,
+    "bigram": _SAMPLED | {"sampler": "bigram"},
+    "quadratic": _SAMPLED | {"sampler": "kernel", "kernel": "quadratic", "absolute_softmax": True},
+    "quartic": _SAMPLED | {"sampler": "kernel", "kernel": "quartic", "absolute_softmax": True},
+    "softmax": _SAMPLED | {"sampler": "boltzmann", "method": "exact", "degeneracy": "uniform", "temp": 1.0},
+    "relaxed, uniform": _RELAXED | {"sampler": "uniform"},
+    "relaxed, unigram + log Q": _RELAXED | _COUNTS,
+    "large-vocab, unigram": {"loss": "large-vocab", "exclude": "none"} | _COUNTS,
 }
 
 
 @dataclass(frozen=True)
 class Scale:
-    """samples : dict of sampler -> the m that it is tried with; tokens : int, of the part trained on
-    alphas : float, learning rates on a grid of factor 2, tried from the middle outwards
+    """samples : dict of sampler -> the m that it is tried with; tokens : int, of the part trained on; rates : Rates
     next_word : bool, only what comes after the centre is its positive; seeds : int, runs at the alpha that was chosen
     """
 
@@ -39,7 +46,7 @@ class Scale:
     tokens: int
     dim: int
     epochs: int
-    alphas: tuple = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
+    rates: Rates = RATES
     window: int = 2
     next_word: bool = False
     seeds: int = 1
@@ -59,11 +66,10 @@ class Task:
         common = [scale.dim, scale.epochs, scale.window, scale.next_word]
         return [len(self.train), len(self.train.vocab), *common]
 
-    def loss(self, part, vectors_in, vectors_out, absolute):
-        """Mean full-softmax loss of a pair of `part`, nats."""
+    def loss(self, part, vectors_in, vectors_out, absolute, log_noise=0.0):
+        """Mean full-softmax loss of a pair of `part`, nats; log_noise : float64, (n_vocab,), added to scores."""
         scores = vectors_in.astype(np.float64) @ vectors_out.T.astype(np.float64)
-        if absolute:
-            scores = np.abs(scores)
+        scores = np.abs(scores) if absolute else scores + log_noise
         top = scores.max(axis=1)
         log_z = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
         centres, contexts, counts = self.pairs[part]
@@ -119,13 +125,6 @@ def word_chain(n_vocab, tokens, seed):
         word = min(int(np.searchsorted(running[word], unit)), n_vocab - 1)
         chain.append(f"w{word}")
     return [chain[k : k + 20] for k in range(0, tokens, 20)]
-
-
-def train_sampled(task, name, m, alpha, seed, look=None):
-    """Train by sampled softmax with m draws of the sampler `name`; return both matrices; `look` as in `train_with`."""
-    options = {"loss": "sampled-softmax", "negatives": m, "share_negatives": "centre", "exclude": "target"}
-    model = train_with(task, options | SAMPLERS[name], alpha, seed, look)
-    return model.vectors_in, model.vectors_out
 
 
 def train_with(task, options, alpha, seed, look=None):
@@ -209,25 +208,3 @@ def train_full(task, absolute, alpha, seed, look=None):
         if look is not None:
             look(vectors_in, vectors_out)
     return vectors_in, vectors_out
-
-
-def best_alpha(dev_loss, alphas, start):
-    """Climb down the grid from place `start`, a step at a time, to a learning rate whose neighbours are worse.
-
-    dev_loss : callable(alpha) -> float. Returns the place of the best.
-    """
-    losses = {}
-
-    def at(place):
-        if not 0 <= place < len(alphas):
-            return math.inf
-        if place not in losses:
-            losses[place] = dev_loss(alphas[place])
-        return losses[place]
-
-    place = start
-    while True:
-        better = min((place, place - 1, place + 1), key=at)
-        if better == place:
-            return place
-        place = better

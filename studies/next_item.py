@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from . import STUDIES, Study, declare
-from .climb import TEMPERATURES, alpha_at, best_place, temp_at
+from .climb import RATES, TEMPERATURES, Rates, best_place, warm_at
 from .item_runs import (
     LIKELIHOOD,
     NULLS,
@@ -58,12 +58,12 @@ _SAMPLE = 100_000  # validation pairs, about
 
 @dataclass(frozen=True)
 class Scale:
-    """starts : places of alpha and T that the search begins at, for `steps` steps each (see `climb`)
+    """rates : Rates; starts : places of alpha and T that a search of both begins at (see `climb`)
     most : int, pairs drawn for an epoch: two fifths of the occurrences, at most so many; dim, epochs, seeds as said
     """
 
+    rates: Rates = RATES
     starts: tuple = ((-2, 1), (0, 4), (2, 1))
-    steps: int = 50
     dim: int = 100
     epochs: int = 5
     most: int = 1_000_000
@@ -74,7 +74,7 @@ FULL = Scale()
 TEXT = dataclasses.replace(FULL, most=2_000_000, seeds=3)
 WIDE = dataclasses.replace(TEXT, most=1_000_000)  # a pair costs the full softmax as much as there are words
 _SCALES = {"text-12k": TEXT, "text-15k": TEXT, "text-30k": WIDE}
-QUICK = Scale(starts=((1, 3),), steps=1, dim=16, epochs=2, most=20_000, seeds=2)
+QUICK = Scale(Rates(starts=(1,), steps=1), starts=((1, 3),), dim=16, epochs=2, most=20_000, seeds=2)
 
 
 @dataclass(frozen=True)
@@ -159,31 +159,23 @@ def _key(setting, options, seed, *rest):
     return [setting.task.line(), scale, sorted(options.items()), seed, *rest]
 
 
-def _options_at(options, place):
-    """Return the options at a place of the grid, or None beyond its end."""
-    if len(place) == 1:
-        return options | {"alpha": alpha_at(place[0])}
-    temp = temp_at(place[1])
-    if temp is None:
-        return None
-    found = options | {"alpha": alpha_at(place[0], temp), "temp": temp}
-    return found if math.isfinite(temp) else {name: value for name, value in found.items() if name != "method"}
-
-
 def _chosen(setting, options, row, scale, memo):
     """Return the options that validation likes best for a row, (all shares of its method, its own, its measure)."""
     shares, share, by = row
     seed = setting.common.seed
 
-    def value(place):
-        found = _options_at(options, place)
+    def value(found):
         if found is None:
             return -math.inf
         epochs = memo(_key(setting, found, seed, "validation", list(shares)), curve, setting, found, seed, shares)
         return max((epoch[f"{share:g}"][by] for epoch in epochs), default=-math.inf)
 
-    starts = scale.starts if options["loss"] in _WARM else dict.fromkeys((alpha,) for alpha, _ in scale.starts)
-    return _options_at(options, best_place(value, list(starts), scale.steps, memo.each))
+    if options["loss"] not in _WARM:
+        return options | {"alpha": scale.rates.best(lambda alpha: value(options | {"alpha": alpha}), memo.each)}
+    place = best_place(
+        lambda place: value(warm_at(options, place, scale.rates)), scale.starts, scale.rates.steps, memo.each
+    )
+    return warm_at(options, place, scale.rates)
 
 
 def _test(setting, name, chosen, scale, memo):
@@ -262,12 +254,12 @@ def _study(name, given):
 
 def _described(task, scale, measured):
     common = pairs_config(task, scale, 1)
+    temps = ", ".join(f"{temp:g}" for temp in TEMPERATURES)
     return (
         f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {common.pairs_per_epoch:,} pairs, {scale.seeds} "
         f"seeds. Draws of UBS, PBS, SP and CIS: {task.draws}, or rolling where the row says so. Every row chose its "
-        "alpha, its T and its epoch on validation pairs by its own score: alpha on a grid of factor 4, T on "
-        f"{', '.join(f'{temp:g}' for temp in TEMPERATURES)} and halves below, from {len(scale.starts)} places far "
-        f"apart. Null models: popularity, and counts with it, of which counts weigh "
+        f"alpha, its T and its epoch on validation pairs by its own score: {scale.rates.said()}; T on {temps} and "
+        "halves below. Null models: popularity, and counts with it, of which counts weigh "
         f"{measured.nulls[NULLS[1]]['weight of counts']:.2f}. Rankings in percent, log-likelihoods in nats, eq. 9 in "
         "1e-4, with 95 % intervals over seeds.\n"
     )

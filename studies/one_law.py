@@ -22,7 +22,7 @@ from w2vneg.data.inputs import Input, encode_input
 from w2vneg.vectors.evaluation import evaluate_ranking
 
 from . import STUDIES, Study, declare
-from .climb import FAR_APART, alpha_at, best_place
+from .climb import RATES, Rates
 from .item_runs import (
     LIKELIHOOD,
     NULLS,
@@ -71,7 +71,7 @@ _MARKERS = "os^DvPX<>*hd"
 @dataclass(frozen=True)
 class Scale:
     """dim, epochs, seeds as said; most : int, pairs drawn for an epoch; least : int, counts of a frequent pair
-    starts, steps : of the search for alpha (see `climb`); centres : int, of the test part, that are looked at
+    rates : Rates; centres : int, of the test part, that are looked at
     negatives, shares : what is tried; few : bool, of objectives and failures only what a test needs
     """
 
@@ -80,8 +80,7 @@ class Scale:
     most: int = 1_000_000
     seeds: int = 5
     least: int = 50
-    starts: tuple = FAR_APART
-    steps: int = 50
+    rates: Rates = RATES
     centres: int = 1500
     negatives: tuple = (1, 5, 20)
     shares: tuple = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
@@ -96,8 +95,7 @@ QUICK = Scale(
     most=20_000,
     seeds=2,
     least=10,
-    starts=((0,), (1,)),
-    steps=0,
+    rates=Rates(starts=(0, 1), steps=0),
     negatives=(1,),
     shares=(0.0, 1.0, 1.5),
     few=True,
@@ -185,13 +183,13 @@ class Laboratory:
     def alpha(self, options):
         """Return the learning rate that validation likes best for these options."""
 
-        def value(place):
-            found = options | {"alpha": alpha_at(place[0])}
+        def value(alpha):
+            found = options | {"alpha": alpha}
             key = self._key(found, self.seed, "validation")
             epochs = self.memo(key, curve, self.setting, found, self.seed, (1.0,))
             return epochs[-1]["1"][LIKELIHOOD] if epochs else -math.inf  # the law speaks of the end
 
-        return alpha_at(best_place(value, self.scale.starts, self.scale.steps, self.memo.each)[0])
+        return self.scale.rates.best(value, self.memo.each)
 
     def runs(self, options, look, *given):
         """Train under every seed; return what ``look(setting, model, scale, *given)`` makes of each."""
@@ -362,14 +360,13 @@ def _study(name, given):
     tables |= {"cooperation": pd.DataFrame(rows), "failures": pd.DataFrame(failure_rows(bench, tell))}
     columns = ["c", "log-likelihood", "RS eq. 9"]
     tables["improper"] = pd.DataFrame([(c, *pair) for c, pair in improper().items()], columns=columns)
-    tables["bins"] = pd.DataFrame(bins, columns=["objective", "log P", "score"])
     text = (
         f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {bench.setting.common.pairs_per_epoch:,} pairs, "
-        f"{scale.seeds} seeds; alpha chosen by the log-likelihood of validation pairs at the end, from "
-        f"{len(scale.starts)} places far apart. Draws at finite T: {task.draws}, or rolling where the row says so. "
-        f"Slopes and R² are of corrected scores on log P(j) and PMI, of pairs that occur {scale.least} times or more, "
-        "weighted by counts; the law is 1 and 1. Log-likelihood in nats and P@15 in % on test pairs, corrected unless "
-        "said to be raw. Intervals in tables are of 95 %; verdicts allow for the number of comparisons.\n"
+        f"{scale.seeds} seeds; {scale.rates.said()}, chosen by the log-likelihood of validation pairs at the end. "
+        f"Draws at finite T: {task.draws}, or rolling where the row says so. Slopes and R² are of corrected scores on "
+        f"log P(j) and PMI, of pairs that occur {scale.least} times or more, weighted by counts; the law is 1 and 1. "
+        "Log-likelihood in nats and P@15 in % on test pairs, corrected unless said to be raw. Intervals in tables are "
+        "of 95 %; verdicts allow for the number of comparisons.\n"
     )
     figures = {"law": _draw_law(bins), "along": _draw_shares(tables["along λ"])}
     return Study(tables, text, figures, judged(claims, runs, _UNITS, note))
