@@ -72,13 +72,13 @@ _CLAIMS = (
     Claim("CIS tables 2, 7", "CIS ranks better than self-play", "CIS", "SP", "P@1"),
     Claim("CIS tables 2, 7", "CIS ranks better than the full softmax", "CIS", _FS, "P@1"),
     Claim("CIS tables 2, 7", "self-play ranks better than uniform noise", "SP", _US, "P@1"),
-    Claim("corrected", "popularity noise + log Q beats uniform noise", "PS + log Q", _US, "P@15"),
-    Claim("corrected", "popularity noise + log Q beats the full softmax", "PS + log Q", _FS, "P@15"),
-    Claim("corrected", "Boltzmann noise improves on popularity noise", "PBS + log Q", "PS + log Q", "P@15"),
-    Claim("corrected", "Boltzmann noise + log Q beats the full softmax", "PBS + log Q", _FS, "P@15"),
-    Claim("corrected", "popularity noise + log Q is likelier than the full softmax", "PS + log Q", _FS, _LL),
-    Claim("corrected", "Boltzmann noise over uniform is likelier than uniform noise", "UBS", _US, _LL),
-    Claim("corrected", "CIS is likelier than self-play", "CIS", "SP", _LL),
+    Claim("ours, corrected", "popularity noise + log Q beats uniform noise", "PS + log Q", _US, "P@15"),
+    Claim("ours, corrected", "popularity noise + log Q beats the full softmax", "PS + log Q", _FS, "P@15"),
+    Claim("ours, corrected", "Boltzmann noise improves on popularity noise", "PBS + log Q", "PS + log Q", "P@15"),
+    Claim("ours, corrected", "Boltzmann noise + log Q beats the full softmax", "PBS + log Q", _FS, "P@15"),
+    Claim("ours, corrected", "popularity noise + log Q is likelier than the full softmax", "PS + log Q", _FS, _LL),
+    Claim("ours, corrected", "Boltzmann noise over uniform is likelier than uniform noise", "UBS", _US, _LL),
+    Claim("ours, corrected", "CIS is likelier than self-play", "CIS", "SP", _LL),
 )
 
 

@@ -247,7 +247,7 @@ def law_tables(bench, tell):
     for name in list(looked)[1:]:
         draws = bench.objectives[name].get("method", "")
         text = f"{bench.name}: {name}, corrected, beats the full softmax"
-        claims += [Claim("RS, CIS", text, name, REFERENCE, figure, draws=draws) for figure in _UNITS]
+        claims += [Claim("ours", text, name, REFERENCE, figure, draws=draws) for figure in _UNITS]
     runs = {(name, figure): [run[figure] for run in found] for name, (_, found) in looked.items() for figure in _UNITS}
 
     def note(row, figure):

@@ -175,7 +175,7 @@ _COLUMNS = ("paper", "claim", "verdict", "measure", "difference", "interval", "s
 
 def verdict_table(verdicts, earlier=()):
     """Return verdicts as a table of Markdown, those of older code on the same claim beside them."""
-    before = {row["claim"]: _before(row) for row in earlier}
+    before = {(row["claim"], row["measure"]): _before(row) for row in earlier}
     columns = (*_COLUMNS, "of older code") if before else _COLUMNS
     rows = [columns, ["---"] * len(columns)]
     for one in verdicts:
@@ -183,14 +183,14 @@ def verdict_table(verdicts, earlier=()):
         bounds = f"{as_cell(one.low)} to {as_cell(one.high)} {one.unit}"
         cells = (one.paper, claim, f"**{one.verdict}**", one.measure, one.difference, bounds, one.seeds)
         cells += (one.comparisons, one.draws or "–")
-        rows.append(cells + ((before.get(one.claim, "–"),) if before else ()))
+        rows.append(cells + ((before.get((one.claim, one.measure), "–"),) if before else ()))
     return "\n".join("| " + " | ".join(map(as_cell, row)) + " |" for row in rows)
 
 
 def _before(row):
     """Return a verdict of older code as text."""
-    numbers = f", {row['difference']} ({row['interval']})" if row["difference"] else ""
-    return f"{row['verdict']}{numbers}; {row['draws'] or 'no such draws'}, {row['commit']}"
+    draws = f"; {row['draws']}" if row["draws"] else ""
+    return f"{row['verdict']}, {row['difference']} ({row['interval']}){draws}, {row['commit']}"
 
 
 def markdown_table(table):

@@ -76,9 +76,11 @@ def summary(results, made, failures):
         "lies within a margin. Intervals are of 95 % over all claims of a study together, differences paired by seed. "
         "*Draws* tells how noise that depends on the model is drawn: exact, among all targets, as the papers do; pool, "
         "the same for many visits at once; rolling, among 64 candidates.",
+        "\n".join(f"- {paper}: {title}" for paper, title in PAPERS.items()),
         (results.folder / "PAGES.md").read_text(encoding="utf-8").strip()
         if (results.folder / "PAGES.md").exists()
         else "",
+        _pages(results.folder),
         "## Studies",
         _studies(results, made, failures),
     ]
@@ -90,27 +92,39 @@ def summary(results, made, failures):
                 blocks += [f"[{name}]({name}.md), {provenance(one)}:", verdict_table(found, earlier.get(name, ()))]
         head += [f"## {title}", *blocks] if blocks else []
     head += ["## Of older code", _older(older)] if older else []
+    head += ["## Studies", _studies(made, failures)]
     return "\n\n".join(block for block in head if block) + "\n"
+
+
+def _pages(folder):
+    """Return links to the pages that no study writes, by their first lines."""
+    names = {f"{name}.md" for name in STUDIES} | {"README.md"}
+    pages = sorted(path for path in folder.glob("*.md") if path.name not in names)
+    titles = [path.read_text(encoding="utf-8").split("\n", 1)[0].lstrip("# ") for path in pages]
+    links = [f"- [{title}]({path.name})" for path, title in zip(pages, titles, strict=True)]
+    return "What they mean:\n\n" + "\n".join(links) if links else ""
 
 
 def _counts(made, older):
     """Return the table of counts by paper: verdicts of this code, and of older code behind a +."""
+    own = Counter((_paper(verdict.paper), verdict.verdict) for one in made.values() for verdict in one.verdicts)
+    old = Counter((_paper(row["paper"]), row["verdict"]) for rows in older.values() for row in rows)
     lines = ["| paper | holds | does not | open |", "|---|---|---|---|"]
-    for paper in PAPERS:
-        own = Counter(one.verdict for name, m in made.items() if _paper(name) == paper for one in m.verdicts)
-        old = Counter(row["verdict"] for name, rows in older.items() if _paper(name) == paper for row in rows)
-        if own or old:
-            cells = (f"{own[kind]} + {old[kind]}" if old[kind] else str(own[kind]) for kind in _KINDS)
-            lines.append(f"| {paper} | " + " | ".join(cells) + " |")
-    note = "\n\nCounts behind a + are of older code." if older else ""
-    return "\n".join(lines) + note
+    for paper, title in PAPERS.items():
+        keys = [(paper, kind) for kind in _KINDS]
+        if any(own[key] + old[key] for key in keys):
+            cells = (f"{own[key]} + {old[key]}" if old[key] else str(own[key]) for key in keys)
+            lines.append(f"| {paper}: {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + ("\n\nCounts behind a + are of older code." if older else "")
 
 
-def _paper(name):
-    return declared(name).paper if name in STUDIES else "ours"
+def _paper(where):
+    """Return the paper of what a claim names as its place, as "RS table 2"."""
+    first = where.replace(",", " ").split()[0]
+    return first if first in PAPERS else "ours"
 
 
-def _studies(results, made, failures):
+def _studies(made, failures):
     lines = ["| paper | study | shows | state | hold, do not, open |", "|---|---|---|---|---|"]
     for name in names_in_order():
         state, judged, link = failures.get(name, f"not run; {about(name)} of one core"), "", name
@@ -124,7 +138,18 @@ def _studies(results, made, failures):
 
 
 def _older(older):
-    columns = ("claim", "verdict", "measure", "difference", "interval", "seeds", "comparisons", "draws", "commit")
+    columns = (
+        "paper",
+        "claim",
+        "verdict",
+        "measure",
+        "difference",
+        "interval",
+        "seeds",
+        "comparisons",
+        "draws",
+        "commit",
+    )
     lines = ["| study | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
     for name, rows in older.items():
         for row in rows:

@@ -90,7 +90,7 @@ def test_the_search_leaves_its_box_until_the_winner_has_worse_neighbours():
 
     def value(place):
         asked.append(place)
-        return -((place[0] + 3) ** 2) - (place[0] + 3) * (place[1] - 4) - (place[1] - 4) ** 2
+        return -((place[0] + 3) ** 2) - 0.5 * (place[0] + 3) * (place[1] - 4) - (place[1] - 4) ** 2
 
     best = best_place(value, [(0, 1), (1, 2)])
     assert best == (-3, 4)

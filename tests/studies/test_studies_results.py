@@ -52,7 +52,7 @@ def test_all_runs_what_is_missing_and_says_what_could_not_be_run(run_studies, on
     assert (result.code, first, second) == (0, [1], [1, 1])
     assert pd.read_csv(out / "toy-two-t.csv")["x"].tolist() == [1]  # the part that was kept, not made again
     text = (out / "README.md").read_text(encoding="utf-8")
-    assert "2 of 2 studies" in text and "| RS | 2 | 0 | 2 |" in text
+    assert "2 of 2 studies" in text and " | 2 | 0 | 2 |" in text
     assert re.search(
         r"\| RS \| \[toy-one\]\(toy-one.md\) \| table 0 \| commit \S+, seed 1, 0 core-min\S* \| 1, 0, 1 \|", text
     )
@@ -82,15 +82,15 @@ def test_a_study_that_another_process_makes_is_passed_over(run_studies, only, tm
 def test_verdicts_of_older_code_stand_beside_those_of_today_or_in_their_place(run_studies, only, tmp_path):
     only("toy-one", study_of([]))
     only("toy-two", study_of([]))
-    columns = "study,claim,verdict,measure,difference,interval,seeds,comparisons,draws,commit"
-    rows = [f"toy-{n},a beats b,does not hold,P@15,-1,-2 to 0,5,16,rolling,0ld" for n in ("one", "two")]
+    columns = "study,paper,claim,verdict,measure,difference,interval,seeds,comparisons,draws,commit"
+    rows = [f"toy-{n},RS,a beats b,does not hold,P@15,-1,-2 to 0,5,16,rolling,0ld" for n in ("one", "two")]
     (tmp_path / "earlier.csv").write_text("\n".join([columns, *rows]), encoding="utf-8")
     assert run_studies("toy-one", "--out", tmp_path, "--quick", "--commit", "new").code == 0
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
-    assert "| RS | 1 | 0 + 1 | 1 |" in text
+    assert " | 1 | 0 + 1 | 1 |" in text
     assert "| – | does not hold, -1 (-2 to 0); rolling, 0ld |" in text
-    assert "| toy-two | a beats b | does not hold | P@15 | -1 | -2 to 0 | 5 | 16 | rolling | 0ld |" in text
-    assert "commit new" in text and text.count("toy-one | a beats b") == 0
+    assert "| toy-two | RS | a beats b | does not hold | P@15 | -1 | -2 to 0 | 5 | 16 | rolling | 0ld |" in text
+    assert "commit new" in text and text.count("toy-one | RS") == 0
     assert run_studies("page", "--out", tmp_path, "--quick").code == 0
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == text
 
