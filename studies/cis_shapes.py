@@ -1,4 +1,4 @@
-"""Shapes in the plane as conditional distributions (CIS paper §4.1, table 1, figures 1 and 2).
+"""Shapes in the plane as conditional distributions (CIS paper §4.1, table 1).
 
 A shape is a set of cells of a square grid; column i is the centre, row j the target, and what is learned is which j
 belong to which i. The paper gives neither the grid, nor the number of pairs, nor how accuracy is counted: `_TEXT` says
@@ -23,7 +23,6 @@ from .verdicts import Claim, Unit, cell, judged
 GRID = 100
 BLOBS = {"blobs r=0.25": 0.25, "blobs r=0.60": 0.60, "blobs r=0.75": 0.75}
 CURVES = ("swiss roll", "s curve")
-_DRAWN = ("blobs r=0.60", "blobs r=0.75", "swiss roll")  # in the figures
 
 
 def blobs(ratio, rng, n_blobs=6, size=GRID):
@@ -159,33 +158,6 @@ def trial(shape, n_pairs, seed, options):
     return {f"{share:g}": [100 * one for one in accuracies(scores[met], support)] for share, scores in found.items()}
 
 
-def heat_map(shape, n_pairs, seed, options, share):
-    """Return g(j | i) in thousandths after training on a draw of a shape, a list of rows."""
-    rng = np.random.default_rng(seed)
-    scores = trained(shape_of(shape, rng), n_pairs, rng, options | {"seed": sum(seed)})[share]
-    return np.rint(1000 * np.exp(log_softmax(scores))).astype(int).tolist()
-
-
-def _draw(panels):
-    """Return a function that draws g(j | i) of the truth and of each method on a figure."""
-
-    def draw_on(figure):
-        figure.set_size_inches(3 * len(panels), 3.2)
-        truth = next(iter(panels.values()))
-        top = 2 * np.quantile(truth[truth > 0], 0.9)
-        for place, (name, shown) in enumerate(panels.items(), 1):
-            axes = figure.add_subplot(1, len(panels), place)
-            cells = axes.imshow(np.array(shown).T, origin="lower", vmin=0, vmax=top)
-            axes.set_title(name)
-            axes.set_xticks([])
-            axes.set_yticks([])
-        figure.supxlabel("column i (centre)", fontsize="small")
-        figure.supylabel("row j (target)", fontsize="small")
-        figure.colorbar(cells, ax=figure.axes, label="g(j | i), 1/1000")
-
-    return draw_on
-
-
 _TEXT = """\
 CIS paper, section 4.1 and table 1: do the vectors find the support of a shape in the plane?
 
@@ -221,7 +193,7 @@ def claims(shapes, numbers):
 @STUDIES.register("cis-shapes")
 @declare("CIS", "table 1", minutes=30)
 def cis_shapes(tell, quick, seed, memo):
-    """Accuracy of the learned support by method, and heat maps."""
+    """Accuracy of the learned support by method."""
     shapes = ("blobs r=0.60",) if quick else (*BLOBS, *CURVES)
     methods = ("UniS", "Selfplay", "CIS") if quick else tuple(METHODS)
     numbers, epochs = ((1,), (40,)) if quick else ((1, 10), _EPOCHS)
@@ -245,26 +217,13 @@ def cis_shapes(tell, quick, seed, memo):
 
     asked = [row for row in itertools.product(shapes, numbers, methods) if row[2] != "FS" or row[1] == numbers[0]]
     rows, runs = [], {}
-    best = {}
     for (shape, n, method), (number, found) in zip(asked, memo.each(one, *zip(*asked, strict=True)), strict=True):
-        best[shape, n, method] = number
         row = {"shape": shape, "negatives": "all" if method == "FS" else n, "method": method, "epochs": number}
         for measure, values in zip(MEASURES, zip(*found, strict=True), strict=True):
             runs[f"{shape}, n = {n}, {method}", measure] = values
             row[measure] = cell(values, 1)
         rows.append(row)
 
-    def drawn(shape):
-        truth, place = shape_of(shape, np.random.default_rng([seed, 1])), [seed, 1]
-        panels = {"truth": 1000 * truth}
-        for method in methods:
-            options, share = METHODS[method]
-            options = options | {"epochs": best[shape, 1, method]} | ({} if method == "FS" else {"negatives": 1})
-            key = ["g", shape, n_pairs, place, sorted(options.items()), share]
-            panels[method] = memo(key, heat_map, shape, n_pairs, place, options, share)
-        return _draw(panels)
-
-    figures = {shape.replace(" ", "-").replace("=", ""): drawn(shape) for shape in shapes if shape in _DRAWN}
     text = _TEXT.format(grid=GRID, pairs=n_pairs, seeds=n_seeds, epochs=", ".join(map(str, epochs)))
     units = {MEASURES[0]: Unit(1.0, "points", 0.5)}
-    return Study({"accuracy": pd.DataFrame(rows)}, text, figures, judged(claims(shapes, numbers), runs, units))
+    return Study({"accuracy": pd.DataFrame(rows)}, text, verdicts=judged(claims(shapes, numbers), runs, units))

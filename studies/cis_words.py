@@ -9,7 +9,6 @@ held-out text; then several seeds. FastText is gensim's, on the same sentences.
 import dataclasses
 import math
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -163,7 +162,7 @@ def trial(pairs, asked, options, alpha, seed):
 
 
 def measure(pairs, methods, asked, tell, seed, memo):
-    """Return rows of figures, one for each method and seed, and the neighbours by each method's first seed.
+    """Return runs, dict of (method, figure) -> a value a seed, and the neighbours by each method's first seed.
 
     methods : dict of name -> options
     """
@@ -175,34 +174,24 @@ def measure(pairs, methods, asked, tell, seed, memo):
             return memo(key, trial, pairs, asked, methods[name], alpha, seed)
 
         alpha = scale.rates.best(lambda alpha: run(alpha, seed)["dev"][1], memo.each)
-        seeds = range(seed, seed + scale.seeds)
-        found = memo.each(lambda each: run(alpha, each), seeds)
-        rows = [
-            {"method": name, "alpha": alpha, "seed": each, "MPR": run["test"][0], "P@1": run["test"][1]}
-            | run["analogies"]
-            for each, run in zip(seeds, found, strict=True)
-        ]
-        tell(f"{name}, alpha {alpha:g}: MPR {rows[0]['MPR']:.1f}, P@1 {rows[0]['P@1']:.1f}")
-        return rows, found[0]["neighbours"]
+        found = memo.each(lambda k: run(alpha, seed + k), range(scale.seeds))
+        tell(f"{name}, alpha {alpha:g}: MPR {found[0]['test'][0]:.1f}, P@1 {found[0]['test'][1]:.1f}")
+        return found
 
-    rows, near = zip(*memo.each(one, methods), strict=True)
-    return list(chain(*rows)), dict(zip(methods, near, strict=True))
-
-
-def by_row(runs):
-    """Return (method, figure) -> a value a seed, for `verdicts.judged`."""
-    found = {}
-    for figure in set(_UNITS) & set(runs.columns):
-        for method, part in runs.groupby("method", sort=False):
-            found[method, figure] = part[figure].to_list()
-    return found
+    runs, near = {}, {}
+    for name, found in zip(methods, memo.each(one, methods), strict=True):
+        near[name] = found[0]["neighbours"]
+        for run in found:
+            for figure, value in {"MPR": run["test"][0], "P@1": run["test"][1], **run["analogies"]}.items():
+                runs.setdefault((name, figure), []).append(value)
+    return runs, near
 
 
 def _means(runs, columns, n_vocab=None):
     """Return a row for each method: means and intervals over seeds as text, and the paper's figures of `n_vocab`."""
     found = []
-    for method, part in runs.groupby("method", sort=False):
-        row = {"method": method} | {name: cell(part[name], 2) for name in columns}
+    for method in dict.fromkeys(method for method, _ in runs):
+        row = {"method": method} | {name: cell(runs[method, name], 2) for name in columns}
         paper = PAPER.get(n_vocab, {}).get(method)
         found.append(row | ({} if paper is None else {"paper's MPR": paper[0], "paper's P@1": paper[1]}))
     return pd.DataFrame(found)
@@ -228,11 +217,10 @@ def _study(n_vocab, tell, quick, seed, memo):
     words = tuple(dict.fromkeys(word for part in queries.values() for word in part))
     asked = Asked(None if quick else resolve("google", kind="analogy"), words)
     methods = methods_of(scale.n_vocab, METHODS[:1] if quick else METHODS)
-    rows, near = measure(pairs, methods, asked, tell, seed, memo)
-    runs = pd.DataFrame(rows)
+    runs, near = measure(pairs, methods, asked, tell, seed, memo)
     tables, said = {"table 2": _means(runs, ("MPR", "P@1"), scale.n_vocab)}, ""
     if not quick:
-        table_6 = _means(runs, [name for name in runs.columns if " P@" in name])
+        table_6 = _means(runs, [figure for method, figure in runs if method == METHODS[0] and " P@" in figure])
         try:
             found = memo([*task.key(), "FastText", seed], _fasttext, pairs, asked, seed)
             near["FastText"] = found["neighbours"]
@@ -254,7 +242,7 @@ def _study(n_vocab, tell, quick, seed, memo):
         dataclasses.replace(claim, draws="rolling" if "rolling" in claim.better else draws_of(scale.n_vocab))
         for claim in CLAIMS
     ]
-    return Study(tables, text, verdicts=judged(claims, by_row(runs), _UNITS))
+    return Study(tables, text, verdicts=judged(claims, runs, _UNITS))
 
 
 @STUDIES.register("cis-words-12k")

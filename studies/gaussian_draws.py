@@ -9,7 +9,7 @@ import pandas as pd
 
 from .climb import Rates
 from .gaussian_task import SIZE, Method, Plan, Truth, divergences, likelihood, log_softmax, mixture, train
-from .verdicts import Claim, Unit, judged
+from .verdicts import Claim, Unit, interval, judged
 
 _PLAN = Plan(0.01, batch=512, epochs=4)
 _RATES = Rates(0.01, 2.0)
@@ -127,18 +127,15 @@ def row(scale, seed, components, method, plan):
 
 def summed_up(rows, by):
     """Means over seeds and half of their 95 % intervals, one row for each combination of the columns `by`."""
-    from scipy.stats import sem, t
-
     table = pd.DataFrame(rows)
     figures = [name for name in table.columns if name not in (*by, "seed")]
     found = []
     for key, part in table.groupby(list(by), sort=False):
         row = dict(zip(by, key, strict=True))
         for name in figures:
-            n = len(part)
-            row[name] = float(part[name].mean())
+            row[name], low, _ = interval(part[name])
             if name.startswith("KL") and name != "KL of the law":
-                row[f"± {name}"] = float(sem(part[name]) * t.ppf(0.975, n - 1)) if n > 1 else math.nan
+                row[f"± {name}"] = row[name] - low
         found.append(row)
     return pd.DataFrame(found)
 

@@ -106,7 +106,6 @@ def treebank(tokens, n_vocab, length):
 HISTORIES = {
     "ml-1m-half": Input("ratings", "ml-1m-half", user_col=1, item_col=2, rating_col=3, time_col=4, min_rating=1),
     "ml-100k": Input("ratings", "ml-100k", user_col=1, item_col=2, rating_col=3, time_col=4, min_rating=4),
-    "belgian": Input("baskets", "belgian-retail"),
 }
 
 

@@ -108,12 +108,3 @@ def test_quick_runs_and_learns_the_support(quick):
     assert (means > trivial + 5).all(axis=None)
     assert {one.comparisons for one in quick.verdicts} == {2}
     assert "table 1" in quick.text
-    assert len(quick.figures) == 1
-
-
-@pytest.mark.slow
-def test_heat_maps_draw_the_truth_and_each_method(quick):
-    figure = pytest.importorskip("matplotlib.figure").Figure()
-    next(iter(quick.figures.values()))(figure)
-    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
-    assert titles == ["truth", "UniS", "Selfplay", "CIS"]

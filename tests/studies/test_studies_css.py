@@ -213,9 +213,6 @@ def check_figure_1(study):
     assert errors["CSS-IS"].max() == errors["CSS-Bernoulli"].max() == 0
     outside = study.tables["coefficients"].set_index("estimator")["cases outside [−1, 1]"]
     assert outside["CSS-IS"] == outside["CSS-Bernoulli"] == 0 < outside["plain IS"]
-    reading = study.tables["reading"].set_index("reading")[".01–.99"]
-    assert reading["u₁ = exp(C y)"] < 0.01 < 0.99 < reading["u₁ = C exp(y)"]
-    assert "CSS-Bernoulli" in study.text
     assert set(study.figures) == {"plain-is", "css-is", "css-bernoulli"}
 
 
@@ -237,7 +234,6 @@ def check_figure_2(study):
     chosen = choose_rates(rates)
     assert all(rates.loc[m.name, chosen[m.name, "own"]] == rates.loc[m.name].max() for m in METHODS)
     assert list(tables["margins"]["margin"]) == [0, round(np.log(99), 4)]
-    assert all(m.name in study.text for m in METHODS)
 
 
 def test_the_studies_in_small_show_what_the_paper_says(study):
