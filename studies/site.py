@@ -76,13 +76,7 @@ def summary(results, made, failures):
         "lies within a margin. Intervals are of 95 % over all claims of a study together, differences paired by seed. "
         "*Draws* tells how noise that depends on the model is drawn: exact, among all targets, as the papers do; pool, "
         "the same for many visits at once; rolling, among 64 candidates.",
-        "\n".join(f"- {paper}: {title}" for paper, title in PAPERS.items()),
-        (results.folder / "PAGES.md").read_text(encoding="utf-8").strip()
-        if (results.folder / "PAGES.md").exists()
-        else "",
-        _pages(results.folder),
-        "## Studies",
-        _studies(results, made, failures),
+        _pages(results.folder, made),
     ]
     for kind, title in _KINDS.items():
         blocks = []
@@ -96,9 +90,9 @@ def summary(results, made, failures):
     return "\n\n".join(block for block in head if block) + "\n"
 
 
-def _pages(folder):
-    """Return links to the pages that no study writes, by their first lines."""
-    names = {f"{name}.md" for name in STUDIES} | {"README.md"}
+def _pages(folder, made):
+    """Return links to the pages that no study has written, by their first lines."""
+    names = {f"{name}.md" for name in made} | {"README.md"}
     pages = sorted(path for path in folder.glob("*.md") if path.name not in names)
     titles = [path.read_text(encoding="utf-8").split("\n", 1)[0].lstrip("# ") for path in pages]
     links = [f"- [{title}]({path.name})" for path, title in zip(pages, titles, strict=True)]
