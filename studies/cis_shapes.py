@@ -191,7 +191,7 @@ def claims(shapes, numbers):
 
 
 @STUDIES.register("cis-shapes")
-@declare("CIS", "table 1", minutes=30)
+@declare("CIS", "table 1", minutes=15)
 def cis_shapes(tell, quick, seed, memo):
     """Accuracy of the learned support by method."""
     shapes = ("blobs r=0.60",) if quick else (*BLOBS, *CURVES)

@@ -246,14 +246,14 @@ def _study(n_vocab, tell, quick, seed, memo):
 
 
 @STUDIES.register("cis-words-12k")
-@declare("CIS", "tables 2, 3, 6, 8, 12k", minutes=120)
+@declare("CIS", "tables 2, 3, 6, 8, 12k", minutes=150)
 def cis_words_12k(tell, quick, seed, memo):
     """Next words, neighbours and analogies of CIS and its rivals at 12,000 words (CIS tables 2, 3, 6, 8)."""
     return _study(12_000, tell, quick, seed, memo)
 
 
 @STUDIES.register("cis-words-30k")
-@declare("CIS", "tables 2, 3, 6, 8, 30k", minutes=300)
+@declare("CIS", "tables 2, 3, 6, 8, 30k", minutes=400)
 def cis_words_30k(tell, quick, seed, memo):
     """The same at 30,000 words."""
     return _study(30_000, tell, quick, seed, memo)

@@ -189,7 +189,7 @@ def _drawn(runs):
 
 
 @STUDIES.register("claims")
-@declare("ours", "claims made in passing", minutes=10)
+@declare("ours", "claims made in passing", minutes=14)
 def claims(tell, quick, seed, memo):
     """Claims made in passing: NCE with k = 25, binary cross-entropy, self-normalisation and others."""
     scale = QUICK if quick else FULL
@@ -205,5 +205,7 @@ def claims(tell, quick, seed, memo):
         f"{scale.epochs} epochs, {scale.seeds} seeds; {scale.rates.said()}, each chosen on held-out text.\n\n"
     )
     text += "" if quick else _divergence(tried, len(task.train.vocab)) + ".\n"
-    tables = {"means": means, "runs": runs, "alphas": tried}
+    nulls = task.nulls()
+    means["popularity beats it"] = np.where(means["nll"] > nulls["loss"].iloc[0], "yes", "")
+    tables = {"means": means, "null models": nulls, "runs": runs, "alphas": tried}
     return Study(tables, text, {"methods": _drawn(runs)}, verdicts)

@@ -116,13 +116,18 @@ def run(task, plan, tried, given):
     text = f"{how(task, plan)} A uniform guess has {math.log(task.n_vocab):.3f} nats.\n"
     start = math.log(task.n_vocab)
     shown = found.curves[found.curves["valid"] < 1.5 * start]
-    tables = {"loss": found.table, "one negative": one_negative(found.table), "rates": found.rates}
+    tables = {
+        "loss": found.table,
+        "null models": found.nulls,
+        "one negative": one_negative(found.table),
+        "rates": found.rates,
+    }
     tables["curves"] = found.curves
     return Study(tables, text, {"figure 3": draw_curves(shown, start)}, judged(CLAIMS, found.runs, _UNIT))
 
 
 @STUDIES.register("css-figure-3")
-@declare("CSS", "figure 3", minutes=60)
+@declare("CSS", "figure 3", minutes=40)
 def css_figure_3(tell, quick, seed, memo):
     """A GRU language model by every objective of the CSS paper, on the Penn Treebank; quick: a made-up language."""
     if quick:

@@ -23,6 +23,7 @@ import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import scipy.optimize
 import scipy.sparse
 
@@ -200,15 +201,23 @@ def tempered(setting, score, factor, scale):
 
 def null_model(setting, name):
     """Return the figures of a null model on the test part: dict of str -> float, with the weight of counts."""
-    matrix, weight = setting.task.train.matrix, 0.0
-    if name == INTERPOLATED:
-        weight = float(
-            scipy.optimize.minimize_scalar(
-                lambda w: -_log_p(matrix, w, setting.valid), bounds=(0.0, 1.0), method="bounded"
-            ).x
-        )
+    matrix = setting.task.train.matrix
+    weight = best_weight(matrix, setting.valid) if name == INTERPOLATED else 0.0
     score = interpolated(matrix, weight)
     return ranked(setting, score) | tempered(setting, score, 1.0, 1.0) | {"weight of counts": weight}
+
+
+def best_weight(matrix, held):
+    """Return the weight of counts that pairs (centres, targets, weights) like best."""
+    found = scipy.optimize.minimize_scalar(lambda w: -_log_p(matrix, w, held), bounds=(0.0, 1.0), method="bounded")
+    return float(found.x)
+
+
+def null_losses(matrix, valid, held):
+    """Return the mean −log p of held pairs under both null models, nats; `valid` chooses the weight of counts."""
+    weights = {POPULARITY: 0.0, INTERPOLATED: best_weight(matrix, valid)}
+    losses = {name: -_log_p(matrix, weight, held) for name, weight in weights.items()}
+    return pd.DataFrame({"null model": list(losses), "weight of counts": weights.values(), "loss": losses.values()})
 
 
 def interpolated(matrix, weight):
@@ -232,7 +241,8 @@ def _log_p(matrix, weight, held):
     centres, targets, weights = held
     popularity, totals = _marginals(matrix)
     counts = np.asarray(matrix[centres.copy(), targets.copy()], np.float64).ravel()  # scipy wants arrays of its own
-    return float(weights @ np.log(weight * counts / totals[centres] + (1 - weight) * popularity[targets]))
+    log_p = np.log(weight * counts / totals[centres] + (1 - weight) * popularity[targets])
+    return float(weights @ log_p / np.sum(weights))
 
 
 # likelihoods

@@ -28,7 +28,8 @@ from w2vneg.vectors.evaluation.correction import settled
 
 from . import STUDIES, Study, declare
 from .climb import Rates
-from .kernel_task import SAMPLERS, Scale, make_task, sentences_of, train_full, train_with, word_chain
+from .kernel_task import FULL as FULL_SOFTMAX
+from .kernel_task import SAMPLERS, Scale, make_task, sentences_of, train_with, word_chain
 from .verdicts import Claim, Unit, interval, judged
 
 _NEAR = 0.02  # "within 2 % of the full softmax"
@@ -87,37 +88,27 @@ def claims():
     return [*found, Claim("kernel theorem 2.1", text, "softmax, m = 1", "full", _ABOVE, 100 * _NEAR)]
 
 
-def trial(task, name, m, alpha, seed):
+def trial(task, options, alpha, seed):
     """Train; return losses on both held-out parts after each epoch, and seconds of training.
-
-    name : str, of `SAMPLERS`, or "common" or "absolute", a full softmax
 
     Returns
     -------
     dict; losses : list of [dev, test], infinite from where it diverged; seconds : float
     """
-    losses, absolute = [], name == "absolute" or SAMPLERS.get(name, {}).get("absolute_softmax", False)
+    losses, absolute = [], options.get("absolute_softmax", False)
     looking, begun = 0.0, time.perf_counter()
 
-    def look(vectors_in, vectors_out, log_noise=0.0):
+    def look(model):
         nonlocal looking
-        since = time.perf_counter()
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found = [task.loss(part, vectors_in, vectors_out, absolute, log_noise) for part in ("dev", "test")]
+        since, log_noise = time.perf_counter(), None if absolute else settled(model)[1]
+        vectors = model.vectors_in, model.vectors_out
+        found = [task.loss(part, *vectors, absolute, log_noise) for part in ("dev", "test")]
         losses.append([loss if math.isfinite(loss) else math.inf for loss in found])
         looking += time.perf_counter() - since
 
-    def look_at(model):
-        log_noise = None if absolute else settled(model)[1]
-        look(model.vectors_in, model.vectors_out, 0.0 if log_noise is None else log_noise)
-
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if name in SAMPLERS:
-                options = SAMPLERS[name] | {"negatives": m, "share_negatives": "centre"}
-                train_with(task, options, alpha, seed, look_at)
-            else:
-                train_full(task, absolute, alpha, seed, look)
+            train_with(task, options, alpha, seed, look)
     except DivergenceError:
         losses.append([math.inf, math.inf])
     return {"losses": losses, "seconds": time.perf_counter() - begun - looking}
@@ -130,11 +121,14 @@ def measure(task, tell, seed, memo):
     memo : Memo, knows what was measured before
     """
     scale = task.scale
-    asked = [("common", 0), ("absolute", 0)] + [(name, m) for name, tried in scale.samples.items() for m in tried]
+    asked = [(kind, 0) for kind in FULL_SOFTMAX] + [(name, m) for name, tried in scale.samples.items() for m in tried]
 
     def one(name, m):
+        options = {"negatives": m, "share_negatives": "centre"} if m else {}
+        options |= SAMPLERS[name] if m else FULL_SOFTMAX[name]
+
         def run(alpha, seed):
-            return memo([*task.key(), name, m, alpha, seed], trial, task, name, m, alpha, seed)
+            return memo([*task.key(), name, m, alpha, seed], trial, task, options, alpha, seed)
 
         alpha = scale.rates.best(lambda alpha: -run(alpha, seed)["losses"][-1][0], memo.each)
         found = memo.each(lambda k: run(alpha, seed + k), range(scale.seeds))
@@ -142,7 +136,7 @@ def measure(task, tell, seed, memo):
         return alpha, found
 
     found = dict(zip(asked, memo.each(one, *zip(*asked, strict=True)), strict=True))
-    full = {kind: np.array([run["losses"][-1][1] for run in found[kind, 0][1]]) for kind in ("common", "absolute")}
+    full = {kind: np.array([run["losses"][-1][1] for run in found[kind, 0][1]]) for kind in FULL_SOFTMAX}
     rows, curves, runs = [], [], {}
     for (name, m), (alpha, tried) in found.items():
         kind = name if name in full else "absolute" if "absolute_softmax" in SAMPLERS[name] else "common"
@@ -158,17 +152,6 @@ def measure(task, tell, seed, memo):
     table = pd.DataFrame(rows, columns=columns)
     table["perplexity"] = np.exp(table["test loss"])
     return table, pd.DataFrame(curves, columns=["sampler", "softmax", "m", "epoch", "test loss"]), runs
-
-
-def speeds(curves, n_vocab):
-    """Return the share in % of its fall, from log V to its last loss, that each run has behind it after one epoch."""
-    rows = []
-    for (name, kind, m), part in curves.groupby(["sampler", "softmax", "m"], sort=False):
-        losses = part["test loss"].to_numpy()
-        fall = math.log(n_vocab) - losses
-        rows.append((name, kind, m, losses[0], losses[-1], 100 * fall[0] / fall[-1] if fall[-1] > 0 else math.nan))
-    columns = ["sampler", "softmax", "m", "after 1 epoch", "at the end", "of the fall after 1 epoch, %"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def samples_needed(table, near=_NEAR):
@@ -248,13 +231,20 @@ def _study(task, where, tell, seed, memo):
         f"losses measured on another; {scale.seeds} seeds, ± is half of a 95 % interval over them. Samples needed are "
         "by means. Seconds are those of training, the median, whatever else ran.\n"
     )
-    tables = {"loss": table, "samples needed": needed, "speed": speeds(curves, len(task.train.vocab)), "epochs": curves}
+    nulls = task.nulls()
+    table["popularity beats it"] = np.where(table["test loss"] > nulls["loss"].iloc[0], "yes", "")
+    tables = {
+        "loss": table,
+        "null models": nulls,
+        "samples needed": needed,
+        "epochs": curves,
+    }
     verdicts = judged(claims(), runs, {_ABOVE: Unit(name="%", least=0.1)})
     return Study(tables, text, _figures(table, curves, scale), verdicts)
 
 
 @STUDIES.register("kernel-figure-2")
-@declare("kernel", "figures 2 to 4", minutes=45)
+@declare("kernel", "figures 2 to 4", minutes=120)
 def kernel_figure_2(tell, quick, seed, memo):
     """Bias and convergence by m (kernel figures 2 to 4), built-in corpus; quick: a small made-up language."""
     if quick:
@@ -264,7 +254,7 @@ def kernel_figure_2(tell, quick, seed, memo):
 
 
 @STUDIES.register("kernel-figure-2-ptb")
-@declare("kernel", "figures 2 to 4, PTB", minutes=35)
+@declare("kernel", "figures 2 to 4, PTB", minutes=100)
 def kernel_figure_2_ptb(tell, quick, seed, memo):
     """The same on the Penn Treebank, the paper's own text: next word, bigrams of the word before; quick: as above."""
     if quick:

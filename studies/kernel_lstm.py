@@ -117,13 +117,18 @@ def run(task, plan, samples, given):
         drawn[f"figure 3, {name}"] = draw_curves(of_sampler, start)
     m = min(bias.loc[bias["sampler"] == "quadratic", "m"])
     drawn["figure 4"] = draw_curves(curves[curves["method"].str.endswith(f", m = {m}")], start)
-    tables = {"loss": table, "bias": bias, "speed": shares.rename_axis("method").reset_index()}
+    tables = {
+        "loss": table,
+        "null models": measured.nulls,
+        "bias": bias,
+        "speed": shares.rename_axis("method").reset_index(),
+    }
     tables |= {"rates": measured.rates, "curves": curves}
     return Study(tables, text, drawn, judged(claims(samples), measured.runs, _UNIT))
 
 
 @STUDIES.register("kernel-lstm")
-@declare("kernel", "figures 2–4, LSTM", minutes=40)
+@declare("kernel", "figures 2–4, LSTM", minutes=25)
 def kernel_lstm(tell, quick, seed, memo):
     """An LSTM over the Penn Treebank by sampler and number of samples; quick: over a made-up language."""
     if quick:
@@ -136,7 +141,7 @@ def kernel_lstm(tell, quick, seed, memo):
 
 
 @STUDIES.register("kernel-mlp")
-@declare("kernel", "figure 2, YouTube", minutes=20)
+@declare("kernel", "figure 2, YouTube", minutes=18)
 def kernel_mlp(tell, quick, seed, memo):
     """Three items, a deep network, the next item of MovieLens 1M by sampler; quick: made-up histories."""
     if quick:

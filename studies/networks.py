@@ -178,12 +178,14 @@ def tested(task, plan, method, seed, rate, extra):
 @dataclass
 class Measured:
     """table : DataFrame, a row a method: rate, and for each figure its mean and the half of a 95 % interval
+    nulls : DataFrame, what popularity and counts of the input before lose on test data
     curves : DataFrame, a row for each method, seed and epoch: loss on validation data
     rates : DataFrame, a row for each method and rate tried: loss on validation data at the end
     runs : dict of (method, figure) -> list of float, one a seed, for `verdicts.judged`
     """
 
     table: pd.DataFrame
+    nulls: pd.DataFrame
     curves: pd.DataFrame
     rates: pd.DataFrame
     runs: dict
@@ -216,7 +218,7 @@ def measure(task, plan, methods, seed, tell, memo, extra=None):
         tell(f"{method.name}: test {np.mean(figures['loss']):.4f} at rate {rate:.2g}")
         return rate, losses, [one["curve"] for one in found], figures
 
-    rows, curves, rates, runs = [], [], [], {}
+    rows, curves, rates, runs, nulls = [], [], [], {}, task.nulls()
     for method, (rate, losses, curved, figures) in zip(methods, memo.each(one, methods), strict=True):
         rates += [(method.name, tried, losses[tried]) for tried in sorted(losses)]
         curves += [(method.name, k, e, value) for k, curve in enumerate(curved, 1) for e, value in enumerate(curve, 1)]
@@ -224,9 +226,11 @@ def measure(task, plan, methods, seed, tell, memo, extra=None):
         for figure, values in figures.items():
             runs[method.name, figure] = values
             row |= {figure: float(np.median(values))} if figure == "seconds" else _summary(figure, values)
+        row["popularity beats it"] = "yes" if row["loss"] > nulls["loss"].iloc[0] else ""
         rows.append(row | {"perplexity": math.exp(min(row["loss"], 700))})
     return Measured(
         pd.DataFrame(rows),
+        nulls,
         pd.DataFrame(curves, columns=["method", "seed", "epoch", "valid"]),
         pd.DataFrame(rates, columns=["method", "rate", "valid"]),
         runs,

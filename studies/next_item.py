@@ -266,7 +266,7 @@ def _described(task, scale, measured):
 
 
 @STUDIES.register("next-item-negatives")
-@declare("RS", "§3.2, negatives", minutes=60)
+@declare("RS", "§3.2, negatives", minutes=40)
 def negatives(tell, quick, seed, memo):
     """Are 5 negatives best? RS's four methods on ml-100k with 1, 5 and 20, alpha and T chosen for each."""
     task, scale = _made("ml-100k", quick, seed)

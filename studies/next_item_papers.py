@@ -52,9 +52,9 @@ PAPERS = {  # name of the data -> column -> method -> figure
 
 SHOWN = {  # name of the data -> (paper, what it shows there, about how many minutes of one core)
     "belgian": ("CIS", "table 7", 600),
-    "uk": ("CIS", "table 7", 240),
-    "ml-100k": ("RS", "table 2", 120),
-    "ml-1m": ("CIS", "table 7", 240),
+    "uk": ("CIS", "table 7", 120),
+    "ml-100k": ("RS", "table 2", 35),
+    "ml-1m": ("CIS", "table 7", 120),
     "text-12k": ("CIS", "table 2", 900),
     "text-15k": ("RS", "table 2", 900),
     "text-30k": ("CIS", "table 2", 1200),

@@ -88,12 +88,12 @@ def run(task, plans, methods, given):
     table = pd.concat(tables, ignore_index=True)
     text = f"{how(task, plans[0])} Networks: {', '.join(NETS[plan.net] for plan in plans)}.\n"
     units = {f"P@{_K}": Unit(1.0, "points", 0.1), "log-likelihood": Unit(1.0, "nats", 0.01)}
-    tables = {"ranking": table, "rates": pd.concat(rates, ignore_index=True)}
+    tables = {"ranking": table, "null models": task.nulls(), "rates": pd.concat(rates, ignore_index=True)}
     return Study(tables, text, verdicts=judged(claims(), runs, units))
 
 
 @STUDIES.register("next-of-history")
-@declare("RS", "table 2, from histories", minutes=45)
+@declare("RS", "table 2, from histories", minutes=35)
 def next_of_history(tell, quick, seed, memo):
     """Next item from the last one, a mean or a GRU over a history, on MovieLens 100K; quick: made-up histories."""
     if quick:

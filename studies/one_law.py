@@ -101,11 +101,11 @@ QUICK = Scale(
     few=True,
 )
 _TASKS = {  # name -> (scale, about how many minutes of one core)
-    "ml-100k": (FULL, 200),
-    "text": (FULL, 250),
+    "ml-100k": (FULL, 120),
+    "text": (FULL, 160),
     "belgian": (LARGE, 900),
-    "ml-1m": (LARGE, 500),
-    "uk": (LARGE, 500),
+    "ml-1m": (LARGE, 220),
+    "uk": (LARGE, 220),
 }
 
 

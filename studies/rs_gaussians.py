@@ -123,7 +123,7 @@ def best_temperatures(table):
 
 
 @STUDIES.register("rs-figure-2")
-@declare("RS", "figures 1 and 2", minutes=6)
+@declare("RS", "figures 1 and 2", minutes=8)
 def rs_figure_2(tell, quick, seed, memo):
     """Temperature and degeneracy on mixtures of Gaussians (RS figures 1 and 2), and the number of negatives."""
     scale = QUICK if quick else FULL
@@ -159,7 +159,7 @@ def rs_figure_2(tell, quick, seed, memo):
 
 
 @STUDIES.register("rs-figure-3")
-@declare("RS", "figure 3", minutes=4)
+@declare("RS", "figure 3", minutes=8)
 def rs_figure_3(tell, quick, seed, memo):
     """Batch size: maximum likelihood beside the relaxed softmax on mixtures of Gaussians (RS figure 3)."""
     scale = QUICK if quick else FULL
@@ -228,7 +228,7 @@ _GAPS = (
 
 
 @STUDIES.register("rs-figure-4")
-@declare("RS", "figure 4", minutes=8)
+@declare("RS", "figure 4", minutes=12)
 def rs_figure_4(tell, quick, seed, memo):
     """Size of the training set on mixtures of Gaussians (RS figure 4): is the relaxed softmax a regulariser?"""
     scale = QUICK if quick else FULL
@@ -281,7 +281,7 @@ _SCHEMES = {  # name -> what `Draw.method` is given
 
 
 @STUDIES.register("rs-figure-5")
-@declare("RS", "figure 5", minutes=5)
+@declare("RS", "figure 5", minutes=8)
 def rs_figure_5(tell, quick, seed, memo):
     """Six methods on three mixtures of Gaussians (RS figure 5)."""
     scale = QUICK if quick else FULL

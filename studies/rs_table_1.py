@@ -214,14 +214,14 @@ def _study(methods, given):
 
 
 @STUDIES.register("rs-table-1")
-@declare("RS", "table 1", minutes=900)
+@declare("RS", "table 1", minutes=230)
 def rs_table_1(tell, quick, seed, memo):
     """Similarity and analogies of word vectors, by method; alpha and T from development data."""
     return _study(METHODS, (tell, quick, seed, memo))
 
 
 @STUDIES.register("rs-table-1-negatives")
-@declare("RS", "§3.2, negatives", minutes=900)
+@declare("RS", "§3.2, negatives", minutes=350)
 def rs_table_1_negatives(tell, quick, seed, memo):
     """Are 5 negatives best? RS's four methods on word vectors with 1, 5 and 20, alpha and T chosen for each."""
     return _study(_FIVE, (tell, quick, seed, memo))
