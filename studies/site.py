@@ -67,7 +67,7 @@ def summary(results, made, failures):
     size = "in small, which proves nothing" if results.quick else "in full"
     head = [
         "# The papers' claims, tried again",
-        f"`python -m studies all --out {results.folder}` writes this page and those behind its links: {len(made)} of "
+        f"`python -m studies all --out DIR` writes this page and those behind its links: {len(made)} of "
         f"{len(names_in_order())} studies {size}, seed {results.seed}. Claims of studies that this code has not run "
         "stand at the end, with the commit and the draws that their figures are of.",
         _counts(made, older),

@@ -85,9 +85,9 @@ def test_scores_stand_at_their_cells():
     options = {"loss": "unis", "negatives": 3, "epochs": 60, "seed": 1}
     scores = trained(conditional, 400, np.random.default_rng(1), options)
     np.testing.assert_array_equal(scores[0.0].argmax(axis=1), np.arange(12)[::-1])
-    np.testing.assert_array_equal(scores[0.0], scores[1.0])
+    assert np.ptp(scores[0.0] - scores[1.0]) < 1e-5
     scores = trained(conditional, 400, np.random.default_rng(1), options | {"loss": "pops", "epochs": 2})
-    assert not np.array_equal(scores[0.0], scores[1.0])
+    assert np.ptp(scores[0.0] - scores[1.0]) > 0.1
 
 
 @pytest.fixture(scope="module")
