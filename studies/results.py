@@ -155,9 +155,9 @@ def _finite(fields):
 
 
 def provenance(made):
-    """Return in a line what made results: commit, seed, core-minutes."""
+    """Return in a line what made results: commit, seed, minutes of trials."""
     commits = ", ".join(sorted(one or "unknown" for one in made.commits)) or "unknown"
-    return f"commit {commits}, seed {made.made_by['seed']}, {made.seconds / 60:.0f} core-minutes"
+    return f"commit {commits}, seed {made.made_by['seed']}, {made.seconds / 60:.0f} minutes of trials"
 
 
 def markdown(name, study, earlier=()):

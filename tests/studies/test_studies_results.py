@@ -54,7 +54,7 @@ def test_all_runs_what_is_missing_and_says_what_could_not_be_run(run_studies, on
     text = (out / "README.md").read_text(encoding="utf-8")
     assert "2 of 2 studies" in text and " | 2 | 0 | 2 |" in text
     assert re.search(
-        r"\| RS \| \[toy-one\]\(toy-one.md\) \| table 0 \| commit \S+, seed 1, 0 core-min\S* \| 1, 0, 1 \|", text
+        r"\| RS \| \[toy-one\]\(toy-one.md\) \| table 0 \| commit \S+, seed 1, 0 minutes of trials \| 1, 0, 1 \|", text
     )
     assert text.count(f"| RS table 2 | a beats b | **{HOLDS}** | P@15 | 1.05 |") == 2
     assert run_studies("all", "--out", out, "--quick").code == 0
@@ -121,7 +121,7 @@ def test_results_of_another_seed_or_code_are_not_taken_for_these(only, tmp_path)
     assert (tmp_path / "out" / "toy-f.png").read_bytes() == b"png"
     made = results.made("toy")
     assert (made.seconds, made.verdicts[1].low, made.verdicts[0].verdict) == (2.0, -math.inf, HOLDS)
-    assert "commit abc, seed 1, 0 core-minutes" in (tmp_path / "out" / "toy.md").read_text(encoding="utf-8")
+    assert "commit abc, seed 1, 0 minutes of trials" in (tmp_path / "out" / "toy.md").read_text(encoding="utf-8")
     assert Results(tmp_path / "out", 2, False).status("toy") == STALE
     path = tmp_path / "out" / "toy.json"
     found = json.loads(path.read_text(encoding="utf-8"))
