@@ -167,7 +167,11 @@ def tested(setting, options, seed, wanted):
                 )
                 best[share, measure] = kept, own, epoch
 
-    train(setting, options, seed, look)
+    try:
+        train(setting, options, seed, look)
+    except DivergenceError:
+        if not best:
+            raise  # else the best epoch is one before
     figures = []
     for share, measure in wanted:
         model, own, epoch = best[share, measure]

@@ -130,12 +130,11 @@ def measure(task, scale, seed, tell, memo, methods):
     setting = Setting(task, pairs_config(task, scale, seed), valid)
 
     def one(name):
-        options = methods[name]
-        shares = (0.0, 1.0) if options["loss"] in _BY_POPULARITY else (0.0,)
+        shares = (0.0, 1.0) if methods[name]["loss"] in _BY_POPULARITY else (0.0,)
         rows = [(share, by) for share in shares for by in (RANKING, LIKELIHOOD)]
-        options = memo.each(lambda row: _chosen(setting, options, (shares, *row), scale, memo), rows)
-        chosen = {(row_name(name, share), by): found for (share, by), found in zip(rows, options, strict=True)}
-        runs = _test(setting, name, dict(zip(rows, options, strict=True)), scale, memo)
+        found = memo.each(lambda row: _chosen(setting, methods[name], (shares, *row), scale, memo), rows)
+        chosen = {(row_name(name, share), by): options for (share, by), options in zip(rows, found, strict=True)}
+        runs = _test(setting, name, dict(zip(rows, found, strict=True)), scale, memo)
         names = dict.fromkeys(row for row, _ in chosen)
         best = ", ".join(f"{row} {100 * np.mean(runs[row, RANKING]):.2f}" for row in names)
         tell(f"{task.name}: P@15 {best}")
