@@ -22,41 +22,25 @@ from .verdicts import Claim, Unit, judged
 
 _LENGTH = 20
 _UNIT = {"log-likelihood": Unit(1.0, "nats", 0.01)}
-CLAIMS = (
-    [
-        Claim("CSS", f"{better} is better than {worse} on a recurrent net", better, worse, "log-likelihood")
-        for better, worse in (
-            ("CSS (IS correct class)", "IS large vocab"),
-            ("BlackOut", "IS large vocab"),
-            ("CSS (IS correct class)", "ranking"),
-            ("CSS (IS correct class)", "negative sampling"),
-            ("CSS (IS correct class)", "IS"),
-        )
-    ]
-    + [
-        Claim(
-            "notes",
-            f"the softmax is ahead of {name}, which the notes take for its equal",
-            "full softmax",
-            name,
-            "log-likelihood",
-        )
-        for name in ("NCE, k = 25, z = 1", "NCE, k = 25, z = 1, biased", "NCE, k = 25, z learned")
-    ]
-    + [
-        Claim(
-            "ours",
-            f"with {n} relaxed + log Q is better than {rival}",
-            f"relaxed + log Q, {n}",
-            f"{rival}, {n}",
-            "log-likelihood",
-        )
-        for n in ("1 shared", "10 shared", "50 shared", "1 each", "5 each")
-        for rival in ("CSS (IS correct class)", "IS large vocab")
-    ]
-)
-
-
+CLAIMS = [
+    Claim(paper, f"{better} is better than {worse}", better, worse, "log-likelihood")
+    for paper, better, worse in (
+        ("CSS", "CSS (IS correct class)", "IS large vocab"),
+        ("CSS", "BlackOut", "IS large vocab"),
+        ("CSS", "CSS (IS correct class)", "ranking"),
+        ("CSS", "CSS (IS correct class)", "negative sampling"),
+        ("CSS", "CSS (IS correct class)", "IS"),
+        *(
+            ("notes, which say equal", "full softmax", f"NCE, k = 25, {z}")
+            for z in ("z = 1", "z = 1, biased", "z learned")
+        ),
+        *(
+            ("ours", f"relaxed + log Q, {n}", f"{rival}, {n}")
+            for n in ("1 shared", "10 shared", "50 shared", "1 each", "5 each")
+            for rival in ("CSS (IS correct class)", "IS large vocab")
+        ),
+    )
+]
 _BY_DRAWS = {  # name -> (options, how log P is read off)
     "CSS (IS correct class)": ({"loss": "css", "exclude": "target"}, "raw"),
     "IS large vocab": ({"loss": "large-vocab", "exclude": "none"}, "raw"),
@@ -116,13 +100,8 @@ def run(task, plan, tried, given):
     text = f"{how(task, plan)} A uniform guess has {math.log(task.n_vocab):.3f} nats.\n"
     start = math.log(task.n_vocab)
     shown = found.curves[found.curves["valid"] < 1.5 * start]
-    tables = {
-        "loss": found.table,
-        "null models": found.nulls,
-        "one negative": one_negative(found.table),
-        "rates": found.rates,
-    }
-    tables["curves"] = found.curves
+    tables = {"loss": found.table, "null models": found.nulls, "one negative": one_negative(found.table)}
+    tables |= {"rates": found.rates, "curves": found.curves}
     return Study(tables, text, {"figure 3": draw_curves(shown, start)}, judged(CLAIMS, found.runs, _UNIT))
 
 

@@ -233,12 +233,7 @@ def _study(task, where, tell, seed, memo):
     )
     nulls = task.nulls()
     table["popularity beats it"] = np.where(table["test loss"] > nulls["loss"].iloc[0], "yes", "")
-    tables = {
-        "loss": table,
-        "null models": nulls,
-        "samples needed": needed,
-        "epochs": curves,
-    }
+    tables = {"loss": table, "null models": nulls, "samples needed": needed, "epochs": curves}
     verdicts = judged(claims(), runs, {_ABOVE: Unit(name="%", least=0.1)})
     return Study(tables, text, _figures(table, curves, scale), verdicts)
 
