@@ -53,7 +53,8 @@ def write_summary(results, failures):
     failures : dict of name -> str, why a study could not be run
     """
     made = {name: results.made(name) for name in names_in_order()}
-    made = {name: one for name, one in made.items() if one is not None and results.status(name) == DONE}
+    alike = {"seed": results.seed, "quick": results.quick}.items()
+    made = {name: one for name, one in made.items() if one is not None and alike <= one.made_by.items()}
     path = results.folder / "README.md"
     with atomic_file(path, "w", encoding="utf-8") as stream:
         stream.write(summary(results, made, failures))
@@ -64,10 +65,12 @@ def summary(results, made, failures):
     """Return the page as Markdown. made : dict of name -> Made; failures as in `write_summary`"""
     earlier = results.earlier()
     older = {name: rows for name, rows in earlier.items() if name not in made}
+    done = [name for name in made if results.status(name) == DONE]
+    by = {name: provenance(one) + ", the study has changed since" * (name not in done) for name, one in made.items()}
     size = "in small, which proves nothing" if results.quick else "in full"
     head = [
         "# The papers' claims, tried again",
-        f"`python -m studies all --out DIR` writes this page and those behind its links: {len(made)} of "
+        f"`python -m studies all --out DIR` writes this page and those behind its links: {len(done)} of "
         f"{len(names_in_order())} studies {size}, seed {results.seed}. Claims of studies that this code has not run "
         "stand at the end, with the commit and the draws that their figures are of.",
         _counts(made, older),
@@ -83,10 +86,10 @@ def summary(results, made, failures):
         for name, one in made.items():
             found = [verdict for verdict in one.verdicts if verdict.verdict == kind]
             if found:
-                blocks += [f"[{name}]({name}.md), {provenance(one)}:", verdict_table(found, earlier.get(name, ()))]
+                blocks += [f"[{name}]({name}.md), {by[name]}:", verdict_table(found, earlier.get(name, ()))]
         head += [f"## {title}", *blocks] if blocks else []
     head += ["## Of older code", _older(older)] if older else []
-    head += ["## Studies", _studies(made, failures)]
+    head += ["## Studies", _studies(made, by, failures)]
     return "\n\n".join(block for block in head if block) + "\n"
 
 
@@ -118,14 +121,14 @@ def _paper(where):
     return first if first in PAPERS else "ours"
 
 
-def _studies(made, failures):
+def _studies(made, by, failures):
     lines = ["| paper | study | shows | state | hold, do not, open |", "|---|---|---|---|---|"]
     for name in names_in_order():
         state, judged, link = failures.get(name, f"not run; {about(name)} of one core"), "", name
         if name in made:
             counts = Counter(one.verdict for one in made[name].verdicts)
             judged = ", ".join(str(counts[kind]) for kind in _KINDS) if counts else ""
-            state, link = provenance(made[name]), f"[{name}]({name}.md)"
+            state, link = by[name], f"[{name}]({name}.md)"
         cells = (declared(name).paper, link, declared(name).shows, state, judged)
         lines.append("| " + " | ".join(map(as_cell, cells)) + " |")
     return "\n".join(lines)

@@ -128,7 +128,8 @@ def test_results_of_another_seed_or_code_are_not_taken_for_these(only, tmp_path)
     path.write_text(json.dumps(found | {"made_by": found["made_by"] | {"code": "other"}}), encoding="utf-8")
     assert results.status("toy") == STALE
     write_summary(results, {})
-    assert "0 of 1 studies" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "0 of 1 studies" in text and "commit abc, seed 1, 0 minutes of trials, the study has changed since" in text
     path.write_text("{}", encoding="utf-8")
     assert results.status("toy") == MISSING
 
