@@ -11,7 +11,6 @@ from w2vneg.data.splits import split_data, users_of
 from w2vneg.data.vocab import Vocabulary
 
 SHARES = (0.7, 0.1, 0.2)
-_EXACT = 5_000  # targets; beyond, exact draws take as long as the full softmax of as many
 
 INPUTS = {  # name -> (what is read, how many of the most frequent items are kept)
     "belgian": (Input("baskets", "belgian-retail"), None),
@@ -41,11 +40,6 @@ class Task:
     def n_targets(self):
         return len(self.train.vocab_out)
 
-    @property
-    def draws(self):
-        """How noise that depends on the model is drawn here: exact as in the papers, or pool where that is dear."""
-        return draws_of(self.n_targets)
-
     def line(self):
         """Return the task as one line for people (str)."""
         parts = [
@@ -56,11 +50,6 @@ class Task:
             f"{self.name}, split by user: {len(self.train.vocab):,} items, {self.train.matrix.nnz:,} training "
             f"pairs ({self.train.matrix.sum(dtype=np.float64):,.0f} occurrences), held out {parts[0]} and {parts[1]}"
         )
-
-
-def draws_of(n_targets):
-    """Return the method of Boltzmann draws for so many targets; rolling is not what the papers draw."""
-    return "exact" if n_targets <= _EXACT else "pool"
 
 
 def load_task(name, seed=1):

@@ -43,15 +43,19 @@ METHODS = {  # name -> options; FS, UniS, PopS, SP and CIS are CIS's names, the 
     "FS (MLE)": {"loss": "mle"},
     "SS": {"loss": "ss"},
     "US (UniS)": {"loss": "us"},
-    "UBS": {"loss": "ubs"},
+    "UBS": {"loss": "ubs", "method": "exact"},
     "PS": {"loss": "ps"},
-    "PBS": {"loss": "pbs"},
+    "PBS": {"loss": "pbs", "method": "exact"},
     "PopS": {"loss": "pops"},
-    "SP": {"loss": "selfplay"},
-    "CIS": {"loss": "cis"},
+    "SP": {"loss": "selfplay", "method": "exact"},
+    "CIS": {"loss": "cis", "method": "exact"},
 }
 _WARM = ("ubs", "pbs")  # losses with a temperature of their own
-_DRAWN = (*_WARM, "selfplay", "cis")  # with noise that depends on the model
+ROWS = {  # the same, with rolling candidates behind exact draws
+    row: options | ({"method": "rolling"} if row != name else {})
+    for name, options in METHODS.items()
+    for row in (name, rolling(name))
+}
 _BY_POPULARITY = ("ps", "pbs", "pops")
 _SAMPLE = 100_000  # validation pairs, about
 
@@ -96,16 +100,6 @@ class Measured:
         """Tell of a row that popularity alone beats it by a figure; empty where it does not."""
         least = self.nulls[POPULARITY][figure]
         return f"popularity beats {row}" if np.mean(self.runs[row, figure]) < least else ""
-
-
-def methods_of(task, methods=METHODS):
-    """Return options by method, how noise is drawn among them: each that depends on the model twice."""
-    found = {}
-    for name, options in methods.items():
-        drawn = options["loss"] in _DRAWN
-        found[name] = options | ({"method": task.draws} if drawn else {})
-        found |= {rolling(name): options | {"method": "rolling"}} if drawn else {}
-    return found
 
 
 def measure(task, scale, seed, tell, memo, methods):
@@ -244,10 +238,10 @@ def _study(name, given):
     tell, quick, seed, memo = given
     task, scale = _made(name, quick, seed)
     tell(task.line())
-    measured = measure(task, scale, seed, tell, memo, methods_of(task))
+    measured = measure(task, scale, seed, tell, memo, ROWS)
     tables = {"ranking": ranking_table(measured), "likelihood": likelihood_table(measured)}
     tables["papers"] = beside_papers(name, measured)
-    verdicts = judged(claims_of(task.draws), measured.runs, UNITS, measured.beaten)
+    verdicts = judged(claims_of(), measured.runs, UNITS, measured.beaten)
     return Study(tables, _described(task, scale, measured), verdicts=verdicts)
 
 
@@ -256,8 +250,8 @@ def _described(task, scale, measured):
     temps = ", ".join(f"{temp:g}" for temp in TEMPERATURES)
     return (
         f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {common.pairs_per_epoch:,} pairs, {scale.seeds} "
-        f"seeds. Draws of UBS, PBS, SP and CIS: {task.draws}, or rolling where the row says so. Every row chose its "
-        f"alpha, its T and its epoch on validation pairs by its own score: {scale.rates.said()}; T on {temps} and "
+        "seeds. UBS, PBS, SP and CIS draw exactly, or from rolling candidates where the row says so. Every row chose "
+        f"its alpha, its T and its epoch on validation pairs by its own score: {scale.rates.said()}; T on {temps} and "
         "halves below. Null models: popularity, and counts with it, of which counts weigh "
         f"{measured.nulls[NULLS[1]]['weight of counts']:.2f}. Rankings in percent, log-likelihoods in nats, eq. 9 in "
         "1e-4, with 95 % intervals over seeds.\n"
@@ -272,10 +266,9 @@ def negatives(tell, quick, seed, memo):
     tell(task.line())
     names = ("US (UniS)",) if quick else ("US (UniS)", "PS", "UBS", "PBS")
     methods = {f"{name}, n = {n}": METHODS[name] | {"negatives": n} for name in names for n in (1, 5, 20)}
-    methods = {name: options for name, options in methods_of(task, methods).items() if "rolling" not in name}
     measured = measure(task, scale, seed, tell, memo, methods)
     tables = {"ranking": ranking_table(measured), "likelihood": likelihood_table(measured)}
-    verdicts = judged(negatives_claims(names, task.draws), measured.runs, UNITS, measured.beaten)
+    verdicts = judged(negatives_claims(names), measured.runs, UNITS, measured.beaten)
     return Study(tables, _described(task, scale, measured), verdicts=verdicts)
 
 

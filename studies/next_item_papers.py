@@ -88,18 +88,18 @@ def rolling(row):
     return f"{method}, rolling{added}{rest}" if method in _DRAWN else row
 
 
-def claims_of(draws):
-    """Return the claims; those on noise that depends on the model twice, with such `draws` and with rolling ones."""
+def claims_of():
+    """Return the claims; those on noise that depends on the model twice, with exact draws and with rolling ones."""
     found = []
     for claim in _CLAIMS:
         old = {"better": rolling(claim.better), "worse": rolling(claim.worse)}
         drawn = old != {"better": claim.better, "worse": claim.worse}
-        found.append(dataclasses.replace(claim, draws=draws if drawn else ""))
+        found.append(dataclasses.replace(claim, draws="exact" if drawn else ""))
         found += [dataclasses.replace(claim, draws="rolling", **old)] if drawn else []
     return found
 
 
-def negatives_claims(names, draws):
+def negatives_claims(names):
     """Return RS's claim that 5 negatives are best, of each method by its own scores and with log Q added."""
     found = []
     for name in names:
@@ -107,7 +107,7 @@ def negatives_claims(names, draws):
             for other in (1, 20):
                 better, worse = (f"{name}, n = {n}{added}" for n in (5, other))
                 text = f"5 negatives are best: better than {other}, {name}{added}"
-                found.append(Claim("RS §3.2", text, better, worse, "P@15", draws=draws if name in _DRAWN else ""))
+                found.append(Claim("RS §3.2", text, better, worse, "P@15", draws="exact" if name in _DRAWN else ""))
     return found
 
 

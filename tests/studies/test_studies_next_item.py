@@ -10,7 +10,7 @@ import scipy.sparse
 from studies import STUDIES, item_runs, next_item
 from studies.climb import Rates
 from studies.item_runs import INTERPOLATED, POPULARITY, RANKING, Setting, null_model
-from studies.item_tasks import INPUTS, SHARES, communities, draws_of, load_task, make_task
+from studies.item_tasks import INPUTS, SHARES, communities, load_task, make_task
 from studies.memo import Memo
 from studies.next_item_papers import PAPERS, SHOWN, UNITS, beside_papers, claims_of, negatives_claims
 from w2vneg.data.splits import users_of
@@ -59,12 +59,12 @@ def test_parts_of_a_task_share_nothing_and_training_pairs_come_from_its_historie
     assert np.array_equal(together, task.train.matrix.toarray())
 
 
-def test_draws_are_exact_or_of_pools_and_rolling_ones_are_rows_of_their_own(task):
-    assert (draws_of(1378), draws_of(15_000), task.draws) == ("exact", "pool", "exact")
-    methods = next_item.methods_of(task)
-    assert methods["CIS"]["method"] == "exact" and methods["CIS, rolling"]["method"] == "rolling"
-    assert len(methods) == len(next_item.METHODS) + 4
-    assert "method" not in methods["PS"]
+def test_draws_are_exact_and_rolling_ones_are_rows_of_their_own():
+    assert {options["method"] for options in next_item.METHODS.values() if "method" in options} == {"exact"}
+    added = {"UBS, rolling", "PBS, rolling", "SP, rolling", "CIS, rolling"}
+    assert set(next_item.ROWS) == set(next_item.METHODS) | added
+    assert next_item.ROWS["CIS, rolling"] == {"loss": "cis", "method": "rolling"}
+    assert next_item.ROWS["CIS"] == {"loss": "cis", "method": "exact"}
 
 
 def test_null_models_are_counts(task):
@@ -102,7 +102,7 @@ def test_nothing_is_chosen_by_the_test_part(task):
 @pytest.mark.slow
 def test_the_tables_in_small_and_again_from_what_was_kept(task, tmp_path):
     lines, memo = [], Memo(tmp_path / "parts.jsonl", commit="abc")
-    methods = next_item.methods_of(task, FEW)
+    methods = {name: next_item.ROWS[name] for name in ("US (UniS)", "PBS", "PBS, rolling", "PS")}
     measured = next_item.measure(task, SCALE, 1, lines.append, memo, methods)
     assert measured.rows == [
         "US (UniS)",
@@ -189,17 +189,16 @@ def test_validation_looks_at_whole_centres():
     assert set(np.bincount(kept)) == {0, 1000}
 
 
-def test_claims_name_rows_and_figures_that_there_are(task):
-    methods = next_item.methods_of(task)
-    names = {next_item.row_name(method, share) for method in methods for share in (0.0, 1.0)}
-    claims = claims_of("exact")
+def test_claims_name_rows_and_figures_that_there_are():
+    names = {next_item.row_name(method, share) for method in next_item.ROWS for share in (0.0, 1.0)}
+    claims = claims_of()
     for claim in claims:
         assert {claim.better, claim.worse} <= names
         assert claim.figure in UNITS
         assert (claim.draws == "rolling") == ("rolling" in claim.better + claim.worse)
     assert {claim.draws for claim in claims} == {"", "exact", "rolling"}
     assert next(claim.draws for claim in claims if claim.better == "CIS") == "exact"
-    of_five = negatives_claims(("US (UniS)", "PBS"), "exact")
+    of_five = negatives_claims(("US (UniS)", "PBS"))
     assert [claim.better for claim in of_five] == ["US (UniS), n = 5"] * 2 + ["PBS, n = 5"] * 2 + [
         "PBS, n = 5 + log Q"
     ] * 2

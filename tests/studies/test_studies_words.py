@@ -79,6 +79,6 @@ def test_the_study_runs_in_small():
 
 
 def test_claims_name_rows_that_there_are():
-    rows = set(cis_words.methods_of(12_000))
+    rows = set(cis_words.methods_of())
     assert {row for claim in cis_words.CLAIMS for row in (claim.better, claim.worse)} <= rows
-    assert cis_words.methods_of(12_000)["cis"]["method"] == "pool"
+    assert cis_words.methods_of()["cis"]["method"] == "exact"
