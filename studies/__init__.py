@@ -2,13 +2,12 @@
 
 A study is a function registered in `STUDIES` under its name:
 
-    study(tell, quick, seed) -> Study
+    study(tell, quick, seed, memo) -> Study
 
 `tell` is a callable for lines of progress; `quick` asks for the same in small, within seconds, as the tests do it;
-`seed` is a whole number. Studies that need named data look them up as `w2vneg.data.inputs.locate` does.
-
-`declare` says of which paper a study is, what it shows, about how many minutes it takes, and whether it keeps its
-parts: then it takes a fourth argument, a `memo.Memo`.
+`seed` is a whole number; `memo` is a `memo.Memo`, which makes and keeps the parts. Studies that need named data look
+them up as `w2vneg.data.inputs.locate` does. `declare` says of which paper a study is, what it shows, and about how many
+minutes it takes.
 """
 
 from collections.abc import Callable
@@ -36,13 +35,12 @@ class Study:
 
 @dataclass(frozen=True)
 class Declared:
-    """paper : str, one of `PAPERS`; shows : str, table or figure; resumes : bool, it takes a `memo.Memo`
+    """paper : str, one of `PAPERS`; shows : str, table or figure
     minutes : int or None, about how long the full form takes one quiet core
     """
 
     paper: str
     shows: str
-    resumes: bool = False
     minutes: int | None = None
 
 
@@ -56,11 +54,11 @@ PAPERS = {
 }
 
 
-def declare(paper, shows, *, resumes=False, minutes=None):
+def declare(paper, shows, *, minutes=None):
     """Return a decorator that says what a study is of, as `Declared` has it; the innermost one of a study."""
 
     def enter(study):
-        study.declared = Declared(paper, shows, resumes, minutes)
+        study.declared = Declared(paper, shows, minutes)
         return study
 
     return enter
@@ -72,12 +70,6 @@ def declared(name):
     papers = {paper.lower(): paper for paper in PAPERS}
     plain = Declared(papers.get(first, "ours"), rest.replace("-", " ") if first in papers else name)
     return getattr(STUDIES[name], "declared", plain)
-
-
-def run_study(name, tell, quick, seed, memo=None):
-    """Run a study; return its Study."""
-    kept = {"memo": memo} if declared(name).resumes else {}
-    return STUDIES[name](tell, quick, seed, **kept)
 
 
 import_all(__path__, __name__)  # studies enter themselves

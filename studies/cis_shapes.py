@@ -1,4 +1,4 @@
-"""Shapes in the plane as conditional distributions (CIS paper §4.1, table 1, figures 1 and 2).
+"""Shapes in the plane as conditional distributions (CIS paper §4.1, table 1).
 
 A shape is a set of cells of a square grid; column i is the centre, row j the target, and what is learned is which j
 belong to which i. The paper gives neither the grid, nor the number of pairs, nor how accuracy is counted: `_TEXT` says
@@ -6,27 +6,19 @@ what is done here.
 """
 
 import itertools
-import math
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy.sparse
 
 from w2vneg.config import TrainConfig
-from w2vneg.data.sources import Traversal
+from w2vneg.data.encoded import EncodedPairs
 from w2vneg.data.vocab import Vocabulary
-from w2vneg.engines.engine import Round
-from w2vneg.engines.local import LocalEngine
-from w2vneg.ground.registry import RunContext, Sharing
-from w2vneg.kernels.exclusion import ExcludeNone, ExcludeTarget
-from w2vneg.kernels.groups import LoopSpec, Plugs
-from w2vneg.kernels.pairs import ListedPairs
-from w2vneg.kernels.schedule import linear
-from w2vneg.objectives.samplers.everything import Everything
-from w2vneg.run.model import Model
+from w2vneg.run.trainer import Trainer
 
 from . import STUDIES, Study, declare
-from .verdicts import Claim, verdict
+from .item_runs import untempered
+from .verdicts import Claim, Unit, cell, judged
 
 GRID = 100
 BLOBS = {"blobs r=0.25": 0.25, "blobs r=0.60": 0.60, "blobs r=0.75": 0.75}
@@ -83,46 +75,17 @@ def shape_of(name, rng):
     return along(np.sin(t), np.sign(t) * (np.cos(t) - 1))
 
 
-_PLAIN = {"loss": "relaxed", "share_negatives": "no", "exclude": "none", "subsample": 0}
-_OWN = {"sampler": "selfplay", "method": "sir", "candidates": 256}
-METHODS = {  # name in the paper's table -> options; the softmax's negatives are all targets but the positive
-    "FS": {"sampler": "uniform", "exclude": "target"},
-    "UniS": {"sampler": "uniform"},
-    "PopS": {"sampler": "log-uniform"},
-    "Selfplay": _OWN,
-    "CIS": {**_OWN, "weigher": "discriminator"},
+METHODS = {  # name in the paper's table -> (options, λ of the correction for noise)
+    "FS": ({"loss": "fs"}, 0.0),
+    "UniS": ({"loss": "unis"}, 0.0),
+    "PopS": ({"loss": "pops"}, 0.0),
+    "PopS + log Q": ({"loss": "pops"}, 1.0),
+    "Selfplay": ({"loss": "selfplay", "method": "exact"}, 0.0),
+    "CIS": ({"loss": "cis", "method": "exact"}, 0.0),
+    "Selfplay, rolling": ({"loss": "selfplay", "method": "rolling"}, 0.0),
+    "CIS, rolling": ({"loss": "cis", "method": "rolling"}, 0.0),
 }
-
-
-def train_on(centres, targets, config, full_softmax=False, size=GRID):
-    """Train one model on pairs and return it; `targets` are ids, sorted by falling count.
-
-    centres, targets : int32, (n_pairs,); config : TrainConfig; full_softmax : bool, all targets are negatives
-    """
-    config = config.resolved()
-    vocab = Vocabulary([f"row{j:03}" for j in range(size)], np.bincount(targets, minlength=size))
-    n = size if full_softmax else config.negatives
-    context = RunContext(vocab.counts, config.dim, 1, n)
-    sampler = Everything() if full_softmax else config.make("sampler", context)
-    weigher = config.make("weigher", context)
-    loss = config.make("loss", context)
-    model = Model.fresh(vocab, config)
-    model.extra = {name: getattr(weigher, name) for name in weigher.parameters}
-    ones = np.ones(len(centres), np.int32)
-    source = ListedPairs(centres.copy(), np.arange(len(centres)), ones, targets.copy())
-    exclusion = ExcludeTarget() if config.exclude == "target" else ExcludeNone()
-    walk = Traversal(source, len(centres), 1, 1.0, 1, 0, vocab.counts.astype(float))
-    plugs = Plugs(source, sampler, weigher, loss, exclusion)
-    engine = LocalEngine(
-        model, walk, plugs, LoopSpec(1, n, int(Sharing.NO), False, True), len(centres), 1, 0, config.seed
-    )
-    block = np.array([[0, len(centres)]])
-    for epoch in range(config.epochs):
-        order = np.random.default_rng([config.seed, epoch]).permutation(len(centres))
-        source.centres[:], source.targets[:] = centres[order], targets[order]
-        ends = [linear(config.alpha, config.min_alpha, (epoch + part) / config.epochs) for part in (0, 1)]
-        engine.run(Round(epoch, 0, block), tuple(ends))
-    return model
+_EPOCHS = (5, 10, 20, 40, 80)
 
 
 def sample(conditional, n_pairs, rng):
@@ -161,103 +124,38 @@ def log_softmax(scores):
 
 MEASURES = ("sizes known", "one cut of s", "one cut of g")
 _LINKS = (("Selfplay", "UniS"), ("CIS", "Selfplay"))  # the paper's order, link by link
-_MATTERS = 0.5  # points: a smaller lead is none
 
 
-class Task(NamedTuple):
-    """P(j | i), float64 (size, size), and pairs drawn from it; `rank` takes a row to its id, by falling count."""
-
-    conditional: np.ndarray
-    centres: np.ndarray
-    targets: np.ndarray
-    rank: np.ndarray
-
-    @classmethod
-    def drawn(cls, shape, n_pairs, seed):
-        rng = np.random.default_rng(seed)
-        conditional = shape_of(shape, rng)
-        centres, rows = sample(conditional, n_pairs, rng)
-        order = np.argsort(-np.bincount(rows, minlength=len(conditional)), kind="stable")
-        rank = np.argsort(order)
-        return cls(conditional, centres, rank[rows].astype(np.int32), rank)
-
-    def scores(self, method, negatives, seed, epochs):
-        """Train `method` and return its scores, float32 (size, size), rows in their own order."""
-        options = _PLAIN | METHODS[method] | {"epochs": epochs, "negatives": negatives, "seed": seed}
-        config = TrainConfig(dim=150, alpha=0.1, workers=1, **options)
-        model = train_on(self.centres, self.targets, config, method == "FS", len(self.rank))
-        return (model.vectors_in @ model.vectors_out.T)[:, self.rank]
-
-    def accuracies(self, scores):
-        met = self.conditional.any(axis=1)
-        return accuracies(scores[met], self.conditional[met] > 0)
+def trained(conditional, n_pairs, rng, options):
+    """Draw pairs, train on them, and return the scores of all cells by λ: dict of float -> float32 (size, size)."""
+    size = len(conditional)
+    centres, rows = sample(conditional, n_pairs, rng)
+    vocabs, places = zip(*(_by_count(ids, size) for ids in (centres, rows)), strict=True)
+    ids = places[0][centres], places[1][rows]
+    matrix = scipy.sparse.coo_matrix((np.ones(n_pairs, np.float32), ids), (size, size)).tocsr()
+    config = TrainConfig(source="pairs", dim=150, alpha=0.1, workers=1, **options)
+    trainer = Trainer(EncodedPairs(matrix, *vocabs), config)
+    model = trainer.train()
+    if not trainer.complete:
+        raise KeyboardInterrupt  # a part of a run is no measurement
+    return {share: untempered(model, share)[0](places[0])[:, places[1]].copy() for share in (0.0, 1.0)}
 
 
-def _tuned(shape, method, negatives, n_pairs, seed):
-    """Return the number of epochs with the best mean of the three measures on a draw of its own."""
-    task = Task.drawn(shape, n_pairs, [seed, 0])
-    found = {n: np.mean(task.accuracies(task.scores(method, negatives, seed, n))) for n in (5, 10, 20, 40)}
-    return max(found, key=found.get)
+def _by_count(ids, size):
+    """Return the vocabulary of ids below `size`, by falling count, and the place of each there."""
+    counts = np.bincount(ids, minlength=size)
+    order = np.argsort(-counts, kind="stable")
+    return Vocabulary([f"{k:03}" for k in order], counts[order]), np.argsort(order)
 
 
-def _interval(values):
-    """Return (mean, half of the 95 % interval by Student's t); NaN for a single value."""
-    from scipy.stats import t
-
-    values = np.asarray(values, np.float64)
-    if len(values) < 2:
-        return float(values.mean()), math.nan
-    half = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
-    return float(values.mean()), float(half)
-
-
-def _means(runs):
-    """Mean and interval of each measure in %, one row for each shape, number of negatives and method."""
-    rows = []
-    for (shape, negatives, method), part in runs.groupby(["shape", "negatives", "method"], sort=False):
-        row = {"shape": shape, "negatives": negatives, "method": method, "epochs": part["epochs"].iloc[0]}
-        for measure in MEASURES:
-            row[measure], row[f"± {measure}"] = _interval(100 * part[measure])
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _tasks(runs):
-    return runs.groupby(["shape", "negatives"], sort=False)
-
-
-def _differences(runs):
-    """Selfplay − UniS and CIS − Selfplay in points, paired by draw: mean and interval for each measure."""
-    rows = []
-    for (shape, negatives), part in _tasks(runs):
-        by_seed = part.pivot(index="seed", columns="method", values=list(MEASURES))
-        for better, worse in _LINKS:
-            row = {"shape": shape, "negatives": negatives, "difference": f"{better} − {worse}"}
-            for measure in MEASURES:
-                gap = 100 * (by_seed[measure, better] - by_seed[measure, worse])
-                row[measure], row[f"± {measure}"] = _interval(gap)
-            rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _heat_maps(task, learned):
-    """Return a function that draws g(j | i) of the truth and of each method on a figure."""
-    panels = {"truth": task.conditional} | {name: np.exp(log_softmax(scores)) for name, scores in learned.items()}
-
-    def draw_on(figure):
-        figure.set_size_inches(3 * len(panels), 3.2)
-        top = 2 * np.quantile(task.conditional[task.conditional > 0], 0.9)
-        for place, (name, shown) in enumerate(panels.items(), 1):
-            axes = figure.add_subplot(1, len(panels), place)
-            cells = axes.imshow(shown.T, origin="lower", vmin=0, vmax=top)
-            axes.set_title(name)
-            axes.set_xticks([])
-            axes.set_yticks([])
-        figure.supxlabel("column i (centre)", fontsize="small")
-        figure.supylabel("row j (target)", fontsize="small")
-        figure.colorbar(cells, ax=figure.axes, label="g(j | i)")
-
-    return draw_on
+def trial(shape, n_pairs, seed, options):
+    """Return accuracies in % by λ, as text, after training on a draw of a shape; seed : list of int, of the draw."""
+    rng = np.random.default_rng(seed)
+    conditional = shape_of(shape, rng)
+    met = conditional.any(axis=1)
+    found = trained(conditional, n_pairs, rng, options | {"seed": sum(seed)})
+    support = conditional[met] > 0
+    return {f"{share:g}": [100 * one for one in accuracies(scores[met], support)] for share, scores in found.items()}
 
 
 _TEXT = """\
@@ -266,72 +164,66 @@ CIS paper, section 4.1 and table 1: do the vectors find the support of a shape i
 The paper leaves the setting open. Here: a grid of {grid} × {grid} cells, the column is the centre and the row the
 target; {pairs:,} pairs, columns uniform, rows by the shape's density (overlapping Gaussians cut off at two deviations
 that cover the share r of the grid; a curve with noise cut off alike); dim 150, as in the paper. Vectors are the
-relaxed softmax's, with 1 and with 10 negatives; FS has all targets as negatives. alpha falls from .1, and each method
-has the number of epochs (5, 10, 20 or 40) that was best for it on a draw of its own; then {seeds} new draws of shape
-and pairs; ± is half of the 95 % interval of the mean. No pairs are held out: the truth is known.
+relaxed softmax's, with 1 and with 10 negatives; FS has all targets as negatives. Self-play and CIS draw from the
+softmax itself, in rows that end in "rolling" among 64 candidates. PopS is log-uniform by rank; its second row has
+log Q added. Alpha falls from .1, and each method has the number of epochs ({epochs}) that was best for it on a draw of
+its own; then {seeds} new draws of shape and pairs. No pairs are held out: the truth is known.
 
-Accuracy is the share of cells told right. "sizes known": each column's best-scored cells, as many as there truly are
-(evaluates the order within columns only). "one cut of s": all cells whose score exceeds one number, the best there is.
-"one cut of g": the same for g(j | i) = softmax of the scores.
+Accuracy is the share of cells told right, in %. "sizes known": each column's best-scored cells, as many as there truly
+are (evaluates the order within columns only). "one cut of s": all cells whose score exceeds one number, the best there
+is. "one cut of g": the same for g(j | i) = softmax of the scores. Claims are judged by the first.
 
 The paper's table 1 (%; blobs .25, .60, .75, Swiss roll): FS 69.0, 77.0, 84.5, 89.1; UniS 72.3, 70.1, 75.1, 87;
 PopS 75.2, 65.0, 77.2, 88.2; Selfplay 75.7, 76.5, 84.5, 88.5; CIS 78.5, 86.1, 89.5, 90.2.
-
 """
 
 
-def _verdict(differences):
-    """Say of each link of CIS ≥ Selfplay ≥ UniS how often it held, and how often beyond its interval."""
-    lines = []
-    for (negatives, name), part in differences.groupby(["negatives", "difference"], sort=False):
-        for measure in MEASURES:
-            gap, half = part[measure], part[f"± {measure}"]
-            above, below = int((gap - half > 0).sum()), int((gap + half < 0).sum())
-            word = "negative" if negatives == 1 else "negatives"
-            lines.append(
-                f"- {negatives} {word}, {measure}: {name} is positive on {int((gap > 0).sum())} of {len(part)} shapes, "
-                f"{above} of them beyond the interval; negative beyond it on {below}."
-            )
-    return "\n".join(lines) + "\n"
-
-
-def _verdicts(runs):
-    """Judge each link of CIS ≥ Selfplay ≥ UniS on each shape, by the first measure."""
-    shares = {key: part.pivot(index="seed", columns="method", values=MEASURES[0]) for key, part in _tasks(runs)}
+def claims(shapes, numbers):
+    """Return each link of CIS ≥ Selfplay ≥ UniS on each shape, by exact draws and by rolling ones."""
     found = []
-    for (shape, negatives), by_seed in shares.items():
+    for shape, n, draws in itertools.product(shapes, numbers, ("exact", "rolling")):
         for better, worse in _LINKS:
-            claim = Claim(
-                "CIS table 1", f"{shape}, n = {negatives}: {better} exceeds {worse}", better, worse, MEASURES[0]
-            )
-            gap = 100 * (by_seed[better] - by_seed[worse])
-            found.append(verdict(claim, gap, _MATTERS, len(_LINKS) * len(shares), "points"))
+            rows = [f"{shape}, n = {n}, {name}" for name in (better, worse)]
+            rows = [row + ", rolling" * (draws == "rolling" and not row.endswith("UniS")) for row in rows]
+            text = f"{shape}, n = {n}: {better} exceeds {worse}"
+            found.append(Claim("CIS table 1", text, *rows, MEASURES[0], draws=draws))
     return found
 
 
 @STUDIES.register("cis-shapes")
-@declare("CIS", "table 1", minutes=5)
-def cis_shapes(tell, quick, seed):
-    """Accuracy of the learned support by method, and heat maps."""
+@declare("CIS", "table 1", minutes=15)
+def cis_shapes(tell, quick, seed, memo):
+    """Accuracy of the learned support by method."""
     shapes = ("blobs r=0.60",) if quick else (*BLOBS, *CURVES)
     methods = ("UniS", "Selfplay", "CIS") if quick else tuple(METHODS)
-    n_seeds, n_pairs = (3, 3000) if quick else (6, 3000)
-    records, figures = [], {}
-    for shape, negatives in itertools.product(shapes, (1,) if quick else (1, 10)):
-        learned = {}
-        for method in methods:
-            if method == "FS" and negatives > 1:  # it has all negatives in any case
-                continue
-            epochs = 40 if quick else _tuned(shape, method, negatives, n_pairs, seed)
-            for run in range(1, 1 + n_seeds):
-                task = Task.drawn(shape, n_pairs, [seed, run])
-                scores = task.scores(method, negatives, seed + run, epochs)
-                record = {"shape": shape, "negatives": negatives, "method": method, "seed": run, "epochs": epochs}
-                records.append(record | dict(zip(MEASURES, task.accuracies(scores), strict=True)))
-            learned[method] = scores
-            tell(f"{shape}, n = {negatives}, {method}: {100 * records[-1][MEASURES[1]]:.1f} %")
-        figures[f"{shape} n={negatives}".replace(" ", "-").replace("=", "")] = _heat_maps(task, learned)
-    runs = pd.DataFrame(records)
-    differences = _differences(runs)
-    text = _TEXT.format(grid=GRID, pairs=n_pairs, seeds=n_seeds) + _verdict(differences)
-    return Study({"accuracy": _means(runs), "differences": differences}, text, figures, _verdicts(runs))
+    numbers, epochs = ((1,), (40,)) if quick else ((1, 10), _EPOCHS)
+    n_seeds, n_pairs = (3, 3000) if quick else (8, 3000)
+
+    def one(shape, n, method):
+        """Return (epochs, accuracies of each draw) of a row."""
+        given, share = METHODS[method]
+        given = given if method == "FS" else given | {"negatives": n}
+
+        def at(number, draw):
+            options, place = given | {"epochs": number}, [seed, draw]
+            key = [shape, n_pairs, place, sorted(options.items())]
+            return memo(key, trial, shape, n_pairs, place, options)[f"{share:g}"]
+
+        tried = [np.mean(found) for found in memo.each(lambda number: at(number, 0), epochs)]
+        best = epochs[int(np.argmax(tried))]
+        found = memo.each(lambda draw: at(best, draw), range(1, 1 + n_seeds))
+        tell(f"{shape}, n = {n}, {method}: {np.mean(found, axis=0)[0]:.1f} % after {best} epochs")
+        return best, found
+
+    asked = [row for row in itertools.product(shapes, numbers, methods) if row[2] != "FS" or row[1] == numbers[0]]
+    rows, runs = [], {}
+    for (shape, n, method), (number, found) in zip(asked, memo.each(one, *zip(*asked, strict=True)), strict=True):
+        row = {"shape": shape, "negatives": "all" if method == "FS" else n, "method": method, "epochs": number}
+        for measure, values in zip(MEASURES, zip(*found, strict=True), strict=True):
+            runs[f"{shape}, n = {n}, {method}", measure] = values
+            row[measure] = cell(values, 1)
+        rows.append(row)
+
+    text = _TEXT.format(grid=GRID, pairs=n_pairs, seeds=n_seeds, epochs=", ".join(map(str, epochs)))
+    units = {MEASURES[0]: Unit(1.0, "points", 0.5)}
+    return Study({"accuracy": pd.DataFrame(rows)}, text, verdicts=judged(claims(shapes, numbers), runs, units))

@@ -6,6 +6,7 @@ pairs, drawn in proportion to their counts; each has its own learning rate, chos
 held-out text; then several seeds. FastText is gensim's, on the same sentences.
 """
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -22,11 +23,12 @@ from w2vneg.vectors.evaluation import evaluate_analogy, evaluate_ranking, scores
 from w2vneg.vectors.vectors import Vectors
 
 from . import STUDIES, Study, declare
-from .kernel_task import Scale, best_alpha, make_task, sentences_of, word_chain
-from .memo import Memo
-from .verdicts import Claim, Unit, judged
+from .climb import RATES, Rates
+from .kernel_task import Scale, make_task, sentences_of, word_chain
+from .verdicts import Claim, Unit, cell, judged
 
 METHODS = ("unis", "fs", "pops", "selfplay", "cis")
+_DRAWN = ("selfplay", "cis")  # among all words, and in rows of their own among rolling candidates
 PAPER = {  # of table 2: MPR and P@1, by vocabulary
     12_000: {"fs": (85.1, 7.2), "unis": (87.4, 6.0), "pops": (87.6, 7.2), "selfplay": (88.2, 8.9), "cis": (88.7, 8.9)},
     30_000: {"fs": (89.4, 7.5), "unis": (90.6, 5.5), "pops": (90.7, 7.1), "selfplay": (88.7, 8.6), "cis": (91.6, 9.3)},
@@ -36,20 +38,26 @@ QUERIES = {
     "table 8": ("animals", "brother", "charles", "constantinople", "freedom"),
 }
 CLAIMS = tuple(
-    Claim("CIS tables 2, 6", f"{better} is better than {worse}: {figure}", better, worse, figure)
+    Claim(
+        "CIS tables 2, 6",
+        f"{better} is better than {worse}",
+        better + rolling,
+        worse + rolling * (worse in _DRAWN),
+        figure,
+    )
     for better, worse in (("cis", "selfplay"), ("cis", "fs"), ("selfplay", "unis"), ("cis", "unis"))
     for figure in ("P@1", "MPR", "semantic P@5", "syntactic P@5")
+    for rolling in ("", ", rolling")
 )
 _UNITS = dict.fromkeys(("P@1", "MPR", "semantic P@5", "syntactic P@5"), Unit(name="points"))
-_ALPHAS = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4)
 _NEIGHBOURS = 6
 
 
 def _full(n_vocab):
-    return Scale({}, n_vocab, tokens=800_000, dim=150, epochs=5, alphas=_ALPHAS, window=1, seeds=3)
+    return Scale({}, n_vocab, tokens=800_000, dim=150, epochs=5, rates=RATES, window=1, seeds=3)
 
 
-QUICK = Scale({}, n_vocab=60, tokens=3_000, dim=8, epochs=1, alphas=(0.1, 0.2), window=1, seeds=2)
+QUICK = Scale({}, 60, tokens=3_000, dim=8, epochs=1, rates=Rates(0.1, 2.0, (0, 1), 0), window=1, seeds=2)
 
 
 class Pairs:
@@ -61,10 +69,10 @@ class Pairs:
         self.train = EncodedPairs(matrix, vocab, vocab)
         self.drawn = int(matrix.sum(dtype=np.float64))
 
-    def trained(self, method, alpha, seed):
+    def trained(self, options, alpha, seed):
         scale = self.task.scale
         config = TrainConfig(
-            loss=method,
+            **options,
             source="pairs",
             pair_weights="sample",
             pairs_per_epoch=self.drawn,
@@ -136,77 +144,56 @@ class Asked:
         return {"analogies": found, "neighbours": neighbours(vectors, self.words)}
 
 
-def measure(pairs, methods, asked, tell, seed, memo):
-    """Return rows of figures, one for each method and seed, and the neighbours by each method's first seed."""
-    scale, rows, near = pairs.task.scale, [], {}
-
-    def run(method, alpha, seed):
-        """Train, and return all figures; those of the test part are read of the alpha that was chosen."""
-
-        def make():
-            model = pairs.trained(method, alpha, seed)
-            own = _vectors(pairs.train.vocab, model.vectors_in)
-            return {part: pairs.next_words(part, model) for part in ("dev", "test")} | asked.of(own)
-
-        return memo([*pairs.task.key(), method, alpha, seed], make)
-
-    for method in methods:
-        place = best_alpha(
-            lambda alpha, method=method: -run(method, alpha, seed)["dev"][1], scale.alphas, len(scale.alphas) // 2
-        )
-        alpha = scale.alphas[place]
-        for each in range(seed, seed + scale.seeds):
-            found = run(method, alpha, each)
-            mpr, precision = found["test"]
-            near.setdefault(method, found["neighbours"])
-            rows.append({"method": method, "alpha": alpha, "seed": each, "MPR": mpr, "P@1": precision})
-            rows[-1] |= found["analogies"]
-        tell(f"{method}, alpha {alpha:g}: MPR {mpr:.1f}, P@1 {precision:.1f}")
-    return rows, near
-
-
-def _means(runs, columns):
-    """Means over seeds, with half of a 95 % interval behind each, one row for each method."""
-    from scipy.stats import sem, t
-
-    found = []
-    for method, part in runs.groupby("method", sort=False):
-        row = {"method": method}
-        for name in columns:
-            n = len(part)
-            row[name] = float(part[name].mean())
-            row[f"± {name}"] = float(sem(part[name]) * t.ppf(0.975, n - 1)) if n > 1 else math.nan
-        found.append(row)
-    return pd.DataFrame(found)
-
-
-def by_row(runs):
-    """Return (method, figure) -> a value a seed, for `verdicts.judged`."""
+def methods_of(methods=METHODS):
+    """Return options by method, those that draw from the model also with rolling candidates."""
     found = {}
-    for figure in set(_UNITS) & set(runs.columns):
-        for method, part in runs.groupby("method", sort=False):
-            found[method, figure] = part[figure].to_list()
+    for name in methods:
+        found[name] = {"loss": name} | ({"method": "exact"} if name in _DRAWN else {})
+        found |= {f"{name}, rolling": {"loss": name, "method": "rolling"}} if name in _DRAWN else {}
     return found
 
 
-def _beside_the_paper(table, n_vocab):
-    known = PAPER.get(n_vocab, {})
-    for place, name in enumerate(("MPR", "P@1")):
-        table[f"paper's {name}"] = [known.get(method, (math.nan, math.nan))[place] for method in table["method"]]
-    return table
+def trial(pairs, asked, options, alpha, seed):
+    """Train, and return all figures (dict); those of the test part are read of the alpha that was chosen."""
+    model = pairs.trained(options, alpha, seed)
+    own = _vectors(pairs.train.vocab, model.vectors_in)
+    return {part: pairs.next_words(part, model) for part in ("dev", "test")} | asked.of(own)
 
 
-def _bars(table):
-    def draw(figure):
-        for place, kind in enumerate(("semantic", "syntactic"), 1):
-            axes = figure.add_subplot(1, 2, place)
-            for k in (15, 5, 1):
-                axes.bar(table["method"], table[f"{kind} P@{k}"], label=f"P@{k}")
-            axes.set_title(kind)
-            axes.set_ylabel("%")
-            axes.legend()
+def measure(pairs, methods, asked, tell, seed, memo):
+    """Return runs, dict of (method, figure) -> a value a seed, and the neighbours by each method's first seed.
 
-    return draw
+    methods : dict of name -> options
+    """
+    scale = pairs.task.scale
+
+    def one(name):
+        def run(alpha, seed):
+            key = [*pairs.task.key(), sorted(methods[name].items()), alpha, seed]
+            return memo(key, trial, pairs, asked, methods[name], alpha, seed)
+
+        alpha = scale.rates.best(lambda alpha: run(alpha, seed)["dev"][1], memo.each)
+        found = memo.each(lambda k: run(alpha, seed + k), range(scale.seeds))
+        tell(f"{name}, alpha {alpha:g}: MPR {found[0]['test'][0]:.1f}, P@1 {found[0]['test'][1]:.1f}")
+        return found
+
+    runs, near = {}, {}
+    for name, found in zip(methods, memo.each(one, methods), strict=True):
+        near[name] = found[0]["neighbours"]
+        for run in found:
+            for figure, value in {"MPR": run["test"][0], "P@1": run["test"][1], **run["analogies"]}.items():
+                runs.setdefault((name, figure), []).append(value)
+    return runs, near
+
+
+def _means(runs, columns, n_vocab=None):
+    """Return a row for each method: means and intervals over seeds as text, and the paper's figures of `n_vocab`."""
+    found = []
+    for method in dict.fromkeys(method for method, _ in runs):
+        row = {"method": method} | {name: cell(runs[method, name], 2) for name in columns}
+        paper = PAPER.get(n_vocab, {}).get(method)
+        found.append(row | ({} if paper is None else {"paper's MPR": paper[0], "paper's P@1": paper[1]}))
+    return pd.DataFrame(found)
 
 
 def _fasttext(pairs, asked, seed):
@@ -218,7 +205,6 @@ def _fasttext(pairs, asked, seed):
 
 
 def _study(n_vocab, tell, quick, seed, memo):
-    memo = Memo() if memo is None else memo
     scale = QUICK if quick else _full(n_vocab)
     if quick:
         sentences = word_chain(scale.n_vocab, 2 * scale.tokens, seed)
@@ -229,39 +215,41 @@ def _study(n_vocab, tell, quick, seed, memo):
     queries = {"nearest": tuple(task.train.vocab.words)[:2]} if quick else QUERIES
     words = tuple(dict.fromkeys(word for part in queries.values() for word in part))
     asked = Asked(None if quick else resolve("google", kind="analogy"), words)
-    rows, near = measure(pairs, METHODS[:1] if quick else METHODS, asked, tell, seed, memo)
-    runs = pd.DataFrame(rows)
-    tables = {"table 2": _beside_the_paper(_means(runs, ("MPR", "P@1")), scale.n_vocab)}
-    said, figures = "", {}
+    methods = methods_of(METHODS[:1] if quick else METHODS)
+    runs, near = measure(pairs, methods, asked, tell, seed, memo)
+    tables, said = {"table 2": _means(runs, ("MPR", "P@1"), scale.n_vocab)}, ""
     if not quick:
-        table_6 = _means(runs, [name for name in runs.columns if " P@" in name])
+        table_6 = _means(runs, [figure for method, figure in runs if method == METHODS[0] and " P@" in figure])
         try:
-            found = memo([*task.key(), "FastText", seed], lambda: _fasttext(pairs, asked, seed))
+            found = memo([*task.key(), "FastText", seed], _fasttext, pairs, asked, seed)
             near["FastText"] = found["neighbours"]
-            table_6 = pd.concat([table_6, pd.DataFrame([{"method": "FastText"} | found["analogies"]])])
+            own = {name: f"{value:.2f}" for name, value in found["analogies"].items() if name in table_6}
+            table_6 = pd.concat([table_6, pd.DataFrame([{"method": "FastText"} | own])])
         except MissingExtraError as error:
             said = f" No FastText: {error}."
-        tables["table 6"], figures["table 6"] = table_6, _bars(table_6)
+        tables["table 6"] = table_6
     shown = [name for name in ("cis", "FastText", "fs", "unis") if name in near]
     for name, words in queries.items():
         tables[name] = pd.DataFrame([{"word": word} | {each: near[each][word] for each in shown} for word in words])
     text = (
         f"{len(task.train):,} tokens, {len(task.train.vocab):,} words, window 1, d = {scale.dim}, {scale.epochs} "
-        f"epochs of {pairs.drawn:,} pairs, {scale.seeds} seeds; ± is half of a 95 % interval over them. In %.{said} "
+        f"epochs of {pairs.drawn:,} pairs, {scale.seeds} seeds; {scale.rates.said()}; self-play and CIS draw "
+        f"exactly, or from rolling candidates where the row says so; ± is half of a 95 % interval. In %.{said} "
         "The paper has 17 million tokens of text8, so orders can be compared, not figures.\n"
     )
-    return Study(tables, text, figures, judged(CLAIMS, by_row(runs), _UNITS))
+    claims = [dataclasses.replace(claim, draws="rolling" if "rolling" in claim.better else "exact") for claim in CLAIMS]
+    return Study(tables, text, verdicts=judged(claims, runs, _UNITS))
 
 
 @STUDIES.register("cis-words-12k")
-@declare("CIS", "tables 2, 3, 6, 8, 12k", resumes=True, minutes=25)
-def cis_words_12k(tell, quick, seed, memo=None):
+@declare("CIS", "tables 2, 3, 6, 8, 12k", minutes=190)
+def cis_words_12k(tell, quick, seed, memo):
     """Next words, neighbours and analogies of CIS and its rivals at 12,000 words (CIS tables 2, 3, 6, 8)."""
     return _study(12_000, tell, quick, seed, memo)
 
 
 @STUDIES.register("cis-words-30k")
-@declare("CIS", "tables 2, 3, 6, 8, 30k", resumes=True, minutes=55)
-def cis_words_30k(tell, quick, seed, memo=None):
+@declare("CIS", "tables 2, 3, 6, 8, 30k", minutes=480)
+def cis_words_30k(tell, quick, seed, memo):
     """The same at 30,000 words."""
     return _study(30_000, tell, quick, seed, memo)

@@ -1,19 +1,40 @@
-"""A joint search on a grid without an edge: the best place is one whose neighbours are all worse.
+"""A search on a grid without an edge, from several places far apart.
 
-A place is a tuple of whole numbers, one for each option. The search begins with all places of a first box, and goes on
-from the best one to whichever of its neighbours, diagonal ones too, is better. So no winner lies at the edge of what
-was tried, but where an option has a natural end.
+A place is a tuple of whole numbers, one for each option. From each start the search goes to the best neighbour, one
+option a step up or down, until all neighbours are worse; the best of the ends wins. So no winner lies at the edge of
+what was tried, but where an option has a natural end, and one that is the best of its neighbourhood alone, as a rate so
+low that a model only learns popularity, does not win.
 """
 
-import itertools
 import math
+from dataclasses import dataclass
 
-ALPHA = 0.05  # at place 0; a step is a factor 4
 TEMPERATURES = (0.5, 1.0, 3.0, 6.0, 12.0, 36.0, math.inf)  # RS's grid and its limit; below, a step is a factor 2
 
 
-def alpha_at(place):
-    return ALPHA * 4.0**place
+@dataclass(frozen=True)
+class Rates:
+    """A grid of learning rates: middle · factor ^ place; the search takes at most `steps` from each of the starts."""
+
+    middle: float = 0.05
+    factor: float = 4.0
+    starts: tuple = (-2, 0, 2)
+    steps: int = 50
+
+    def at(self, place):
+        return self.middle * self.factor**place
+
+    def best(self, value, each=map):
+        """Return the rate of the highest ``value(rate)``, as `best_place` finds it."""
+        starts = [(start,) for start in self.starts]
+        return self.at(best_place(lambda place: value(self.at(place[0])), starts, self.steps, each)[0])
+
+    def said(self):
+        starts = ", ".join(f"{self.at(start):.3g}" for start in self.starts)
+        return f"learning rates on a grid of factor {self.factor:g}, climbed from {starts}"
+
+
+RATES = Rates()
 
 
 def temp_at(place):
@@ -23,22 +44,42 @@ def temp_at(place):
     return TEMPERATURES[place] if place < len(TEMPERATURES) else None
 
 
-def best_place(value, box, steps=50):
+def warm_at(options, place, rates):
+    """Return options with alpha and T at a place of both, None beyond T's end.
+
+    At a temperature scores move 1 + 1 / T times as fast, which is taken out of alpha. At T = ∞ nothing is drawn from
+    the model, so options of such draws go.
+    """
+    temp = temp_at(place[1])
+    if temp is None:
+        return None
+    found = options | {"alpha": rates.at(place[0]) / (1 + 1 / temp), "temp": temp}
+    return found if math.isfinite(temp) else {name: value for name, value in found.items() if name != "method"}
+
+
+def best_place(value, starts, steps=50, each=map):
     """Return the best place, a tuple of int.
 
     Parameters
     ----------
     value : callable, of a place, -> float, more is better; −inf where there is none
-    box : sequence of sequences of int
-        For each option the places of the first box.
+    starts : sequence of places
     steps : int
-        The most steps from the best of the box.
+        The most steps from each start.
+    each : callable, as `map`, which may ask for several values at once
     """
-    best = max(itertools.product(*box), key=value)
-    for _ in range(steps):
-        moves = itertools.product((0, -1, 1), repeat=len(best))  # staying first, so that equals end it
-        better = max((tuple(map(sum, zip(best, move, strict=True))) for move in moves), key=value)
-        if better == best:
-            break
-        best = better
-    return best
+
+    def end(best):
+        for _ in range(steps):
+            near = [best, *(_moved(best, option, step) for option in range(len(best)) for step in (-1, 1))]
+            values = list(each(value, near))
+            if values[0] >= max(values):
+                break
+            best = near[values.index(max(values))]
+        return best
+
+    return max(each(end, starts), key=value)
+
+
+def _moved(place, option, step):
+    return (*place[:option], place[option] + step, *place[option + 1 :])

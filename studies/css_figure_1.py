@@ -7,7 +7,7 @@
 
 The u_c of the other classes are uniform on [0, 1]. For the first the caption prints u₁ = exp(C y), y standard normal:
 with C = 10 000 that is 0 or infinity, and p, which the figure spreads over its horizontal axis, would be 0 or 1. We
-take u₁ = C exp(y), which spreads it, and show what the letter gives. The tables by exact p depend on neither reading.
+take u₁ = C exp(y), which spreads it. The tables by exact p do not depend on the reading.
 
 The second half takes the claim of §4, that a coefficient of CSS lies within [−1, 1], to the loss itself.
 """
@@ -30,23 +30,24 @@ _BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 @STUDIES.register("css-figure-1")
 @declare("CSS", "figure 1", minutes=1)
-def css_figure_1(tell, quick, seed):
+def css_figure_1(tell, quick, seed, memo):
     """Estimates of a class's probability by plain importance sampling and by CSS; bounds of CSS's coefficients."""
     n_classes, n_repeats, n_cases = (1000, 400, 20_000) if quick else (10_000, 5000, 1_000_000)
     rng = np.random.default_rng([seed, 1])
     tell(f"{n_repeats} problems of {n_classes} classes")
     estimates = estimate_all(n_classes, n_repeats, rng)
-    errors = table_of_errors(estimates)
-    letter = reading_to_the_letter(n_classes, rng)
     tell(f"{n_cases} random cases of the loss's coefficients")
-    coefficients = table_of_coefficients(n_cases, rng)
     tables = {
-        "errors": errors,
+        "errors": table_of_errors(estimates),
         "rmse-by-p": table_by_probability(estimates),
-        "reading": letter,
-        "coefficients": coefficients,
+        "coefficients": table_of_coefficients(n_cases, rng),
     }
-    text = _text(errors, coefficients, n_classes, n_repeats, n_cases)
+    text = (
+        f"p(c = 1 | x) of {n_repeats} random problems of {n_classes} classes, estimated from S classes; `errors` and "
+        "`rmse-by-p` are of estimate − exact. For u uniform on [0, 1] eqs. 6 and 9 give the sum of the others a "
+        "relative standard deviation of √(1 / 3S) and √(4 / 3S): Bernoulli's is twice as large. `coefficients` are γ̃ "
+        f"of `css` in {n_cases} random cases, and eq. 12 of plain importance sampling, the positive not drawn.\n"
+    )
     return Study(tables, text, _figures(estimates), verdicts_on(estimates))
 
 
@@ -151,17 +152,6 @@ def table_by_probability(estimates):
     return pd.DataFrame(rows)
 
 
-def reading_to_the_letter(n_classes, rng, n_draws=100_000):
-    """Return where the exact p lies by each reading of u₁, Σ of the others taken at its mean (C − 1) / 2."""
-    y = rng.standard_normal(n_draws)
-    rows = []
-    for name, log_first in (("u₁ = exp(C y)", n_classes * y), ("u₁ = C exp(y)", np.log(n_classes) + y)):
-        p = 1 / (1 + np.exp(np.clip(np.log((n_classes - 1) / 2) - log_first, -700, 700)))
-        row = {"reading": name, "p < .01": (p < 0.01).mean(), ".01–.99": ((p >= 0.01) & (p <= 0.99)).mean()}
-        rows.append(row | {"p > .99": (p > 0.99).mean()})
-    return pd.DataFrame(rows)
-
-
 def random_cases(n_cases, rng, n_negatives=20, bernoulli=False):
     """Return (logits, log_q, weights), float32, (n_cases, 1 + n_negatives), wild on purpose.
 
@@ -209,36 +199,6 @@ def coefficients_of_plain_importance(logits, log_q, weights):
     gamma = 0 - terms / total[:, None]
     gamma[:, 0] = 1 - np.exp(logits[:, 0]) * weights[:, 1:].sum(axis=1) / total
     return gamma
-
-
-def _text(errors, coefficients, n_classes, n_repeats, n_cases):
-    rms = {(row.estimator, row.S): np.hypot(row["mean"], row["sd"]) for _, row in errors.iterrows()}
-    beyond = errors[errors.estimator == "plain IS"].set_index("S")["share > 1"]
-    outside = coefficients.set_index("estimator")["cases outside [−1, 1]"]
-    lines = [
-        f"p(c = 1 | x) of {n_repeats} random problems of {n_classes} classes, estimated from S classes. `errors` and "
-        "`rmse-by-p` are of estimate − exact. u₁ = C exp(y): with the caption's exp(C y) hardly any p lies between .01 "
-        "and .99 (`reading`).",
-        "",
-        "Root mean squared errors for S = "
-        + ", ".join(map(str, SAMPLES))
-        + ": "
-        + "; ".join(f"{name} " + ", ".join(f"{rms[name, s]:.3g}" for s in SAMPLES) for name in ESTIMATORS)
-        + ". Plain IS gives a probability above 1 in "
-        + ", ".join(f"{100 * beyond[s]:.0f} %" for s in SAMPLES)
-        + " of the problems, CSS never.",
-        "",
-        "The paper sees no significant difference between CSS with importance and with Bernoulli sampling. Here "
-        "Bernoulli's errors are "
-        + ", ".join(f"{rms['CSS-Bernoulli', s] / rms['CSS-IS', s]:.2f}" for s in SAMPLES)
-        + " times as large: how many classes enter varies, too. For u uniform on [0, 1] eqs. 6 and 9 give the sum of "
-        "the others a relative standard deviation of √(1 / 3S) and √(4 / 3S): twice as large.",
-        "",
-        f"Coefficients γ̃ of the loss `css` in {n_cases} random cases outside [−1, 1]: importance "
-        f"{outside['CSS-IS']}, Bernoulli {outside['CSS-Bernoulli']}; eq. 12 of plain "
-        f"importance sampling, the positive not drawn: {outside['plain IS']}.",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def draw_estimates(figure, estimates, name):

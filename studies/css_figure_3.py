@@ -7,12 +7,15 @@ the running text, and losses on data held out instead of the training set's.
 
 Beside the figure: NCE with k = 25 noise words for each word, which the notes take for enough, its normaliser fixed or
 learned, or fixed with biases that start at −log V, so that Z starts near 1 (Devlin et al. 2014); and log Z of all
-methods, whose spread says whether a model normalises itself.
+methods, whose spread says whether a model normalises itself. And one negative: CSS and "IS large vocab", which correct
+the negatives or both by log q, beside relaxed softmax, which corrects neither and has log Q added to its scores
+afterwards, by number of draws, shared by a minibatch or each word's own.
 """
 
 import math
 
 from . import STUDIES, Study, declare
+from .climb import Rates
 from .networks import Method, Plan, draw_curves, how, log_z, measure
 from .sequences import made_up, treebank
 from .verdicts import Claim, Unit, judged
@@ -20,24 +23,43 @@ from .verdicts import Claim, Unit, judged
 _LENGTH = 20
 _UNIT = {"log-likelihood": Unit(1.0, "nats", 0.01)}
 CLAIMS = [
-    Claim("CSS", f"{better} is better than {worse} on a recurrent net", better, worse, "log-likelihood")
-    for better, worse in (
-        ("CSS (IS correct class)", "IS large vocab"),
-        ("BlackOut", "IS large vocab"),
-        ("CSS (IS correct class)", "ranking"),
-        ("CSS (IS correct class)", "negative sampling"),
-        ("CSS (IS correct class)", "IS"),
+    Claim(paper, f"{better} is better than {worse}", better, worse, "log-likelihood")
+    for paper, better, worse in (
+        ("CSS", "CSS (IS correct class)", "IS large vocab"),
+        ("CSS", "BlackOut", "IS large vocab"),
+        ("CSS", "CSS (IS correct class)", "ranking"),
+        ("CSS", "CSS (IS correct class)", "negative sampling"),
+        ("CSS", "CSS (IS correct class)", "IS"),
+        *(
+            ("notes, which say equal", "full softmax", f"NCE, k = 25, {z}")
+            for z in ("z = 1", "z = 1, biased", "z learned")
+        ),
+        *(
+            ("ours", f"relaxed + log Q, {n}", f"{rival}, {n}")
+            for n in ("1 shared", "10 shared", "50 shared", "1 each", "5 each")
+            for rival in ("CSS (IS correct class)", "IS large vocab")
+        ),
     )
-] + [
-    Claim(
-        "notes",
-        f"the softmax is ahead of {name}, which the notes take for its equal",
-        "full softmax",
-        name,
-        "log-likelihood",
-    )
-    for name in ("NCE, k = 25, z = 1", "NCE, k = 25, z = 1, biased", "NCE, k = 25, z learned")
 ]
+_BY_DRAWS = {  # name -> (options, how log P is read off)
+    "CSS (IS correct class)": ({"loss": "css", "exclude": "target"}, "raw"),
+    "IS large vocab": ({"loss": "large-vocab", "exclude": "none"}, "raw"),
+    "relaxed + log Q": ({"loss": "relaxed", "sampler": "popularity", "exclude": "none"}, "corrected"),
+}
+_SHARED, _EACH = (1, 10, 50, 250), (1, 5, 20)
+
+
+def by_draws(shared=_SHARED, each=_EACH):
+    """Return the objectives that are compared by number of draws, shared by a minibatch and each word's own."""
+    found = []
+    for name, (options, score) in _BY_DRAWS.items():
+        for n in shared:
+            spare = {"spare": 10} if options["exclude"] == "target" else {}
+            given = options | {"negatives": n, "shared": True, "noise_exponent": 0.75} | spare
+            found.append(Method(f"{name}, {n} shared", given, score))
+        for n in each:
+            found.append(Method(f"{name}, {n} each", options | {"negatives": n, "noise_exponent": 0.75}, score))
+    return tuple(found)
 
 
 def methods(negatives):
@@ -63,51 +85,32 @@ def methods(negatives):
     )
 
 
-def verdicts(table, n_vocab):
-    """Return what the table says beside the paper (str, Markdown)."""
-    loss, reach = (dict(zip(table["method"], table[column], strict=True)) for column in ("loss", "loss ±"))
-    best = sorted(("CSS (IS correct class)", "BlackOut", "IS large vocab"), key=loss.get)
-    full = loss["full softmax"]
-    above = {name: loss[name] - full for name in loss if name.startswith("NCE, k")}
-    plain, biased, learned = above.values()
-    spread = dict(zip(table["method"], table["sd of log Z"], strict=True))
-    worst = max(loss, key=loss.get)
-    lines = [
-        f"- The paper: BlackOut and CSS are best. Here the order of the sampled softmaxes is {', '.join(best)} "
-        f"({', '.join(f'{loss[name]:.3f} ± {reach[name]:.3f}' for name in best)} nats; full softmax {full:.3f}).",
-        f"- The paper: ranking and negative sampling are significantly inferior. Here {loss['ranking']:.3f} and "
-        f"{loss['negative sampling']:.3f}; negative sampling read off with its noise's log q "
-        f"{loss['negative sampling + log q']:.3f}.",
-        f"- The paper: plain importance sampling is unstable. Here it ends at {loss['IS']:.3f} at its best rate, with "
-        f"20 draws for each word at {loss['IS, 20 each']:.3f}; a uniform guess has {math.log(n_vocab):.3f}. The worst "
-        f"of all is {worst}.",
-        "- The notes: with k = 25 noise-contrastive estimation matches the softmax. Here it is "
-        f"{plain:+.3f} nats from it with z = 1, {biased:+.3f} with biases that start at −log V, {learned:+.3f} with "
-        "one log z learned for all contexts.",
-        f"- Self-normalisation: log Z varies over contexts by {spread['full softmax']:.2f} (sd) under the full "
-        f"softmax, by {spread['full softmax, λ = .1']:.2f} with the penalty, by {spread['NCE, k = 25, z = 1']:.2f} "
-        "under NCE.",
-    ]
-    return "\n".join(lines)
+def one_negative(table):
+    """Return a row for each objective and number of draws: loss above the full softmax's in %, and seconds."""
+    full = table.loc[table["method"] == "full softmax", "loss"].iloc[0]
+    part = table[table["method"].str.contains(", [0-9]+ (?:shared|each)$")]
+    part = part[["method", "loss", "loss ±", "seconds"]]
+    return part.assign(**{"above full, %": 100 * (part["loss"] / full - 1)})
 
 
 def run(task, plan, tried, given):
     """Return the study of one task; given : (tell, seed, memo)."""
     tell, seed, memo = given
     found = measure(task, plan, tried, seed, tell, memo, log_z)
-    text = f"{how(task, plan)}\n\n{verdicts(found.table, task.n_vocab)}\n"
+    text = f"{how(task, plan)} A uniform guess has {math.log(task.n_vocab):.3f} nats.\n"
     start = math.log(task.n_vocab)
     shown = found.curves[found.curves["valid"] < 1.5 * start]
-    tables = {"loss": found.table, "rates": found.rates, "curves": found.curves}
+    tables = {"loss": found.table, "null models": found.nulls, "one negative": one_negative(found.table)}
+    tables |= {"rates": found.rates, "curves": found.curves}
     return Study(tables, text, {"figure 3": draw_curves(shown, start)}, judged(CLAIMS, found.runs, _UNIT))
 
 
 @STUDIES.register("css-figure-3")
-@declare("CSS", "figure 3", resumes=True, minutes=10)
-def css_figure_3(tell, quick, seed, memo=None):
+@declare("CSS", "figure 3", minutes=40)
+def css_figure_3(tell, quick, seed, memo):
     """A GRU language model by every objective of the CSS paper, on the Penn Treebank; quick: a made-up language."""
     if quick:
-        task, plan = made_up(200, 6_000, 10, seed), Plan("gru", 12, 1, 20, 2, rates=(0.01, 0.03))
-        return run(task, plan, methods(20), (tell, seed, memo))
+        task, plan = made_up(200, 6_000, 10, seed), Plan("gru", 12, 1, 20, 2, rates=Rates(0.01, 3.0, (0, 1), 0))
+        return run(task, plan, methods(20) + by_draws((1,), (1,)), (tell, seed, memo))
     task = treebank({"train": 50_000, "valid": 10_000, "test": 20_000}, 2000, _LENGTH)
-    return run(task, Plan("gru", 48, 3, 20, 8), methods(100), (tell, seed, memo))
+    return run(task, Plan("gru", 48, 3, 20, 8), methods(100) + by_draws(), (tell, seed, memo))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from .climb import Rates
 from .gaussian_task import SIZE, Method, Plan, Truth, divergences, likelihood, log_softmax, mixture, train
-from .kernel_task import best_alpha
-from .verdicts import Claim, Unit, judged
+from .verdicts import Claim, Unit, interval, judged
 
 _PLAN = Plan(0.01, batch=512, epochs=4)
-_RATES = (0.0025, 0.005, 0.01, 0.02, 0.04)
+_RATES = Rates(0.01, 2.0)
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Scale:
     temps: tuple = (0.25, 0.75, 1.0, 3.0, 10.0, math.inf)
     batches: tuple = (128, 512, 2048, 8192)
     sizes: tuple = (3_000, 10_000, 50_000, 250_000)
-    rates: tuple = _RATES
+    rates: Rates = _RATES
 
     def key(self):
         """Return what parts of studies at this scale are known by: dict that JSON can hold."""
@@ -47,7 +47,7 @@ QUICK = Scale(
     temps=(0.75, 5.0, math.inf),
     batches=(128, 512),
     sizes=(1_000, 4_000),
-    rates=(0.02,),
+    rates=Rates(0.02, 2.0, (0,), 0),
 )
 
 
@@ -62,10 +62,15 @@ class Draw:
         n_pairs = scale.pairs if n_pairs is None else n_pairs
         self.pairs, self.held = self.truth.draw(n_pairs, rng), self.truth.draw(n_pairs // 5, rng)
 
-    def method(self, degeneracy, temp=math.inf, negatives=5):
-        """Return the `Method` of a degeneracy by name; `1/P̂` is that of the training pairs, a pair added everywhere."""
+    def method(self, degeneracy, temp=math.inf, negatives=5, corrected=False):
+        """Return the `Method` of a degeneracy by name, None for maximum likelihood.
+
+        `1/P̂` is that of the training pairs, a pair added everywhere.
+        """
+        if degeneracy is None:
+            return Method()
         if degeneracy != "1/P̂":
-            return Method(self.truth.log_degeneracy(degeneracy), temp, negatives)
+            return Method(self.truth.log_degeneracy(degeneracy), temp, negatives, corrected)
         size = self.scale.size
         counts = np.bincount(self.pairs[0] * size + self.pairs[1], minlength=size * size).reshape(size, size) + 1.0
         return Method(-np.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32), temp, negatives)
@@ -94,41 +99,43 @@ def corrected_scores(scores, method):
     return scores * (1 + 1 / method.temp) + method.log_d
 
 
-def tuned(scale, method_of, memo, key, plan=None, n_pairs=None):
+def tuned(scale, method, memo, key, plan=None, n_pairs=None):
     """Return the plan with the rate that held-out pairs like best, on a draw that nothing else uses.
 
-    method_of : callable(Draw) -> Method; memo : Memo, knows it by `key` if it was asked for before
+    method : tuple, what `Draw.method` is given; memo : Memo, knows it by `key` if it was asked for before
     """
     plan = plan or scale.plan
-    if len(scale.rates) == 1:
-        return dataclasses.replace(plan, rate=scale.rates[0])
 
-    def best():
-        draw = Draw(scale, 1_000_003, n_pairs=n_pairs)
-        method = method_of(draw)
+    def value(rate):
+        tried = dataclasses.replace(plan, rate=rate)
+        return memo(["rate", key, rate], held_out, scale, method, tried, n_pairs)
 
-        def loss(rate):
-            return -likelihood(draw.held, log_softmax(draw.trained(method, dataclasses.replace(plan, rate=rate))))
+    return dataclasses.replace(plan, rate=scale.rates.best(value, memo.each))
 
-        return scale.rates[best_alpha(loss, scale.rates, len(scale.rates) // 2)]
 
-    return dataclasses.replace(plan, rate=memo(["rate", key], best))
+def held_out(scale, method, plan, n_pairs):
+    """Return the held-out likelihood of a method on the draw that rates are chosen by."""
+    draw = Draw(scale, 1_000_003, n_pairs=n_pairs)
+    return likelihood(draw.held, log_softmax(draw.trained(draw.method(*method), plan)))
+
+
+def row(scale, seed, components, method, plan):
+    """Return ``Draw.row`` of a method on the draw of a seed."""
+    draw = Draw(scale, seed, components)
+    return draw.row(draw.method(*method), plan)
 
 
 def summed_up(rows, by):
     """Means over seeds and half of their 95 % intervals, one row for each combination of the columns `by`."""
-    from scipy.stats import sem, t
-
     table = pd.DataFrame(rows)
     figures = [name for name in table.columns if name not in (*by, "seed")]
     found = []
     for key, part in table.groupby(list(by), sort=False):
         row = dict(zip(by, key, strict=True))
         for name in figures:
-            n = len(part)
-            row[name] = float(part[name].mean())
+            row[name], low, _ = interval(part[name])
             if name.startswith("KL") and name != "KL of the law":
-                row[f"± {name}"] = float(sem(part[name]) * t.ppf(0.975, n - 1)) if n > 1 else math.nan
+                row[f"± {name}"] = row[name] - low
         found.append(row)
     return pd.DataFrame(found)
 
@@ -144,17 +151,3 @@ def nearer(where, rows, name_of, pairs):
         runs.setdefault((name_of(row), figure), []).append(row[figure])
     claims = [Claim(where, f"{one} is nearer to P than {other}", other, one, figure) for one, other in pairs]
     return judged(claims, runs, {figure: Unit(name="nats", least=0.005)})
-
-
-def gaps(rows, pairs_of):
-    """Return differences of KL(P||g) paired by draw, a row for each size and pair of methods, with 95 % intervals."""
-    from scipy.stats import sem, t
-
-    table = pd.DataFrame(rows).pivot(index=["pairs", "seed"], columns="method", values="KL(P||g)")
-    found = []
-    for n_pairs, part in table.groupby(level="pairs"):
-        for one, other in pairs_of:
-            gap = (part[one] - part[other]).to_numpy()
-            half = sem(gap) * t.ppf(0.975, len(gap) - 1) if len(gap) > 1 else math.nan
-            found.append({"pairs": n_pairs, "difference": f"{one} − {other}", "KL": gap.mean(), "±": float(half)})
-    return pd.DataFrame(found)

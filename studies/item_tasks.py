@@ -1,4 +1,4 @@
-"""What next-item studies train on and are evaluated by: named data, split by user or by pair into three parts."""
+"""What next-item studies train on and are evaluated by: named data, split by user into three parts."""
 
 from dataclasses import dataclass
 
@@ -26,16 +26,19 @@ WINDOWS = {"text-12k": 1, "text-15k": 3, "text-30k": 1}
 
 @dataclass(frozen=True)
 class Task:
-    """train : EncodedPairs, weights are counts; valid, test : HeldOut, in the same ids; by : str, how it was split
-    histories : EncodedCorpus or None, the baskets or histories that training pairs are from, where users were split
+    """train : EncodedPairs, weights are counts; valid, test : HeldOut, in the same ids
+    histories : EncodedCorpus, the baskets, histories or lines that training pairs are from
     """
 
     name: str
     train: EncodedPairs
     valid: HeldOut
     test: HeldOut
-    by: str
-    histories: EncodedCorpus | None = None
+    histories: EncodedCorpus
+
+    @property
+    def n_targets(self):
+        return len(self.train.vocab_out)
 
     def line(self):
         """Return the task as one line for people (str)."""
@@ -44,24 +47,24 @@ class Task:
             for part in (self.valid, self.test)
         ]
         return (
-            f"{self.name}, split by {self.by}: {len(self.train.vocab):,} items, {self.train.matrix.nnz:,} training "
+            f"{self.name}, split by user: {len(self.train.vocab):,} items, {self.train.matrix.nnz:,} training "
             f"pairs ({self.train.matrix.sum(dtype=np.float64):,.0f} occurrences), held out {parts[0]} and {parts[1]}"
         )
 
 
-def load_task(name, by="user", seed=1):
+def load_task(name, seed=1):
     """Return the `Task` of named data: 70 % to train on, 10 % to choose by, 20 % to report on.
 
     Text gives pairs of a word and one of the next words; items give every pair of a basket or history, both ways.
     """
     given, most = INPUTS[name]
     data = encode_input(given.located(), max_vocab=most)
-    return make_task(name, data, by, seed, given.kind, WINDOWS.get(name))
+    return make_task(name, data, seed, given.kind, WINDOWS.get(name))
 
 
-def make_task(name, data, by, seed, kind, window=None):
+def make_task(name, data, seed, kind, window=None):
     """Return the `Task` of encoded data. Its items and their counts are those of the training pairs alone."""
-    parts = split_data(data, by, SHARES, seed, kind=kind, window=window, ordered=kind == "corpus").matrices
+    parts = split_data(data, "user", SHARES, seed, kind=kind, window=window, ordered=kind == "corpus").matrices
     train = parts["train"].tocoo()
     counts = np.bincount(train.row, train.data, len(data.vocab)) + np.bincount(train.col, train.data, len(data.vocab))
     seen = np.flatnonzero(counts)
@@ -72,8 +75,8 @@ def make_task(name, data, by, seed, kind, window=None):
     matrix = scipy.sparse.coo_matrix((train.data.astype(np.float32), places), (len(vocab), len(vocab))).tocsr()
     matrix.sort_indices()
     held = {part: _held(parts[part], new) for part in ("valid", "test")}
-    histories = _histories(*users_of(data, SHARES, seed)["train"], new, vocab, data.source) if by == "user" else None
-    return Task(name, EncodedPairs(matrix, vocab, vocab), *held.values(), by, histories)
+    histories = _histories(*users_of(data, SHARES, seed)["train"], new, vocab, data.source)
+    return Task(name, EncodedPairs(matrix, vocab, vocab), *held.values(), histories)
 
 
 def _histories(ids, offsets, new, vocab, source):
@@ -91,3 +94,22 @@ def _held(matrix, new):
     known = (centres >= 0) & (targets >= 0)
     weights = pairs.data[known].astype(np.float64)
     return HeldOut(centres[known], targets[known], weights, int((~known).sum()), len(known))
+
+
+def communities(seed, n_items=60, n_baskets=3000, other=0.05):
+    """Return made-up baskets, an EncodedCorpus: each of one of four tastes, some items more popular than others.
+
+    other : float, how likely an item of another taste is beside one of its own
+    """
+    rng = np.random.default_rng(seed)
+    weights = 1.0 / np.arange(1, n_items + 1)
+    baskets = []
+    for _ in range(n_baskets):
+        own = weights * np.where(np.arange(n_items) % 4 == rng.integers(4), 1.0, other)
+        baskets.append(rng.choice(n_items, rng.integers(2, 6), replace=False, p=own / own.sum()))
+    ids = np.concatenate(baskets)
+    counts = np.bincount(ids, minlength=n_items)
+    order = np.argsort(-counts, kind="stable")
+    vocab = Vocabulary([f"item{k:03}" for k in range(n_items)], counts[order])
+    offsets = np.cumsum([0, *map(len, baskets)]).astype(np.int64)
+    return EncodedCorpus(np.argsort(order)[ids].astype(np.int32), offsets, vocab, source="baskets")

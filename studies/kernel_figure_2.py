@@ -10,47 +10,63 @@ other samplers by the common one; the reference, trained by the full softmax, is
 Unlike the paper's: skip-gram instead of an LSTM or a deep network, one set of m draws for all positives of a centre, a
 draw that hits the positive is left out (the paper draws among the negatives), and steps held to one unit of logit. On
 the Penn Treebank the task is the paper's, to predict the next word, and bigrams are of the word before.
+
+Beside the paper's samplers, which correct the negatives' log q alone: the same draws with neither positive nor
+negatives corrected (relaxed), log Q added to the scores afterwards, and with both corrected (large-vocab). Seconds are
+those of training, for loss by time; for a verdict on it nothing else may run.
 """
 
 import math
+import time
 
 import numpy as np
 import pandas as pd
 
 from w2vneg.data.builtin import builtin_sentences
 from w2vneg.ground.errors import DivergenceError
+from w2vneg.vectors.evaluation.correction import settled
 
 from . import STUDIES, Study, declare
-from .kernel_task import SAMPLERS, Scale, best_alpha, make_task, sentences_of, train_full, train_sampled, word_chain
-from .memo import Memo
+from .climb import Rates
+from .kernel_task import FULL as FULL_SOFTMAX
+from .kernel_task import SAMPLERS, Scale, make_task, sentences_of, train_with, word_chain
 from .verdicts import Claim, Unit, interval, judged
 
 _NEAR = 0.02  # "within 2 % of the full softmax"
 _ABOVE = "above full, %"
 
+_BOTH = ("relaxed, uniform", "relaxed, unigram + log Q", "large-vocab, unigram")
 _CHEAP, _TREE, _DEAR = (1, 4, 16, 64, 256, 1024), (1, 4, 16, 64, 256), (1, 4, 16, 64)
 FULL = Scale(
     dict.fromkeys(("uniform", "unigram", "bigram"), _CHEAP)
     | {"quadratic": _TREE}
-    | dict.fromkeys(("quartic", "softmax"), _DEAR),
+    | dict.fromkeys(("quartic", "softmax", *_BOTH), _DEAR),
     n_vocab=2000,
     tokens=100_000,
     dim=32,
     epochs=5,
-    seeds=3,
+    seeds=5,
 )
 PTB = Scale(
     dict.fromkeys(("uniform", "unigram", "bigram", "quadratic"), _TREE)
-    | dict.fromkeys(("quartic", "softmax"), (1, 4, 16)),
+    | dict.fromkeys(("quartic", "softmax"), (1, 4, 16))
+    | dict.fromkeys(_BOTH, _DEAR),
     n_vocab=2000,
     tokens=100_000,
     dim=32,
     epochs=5,
     window=1,
     next_word=True,
-    seeds=3,
+    seeds=5,
 )
-QUICK = Scale({"uniform": (1, 64), "quadratic": (1, 64)}, 300, 20_000, 12, 3, (0.05, 0.1, 0.2))
+QUICK = Scale(
+    {"uniform": (1, 64), "quadratic": (1, 64), "relaxed, unigram + log Q": (1, 64)},
+    n_vocab=300,
+    tokens=20_000,
+    dim=12,
+    epochs=3,
+    rates=Rates(0.1, 2.0, (-1, 0, 1), 0),
+)
 
 
 def claims():
@@ -63,57 +79,39 @@ def claims():
     for few, many in ((4, 64), (16, 256)):
         text = f"quadratic sampling with {few} is better than uniform with {many}"
         found.append(Claim("kernel figure 2", text, f"uniform, m = {many}", f"quadratic, m = {few}", _ABOVE))
+    for m in (1, 4, 16):
+        for rival in ("quadratic", "unigram"):
+            text = f"with neither corrected + log Q {m} draws are better than {rival} sampled softmax with {m}"
+            rows = f"{rival}, m = {m}", f"relaxed, unigram + log Q, m = {m}"
+            found.append(Claim("ours", text, *rows, _ABOVE))
     text = "sampling from the softmax comes within 2 % with 1"
     return [*found, Claim("kernel theorem 2.1", text, "softmax, m = 1", "full", _ABOVE, 100 * _NEAR)]
 
 
-def _tried(task, train, absolute, start, seed):
-    """Choose an alpha and train with it.
-
-    train : callable(alpha, seed, look); start : int, place of the alpha tried first
+def trial(task, options, alpha, seed):
+    """Train; return losses on both held-out parts after each epoch, and seconds of training.
 
     Returns
     -------
-    place : int, of the alpha that the first held-out part likes best
-    dev : float, its loss there; test : list of float, its loss on the other part, a run for each seed
-    curve : list of float, that of the first run after each epoch
+    dict; losses : list of [dev, test], infinite from where it diverged; seconds : float
     """
-    curves = {}
+    losses, absolute = [], options.get("absolute_softmax", False)
+    looking, begun = 0.0, time.perf_counter()
 
-    def run(alpha, seed):
-        """Return both parts' losses after each epoch, [(dev, test)]."""
-        after = []
+    def look(model):
+        nonlocal looking
+        since, log_noise = time.perf_counter(), None if absolute else settled(model)[1]
+        vectors = model.vectors_in, model.vectors_out
+        found = [task.loss(part, *vectors, absolute, log_noise) for part in ("dev", "test")]
+        losses.append([loss if math.isfinite(loss) else math.inf for loss in found])
+        looking += time.perf_counter() - since
 
-        def look(*matrices):
-            after.append([task.loss(part, *matrices, absolute) for part in ("dev", "test")])
-
-        try:
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                train(alpha, seed, look)
-        except DivergenceError:
-            after.append([math.inf, math.inf])
-        return [[loss if math.isfinite(loss) else math.inf for loss in losses] for losses in after]
-
-    def dev_loss(alpha):
-        curves[alpha] = run(alpha, seed)
-        return curves[alpha][-1][0]
-
-    place = best_alpha(dev_loss, task.scale.alphas, start)
-    alpha = task.scale.alphas[place]
-    curve = curves[alpha]
-    others = [run(alpha, seed + k)[-1][1] for k in range(1, task.scale.seeds)]
-    return place, curve[-1][0], [curve[-1][1], *others], [test for _, test in curve]
-
-
-def _full(task, absolute):
-    return lambda alpha, seed, look: train_full(task, absolute, alpha, seed, look)
-
-
-def _sampled(task, name, m):
-    def train(alpha, seed, look):
-        train_sampled(task, name, m, alpha, seed, lambda model: look(model.vectors_in, model.vectors_out))
-
-    return train
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            train_with(task, options, alpha, seed, look)
+    except DivergenceError:
+        losses.append([math.inf, math.inf])
+    return {"losses": losses, "seconds": time.perf_counter() - begun - looking}
 
 
 def measure(task, tell, seed, memo):
@@ -122,47 +120,38 @@ def measure(task, tell, seed, memo):
 
     memo : Memo, knows what was measured before
     """
-    alphas = task.scale.alphas
-    rows, curves, full, runs = [], [], {}, {}
+    scale = task.scale
+    asked = [(kind, 0) for kind in FULL_SOFTMAX] + [(name, m) for name, tried in scale.samples.items() for m in tried]
 
-    def add(name, kind, m, found):
-        place, dev, test, curve = found
-        above = 100 * (np.array(test) / full.setdefault(kind, np.array(test)) - 1)
+    def one(name, m):
+        options = {"negatives": m, "share_negatives": "centre"} if m else {}
+        options |= SAMPLERS[name] if m else FULL_SOFTMAX[name]
+
+        def run(alpha, seed):
+            return memo([*task.key(), name, m, alpha, seed], trial, task, options, alpha, seed)
+
+        alpha = scale.rates.best(lambda alpha: -run(alpha, seed)["losses"][-1][0], memo.each)
+        found = memo.each(lambda k: run(alpha, seed + k), range(scale.seeds))
+        tell(f"{name}, m = {m}: {np.mean([one['losses'][-1][1] for one in found]):.4f} at alpha {alpha:g}")
+        return alpha, found
+
+    found = dict(zip(asked, memo.each(one, *zip(*asked, strict=True)), strict=True))
+    full = {kind: np.array([run["losses"][-1][1] for run in found[kind, 0][1]]) for kind in FULL_SOFTMAX}
+    rows, curves, runs = [], [], {}
+    for (name, m), (alpha, tried) in found.items():
+        kind = name if name in full else "absolute" if "absolute_softmax" in SAMPLERS[name] else "common"
+        name = "full softmax" if name in full else name
+        test = np.array([run["losses"][-1][1] for run in tried])
+        above = 100 * (test / full[kind] - 1)
         mean, low, _ = interval(above)
-        rows.append((name, kind, m, alphas[place], dev, np.mean(test), mean, mean - low))
+        seconds = float(np.median([run["seconds"] for run in tried]))
+        rows.append((name, kind, m, alpha, tried[0]["losses"][-1][0], test.mean(), mean, mean - low, seconds))
         runs[f"{name}, m = {m}" if m else "full", _ABOVE] = above
-        curves.extend((name, kind, m, epoch, loss) for epoch, loss in enumerate(curve, 1))
-        tell(f"{name}, {kind}, m = {m}: {np.mean(test):.4f} at alpha {alphas[place]:g}")
-        return place
-
-    middle, key = len(alphas) // 2, [*task.key(), task.scale.seeds]
-    for kind in ("common", "absolute"):
-        absolute = kind == "absolute"
-        train = _full(task, absolute)
-        found = memo([*key, "full", kind], lambda t=train, a=absolute: _tried(task, t, a, middle, seed))
-        add("full softmax", kind, 0, found)
-    for name, samples in task.scale.samples.items():
-        absolute = SAMPLERS[name].get("absolute_softmax", False)
-        place = middle
-        for m in samples:
-            train = _sampled(task, name, m)
-            found = memo([*key, name, m], lambda t=train, a=absolute, p=place: _tried(task, t, a, p, seed))
-            place = add(name, "absolute" if absolute else "common", m, found)
-    columns = ["sampler", "softmax", "m", "alpha", "dev loss", "test loss", _ABOVE, "±"]
+        curves += [(name, kind, m, epoch, loss) for epoch, (_, loss) in enumerate(tried[0]["losses"], 1)]
+    columns = ["sampler", "softmax", "m", "alpha", "dev loss", "test loss", _ABOVE, "±", "seconds"]
     table = pd.DataFrame(rows, columns=columns)
     table["perplexity"] = np.exp(table["test loss"])
     return table, pd.DataFrame(curves, columns=["sampler", "softmax", "m", "epoch", "test loss"]), runs
-
-
-def speeds(curves, n_vocab):
-    """Return the share in % of its fall, from log V to its last loss, that each run has behind it after one epoch."""
-    rows = []
-    for (name, kind, m), part in curves.groupby(["sampler", "softmax", "m"], sort=False):
-        losses = part["test loss"].to_numpy()
-        fall = math.log(n_vocab) - losses
-        rows.append((name, kind, m, losses[0], losses[-1], 100 * fall[0] / fall[-1] if fall[-1] > 0 else math.nan))
-    columns = ["sampler", "softmax", "m", "after 1 epoch", "at the end", "of the fall after 1 epoch, %"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def samples_needed(table, near=_NEAR):
@@ -177,24 +166,6 @@ def samples_needed(table, near=_NEAR):
     return pd.DataFrame(rows, columns=columns)
 
 
-def _verdict(needed):
-    column = needed.columns[1]
-    uniform, quadratic = (needed.loc[needed["sampler"] == name, column].iloc[0] for name in ("uniform", "quadratic"))
-    paper = "The paper finds that quadratic sampling needs one to two orders of magnitude fewer samples than uniform."
-    if quadratic == "":
-        most = needed.loc[needed["sampler"] == "quadratic", "most samples"].iloc[0]
-        return f"{paper} Here quadratic sampling does not come within 2 % with up to {most} samples."
-    if uniform == "":
-        most = needed.loc[needed["sampler"] == "uniform", "most samples"].iloc[0]
-        return (
-            f"{paper} Here it comes within 2 % with {quadratic}; uniform sampling does not with {most}: "
-            f"a factor of more than {most / quadratic:g}."
-        )
-    factor = uniform / quadratic
-    says = "as the paper finds" if factor >= 10 else "less than the paper finds"
-    return f"{paper} Here it comes within 2 % with {quadratic}, uniform with {uniform}: a factor of {factor:g}, {says}."
-
-
 def _draw(table):
     def draw(figure):
         axes = figure.add_subplot()
@@ -206,6 +177,17 @@ def _draw(table):
         axes.set_xscale("log")
         axes.set_xlabel("samples m")
         axes.set_ylabel("full-softmax loss on held-out text, nats")
+        axes.legend()
+
+    return draw
+
+
+def _draw_seconds(table):
+    def draw(figure):
+        axes = figure.add_subplot()
+        for name, part in table[table["m"] > 0].groupby("sampler", sort=False):
+            axes.plot(part["seconds"], part[_ABOVE], marker="o", label=name)
+        axes.set(xscale="log", yscale="log", xlabel="seconds of training", ylabel="loss above the full softmax's, %")
         axes.legend()
 
     return draw
@@ -229,7 +211,7 @@ def _draw_curves(curves, by, kept):
 
 
 def _figures(table, curves, scale):
-    figures = {"figure 2": _draw(table)}
+    figures = {"figure 2": _draw(table), "by seconds": _draw_seconds(table)}
     for name in scale.samples:
         figures[f"figure 3 {name}"] = _draw_curves(curves, "m", curves["sampler"] == name)
     shared = sorted(set.intersection(*map(set, scale.samples.values())))
@@ -239,24 +221,26 @@ def _figures(table, curves, scale):
 
 
 def _study(task, where, tell, seed, memo):
-    table, curves, runs = measure(task, tell, seed, Memo() if memo is None else memo)
+    table, curves, runs = measure(task, tell, seed, memo)
     needed = samples_needed(table)
     scale = task.scale
     positives = "the next word" if scale.next_word else f"window {scale.window}"
     text = (
         f"Sampled softmax on {where}: {len(task.train):,} tokens, {len(task.train.vocab):,} words, {positives}, "
-        f"d = {scale.dim}, {scale.epochs} epochs, one worker; learning rates from {scale.alphas[0]:g} to "
-        f"{scale.alphas[-1]:g}, each chosen on a held-out part, losses measured on another; {scale.seeds} seeds, ± is "
-        f"half of a 95 % interval over them.\n\n{_verdict(needed)}\n"
+        f"d = {scale.dim}, {scale.epochs} epochs, one worker; {scale.rates.said()}, each chosen on a held-out part, "
+        f"losses measured on another; {scale.seeds} seeds, ± is half of a 95 % interval over them. Samples needed are "
+        "by means. Seconds are those of training, the median, whatever else ran.\n"
     )
-    tables = {"loss": table, "samples needed": needed, "speed": speeds(curves, len(task.train.vocab)), "epochs": curves}
+    nulls = task.nulls()
+    table["popularity beats it"] = np.where(table["test loss"] > nulls["loss"].iloc[0], "yes", "")
+    tables = {"loss": table, "null models": nulls, "samples needed": needed, "epochs": curves}
     verdicts = judged(claims(), runs, {_ABOVE: Unit(name="%", least=0.1)})
     return Study(tables, text, _figures(table, curves, scale), verdicts)
 
 
 @STUDIES.register("kernel-figure-2")
-@declare("kernel", "figures 2 to 4", resumes=True, minutes=45)
-def kernel_figure_2(tell, quick, seed, memo=None):
+@declare("kernel", "figures 2 to 4", minutes=120)
+def kernel_figure_2(tell, quick, seed, memo):
     """Bias and convergence by m (kernel figures 2 to 4), built-in corpus; quick: a small made-up language."""
     if quick:
         sentences = word_chain(QUICK.n_vocab, 2 * QUICK.tokens, seed)
@@ -265,8 +249,8 @@ def kernel_figure_2(tell, quick, seed, memo=None):
 
 
 @STUDIES.register("kernel-figure-2-ptb")
-@declare("kernel", "figures 2 to 4, PTB", resumes=True, minutes=35)
-def kernel_figure_2_ptb(tell, quick, seed, memo=None):
+@declare("kernel", "figures 2 to 4, PTB", minutes=100)
+def kernel_figure_2_ptb(tell, quick, seed, memo):
     """The same on the Penn Treebank, the paper's own text: next word, bigrams of the word before; quick: as above."""
     if quick:
         return kernel_figure_2(tell, quick, seed, memo)

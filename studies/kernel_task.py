@@ -4,7 +4,6 @@ Each is evaluated by the loss of the full softmax, exactly, over all words of a 
 (§3.3), symmetric kernels train and are evaluated by an absolute softmax (eq. 11), other samplers by the common one.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,21 +15,33 @@ from w2vneg.ground.events import EpochDone
 from w2vneg.kernels.cooccurrence import pair_counts
 from w2vneg.run.trainer import Trainer
 
-_BATCH = 16  # centres of one step of the full softmax
-SAMPLERS = {
-    "uniform": {"sampler": "uniform"},
-    "unigram": {"sampler": "popularity", "noise_exponent": 1.0},
-    "bigram": {"sampler": "bigram"},
-    "quadratic": {"sampler": "kernel", "kernel": "quadratic", "absolute_softmax": True},
-    "quartic": {"sampler": "kernel", "kernel": "quartic", "absolute_softmax": True},
-    "softmax": {"sampler": "boltzmann", "method": "exact", "degeneracy": "uniform", "temp": 1.0},
+from .climb import Rates
+from .item_runs import null_losses
+
+RATES = Rates(0.05, 2.0, (-3, 0, 3))
+_SAMPLED = {"loss": "sampled-softmax", "exclude": "target"}
+_RELAXED = {"loss": "relaxed", "exclude": "none"}
+_COUNTS = {"sampler": "popularity", "noise_exponent": 1.0}
+FULL = {  # the full softmax by kind, 16 centres a step
+    "common": {"loss": "softmax", "batch": 16},
+    "absolute": {"loss": "softmax", "batch": 16, "absolute_softmax": True},
+}
+SAMPLERS = {  # the paper's; then both or neither of positive and negatives corrected, "+ log Q" by the law afterwards
+    "uniform": _SAMPLED | {"sampler": "uniform"},
+    "unigram": _SAMPLED | _COUNTS,
+    "bigram": _SAMPLED | {"sampler": "bigram"},
+    "quadratic": _SAMPLED | {"sampler": "kernel", "kernel": "quadratic", "absolute_softmax": True},
+    "quartic": _SAMPLED | {"sampler": "kernel", "kernel": "quartic", "absolute_softmax": True},
+    "softmax": _SAMPLED | {"sampler": "boltzmann", "method": "exact", "degeneracy": "uniform", "temp": 1.0},
+    "relaxed, uniform": _RELAXED | {"sampler": "uniform"},
+    "relaxed, unigram + log Q": _RELAXED | _COUNTS,
+    "large-vocab, unigram": {"loss": "large-vocab", "exclude": "none"} | _COUNTS,
 }
 
 
 @dataclass(frozen=True)
 class Scale:
-    """samples : dict of sampler -> the m that it is tried with; tokens : int, of the part trained on
-    alphas : float, learning rates on a grid of factor 2, tried from the middle outwards
+    """samples : dict of sampler -> the m that it is tried with; tokens : int, of the part trained on; rates : Rates
     next_word : bool, only what comes after the centre is its positive; seeds : int, runs at the alpha that was chosen
     """
 
@@ -39,7 +50,7 @@ class Scale:
     tokens: int
     dim: int
     epochs: int
-    alphas: tuple = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
+    rates: Rates = RATES
     window: int = 2
     next_word: bool = False
     seeds: int = 1
@@ -53,17 +64,22 @@ class Task:
     pairs: dict
     scale: Scale
 
+    def nulls(self):
+        """Return what null models lose on the test part (DataFrame); the first row is popularity alone."""
+        train, scale = self.train, self.scale
+        matrix = pair_counts(train.ids, train.offsets, len(train.vocab), scale.window, ordered=scale.next_word).tocsr()
+        return null_losses(matrix, self.pairs["dev"], self.pairs["test"])
+
     def key(self):
         """Return what parts of studies on this task are known by: list that JSON can hold."""
         scale = self.scale
         common = [scale.dim, scale.epochs, scale.window, scale.next_word]
         return [len(self.train), len(self.train.vocab), *common]
 
-    def loss(self, part, vectors_in, vectors_out, absolute):
-        """Mean full-softmax loss of a pair of `part`, nats."""
+    def loss(self, part, vectors_in, vectors_out, absolute, log_noise=None):
+        """Mean full-softmax loss of a pair of `part`, nats; log_noise : float64, (n_vocab,), or None, added."""
         scores = vectors_in.astype(np.float64) @ vectors_out.T.astype(np.float64)
-        if absolute:
-            scores = np.abs(scores)
+        scores = np.abs(scores) if absolute else scores if log_noise is None else scores + log_noise
         top = scores.max(axis=1)
         log_z = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
         centres, contexts, counts = self.pairs[part]
@@ -121,13 +137,6 @@ def word_chain(n_vocab, tokens, seed):
     return [chain[k : k + 20] for k in range(0, tokens, 20)]
 
 
-def train_sampled(task, name, m, alpha, seed, look=None):
-    """Train by sampled softmax with m draws of the sampler `name`; return both matrices; `look` as in `train_with`."""
-    options = {"loss": "sampled-softmax", "negatives": m, "share_negatives": "centre", "exclude": "target"}
-    model = train_with(task, options | SAMPLERS[name], alpha, seed, look)
-    return model.vectors_in, model.vectors_out
-
-
 def train_with(task, options, alpha, seed, look=None):
     """Train with these options; return the Model.
 
@@ -154,80 +163,3 @@ def train_with(task, options, alpha, seed, look=None):
     if not trainer.complete:
         raise KeyboardInterrupt  # a part of a run is no measurement
     return model
-
-
-def _contexts(corpus, window, next_word=False):
-    """Return the words around each token, int32 (n_tokens, 2 window), −1 beyond the sentence and on sides left out."""
-    ids = np.asarray(corpus.ids)
-    sentence = np.repeat(np.arange(len(corpus.offsets) - 1), np.diff(corpus.offsets))
-    contexts = np.full((len(ids), 2 * window), -1, np.int32)
-    for distance in range(1, window + 1):
-        together = sentence[:-distance] == sentence[distance:]
-        if not next_word:
-            contexts[distance:, 2 * distance - 2] = np.where(together, ids[:-distance], -1)
-        contexts[:-distance, 2 * distance - 1] = np.where(together, ids[distance:], -1)
-    return contexts
-
-
-def train_full(task, absolute, alpha, seed, look=None):
-    """Train by stochastic gradient descent on the full softmax; return both matrices, float32.
-
-    look : callable(vectors_in, vectors_out), optional, called after each epoch
-
-    With s the scores of a centre that has n positives: dL/ds_j = n p_j − (how often j is a positive), times sign(s_j)
-    for the absolute softmax. As in the engine, no centre of a batch may move a logit by more than 1 through a row.
-    """
-    scale = task.scale
-    n_vocab = len(task.train.vocab)
-    ids, contexts = np.asarray(task.train.ids), _contexts(task.train, scale.window, scale.next_word)
-    rng = np.random.default_rng(seed)
-    vectors_in = ((rng.random((n_vocab, scale.dim)) - 0.5) / scale.dim).astype(np.float32)
-    vectors_out = np.zeros((n_vocab, scale.dim), np.float32)
-    steps, done = scale.epochs * len(ids), 0
-    for _ in range(scale.epochs):
-        order = rng.permutation(len(ids))
-        for start in range(0, len(order), _BATCH):
-            batch = order[start : start + _BATCH]
-            rate = np.float32(alpha * max(1e-4, 1 - done / steps))
-            x = vectors_in[ids[batch]]
-            scores = x @ vectors_out.T
-            signs = np.where(scores < 0, np.float32(-1), np.float32(1)) if absolute else np.float32(1)
-            scores *= signs
-            scores -= scores.max(axis=1, keepdims=True)
-            p = np.exp(scores)
-            around = contexts[batch]
-            row, column = np.nonzero(around >= 0)
-            p *= ((around >= 0).sum(axis=1) / p.sum(axis=1))[:, None]
-            np.subtract.at(p, (row, around[row, column]), np.float32(1))
-            p *= signs
-            norms = np.einsum("ij,ij->i", x, x)
-            p *= np.minimum(1, 1 / np.maximum(rate * np.abs(p).max(axis=1) * norms, 1e-30))[:, None].astype(np.float32)
-            gradient = p @ vectors_out
-            vectors_out -= rate * (p.T @ x)
-            np.subtract.at(vectors_in, ids[batch], rate * gradient)
-            done += len(batch)
-        if look is not None:
-            look(vectors_in, vectors_out)
-    return vectors_in, vectors_out
-
-
-def best_alpha(dev_loss, alphas, start):
-    """Climb down the grid from place `start`, a step at a time, to a learning rate whose neighbours are worse.
-
-    dev_loss : callable(alpha) -> float. Returns the place of the best.
-    """
-    losses = {}
-
-    def at(place):
-        if not 0 <= place < len(alphas):
-            return math.inf
-        if place not in losses:
-            losses[place] = dev_loss(alphas[place])
-        return losses[place]
-
-    place = start
-    while True:
-        better = min((place, place - 1, place + 1), key=at)
-        if better == place:
-            return place
-        place = better

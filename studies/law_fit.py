@@ -1,10 +1,11 @@
-"""Does a trained model stand where the law says? Learned scores beside predicted ones, and the discriminator's weights.
+"""Does a trained model stand where the law says? Corrected scores beside log P, and the discriminator's weights.
 
-    s_ij = T / (1 + T) · (log P(j|i) − log D(j)) + c_i                       the law (see docs/reproductions/one-law.md)
+    u_ij = (1 + T) / T · s_ij + log D(j) = log P(j|i) + c_i                  the law (see docs/reproductions/one-law.md)
+         = a log P(j) + b PMI_ij + c_i,    a = b = 1                         its two parts, each with a slope of its own
     D_ij = log(P(j|i) / (n g_i(j))),    ω_ij = σ(−D_ij) = n g / (P + n g)         the discriminator's fixed point
 
-P(j|i) is counted in the training pairs; pairs that occur often enough count alike. c_i is nobody's business, so both
-sides are centred for each i. A slope of 1 and an R² of 1 would be the law to the letter.
+P(j|i) and P(j) are counted in the training pairs, of those that occur often enough. Slopes are those of a regression on
+both parts, in which a pair weighs as often as it occurs; c_i is nobody's business, so all sides are centred for each i.
 """
 
 from typing import NamedTuple
@@ -14,56 +15,62 @@ import numpy as np
 from w2vneg.vectors.evaluation import scores_of
 from w2vneg.vectors.evaluation.correction import settled
 
+POPULAR, PMI = "slope on log pop", "slope on PMI"
 _BINS = 12
 
 
 class Frequent(NamedTuple):
-    """Training pairs that occur often. centres, targets : int64 (n,); log_p : float64 (n,), log of N_ij / N_i"""
+    """Training pairs that occur often. centres, targets : int64 (n,); counts : float64 (n,)
+    parts : float64 (2, n), log P(j) and PMI, centred
+    """
 
     centres: np.ndarray
     targets: np.ndarray
-    log_p: np.ndarray
+    counts: np.ndarray
+    parts: np.ndarray
 
 
 def frequent_pairs(matrix, least=50, most=200_000):
     """Return the `Frequent` pairs of a matrix of counts: those with `least` or more, evenly thinned to about `most`."""
     pairs = matrix.tocoo()
-    totals = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+    rows, columns = (np.asarray(matrix.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0))
     kept = np.flatnonzero(pairs.data >= least)
     kept = kept[:: max(1, -(-len(kept) // most))]
-    centres = pairs.row[kept].astype(np.int64)
-    log_p = np.log(pairs.data[kept].astype(np.float64)) - np.log(totals[centres])
-    return Frequent(centres, pairs.col[kept].astype(np.int64), log_p)
+    centres, targets = pairs.row[kept].astype(np.int64), pairs.col[kept].astype(np.int64)
+    counts = pairs.data[kept].astype(np.float64)
+    popular = np.log(columns[targets] / columns.sum())
+    parts = popular, np.log(counts / rows[centres]) - popular
+    return Frequent(centres, targets, counts, np.stack([_centred(part, centres, counts) for part in parts]))
 
 
-def centred(values, centres):
-    """Return values less their mean for each centre, float64."""
-    counts = np.bincount(centres)
-    return values - (np.bincount(centres, values) / np.maximum(counts, 1))[centres]
+def _centred(values, centres, counts):
+    """Return values less their weighted mean for each centre, float64."""
+    total = np.maximum(np.bincount(centres, counts), 1e-300)
+    return values - (np.bincount(centres, counts * values) / total)[centres]
 
 
-def learned_and_predicted(model, pairs):
-    """Return (learned, predicted) scores of `Frequent` pairs, centred by centre, float64 (n,) each."""
+def against_law(model, pairs):
+    """Return both slopes and R² of a model's corrected scores on `Frequent` pairs, and means of scores and log P.
+
+    Returns
+    -------
+    dict of str -> float; "bins": list of (log P, score), both centred, in bins of log P of equal size
+    """
     factor, log_noise = settled(model)
-    noise = 0.0 if log_noise is None else log_noise[pairs.targets]
-    predicted = (pairs.log_p - noise) / factor
-    learned = np.einsum("ij,ij->i", model.vectors_in[pairs.centres], model.vectors_out[pairs.targets])
-    return centred(learned.astype(np.float64), pairs.centres), centred(predicted, pairs.centres)
-
-
-def line(learned, predicted):
-    """Return the slope of learned on predicted scores, and R²: dict of str -> float."""
-    both, own, square = predicted @ learned, learned @ learned, predicted @ predicted
-    if min(own, square) <= 0:
-        return {"slope": 0.0, "R²": 0.0}
-    return {"slope": float(both / square), "R²": float(both**2 / (own * square))}
-
-
-def binned(learned, predicted):
-    """Return means of both in as many bins of predicted scores of equal size: list of (predicted, learned)."""
-    order = np.argsort(predicted, kind="stable")
-    parts = [part for part in np.array_split(order, _BINS) if len(part)]
-    return [(float(predicted[part].mean()), float(learned[part].mean())) for part in parts]
+    scores = np.einsum("ij,ij->i", model.vectors_in[pairs.centres], model.vectors_out[pairs.targets])
+    scores = factor * scores.astype(np.float64) + (0.0 if log_noise is None else log_noise[pairs.targets])
+    scores = _centred(scores, pairs.centres, pairs.counts)
+    weighted = pairs.parts * pairs.counts
+    slopes = np.linalg.lstsq(weighted @ pairs.parts.T, weighted @ scores, rcond=None)[0]
+    left = pairs.counts @ (scores - slopes @ pairs.parts) ** 2
+    log_p = pairs.parts.sum(axis=0)
+    bins = [part for part in np.array_split(np.argsort(log_p, kind="stable"), _BINS) if len(part)]
+    return {
+        POPULAR: float(slopes[0]),
+        PMI: float(slopes[1]),
+        "R²": float(1 - left / max(pairs.counts @ scores**2, 1e-300)),
+        "bins": [(float(log_p[part].mean()), float(scores[part].mean())) for part in bins],
+    }
 
 
 def discriminator_weights(model, matrix, n, most=300):

@@ -1,16 +1,22 @@
-"""Parts of a study that are done, so that a study that was interrupted goes on where it was.
+"""Parts of a study that are done, so that one that was interrupted goes on; several processes make what is missing.
 
-One line of JSON a part, {"key": …, "value": …, "seconds": …}, appended as they come. A line that was cut short is made
-again.
+One line of JSON a part, {"key": …, "value": …, "seconds": …, "commit": …}, appended as they come. A line that was cut
+short is made again. With more than one job each part is made in a process of its own with one thread, so `make` and
+what it is given must be picklable: a function of a module, not a lambda.
 """
 
 import json
 import os
+import threading
 import time
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 from w2vneg.ground.errors import OutputError
 from w2vneg.ground.files.bounded import read_bytes
+
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class Memo:
@@ -20,11 +26,17 @@ class Memo:
     ----------
     path : path, optional
         A file of lines, read at once and appended to; without it nothing outlives the process.
+    jobs : int
+        Processes that make parts; with 1 this one makes them.
+    commit : str
+        Of the code that makes parts now.
 
     Attributes
     ----------
     seconds : float
         What all parts took to make, also those of before.
+    commits : set of str
+        Of the code that made the parts that were asked for.
 
     Raises
     ------
@@ -32,37 +44,76 @@ class Memo:
         If the file cannot be written.
     """
 
-    def __init__(self, path=None):
-        self.path, self._found = None if path is None else Path(path), {}
-        self.seconds = 0.0
+    def __init__(self, path=None, jobs=1, commit=""):
+        self.path, self.jobs, self.commit = None if path is None else Path(path), jobs, commit
+        self.seconds, self.commits = 0.0, set()
+        self._found, self._lock, self._pool = {}, threading.Lock(), None
         if self.path is not None and self.path.exists():
             self._read()
 
-    def __call__(self, key, make):
-        """Return the value of `key`, from before or of ``make()``.
+    def __call__(self, key, make, *given):
+        """Return the value of `key`, from before or of ``make(*given)``.
 
         key, value : what JSON can hold; infinities and NaN are kept
         """
         name = json.dumps(key, sort_keys=True)
-        if name not in self._found:
-            begun = time.perf_counter()
-            value = json.loads(json.dumps(make()))
-            self._append(key, value, time.perf_counter() - begun)
-            self._found[name] = value
-        return self._found[name]
+        with self._lock:
+            missing = name not in self._found
+            found = self._found.setdefault(name, Future())
+        if missing:
+            try:
+                value, seconds = self._made(make, given)
+                self._append(key, value, seconds)
+                found.set_result((value, self.commit))
+            except BaseException as error:
+                del self._found[name]
+                found.set_exception(error)
+        value, commit = found.result()
+        self.commits.add(commit)
+        return value
+
+    def each(self, function, *items):
+        """Return ``[function(*item) …]`` of items side by side, as `map` does; with several jobs all at once."""
+        if self.jobs == 1:
+            return list(map(function, *items))
+        items = list(zip(*items, strict=True))
+        with ThreadPoolExecutor(max(1, len(items))) as threads:
+            futures = [threads.submit(function, *item) for item in items]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                self.close()
+                raise
 
     def under(self, *what):
-        """Return a callable as this one, for parts that are known by `what` beside their key."""
-        return lambda key, make: self([*what, key], make)
+        """Return a memo as this one, for parts that are known by `what` beside their key."""
+        return _Under(self, what)
+
+    def close(self):
+        """End the processes, once what they make is made."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
 
     def __len__(self):
         return len(self._found)
+
+    def _made(self, make, given):
+        if self.jobs == 1:
+            return _timed(make, given)
+        with self._lock:
+            if self._pool is None:
+                os.environ.update(_ONE_THREAD)  # of the processes to come
+                self._pool = ProcessPoolExecutor(self.jobs, get_context("spawn"), _begin)
+            pool = self._pool
+        return pool.submit(_timed, make, given).result()
 
     def _read(self):
         *lines, rest = read_bytes(self.path).split(b"\n")
         for line in lines:
             entry = json.loads(line)
-            self._found[json.dumps(entry["key"], sort_keys=True)] = entry["value"]
+            found = self._found[json.dumps(entry["key"], sort_keys=True)] = Future()
+            found.set_result((entry["value"], entry.get("commit", "")))
             self.seconds += entry.get("seconds", 0.0)
         if rest:
             os.truncate(self.path, sum(len(line) + 1 for line in lines))
@@ -71,9 +122,34 @@ class Memo:
         self.seconds += seconds
         if self.path is None:
             return
-        line = json.dumps({"key": key, "value": value, "seconds": round(seconds, 3)}).encode() + b"\n"
+        entry = {"key": key, "value": value, "seconds": round(seconds, 3), "commit": self.commit}
         try:
-            with open(self.path, "ab") as stream:
-                stream.write(line)
+            with self._lock, open(self.path, "ab") as stream:
+                stream.write(json.dumps(entry).encode() + b"\n")
         except OSError as error:
             raise OutputError(f"cannot write {self.path}: {error.strerror}; free some space and try again") from error
+
+
+class _Under:
+    """A memo whose keys all begin alike."""
+
+    def __init__(self, memo, what):
+        self.memo, self.what, self.each = memo, what, memo.each
+
+    def __call__(self, key, make, *given):
+        return self.memo([*self.what, key], make, *given)
+
+
+def _begin():
+    """Begin a process that makes parts: one thread, and no life without the process that asked for it."""
+    import numba
+
+    numba.set_num_threads(1)
+    threading.Thread(target=lambda: (parent_process().join(), os._exit(1)), daemon=True).start()
+
+
+def _timed(make, given):
+    """Return (value as JSON has it, seconds)."""
+    begun = time.perf_counter()
+    value = json.loads(json.dumps(make(*given)))
+    return value, time.perf_counter() - begun

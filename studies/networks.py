@@ -1,50 +1,45 @@
 """Networks that end in a `SampledLoss`, trained alike by every objective; what studies of them have in common.
 
-Adam, since a few epochs have to do; learning rate of every row by itself on validation, climbing a grid until both
-neighbours are worse; then seeds that had no part in the choice train with it, and test data are looked at once.
+Adam, since a few epochs have to do; learning rate of every row by itself on validation (see `climb`); then seeds that
+had no part in the choice train with it, and test data are looked at once.
 """
 
 import math
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from w2vneg.ground.errors import require
 
-from .kernel_figure_2 import best_alpha
-from .memo import Memo
+from .climb import Rates
 from .verdicts import interval
 
 _CHUNK = 2**22  # scores of an evaluation that are held at once
-_RATES = tuple(0.0001 * 3**k for k in range(9))  # .0001 to .66
-_START = 3  # .0027
+_RATES = Rates(0.0027, 3.0, (-2, 0, 2))
 
 
 @dataclass(frozen=True)
 class Method:
-    """options : dict, of `SampledLoss`; score : how log P is read off, "raw" or "corrected"
-    follows : bool, the rate of the method before is tried first
-    """
+    """options : dict, of `SampledLoss`; score : how log P is read off, "raw" or "corrected", by the law"""
 
     name: str
     options: dict = field(default_factory=dict)
     score: str = "raw"
-    follows: bool = False
 
 
 @dataclass(frozen=True)
 class Plan:
-    """net : str, of `network`; dim, epochs, batch (rows of inputs), seeds : int; rates : tuple, the grid"""
+    """net : str, of `network`; dim, epochs, batch (rows of inputs), seeds : int; rates : Rates"""
 
     net: str
     dim: int
     epochs: int
     batch: int
     seeds: int
-    rates: tuple = _RATES
+    rates: Rates = _RATES
 
 
 def torch():
@@ -124,13 +119,15 @@ class Run:
         t = torch()
         optimiser = t.optim.Adam([*self.net.parameters(), *self.loss.parameters()], lr=rate)
         inputs, targets = self.parts["train"]
-        losses = []
+        losses, self.seconds = [], 0.0
         while len(losses) < self.plan.epochs and math.inf not in losses:
+            begun = time.perf_counter()
             order = t.randperm(len(inputs), generator=self.generator)
             for rows in order.split(self.plan.batch):
                 optimiser.zero_grad()
                 self._value(inputs[rows], targets[rows]).backward()
                 optimiser.step()
+            self.seconds += time.perf_counter() - begun
             value = self.nll("valid")
             losses.append(value if math.isfinite(value) else math.inf)
         return losses + [math.inf] * (self.plan.epochs - len(losses))
@@ -162,74 +159,82 @@ class Run:
         return total / n
 
 
-def chosen_rate(task, plan, method, seed, start, memo):
-    """Return the place on the grid of rates that is best for `method` on validation, and the losses of all tried."""
-    losses = {}
+@one_thread()
+def validated(task, plan, method, seed, rate):
+    """Train one network; return its loss on validation data at the end."""
+    return Run(task, plan, method, seed).train(rate)[-1]
 
-    def loss_at(rate):
-        key = [plan.net, method.name, rate, seed]
-        losses[rate] = memo(key, lambda: Run(task, plan, method, seed).train(rate)[-1])
-        return losses[rate]
 
-    return best_alpha(loss_at, plan.rates, start), losses
+@one_thread()
+def tested(task, plan, method, seed, rate, extra):
+    """Train one network and look at test data: dict that JSON can hold."""
+    run = Run(task, plan, method, seed)
+    curve = run.train(rate)
+    loss = run.nll("test")
+    figures = {"loss": loss, "log-likelihood": -loss, "seconds": run.seconds} | (extra(run) if extra else {})
+    return {"curve": curve, "figures": figures}
 
 
 @dataclass
 class Measured:
     """table : DataFrame, a row a method: rate, and for each figure its mean and the half of a 95 % interval
+    nulls : DataFrame, what popularity and counts of the input before lose on test data
     curves : DataFrame, a row for each method, seed and epoch: loss on validation data
     rates : DataFrame, a row for each method and rate tried: loss on validation data at the end
     runs : dict of (method, figure) -> list of float, one a seed, for `verdicts.judged`
     """
 
     table: pd.DataFrame
+    nulls: pd.DataFrame
     curves: pd.DataFrame
     rates: pd.DataFrame
     runs: dict
 
 
-@one_thread()
-def measure(task, plan, methods, seed, tell, memo=None, extra=None):
+def measure(task, plan, methods, seed, tell, memo, extra=None):
     """Choose a rate for each method, then train seeds of their own with it; return what was `Measured`.
 
-    memo : Memo, optional; keeps what is done
+    memo : Memo; keeps what is done
     extra : callable(Run) -> dict of str -> float, more figures of a trained network on test data
     """
-    memo = (Memo() if memo is None else memo).under(task.line(), plan.dim, plan.epochs, plan.batch)
-    rows, curves, rates, runs, place = [], [], [], {}, 0
-    for method in methods:
-        start = place if method.follows else min(_START, len(plan.rates) - 1)
-        place, tried = chosen_rate(task, plan, method, seed, start, memo)
-        rates += [(method.name, rate, tried[rate]) for rate in sorted(tried)]
-        found, rate = [], plan.rates[place]
-        for k in range(1, 1 + plan.seeds):
-            make = partial(_tested, task, plan, method, seed + k, rate, extra)
-            found.append(memo([plan.net, method.name, rate, seed + k, "test"], make))
-            curves += [(method.name, k, epoch, value) for epoch, value in enumerate(found[-1]["curve"], 1)]
-        edge = place in (0, len(plan.rates) - 1)
-        row = {"method": method.name, "rate": rate, "at an edge": "yes" if edge else ""}
-        for figure in found[0]["figures"]:
-            runs[method.name, figure] = [one["figures"][figure] for one in found]
-            row |= _summary(figure, runs[method.name, figure])
+    memo = memo.under(task.line(), plan.dim, plan.epochs, plan.batch)
+
+    def one(method):
+        losses = {}
+
+        def value(rate):
+            key = [plan.net, method.name, rate, seed]
+            losses[rate] = memo(key, validated, task, plan, method, seed, rate)
+            return -losses[rate]
+
+        rate = plan.rates.best(value, memo.each)
+
+        def run(k):
+            key = [plan.net, method.name, rate, seed + k, "test"]
+            return memo(key, tested, task, plan, method, seed + k, rate, extra)
+
+        found = memo.each(run, range(1, 1 + plan.seeds))
+        figures = {figure: [one["figures"][figure] for one in found] for figure in found[0]["figures"]}
+        tell(f"{method.name}: test {np.mean(figures['loss']):.4f} at rate {rate:.2g}")
+        return rate, losses, [one["curve"] for one in found], figures
+
+    rows, curves, rates, runs, nulls = [], [], [], {}, task.nulls()
+    for method, (rate, losses, curved, figures) in zip(methods, memo.each(one, methods), strict=True):
+        rates += [(method.name, tried, losses[tried]) for tried in sorted(losses)]
+        curves += [(method.name, k, e, value) for k, curve in enumerate(curved, 1) for e, value in enumerate(curve, 1)]
+        row = {"method": method.name, "rate": rate}
+        for figure, values in figures.items():
+            runs[method.name, figure] = values
+            row |= {figure: float(np.median(values))} if figure == "seconds" else _summary(figure, values)
+        row["popularity beats it"] = "yes" if row["loss"] > nulls["loss"].iloc[0] else ""
         rows.append(row | {"perplexity": math.exp(min(row["loss"], 700))})
-        tell(
-            f"{method.name}: test {row['loss']:.4f} (perplexity {rows[-1]['perplexity']:.1f}) at rate {row['rate']:.2g}"
-        )
     return Measured(
         pd.DataFrame(rows),
+        nulls,
         pd.DataFrame(curves, columns=["method", "seed", "epoch", "valid"]),
         pd.DataFrame(rates, columns=["method", "rate", "valid"]),
         runs,
     )
-
-
-def _tested(task, plan, method, seed, rate, extra):
-    """Train one network and look at test data: dict that JSON can hold."""
-    run = Run(task, plan, method, seed)
-    curve = run.train(rate)
-    loss = run.nll("test")
-    figures = {"loss": loss, "log-likelihood": -loss} | (extra(run) if extra else {})
-    return {"curve": curve, "figures": figures}
 
 
 def log_z(run):
@@ -275,6 +280,6 @@ def how(task, plan):
     """Return one paragraph of what was trained how (str)."""
     return (
         f"{task.line()}. Network {plan.net}, d = {plan.dim}, {plan.epochs} epochs, batches of {plan.batch} rows, Adam; "
-        f"rates {plan.rates[0]:g} to {plan.rates[-1]:.2g} by factors of 3, each row's own by validation; {plan.seeds} "
-        "seeds beside the one that rates are chosen by, intervals of 95 % by Student's t."
+        f"{plan.rates.said()}, each row's own by validation; {plan.seeds} seeds beside that of the choice, "
+        "intervals of 95 % by Student's t. Seconds are those of training, the median, whatever else ran."
     )

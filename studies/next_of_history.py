@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from . import STUDIES, Study, declare
+from .climb import Rates
 from .networks import Method, Plan, how, measure
 from .sequences import histories, made_up_histories
 from .verdicts import Claim, Unit, judged
@@ -61,19 +62,6 @@ def popularity(task):
     }
 
 
-def verdicts(table):
-    """Return what the table says (str, Markdown)."""
-    lines = []
-    for figure in ("loss", f"P@{_K}", "MPR"):
-        best = []
-        for net in NETS.values():
-            part = table[table["network"] == net]
-            row = part.loc[part[figure].idxmin() if figure == "loss" else part[figure].idxmax()]
-            best.append(f"{net}: {row['method']} {row[figure]:.3f} ± {row[f'{figure} ±']:.3f}")
-        lines.append(f"- Best {'loss, nats' if figure == 'loss' else figure}: {'; '.join(best)}.")
-    return "\n".join(lines)
-
-
 def claims():
     """Return what the paper says of single items, of each network, and that a history tells more than its end."""
     found = []
@@ -98,18 +86,23 @@ def run(task, plans, methods, given):
         rates.append(found.rates.assign(network=net))
         runs |= {(f"{net}, {method}", figure): values for (method, figure), values in found.runs.items()}
     table = pd.concat(tables, ignore_index=True)
-    text = f"{how(task, plans[0])} Networks: {', '.join(NETS[plan.net] for plan in plans)}.\n\n{verdicts(table)}\n"
+    text = f"{how(task, plans[0])} Networks: {', '.join(NETS[plan.net] for plan in plans)}.\n"
     units = {f"P@{_K}": Unit(1.0, "points", 0.1), "log-likelihood": Unit(1.0, "nats", 0.01)}
-    tables = {"ranking": table, "rates": pd.concat(rates, ignore_index=True)}
+    tables = {"ranking": table, "null models": task.nulls(), "rates": pd.concat(rates, ignore_index=True)}
     return Study(tables, text, verdicts=judged(claims(), runs, units))
 
 
 @STUDIES.register("next-of-history")
-@declare("RS", "table 2, from histories", resumes=True, minutes=15)
-def next_of_history(tell, quick, seed, memo=None):
+@declare("RS", "table 2, from histories", minutes=35)
+def next_of_history(tell, quick, seed, memo):
     """Next item from the last one, a mean or a GRU over a history, on MovieLens 100K; quick: made-up histories."""
     if quick:
         task, methods = made_up_histories(100, 4, seed), METHODS[:1] + METHODS[3:4]
-        return run(task, [Plan(net, 8, 1, 200, 2, rates=(0.03,)) for net in NETS], methods, (tell, seed, memo))
+        return run(
+            task,
+            [Plan(net, 8, 1, 200, 2, rates=Rates(0.03, 3.0, (0,), 0)) for net in NETS],
+            methods,
+            (tell, seed, memo),
+        )
     task = histories("ml-100k", 10, seed)
     return run(task, [Plan(net, 32, 3, 512, 3) for net in NETS], METHODS, (tell, seed, memo))

@@ -1,190 +1,330 @@
 """One law for the family: s = T / (1 + T) · (log P(j|i) − log D(j)), tested on every objective that it speaks of.
 
-Each objective trains on pairs drawn in proportion to their counts; its alpha is chosen by the log-likelihood of
-validation pairs. Then several seeds are looked at where training ends:
+Each objective trains on pairs drawn in proportion to their counts, for twenty epochs, since the law speaks of where
+training ends; its alpha is chosen by the log-likelihood of validation pairs. Boltzmann noise is drawn among all
+targets, and among rolling candidates in rows of their own. Then several seeds are looked at where training ends:
 
-- learned against predicted scores of frequent pairs (`law_fit`);
+- slopes of corrected scores on log popularity and on PMI (`law_fit`);
 - test pairs under score(λ) = (1 + T) / T · s + λ log D, λ from 0 to 1.5: log-likelihood, Precision@15, MPR;
-- differences to the full softmax, raw and corrected, paired by seed;
+- differences to the full softmax, corrected, paired by seed, and two null models beside them;
 - CIS beside self-play for several numbers of negatives, and on data with sparse support;
 - where the law fails: few candidates at low T, too few epochs, shared negatives, excluded positives.
 """
 
 import dataclasses
-from contextlib import contextmanager
+import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from w2vneg.data.inputs import Input, encode_input
-from w2vneg.objectives.samplers.boltzmann import BoltzmannFamily
+from w2vneg.vectors.evaluation import evaluate_ranking
 
 from . import STUDIES, Study, declare
-from .item_tasks import load_task, make_task
-from .law_bench import FAILURES, FRESHNESS, FULL, LARGE, OBJECTIVES, QUICK, REFERENCE, Laboratory
-from .memo import Memo
-from .next_item import communities
-from .tempering import improper
-from .verdicts import Claim, Unit, interval, verdict
+from .climb import RATES, Rates
+from .item_runs import (
+    LIKELIHOOD,
+    NULLS,
+    POPULARITY,
+    Setting,
+    curve,
+    fitted_scale,
+    improper,
+    likelihoods,
+    null_model,
+    pairs_config,
+    thinned,
+    train,
+    untempered,
+)
+from .item_tasks import communities, load_task, make_task
+from .law_fit import PMI, POPULAR, against_law, discriminator_weights, frequent_pairs
+from .verdicts import Claim, Unit, cell, judged
 
-_MARKERS = "os^DvPX<>*hd"
-_TASKS = {  # name -> (scale, about how many minutes)
-    "ml-100k": (FULL, 20),
-    "text": (FULL, 25),
-    "belgian": (LARGE, 40),
-    "ml-1m": (LARGE, 25),
-    "uk": (LARGE, 20),
+REFERENCE = "full softmax"
+_TEMPERED = {
+    f"{name}, T = {temp:g}": {"loss": loss, "temp": temp, "method": "exact"}
+    for name, loss in (("uniform", "ubs"), ("popularity", "pbs"))
+    for temp in (6.0, 1.0, 0.5)
 }
-_UNITS = {"log-likelihood": 1.0, "P@15": 100.0, "MPR": 100.0}
+_PLAIN = {
+    REFERENCE: {"loss": "mle"},
+    "sampled softmax": {"loss": "ss"},
+    "uniform": {"loss": "us"},
+    "popularity": {"loss": "ps"},
+    "popularity^.75": {"loss": "ps", "noise_exponent": 0.75},
+    "log-uniform": {"loss": "pops"},
+}
+_HARD = {"loss": "ubs", "temp": 0.25, "method": "exact"}
+_FAILURES = {  # where the law is expected to fail -> (options, the objective whose alpha it takes)
+    "T = 0.25": (_HARD, "uniform, T = 0.5"),
+    "T = 0.25, rolling": (_HARD | {"method": "rolling"}, "uniform, T = 0.5"),
+    "popularity, 5 epochs": ({"loss": "ps", "epochs": 5}, "popularity"),
+    "popularity, shared by a centre": ({"loss": "ps", "share_negatives": "centre"}, "popularity"),
+    "popularity, positive excluded": ({"loss": "ps", "exclude": "target"}, "popularity"),
+}
+_UNITS = {"log-likelihood": Unit(1.0, "nats", 0.005), "P@15": Unit(100.0, "points")}
+_MARKERS = "os^DvPX<>*hd"
 
 
-def _cell(values, digits=3, factor=1.0):
-    mean, low, high = interval(factor * np.asarray(values))
-    return f"{mean:.{digits}f} ± {(high - low) / 2:.{digits}f}"
+@dataclass(frozen=True)
+class Scale:
+    """dim, epochs, seeds as said; most : int, pairs drawn for an epoch; least : int, counts of a frequent pair
+    rates : Rates; centres : int, of the test part, that are looked at
+    negatives, shares : what is tried; few : bool, of objectives and failures only what a test needs
+    """
+
+    dim: int = 100
+    epochs: int = 20
+    most: int = 1_000_000
+    seeds: int = 5
+    least: int = 50
+    rates: Rates = RATES
+    centres: int = 1500
+    negatives: tuple = (1, 5, 20)
+    shares: tuple = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+    few: bool = False
+
+
+FULL = Scale()
+LARGE = dataclasses.replace(FULL, seeds=3)
+QUICK = Scale(
+    dim=16,
+    epochs=3,
+    most=20_000,
+    seeds=2,
+    least=10,
+    rates=Rates(starts=(0, 1), steps=0),
+    negatives=(1,),
+    shares=(0.0, 1.0, 1.5),
+    few=True,
+)
+_TASKS = {  # name -> (scale, about how many minutes of one core)
+    "ml-100k": (FULL, 120),
+    "text": (FULL, 160),
+    "belgian": (LARGE, 1400),
+    "ml-1m": (LARGE, 220),
+    "uk": (LARGE, 220),
+}
+
+
+def objectives(few=False):
+    """Return options by objective; Boltzmann noise is drawn exactly but where the name says rolling."""
+    found = _PLAIN | _TEMPERED
+    found |= {f"{name}, rolling": _TEMPERED[name] | {"method": "rolling"} for name in _TEMPERED if "T = 1" in name}
+    return {name: found[name] for name in (REFERENCE, "popularity", "popularity, T = 1")} if few else found
+
+
+# looks at a trained model: of (setting, model, scale, …), since a process of its own may make them
+
+
+def _looked_at(setting, options, seed, look, scale, *given):
+    """Train, and return what ``look(setting, model, scale, *given)`` makes of the model."""
+    found = {}
+    train(setting, options, seed, lambda model, epoch: found.update(model=model))
+    return look(setting, found["model"], scale, *given)
+
+
+def _figures(setting, score, factor):
+    """Return log-likelihood at this factor, P@15 and MPR of a scoring function on the test part."""
+    ranked = evaluate_ranking(score, setting.held, setting.n_targets, ks=(15,), logits=False, samples=0, bootstrap=0)
+    value = likelihoods(score, setting.held, setting.n_targets, (factor,))[0][0]
+    return {"log-likelihood": value, "P@15": ranked.precision[15], "MPR": ranked.mpr}
+
+
+def _against_law(setting, model, scale):
+    return against_law(model, frequent_pairs(setting.task.train.matrix, scale.least))
+
+
+def at_the_law(setting, model, scale):
+    """Return what the law says, and figures of the test part for λ = 1."""
+    return _against_law(setting, model, scale) | _figures(setting, *untempered(model, 1.0))
+
+
+def along_shares(setting, model, scale):
+    """Return the same, figures for each λ, and the log-likelihood of raw scores as they are."""
+    shares = {f"{share:g}": _figures(setting, *untempered(model, share)) for share in scale.shares}
+    score, _ = untempered(model, 0.0)
+    raw = likelihoods(score, setting.held, setting.n_targets, (1.0,))[0][0]
+    return at_the_law(setting, model, scale) | {"shares": shares, "raw": raw, "raw P@15": shares["0"]["P@15"]}
+
+
+def cooperation(setting, model, scale, n):
+    """Return figures of self-play or CIS with n negatives at the scale that suits it, and what weights are like."""
+    score, _ = untempered(model, 0.0)
+    fitted, _ = fitted_scale(score, setting.valid, setting.n_targets)
+    found = _figures(setting, score, fitted) | {PMI: _against_law(setting, model, scale)[PMI]}
+    weights = discriminator_weights(model, setting.task.train.matrix, n) if model.extra else {}
+    return found | {"weights": weights}
+
+
+class Laboratory:
+    """One task on which objectives are trained and looked at, whatever is done kept in a memo.
+
+    Parameters
+    ----------
+    task : Task
+    scale : Scale
+    seed : int, the first of ``scale.seeds``
+    memo : Memo
+    """
+
+    def __init__(self, task, scale, seed, memo):
+        self.scale, self.seed, self.memo, self.name = scale, seed, memo, task.name
+        test, valid = (
+            thinned((part.centres, part.targets, part.weights), n)
+            for part, n in ((task.test, scale.centres), (task.valid, scale.centres // 3))
+        )
+        test = dataclasses.replace(task.test, **dict(zip(("centres", "targets", "weights"), test, strict=True)))
+        self.setting = Setting(dataclasses.replace(task, test=test), pairs_config(task, scale, seed), valid)
+        self.objectives = objectives(scale.few)
+
+    def alpha(self, options):
+        """Return the learning rate that validation likes best for these options."""
+
+        def value(alpha):
+            found = options | {"alpha": alpha}
+            key = self._key(found, self.seed, "validation")
+            epochs = self.memo(key, curve, self.setting, found, self.seed, (1.0,))
+            return epochs[-1]["1"][LIKELIHOOD] if epochs else -math.inf  # the law speaks of the end
+
+        return self.scale.rates.best(value, self.memo.each)
+
+    def runs(self, options, look, *given):
+        """Train under every seed; return what ``look(setting, model, scale, *given)`` makes of each."""
+
+        def one(seed):
+            key = self._key(options, seed, [look.__name__, *given])
+            return self.memo(key, _looked_at, self.setting, options, seed, look, self.scale, *given)
+
+        return self.memo.each(one, range(self.seed, self.seed + self.scale.seeds))
+
+    def nulls(self):
+        """Return the figures of the null models: dict of name -> dict."""
+        found = self.memo.each(lambda name: self.memo(self._key({}, 0, name), null_model, self.setting, name), NULLS)
+        return dict(zip(NULLS, found, strict=True))
+
+    def _key(self, options, seed, what):
+        common = self.setting.common
+        scale = [common.pairs_per_epoch, common.dim, common.epochs, self.scale.least, self.scale.centres]
+        return [self.name, self.setting.n_targets, scale, sorted(options.items()), seed, what]
 
 
 def law_tables(bench, tell):
-    """Return (table of the law, table along λ, verdict rows, bins) of one task."""
-    laws, along, bins, looked = [], [], [], {}
-    for name in bench.scale.objectives:
-        options = OBJECTIVES[name]
-        options = options | {"alpha": bench.alpha(options)}
-        runs = looked[name] = bench.runs(options, bench.along_shares, "along λ")
-        figures = {figure: [run["law"][figure] for run in runs] for figure in ("slope", "R²")}
-        row = {"data": bench.setting.task.name, "objective": name, "alpha": f"{options['alpha']:g}"}
-        laws.append(row | {figure: _cell(values) for figure, values in figures.items()})
-        bins += [(bench.setting.task.name, name, *pair) for pair in runs[0]["law"]["bins"]]
+    """Return tables by name, claims, runs and bins of all objectives on one task, and a note on rows (see `judged`)."""
+
+    def one(name):
+        options = bench.objectives[name]
+        alpha = bench.alpha(options)
+        runs = bench.runs(options | {"alpha": alpha}, along_shares)
+        tell(f"{bench.name}: {name}: {PMI} {cell([run[PMI] for run in runs])}")
+        return alpha, runs
+
+    looked = dict(zip(bench.objectives, bench.memo.each(one, bench.objectives), strict=True))
+    nulls, likely = bench.nulls(), "log-likelihood"
+    least = nulls[POPULARITY][f"{likely}, law"]
+    rows = [
+        {"objective": name, likely: f"{found[f'{likely}, law']:.4f}", "P@15": f"{100 * found['P@15']:.2f}"}
+        for name, found in nulls.items()
+    ]
+    along, bins = [], []
+    for name, (alpha, runs) in looked.items():
+        beaten = np.mean([run[likely] for run in runs]) < least
+        row = {"objective": name + " (popularity beats it)" * bool(beaten), "alpha": f"{alpha:g}"}
+        row |= {figure: cell([run[figure] for run in runs]) for figure in (POPULAR, PMI, "R²")}
+        row |= {f"{likely}, raw": cell([run["raw"] for run in runs], 4), likely: cell([run[likely] for run in runs], 4)}
+        row["P@15, raw"] = cell([run["raw P@15"] for run in runs], 2, 100.0)
+        rows.append(row | {"P@15": cell([run["P@15"] for run in runs], 2, 100.0)})
+        bins += [(name, *pair) for pair in runs[0]["bins"]]
         for share in bench.scale.shares:
-            found = {
-                figure: [run["shares"][f"{share:g}"][figure] for run in runs]
-                for figure in ("log-likelihood", "P@15", "MPR")
-            }
-            along.append(
-                {"data": row["data"], "objective": name, "λ": share}
-                | {"log-likelihood": float(np.mean(found["log-likelihood"]))}
-                | {figure: 100 * float(np.mean(found[figure])) for figure in ("P@15", "MPR")}
-            )
-        tell(f"{row['data']}: {name}: slope {laws[-1]['slope']}, R² {laws[-1]['R²']}")
-    return laws, along, bins, looked
+            found = [run["shares"][f"{share:g}"] for run in runs]
+            means = {figure: float(np.mean([one[figure] for one in found])) for figure in found[0]}
+            along.append({"objective": name, "λ": share} | means)
+    order = ["objective", "alpha", POPULAR, PMI, "R²", f"{likely}, raw", likely, "P@15, raw", "P@15"]
+    tables = {"law": pd.DataFrame(rows).fillna("–")[order], "along λ": pd.DataFrame(along)}
+    claims = []
+    for name in list(looked)[1:]:
+        draws = bench.objectives[name].get("method", "")
+        text = f"{bench.name}: {name}, corrected, beats the full softmax"
+        claims += [Claim("ours", text, name, REFERENCE, figure, draws=draws) for figure in _UNITS]
+    runs = {(name, figure): [run[figure] for run in found] for name, (_, found) in looked.items() for figure in _UNITS}
 
+    def note(row, figure):
+        beaten = row in looked and figure == likely and np.mean(runs[row, figure]) < least
+        return f"popularity beats {row}" if beaten else ""
 
-def differences(name, looked):
-    """Return the differences of every objective to the full softmax, raw and corrected, as rows and verdicts.
-
-    The claim that is judged: the objective differs from the full softmax by what matters, in its favour.
-    """
-    others = [other for other in looked if other != REFERENCE]
-    rows, verdicts, n = [], [], 2 * len(others)
-    for other in others:
-        row = {"data": name, "objective": other}
-        for figure, unit in (("log-likelihood", Unit(1.0, "nats", 0.005)), ("P@15", Unit(100.0, "points"))):
-            for kind in ("raw", "corrected"):
-                own, full = (_figure(looked[each], figure, kind) for each in (other, REFERENCE))
-                row[f"{figure}, {kind}"] = _cell(unit.factor * (own - full), 4 if figure[0] == "l" else 2)
-                if kind == "corrected":
-                    least = 0.01 * unit.factor * full.mean() if unit.least is None else unit.least
-                    claim = Claim(
-                        "RS, CIS", f"{name}: {other}, corrected, beats the full softmax: {figure}", "", "", ""
-                    )
-                    verdicts.append(verdict(claim, unit.factor * (own - full), least, n, unit.name))
-        rows.append(row)
-    return rows, verdicts
-
-
-def _figure(runs, figure, kind):
-    if kind == "raw" and figure == "log-likelihood":
-        return np.array([run["raw"] for run in runs])
-    return np.array([run["shares"]["0" if kind == "raw" else "1"][figure] for run in runs])
+    return tables, claims, runs, bins, note
 
 
 def cooperation_table(bench, tell):
-    """Return rows and verdicts of CIS beside self-play, for each number of negatives."""
-    rows, verdicts = [], []
-    alphas = {name: bench.alpha({"loss": name}) for name in ("selfplay", "cis")}
-    name = bench.setting.task.name
+    """Return rows, claims and runs of CIS beside self-play, for each number of negatives and both ways to draw."""
+    options = {
+        (loss, draws): {"loss": loss, "method": draws} for draws in ("exact", "rolling") for loss in ("selfplay", "cis")
+    }
+    alphas = dict(zip(options, bench.memo.each(bench.alpha, options.values()), strict=True))
+    tried = [(n, *which) for n in bench.scale.negatives for which in options]
+
+    def one(n, loss, draws):
+        given = options[loss, draws] | {"alpha": alphas[loss, draws], "negatives": n}
+        return bench.runs(given, cooperation, n)
+
+    made = dict(zip(tried, bench.memo.each(one, *zip(*tried, strict=True)), strict=True))
+    rows, claims, runs = [], [], {}
     for n in bench.scale.negatives:
-        own, cis = (
-            bench.runs({"loss": each, "alpha": alphas[each], "negatives": n}, bench.cooperation(n), "cooperation")
-            for each in ("selfplay", "cis")
-        )
-        row = {"data": name, "n": n}
-        row |= {f"slope, {kind}": _cell([run["slope"] for run in runs]) for kind, runs in (("SP", own), ("CIS", cis))}
-        row |= {key: _cell([run["weights"][key] for run in cis], 2) for key in cis[0]["weights"]}
-        for figure, unit in (("P@15", Unit(100.0, "points")), ("log-likelihood", Unit(1.0, "nats", 0.005))):
-            better, worse = (unit.factor * np.array([run[figure] for run in runs]) for runs in (cis, own))
-            row[f"{figure}, CIS − SP"] = _cell(better - worse, 4)
-            least = 0.01 * worse.mean() if unit.least is None else unit.least
-            claim = Claim("CIS", f"{name}, n = {n}: CIS improves on self-play: {figure}", "CIS", "SP", figure)
-            verdicts.append(verdict(claim, better - worse, least, 2 * len(bench.scale.negatives), unit.name))
-        rows.append(row)
-        tell(f"{name}: CIS beside self-play, n = {n}: P@15 {row['P@15, CIS − SP']}")
-    return rows, verdicts
+        for draws in dict.fromkeys(draws for _, draws in options):
+            own, cis = (made[n, loss, draws] for loss in ("selfplay", "cis"))
+            row = {"data": bench.name, "n": n, "draws": draws}
+            row |= {f"{PMI}, {name}": cell([run[PMI] for run in found]) for name, found in (("SP", own), ("CIS", cis))}
+            row |= {key: cell([run["weights"][key] for run in cis], 2) for key in cis[0]["weights"]}
+            for figure, unit in _UNITS.items():
+                ends = [f"{bench.name}, {name}, {n}, {draws}" for name in ("CIS", "SP")]
+                values = [np.array([run[figure] for run in found]) for found in (cis, own)]
+                runs |= {(end, figure): value for end, value in zip(ends, values, strict=True)}
+                row[f"{figure}, CIS − SP"] = cell(values[0] - values[1], 4, unit.factor)
+                text = f"{bench.name}, n = {n}: CIS improves on self-play"
+                claims.append(Claim("CIS", text, *ends, figure, draws=draws))
+            rows.append(row)
+            tell(f"{bench.name}: CIS beside self-play, n = {n}, {draws}: P@15 {row['P@15, CIS − SP']}")
+    return rows, claims, runs
 
 
 def failure_rows(bench, tell):
-    """Return slope and R² where the law is expected to fail, and what it costs, corrected."""
-    rows = []
-    for name in bench.scale.failures:
-        options, like = FAILURES[name]
-        alpha = bench.alpha(OBJECTIVES[like])
-        runs = bench.runs(options | {"alpha": alpha}, bench.at_the_law, "at the law")
-        row = {"data": bench.setting.task.name, "setting": name, "alpha": f"{alpha:g}"}
-        rows.append(row | _law_cells(runs))
-        tell(f"{row['data']}: {name}: slope {rows[-1]['slope']}")
-    return rows
+    """Return slopes and R² where the law is expected to fail, and what it costs, corrected."""
+    tried = {name: one for name, one in _FAILURES.items() if one[1] in bench.objectives}
 
+    def one(name):
+        options, like = tried[name]
+        alpha = bench.alpha(bench.objectives[like])
+        runs = bench.runs(options | {"alpha": alpha}, at_the_law)
+        row = {"data": bench.name, "setting": name, "alpha": f"{alpha:g}"}
+        row |= {figure: cell([run[figure] for run in runs]) for figure in (POPULAR, PMI, "R²")}
+        row["log-likelihood"] = cell([run["log-likelihood"] for run in runs], 4)
+        tell(f"{bench.name}: {name}: {PMI} {row[PMI]}")
+        return row | {"P@15": cell([run["P@15"] for run in runs], 2, 100.0)}
 
-@contextmanager
-def _drawn_ahead(centres):
-    """Let exact draws be made for so many centres ahead."""
-    former, BoltzmannFamily._batch = BoltzmannFamily._batch, centres
-    try:
-        yield
-    finally:
-        BoltzmannFamily._batch = former
-
-
-def freshness_rows(bench, tell):
-    """Return what draws cost that are stale: three seeds, a tenth of the pairs, for fresh draws take long."""
-    name, seed, scale = bench.setting.task.name, bench.seed, bench.scale
-    small = dataclasses.replace(scale, most=scale.most // 10, seeds=min(scale.seeds, 3))
-    bench, rows = Laboratory(bench.setting.task, small, seed, bench.memo), []
-    for manner in scale.freshness:
-        method, ahead = FRESHNESS[manner]
-        options = {"loss": "ubs", "temp": 1.0, "alpha": 0.2, "method": method}
-        with _drawn_ahead(ahead):
-            runs = bench.runs(options, bench.at_the_law, manner)
-        rows.append({"data": name, "draws": manner} | _law_cells(runs))
-        tell(f"{name}: {manner}: P@15 {rows[-1]['P@15']}")
-    return rows
-
-
-def _law_cells(runs):
-    """Return cells of what `Laboratory.at_the_law` found."""
-    cells = {figure: _cell([run[figure] for run in runs]) for figure in ("slope", "R²")}
-    cells["log-likelihood"] = _cell([run["log-likelihood"] for run in runs], 4)
-    return cells | {"P@15": _cell([run["P@15"] for run in runs], 2, 100.0)}
+    return bench.memo.each(one, tried)
 
 
 def _task(name, quick, seed):
     if quick:
-        return make_task("made-up baskets", communities(seed), "user", seed, "baskets")
+        return make_task("made-up baskets", communities(seed), seed, "baskets")
     if name != "text":
-        return load_task(name, "user", seed)
+        return load_task(name, seed)
     text = encode_input(Input("corpus", "enwiki2015-head").located(), max_vocab=2000)
-    return make_task("text, 2,000 words", text, "user", seed, "corpus", 2)
+    return make_task("text, 2,000 words", text, seed, "corpus", 2)
 
 
 def _draw_law(bins):
     def draw(figure):
         axes = figure.subplots()
-        for marker, objective in zip(_MARKERS, dict.fromkeys(row[1] for row in bins), strict=False):
-            points = np.array([row[2:] for row in bins if row[1] == objective])
+        for marker, objective in zip(_MARKERS, dict.fromkeys(row[0] for row in bins), strict=False):
+            points = np.array([row[1:] for row in bins if row[0] == objective])
             axes.plot(*points.T, marker=marker, markersize=4, linewidth=0.8, label=objective)
-        ends = [edge(row[2] for row in bins) for edge in (min, max)]
+        ends = [edge(row[1] for row in bins) for edge in (min, max)]
         axes.plot(ends, ends, color="black", linewidth=0.8)
-        axes.set_xlabel("predicted s, centred")
-        axes.set_ylabel("learned s, centred")
+        axes.set_xlabel("log P(j|i), centred")
+        axes.set_ylabel("corrected score, centred")
         axes.legend(fontsize=6)
 
     return draw
@@ -192,7 +332,8 @@ def _draw_law(bins):
 
 def _draw_shares(along):
     def draw(figure):
-        for axes, name in zip(figure.subplots(1, len(_UNITS)), _UNITS, strict=True):
+        names = ("log-likelihood", "P@15", "MPR")
+        for axes, name in zip(figure.subplots(1, len(names)), names, strict=True):
             for marker, (objective, part) in zip(_MARKERS, along.groupby("objective", sort=False), strict=False):
                 axes.plot(part["λ"], part[name], marker=marker, markersize=4, linewidth=0.8, label=objective)
             axes.set_title(name, fontsize=8)
@@ -204,40 +345,36 @@ def _draw_shares(along):
 
 def _study(name, given):
     tell, quick, seed, memo = given
-    scale, task, memo = QUICK if quick else _TASKS[name][0], _task(name, quick, seed), Memo() if memo is None else memo
+    scale, task = QUICK if quick else _TASKS[name][0], _task(name, quick, seed)
     tell(task.line())
     bench = Laboratory(task, scale, seed, memo)
-    laws, along, bins, looked = law_tables(bench, tell)
-    rows, verdicts = differences(task.name, looked)
-    tables = {"law": laws, "differences": rows, "along λ": along, "cooperation": []}
-    sparse = make_task("sparse support", communities(seed, 400, 6000, other=0.0), "user", seed, "baskets")
+    tables, claims, runs, bins, note = law_tables(bench, tell)
+    sparse = make_task("sparse support", communities(seed, 400, 6000, other=0.0), seed, "baskets")
+    rows = []
     for each in (bench, Laboratory(sparse, scale, seed, memo)):
-        rows, found = cooperation_table(each, tell)
-        tables["cooperation"] += rows
-        verdicts += found
-    tables["failures"] = failure_rows(bench, tell)
-    tables["freshness"] = freshness_rows(bench, tell)
-    tables = {key: pd.DataFrame(rows) for key, rows in tables.items()}
-    tables["improper"] = pd.DataFrame(
-        [(c, *pair) for c, pair in improper().items()], columns=["c", "log-likelihood", "RS eq. 9"]
-    )
-    tables["bins"] = pd.DataFrame(bins, columns=["data", "objective", "predicted", "learned"])
+        found = cooperation_table(each, tell)
+        rows, claims, runs = rows + found[0], claims + found[1], runs | found[2]
+    tables |= {"cooperation": pd.DataFrame(rows), "failures": pd.DataFrame(failure_rows(bench, tell))}
+    columns = ["c", "log-likelihood", "RS eq. 9"]
+    tables["improper"] = pd.DataFrame([(c, *pair) for c, pair in improper().items()], columns=columns)
     text = (
         f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {bench.setting.common.pairs_per_epoch:,} pairs, "
-        f"{scale.seeds} seeds; alpha chosen by the log-likelihood of validation pairs. Slope and R² of learned on "
-        f"predicted scores, of {len(bench.pairs.log_p):,} pairs that occur {scale.least} times or more. Differences "
-        "are to the full softmax, paired by seed: log-likelihood in nats, P@15 in points. Intervals in tables are of "
-        "95 %; verdicts allow for the number of comparisons.\n"
+        f"{scale.seeds} seeds; {scale.rates.said()}, chosen by the log-likelihood of validation pairs at the end. "
+        "Draws at finite T are exact, or rolling where the row says so. Slopes and R² are of corrected scores on "
+        f"log P(j) and PMI, of pairs that occur {scale.least} times or more, weighted by counts; the law is 1 and 1. "
+        "Log-likelihood in nats and P@15 in % on test pairs, corrected unless said to be raw. Intervals in tables are "
+        "of 95 %; verdicts allow for the number of comparisons.\n"
     )
-    return Study(tables, text, {"law": _draw_law(bins), "along": _draw_shares(tables["along λ"])}, verdicts)
+    figures = {"law": _draw_law(bins), "along": _draw_shares(tables["along λ"])}
+    return Study(tables, text, figures, judged(claims, runs, _UNITS, note))
 
 
 def _register(name):
-    def study(tell, quick, seed, memo=None):
+    def study(tell, quick, seed, memo):
         return _study(name, (tell, quick, seed, memo))
 
     study.__doc__ = f"One law: where scores settle, predicted and learned, raw and corrected, on {name}."
-    STUDIES.register(f"one-law-{name}")(declare("ours", "one law", resumes=True, minutes=_TASKS[name][1])(study))
+    STUDIES.register(f"one-law-{name}")(declare("ours", "one law", minutes=_TASKS[name][1])(study))
 
 
 for _name in _TASKS:

@@ -3,12 +3,14 @@
 NAME.md            text, tables and figures as one page
 NAME-TABLE.csv     each table
 NAME-FIGURE.png    each figure
-NAME.json          seed, size and code that made them, seconds, verdicts: written last, so that it vouches for the rest
-parts/             parts of studies that resume (see `memo`), and a lock for each study that is being made
-index.md           the summary of all (see `site`)
+NAME.json          seed, size, code and commits that made them, seconds, verdicts: written last, to vouch for the rest
+parts/             parts of studies (see `memo`), and a lock for each study that is being made
+earlier.csv        verdicts of older code, where they are kept beside those of today
+README.md          the summary of all (see `site`)
 """
 
 import ast
+import csv
 import dataclasses
 import hashlib
 import inspect
@@ -24,7 +26,7 @@ from w2vneg.ground.files.atomic import atomic_file, check_writable
 from w2vneg.ground.files.bounded import read_json
 from w2vneg.ground.files.locks import owned
 
-from . import STUDIES, declared
+from . import STUDIES
 from .memo import Memo
 from .verdicts import Verdict
 
@@ -33,11 +35,14 @@ DONE, STALE, MISSING = "done", "of another version", "–"
 
 @dataclass(frozen=True)
 class Made:
-    """What NAME.json says. made_by : dict that JSON can hold; seconds : float; verdicts : list of Verdict"""
+    """What NAME.json says. made_by : dict that JSON can hold; seconds : float, of all parts; verdicts : list of Verdict
+    commits : list of str, of the code that made its parts
+    """
 
     made_by: dict
     seconds: float
     verdicts: list
+    commits: list
 
 
 class Results:
@@ -49,6 +54,8 @@ class Results:
         Made if it is not there.
     seed : int; quick : bool
         Of the studies that are asked for.
+    jobs : int; commit : str
+        As of a `Memo`.
 
     Raises
     ------
@@ -56,8 +63,8 @@ class Results:
         If the folder cannot be written.
     """
 
-    def __init__(self, folder, seed, quick):
-        self.folder, self.seed, self.quick = Path(folder), seed, quick
+    def __init__(self, folder, seed, quick, jobs=1, commit=""):
+        self.folder, self.seed, self.quick, self.jobs, self.commit = Path(folder), seed, quick, jobs, commit
 
     def prepare(self):
         """Make the folder; OutputError if nothing can be written there."""
@@ -65,7 +72,7 @@ class Results:
             (self.folder / "parts").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"cannot write {self.folder}: {error.strerror}; choose another place") from error
-        check_writable(os.fspath(self.folder / "index.md"))
+        check_writable(os.fspath(self.folder / "README.md"))
 
     def made_by(self, name):
         """Return what makes the results of a study: dict that JSON can hold."""
@@ -78,7 +85,7 @@ class Results:
             return None
         found = read_json(path, "its results")
         try:
-            return Made(found["made_by"], found["seconds"], [_verdict(one) for one in found["verdicts"]])
+            return Made(**found | {"verdicts": [_verdict(one) for one in found["verdicts"]]})
         except (KeyError, TypeError):
             return None
 
@@ -92,25 +99,33 @@ class Results:
         return owned(self.folder / "parts" / name)
 
     def memo(self, name):
-        """Return the `Memo` of a study; None for one that keeps no parts."""
-        if not declared(name).resumes:
-            return None
+        """Return the `Memo` of a study."""
         size = "-quick" if self.quick else ""
-        return Memo(self.folder / "parts" / f"{name}-{__version__}-seed{self.seed}{size}.jsonl")
+        path = self.folder / "parts" / f"{name}-{__version__}-seed{self.seed}{size}.jsonl"
+        return Memo(path, self.jobs, self.commit)
 
-    def write(self, name, study, images, seconds):
+    def earlier(self):
+        """Return verdicts of older code, dict of study -> list of dict of str, as earlier.csv has them."""
+        path, found = self.folder / "earlier.csv", {}
+        if path.exists():
+            for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+                found.setdefault(row["study"], []).append(row)
+        return found
+
+    def write(self, name, study, images, seconds, commits):
         """Write what came out of a study, each file atomically; return their paths.
 
-        images : dict of str -> bytes, its figures as PNG
+        images : dict of str -> bytes, its figures as PNG; seconds, commits : as of `Made`
         """
-        text = markdown(name, study)
+        made = Made(self.made_by(name), seconds, [_finite(dataclasses.asdict(one)) for one in study.verdicts], commits)
+        text = markdown(name, study, self.earlier().get(name, ()))
+        text += f"\n\nWritten by `python -m studies {name}`: {provenance(made)}."
         pictures = [f"![{title}]({_file_name(name, title, 'png')})" for title in images]
         files = {f"{name}.md": ("\n\n".join([text, *pictures]) + "\n").encode("utf-8")}
         for title, table in study.tables.items():
             named = any(level is not None for level in table.index.names)
             files[_file_name(name, title, "csv")] = table.to_csv(index=named).encode("utf-8")
         files |= {_file_name(name, title, "png"): image for title, image in images.items()}
-        made = Made(self.made_by(name), seconds, [_finite(dataclasses.asdict(one)) for one in study.verdicts])
         files[f"{name}.json"] = json.dumps(dataclasses.asdict(made), indent=1, ensure_ascii=False).encode("utf-8")
         paths = []
         for file, content in files.items():
@@ -139,42 +154,59 @@ def _finite(fields):
     }
 
 
-def markdown(name, study):
-    """Return a study's text, verdicts and tables as one document."""
+def provenance(made):
+    """Return in a line what made results: commit, seed, minutes of trials."""
+    commits = ", ".join(sorted(one or "unknown" for one in made.commits)) or "unknown"
+    return f"commit {commits}, seed {made.made_by['seed']}, {made.seconds / 60:.0f} minutes of trials"
+
+
+def markdown(name, study, earlier=()):
+    """Return a study's text, verdicts and tables as one document; earlier : verdicts of older code, dict each."""
     blocks = [f"# {name}", study.text.strip()]
     if study.verdicts:
-        blocks += ["## Claims", verdict_table(study.verdicts)]
+        blocks += ["## Claims", verdict_table(study.verdicts, earlier)]
     for title, table in study.tables.items():
         blocks += [f"## {title}", markdown_table(table)]
     return "\n\n".join(blocks)
 
 
-def verdict_table(verdicts):
-    """Return verdicts as a table of Markdown."""
-    lines = [
-        "| paper | claim | verdict | difference | interval | runs | comparisons |",
-        "|---|---|---|---|---|---|---|",
-    ]
+_COLUMNS = ("paper", "claim", "verdict", "measure", "difference", "interval", "seeds", "comparisons", "draws")
+
+
+def verdict_table(verdicts, earlier=()):
+    """Return verdicts as a table of Markdown, those of older code on the same claim beside them."""
+    before = {(row["claim"], row["measure"]): _before(row) for row in earlier}
+    columns = (*_COLUMNS, "of older code") if before else _COLUMNS
+    rows = [columns, ["---"] * len(columns)]
     for one in verdicts:
-        bounds = f"{_cell(one.low)} to {_cell(one.high)} {one.unit}"
-        cells = (one.paper, one.claim, f"**{one.verdict}**", one.difference, bounds, one.runs, one.comparisons)
-        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-    return "\n".join(lines)
+        claim = f"{one.claim} ({one.note})" if one.note else one.claim
+        bounds = f"{as_cell(one.low)} to {as_cell(one.high)} {one.unit}"
+        cells = (one.paper, claim, f"**{one.verdict}**", one.measure, one.difference, bounds, one.seeds)
+        cells += (one.comparisons, one.draws or "–")
+        rows.append(cells + ((before.get((one.claim, one.measure), "–"),) if before else ()))
+    return "\n".join("| " + " | ".join(map(as_cell, row)) + " |" for row in rows)
+
+
+def _before(row):
+    """Return a verdict of older code as text."""
+    draws = f"; {row['draws']}" if row["draws"] else ""
+    return f"{row['verdict']}, {row['difference']} ({row['interval']}){draws}, {row['commit']}"
 
 
 def markdown_table(table):
     """Return a DataFrame as a table of Markdown; an index without a name is left out."""
     named = any(name is not None for name in table.index.names)
     table = table.reset_index() if named else table
-    rows = [[_cell(column) for column in table.columns]]
+    rows = [[as_cell(column) for column in table.columns]]
     rows.append(["---:" if kind.kind in "iuf" else "---" for kind in table.dtypes])
-    rows += [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    rows += [[as_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def _cell(value):
+def as_cell(value):
+    """Return a value as the cell of a table of Markdown."""
     if isinstance(value, tuple):
-        return " ".join(_cell(part) for part in value)
+        return " ".join(as_cell(part) for part in value)
     if isinstance(value, float):
         return "–" if value != value else f"{value:.4g}"
     return str(value).replace("|", "\\|").replace("\n", " ")

@@ -17,9 +17,8 @@ import numpy as np
 import pandas as pd
 
 from . import STUDIES, Study, declare
-from .gaussian_draws import FULL, QUICK, Draw, gaps, nearer, summed_up, tuned
+from .gaussian_draws import FULL, QUICK, Draw, nearer, row, summed_up, tuned
 from .gaussian_task import Method, log_softmax
-from .memo import Memo
 
 _CONTEXT = 0.625  # of the side: the paper's i = 625 of 1,000
 _NEGATIVES = (1, 5, 25, 100)
@@ -45,17 +44,20 @@ def _lines(table, x, by, y, title=None, log_x=True):
     return draw
 
 
-def _row(memo, scale, seed, plan, method_of, key, components=None):
-    """Return ``Draw.row`` of a method on the draw of a seed, from `memo` where it is there.
+def _rows(memo, scale, seed, asked, tell):
+    """Return the rows of all seeds, what each is called and its figures.
 
-    key : dict, what the row is called
+    asked : list of (what the row is called, dict; components or None; method, tuple; Plan)
     """
 
-    def make():
-        draw = Draw(scale, seed, components)
-        return draw.row(method_of(draw), plan)
+    def one(called, components, method, plan, seed):
+        figures = memo(["row", sorted(called.items()), seed], row, scale, seed, components, method, plan)
+        return called | {"seed": seed} | figures
 
-    return memo(["row", sorted(key.items()), seed], make)
+    found = memo.each(one, *zip(*[(*each, seed + k) for each in asked for k in range(scale.seeds)], strict=True))
+    for called, rows in zip(asked, zip(*[iter(found)] * scale.seeds, strict=True), strict=True):
+        tell(f"{called[0]}: KL {np.mean([one['KL(P||g)'] for one in rows]):.4f}")
+    return found
 
 
 def _said(scale, more=""):
@@ -72,17 +74,10 @@ def _said(scale, more=""):
 
 def temperatures(scale, seed, tell, memo):
     """Return rows of D × T, and the plan of each D."""
-    rows, plans = [], {}
-    for degeneracy in DEGENERACIES:
-        plan = plans[degeneracy] = tuned(scale, lambda draw, d=degeneracy: draw.method(d, 1.0), memo, degeneracy)
-        for temp in scale.temps:
-            for k in range(scale.seeds):
-                rows.append({"D": degeneracy, "T": temp})
-                rows[-1] |= _row(
-                    memo, scale, seed + k, plan, lambda draw, d=degeneracy, t=temp: draw.method(d, t), rows[-1]
-                )
-            tell(f"D = {degeneracy}, T = {temp:g}, rate {plan.rate:g}: KL {rows[-1]['KL(P||g)']:.4f}")
-    return rows, plans
+    plans = memo.each(lambda degeneracy: tuned(scale, (degeneracy, 1.0), memo, degeneracy), DEGENERACIES)
+    plans = dict(zip(DEGENERACIES, plans, strict=True))
+    asked = [({"D": d, "T": temp}, None, (d, temp), plans[d]) for d in DEGENERACIES for temp in scale.temps]
+    return _rows(memo, scale, seed, asked, tell), plans
 
 
 def _figure_1(scale, seed, plan):
@@ -128,19 +123,15 @@ def best_temperatures(table):
 
 
 @STUDIES.register("rs-figure-2")
-@declare("RS", "figures 1 and 2", resumes=True, minutes=6)
-def rs_figure_2(tell, quick, seed, memo=None):
+@declare("RS", "figures 1 and 2", minutes=8)
+def rs_figure_2(tell, quick, seed, memo):
     """Temperature and degeneracy on mixtures of Gaussians (RS figures 1 and 2), and the number of negatives."""
     scale = QUICK if quick else FULL
-    memo = (Memo() if memo is None else memo).under(scale.key())
+    memo = memo.under(scale.key())
     rows, plans = temperatures(scale, seed, tell, memo)
     table = summed_up(rows, ("D", "T"))
-    few = []
-    for n in _NEGATIVES[: 2 if quick else None]:
-        for k in range(scale.seeds):
-            few.append({"negatives": n})
-            few[-1] |= _row(memo, scale, seed + k, plans["1/P"], lambda draw, n=n: draw.method("1/P", 0.75, n), few[-1])
-        tell(f"{n} negatives: KL {few[-1]['KL(P||g)']:.4f}")
+    asked = [({"negatives": n}, None, ("1/P", 0.75, n), plans["1/P"]) for n in _NEGATIVES[: 2 if quick else None]]
+    few = _rows(memo, scale, seed, asked, tell)
     pictured, mass = _figure_1(scale, seed, plans["1/P"])
     best = best_temperatures(table)
     said = (
@@ -168,19 +159,20 @@ def rs_figure_2(tell, quick, seed, memo=None):
 
 
 @STUDIES.register("rs-figure-3")
-@declare("RS", "figure 3", resumes=True, minutes=4)
-def rs_figure_3(tell, quick, seed, memo=None):
+@declare("RS", "figure 3", minutes=8)
+def rs_figure_3(tell, quick, seed, memo):
     """Batch size: maximum likelihood beside the relaxed softmax on mixtures of Gaussians (RS figure 3)."""
     scale = QUICK if quick else FULL
-    memo = (Memo() if memo is None else memo).under(scale.key())
-    rows = []
-    for name, method_of in (("MLE", lambda draw: Method()), ("RS 1/P T=.75", lambda draw: draw.method("1/P", 0.75))):
-        for batch in scale.batches:
-            plan = tuned(scale, method_of, memo, [name, batch], dataclasses.replace(scale.plan, batch=batch))
-            for k in range(scale.seeds):
-                rows.append({"method": name, "batch": batch, "rate": plan.rate})
-                rows[-1] |= _row(memo, scale, seed + k, plan, method_of, rows[-1])
-            tell(f"{name}, batch {batch}, rate {plan.rate:g}: KL {rows[-1]['KL(P||g)']:.4f}")
+    memo = memo.under(scale.key())
+    methods = {"MLE": (None,), "RS 1/P T=.75": ("1/P", 0.75)}
+
+    def asked(name, batch):
+        plan = dataclasses.replace(scale.plan, batch=batch)
+        plan = tuned(scale, methods[name], memo, [name, batch], plan)
+        return {"method": name, "batch": batch, "rate": plan.rate}, None, methods[name], plan
+
+    wanted = [(name, batch) for name in methods for batch in scale.batches]
+    rows = _rows(memo, scale, seed, memo.each(asked, *zip(*wanted, strict=True)), tell)
     table = summed_up(rows, ("method", "batch"))
     said = "The paper: maximum likelihood fits P̂ better with large minibatches, the relaxed softmax P at every size."
     figures = {f"figure 3 {part}": _lines(table, "batch", "method", y) for part, y in _PARTS.items()}
@@ -236,23 +228,23 @@ _GAPS = (
 
 
 @STUDIES.register("rs-figure-4")
-@declare("RS", "figure 4", resumes=True, minutes=8)
-def rs_figure_4(tell, quick, seed, memo=None):
+@declare("RS", "figure 4", minutes=12)
+def rs_figure_4(tell, quick, seed, memo):
     """Size of the training set on mixtures of Gaussians (RS figure 4): is the relaxed softmax a regulariser?"""
     scale = QUICK if quick else FULL
-    memo = (Memo() if memo is None else memo).under(scale.key())
-    rows, temps = [], []
-    for n_pairs in scale.sizes:
+    memo = memo.under(scale.key())
+    chosen = {"MLE": (None,), "RS": ("1/P", 0.75)}
+
+    def of_size(n_pairs):
         steps = -(-n_pairs // scale.plan.batch)
         plan = dataclasses.replace(scale.plan, epochs=max(3, -(-scale.least_steps // steps)))
-        plans = {
-            "MLE": tuned(scale, lambda draw: Method(), memo, ["MLE", n_pairs], plan, n_pairs),
-            "RS": tuned(scale, lambda draw: draw.method("1/P", 0.75), memo, ["RS", n_pairs], plan, n_pairs),
-        }
-        for k in range(scale.seeds):
-            of_draw, by_temp = memo(
-                [n_pairs, seed + k], lambda n=n_pairs, k=k, plans=plans: _by_size(scale, n, seed + k, plans)
-            )
+        plans = {name: tuned(scale, method, memo, [name, n_pairs], plan, n_pairs) for name, method in chosen.items()}
+        seeds = range(seed, seed + scale.seeds)
+        return memo.each(lambda one: memo([n_pairs, one], _by_size, scale, n_pairs, one, plans), seeds)
+
+    rows, temps = [], []
+    for n_pairs, found in zip(scale.sizes, memo.each(of_size, scale.sizes), strict=True):
+        for of_draw, by_temp in found:
             rows += of_draw
             temps += by_temp
         tell(f"{n_pairs:,} pairs: " + ", ".join(f"{row['method']} {row['KL(P||g)']:.3f}" for row in of_draw))
@@ -269,50 +261,45 @@ def rs_figure_4(tell, quick, seed, memo=None):
         "RS figure 4",
         rows,
         lambda row: f"{row['method']}, {row['pairs']:,} pairs",
-        [(f"{one}, {n:,} pairs", f"{other}, {n:,} pairs") for one, other in _GAPS[:4] for n in scale.sizes],
+        [(f"{one}, {n:,} pairs", f"{other}, {n:,} pairs") for one, other in _GAPS for n in scale.sizes],
     )
-    tables = {"sizes": table, "differences": gaps(rows, _GAPS), "uniform by T": by_temp}
+    tables = {"sizes": table, "uniform by T": by_temp}
     return Study(tables, _said(scale, said), figures, verdicts)
 
 
 # figure 5
 
 
-_SCHEMES = {
-    "MLE": lambda draw: Method(),
-    "SS": lambda draw: dataclasses.replace(draw.method("popularity", negatives=50), corrected=True),
-    "US": lambda draw: draw.method("uniform"),
-    "PS": lambda draw: draw.method("popularity"),
-    "UBS": lambda draw: draw.method("uniform", 5.0),
-    "PBS": lambda draw: draw.method("popularity", 7.5),
+_SCHEMES = {  # name -> what `Draw.method` is given
+    "MLE": (None,),
+    "SS": ("popularity", math.inf, 50, True),
+    "US": ("uniform",),
+    "PS": ("popularity",),
+    "UBS": ("uniform", 5.0),
+    "PBS": ("popularity", 7.5),
 }
 
 
 @STUDIES.register("rs-figure-5")
-@declare("RS", "figure 5", resumes=True, minutes=5)
-def rs_figure_5(tell, quick, seed, memo=None):
+@declare("RS", "figure 5", minutes=8)
+def rs_figure_5(tell, quick, seed, memo):
     """Six methods on three mixtures of Gaussians (RS figure 5)."""
     scale = QUICK if quick else FULL
-    memo = (Memo() if memo is None else memo).under(scale.key())
-    plans = {name: tuned(scale, method_of, memo, name) for name, method_of in _SCHEMES.items()}
-    rows = []
-    for components in scale.components:
-        for name, method_of in _SCHEMES.items():
-            for k in range(scale.seeds):
-                rows.append({"method": name, "components": components, "seed": seed + k})
-                rows[-1] |= _row(memo, scale, seed + k, plans[name], method_of, rows[-1], components)
-            tell(f"{components} components, {name}: KL {rows[-1]['KL(P||g)']:.4f}")
+    memo = memo.under(scale.key())
+    plans = dict(zip(_SCHEMES, memo.each(lambda name: tuned(scale, _SCHEMES[name], memo, name), _SCHEMES), strict=True))
+    asked = [
+        ({"method": name, "components": components}, components, method, plans[name])
+        for components in scale.components
+        for name, method in _SCHEMES.items()
+    ]
+    rows = _rows(memo, scale, seed, asked, tell)
     table = summed_up(rows, ("components", "method"))
-    compared = pd.DataFrame(rows).rename(columns={"components": "pairs"})
     wanted = [("UBS", "US"), ("PBS", "PS"), ("UBS", "MLE"), ("PBS", "MLE")]
-    raw = gaps(compared, wanted).rename(columns={"pairs": "components"})
-    mended = compared.assign(**{"KL(P||g)": compared["KL corrected"]})
-    corrected = gaps(mended, wanted).rename(columns={"pairs": "components"})
     said = (
         "SS has 50 negatives, as in the paper; UBS has T = 5, PBS 7.5. The paper: both Boltzmann methods beat all "
         "others on all three."
     )
-    tables = {"methods": table, "differences": raw, "differences corrected": corrected}
+    tables = {"methods": table}
     verdicts = nearer(
         "RS figure 5",
         rows,

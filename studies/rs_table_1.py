@@ -3,7 +3,8 @@
 Every method has its alpha, and its temperature where it has one, from development data: the mean of MEN's development
 part and of the development half of both kinds of analogies. Alpha and T are searched together (see `climb`). Then
 several seeds train with what was chosen, and are evaluated on the paper's sets, by Pearson's correlation as there.
-Nothing is chosen by what is reported. Vectors are the input matrix, as in the paper.
+Nothing is chosen by what is reported. Vectors are the input matrix, as in the paper. UBS and PBS draw among all
+words; rows that end in "rolling" draw among 64 candidates.
 """
 
 import math
@@ -19,14 +20,15 @@ from w2vneg.ground.errors import DivergenceError
 from w2vneg.run.word2vec import Word2Vec
 
 from . import STUDIES, Study, declare
-from .climb import alpha_at, best_place, temp_at
+from .climb import RATES, Rates, best_place, warm_at
 from .kernel_task import sentences_of
-from .memo import Memo
-from .verdicts import Claim, Unit, interval, judged
+from .verdicts import Claim, Unit, cell, judged
 
-METHODS = {name.upper(): {"loss": name} for name in ("mle", "ss", "us", "ubs", "ps", "pbs")}
-_WARM = ("UBS", "PBS")
-_SHORT = {"MLE": {"epochs": 1}}  # what the search for alpha trains with where a run takes a quarter of an hour
+_PAPERS = ("MLE", "SS", "US", "UBS", "PS", "PBS")  # columns of the paper's table
+_WARM = {"UBS": {"method": "exact"}, "PBS": {"method": "exact"}}
+METHODS = {name: {"loss": name.lower()} | _WARM.get(name, {}) for name in _PAPERS}
+METHODS |= {f"{name}, rolling": {"loss": name.lower(), "method": "rolling"} for name in _WARM}
+_SHORT = {"mle": {"epochs": 1}}  # what the search for alpha trains with where a run takes a quarter of an hour
 _TOKENS = 4_000_000
 _SIMILARITY = {"WS353": "ws353", "SimLex999": "simlex999", "Rare Word": "rw", "Bruni men": "men", "Mturk": "mturk287"}
 PAPER = {
@@ -43,6 +45,9 @@ PAPER = {
     "syntactic P@15": (20.0, 17.9, 16.5, 25.1, 23.6, 26.1),
 }
 _LINKS = (("UBS", "US"), ("PBS", "PS"), ("PBS", "MLE"), ("UBS", "MLE"), ("PBS", "SS"))
+_FIVE = {  # RS §3.2: 5 negatives are best
+    f"{name}, n = {n}": METHODS[name] | {"negatives": n} for name in ("US", "PS", "UBS", "PBS") for n in (1, 5, 20)
+}
 
 
 @dataclass(frozen=True)
@@ -60,15 +65,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Scale:
-    """seeds : int; alphas, temps : places of the first box; steps : int, of the search beyond it"""
+    """seeds : int; rates : Rates; starts : places of alpha and T that a search of both begins at"""
 
-    seeds: int = 3
-    alphas: tuple = (-1, 0)
-    temps: tuple = (0, 2)
-    steps: int = 3
+    seeds: int = 5
+    rates: Rates = RATES
+    starts: tuple = ((-1, 0), (1, 3))
 
 
-FULL, QUICK = Scale(), Scale(seeds=2, alphas=(0,), temps=(1, 2), steps=0)
+FULL, QUICK = Scale(), Scale(2, Rates(starts=(0,), steps=0), ((0, 1), (0, 2)))
 
 
 def wikipedia():
@@ -102,15 +106,19 @@ def topics(seed, n_words=80, sentences=1500):
     by_topic = np.arange(n_words).reshape(-1, 4).T
     text = [[f"w{word}" for word in rng.choice(by_topic[rng.integers(4)], 12)] for _ in range(sentences)]
     pairs = rng.integers(0, n_words, (2, 400, 2))
-
-    def likeness(part, vectors):
-        cosines = vectors.cosines(*([vectors.id(f"w{word}") for word in words] for words in part.T))
-        return float(np.corrcoef(cosines, part[:, 0] % 4 == part[:, 1] % 4)[0, 1])
-
     corpus = encode_corpus(text, min_count=1)
     options = {"dim": 8, "window": 3, "epochs": 2, "min_count": 1, "subsample": 0.0}
-    test = lambda vectors: {"WS353": likeness(pairs[1], vectors)}  # noqa: E731
-    return Task("a made-up language", corpus, options, partial(likeness, pairs[0]), test)
+    develop, test = (partial(_likeness, part) for part in pairs)
+    return Task("a made-up language", corpus, options, develop, partial(_named, test))
+
+
+def _likeness(part, vectors):
+    cosines = vectors.cosines(*([vectors.id(f"w{word}") for word in words] for words in part.T))
+    return float(np.corrcoef(cosines, part[:, 0] % 4 == part[:, 1] % 4)[0, 1])
+
+
+def _named(test, vectors):
+    return {"WS353": test(vectors)}
 
 
 def trained(task, options, seed, look):
@@ -122,68 +130,98 @@ def trained(task, options, seed, look):
         return -math.inf
 
 
-def chosen(task, name, scale, seed, memo):
+def chosen(task, options, scale, seed, memo):
     """Return the options of a method that development data like best."""
+    short = _SHORT.get(options["loss"], {})
 
-    def at(place):
-        found = METHODS[name] | {"alpha": alpha_at(place[0])}
-        return found | {"temp": temp_at(place[1])} if name in _WARM else found
-
-    def value(place):
-        found = at(place)
-        if found.get("temp", 1.0) is None:
+    def value(found):
+        if found is None:
             return -math.inf
-        run = found | _SHORT.get(name, {})
-        return memo([task.name, "dev", sorted(run.items()), seed], lambda: trained(task, run, seed, task.develop))
+        run = found | short
+        return memo([task.name, "dev", sorted(run.items()), seed], trained, task, run, seed, task.develop)
 
-    box = [scale.alphas, scale.temps] if name in _WARM else [scale.alphas]
-    return at(best_place(value, box, scale.steps))
+    if options["loss"].upper() not in _WARM:
+        return options | {"alpha": scale.rates.best(lambda alpha: value(options | {"alpha": alpha}), memo.each)}
+    place = best_place(
+        lambda place: value(warm_at(options, place, scale.rates)), scale.starts, scale.rates.steps, memo.each
+    )
+    return warm_at(options, place, scale.rates)
 
 
-def measure(task, scale, seed, tell, memo):
+def measure(task, methods, scale, seed, tell, memo):
     """Return (options by method, runs: dict of (method, measure) -> list of float)."""
+
+    def one(name):
+        found = chosen(task, methods[name], scale, seed, memo)
+
+        def run(each):
+            return memo([task.name, "test", sorted(found.items()), each], trained, task, found, each, task.test)
+
+        figures = memo.each(run, range(seed, seed + scale.seeds))
+        tell(f"{name} {found}: {next(iter(figures[0].items()))}")
+        return found, figures
+
     options, runs = {}, {}
-    for name in METHODS:
-        options[name] = found = chosen(task, name, scale, seed, memo)
-        for each in range(seed, seed + scale.seeds):
-            key = [task.name, "test", sorted(found.items()), each]
-            figures = memo(key, lambda found=found, each=each: trained(task, found, each, task.test))
-            for figure, value in figures.items():
-                runs.setdefault((name, figure), []).append(value)
-        tell(f"{name} {found}: {next(iter(figures.items()))}")
+    for name, (found, figures) in zip(methods, memo.each(one, methods), strict=True):
+        options[name] = found
+        runs |= {(name, measure): [each[measure] for each in figures] for measure in figures[0]}
     return options, runs
 
 
 def table(options, runs):
     """Return ours beside the paper's: a row for each measure, a column for each method; means and intervals."""
-    measures = list(dict.fromkeys(figure for _, figure in runs))
-    rows = [{"measure": "alpha"} | {name: f"{options[name]['alpha']:g}" for name in METHODS}]
-    rows.append({"measure": "T"} | {name: f"{options[name].get('temp', math.nan):g}" for name in METHODS})
-    for figure in measures:
-        digits, row, paper = 1 if "P@" in figure else 3, {"measure": figure}, {"measure": f"{figure}, RS"}
-        for name, printed in zip(METHODS, PAPER[figure], strict=True):
-            mean, low, high = interval(runs[name, figure])
-            row[name], paper[name] = f"{mean:.{digits}f} ± {(high - low) / 2:.{digits}f}", f"{printed:g}"
-        rows += [row, paper]
+    rows = [{"measure": "alpha"} | {name: f"{found['alpha']:.3g}" for name, found in options.items()}]
+    rows.append({"measure": "T"} | {name: f"{found.get('temp', math.nan):g}" for name, found in options.items()})
+    for figure in dict.fromkeys(figure for _, figure in runs):
+        paper = dict(zip(_PAPERS, PAPER[figure], strict=True))
+        rows.append(
+            {"measure": figure} | {name: cell(runs[name, figure], 1 if "P@" in figure else 3) for name in options}
+        )
+        rows.append(
+            {"measure": f"{figure}, RS"} | {name: f"{paper[name]:g}" if name in paper else "–" for name in options}
+        )
     return pd.DataFrame(rows)
 
 
-@STUDIES.register("rs-table-1")
-@declare("RS", "table 1", resumes=True, minutes=60)
-def rs_table_1(tell, quick, seed, memo=None):
-    """Similarity and analogies of word vectors, by method; alpha and T from development data."""
+def _claims(measures, methods):
+    """Return the paper's links, with exact draws and with rolling candidates, or that 5 negatives are best."""
+    found = []
+    for figure in measures:
+        for better, worse in _LINKS:
+            ends = (f"{name}, rolling" * (name in _WARM) or name for name in (better, worse))
+            text = f"{better} beats {worse}"
+            found.append(Claim("RS table 1", text, better, worse, figure, draws="exact"))
+            found.append(Claim("RS table 1", text, *ends, figure, draws="rolling"))
+        for name in ("US", "PS", "UBS", "PBS"):
+            for n in (1, 20):
+                text, draws = f"5 negatives are best: better than {n}, {name}", "exact" if name in _WARM else ""
+                found.append(Claim("RS §3.2", text, f"{name}, n = 5", f"{name}, n = {n}", figure, draws=draws))
+    return [claim for claim in found if {claim.better, claim.worse} <= methods.keys()]
+
+
+def _study(methods, given):
+    tell, quick, seed, memo = given
     task, scale = (topics(seed), QUICK) if quick else (wikipedia(), FULL)
-    options, runs = measure(task, scale, seed, tell, Memo() if memo is None else memo)
+    options, runs = measure(task, methods, scale, seed, tell, memo)
     measures = dict.fromkeys(figure for _, figure in runs)
-    claims = [
-        Claim("RS table 1", f"{better} beats {worse}: {figure}", better, worse, figure)
-        for figure in measures
-        for better, worse in _LINKS
-    ]
     units = {figure: Unit(name="points" if "P@" in figure else "of correlation") for figure in measures}
     text = (
         f"{task.name}: {len(task.corpus):,} tokens, {len(task.corpus.vocab):,} words; {scale.seeds} seeds, 95 % "
-        "intervals. Pearson's correlations, and precision of analogies in percent. Alpha and T were chosen on "
-        "development data, that of MLE by runs of one epoch.\n"
+        f"intervals. Pearson's correlations, and precision of analogies in percent. {scale.rates.said().capitalize()}; "
+        "alpha and T were chosen on development data, that of MLE by runs of one epoch.\n"
     )
-    return Study({"table 1": table(options, runs)}, text, verdicts=judged(claims, runs, units))
+    return Study({"table 1": table(options, runs)}, text, verdicts=judged(_claims(measures, methods), runs, units))
+
+
+@STUDIES.register("rs-table-1")
+@declare("RS", "table 1", minutes=340)
+def rs_table_1(tell, quick, seed, memo):
+    """Similarity and analogies of word vectors, by method; alpha and T from development data."""
+    return _study(METHODS, (tell, quick, seed, memo))
+
+
+@STUDIES.register("rs-table-1-negatives")
+@declare("RS", "§3.2, negatives", minutes=640)
+def rs_table_1_negatives(tell, quick, seed, memo):
+    """Are 5 negatives best? RS's four methods on word vectors with 1, 5 and 20, alpha and T chosen for each."""
+    return _study(_FIVE, (tell, quick, seed, memo))

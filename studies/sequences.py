@@ -9,6 +9,8 @@ from w2vneg.data.inputs import Input, encode_input, locate
 from w2vneg.data.splits import users_of
 from w2vneg.data.vocab import Vocabulary
 
+from .item_runs import null_losses
+
 _NOTHING = -1  # a place without item, or without a target that counts
 _PARTS = ("train", "valid", "test")
 _SHARES = (0.8, 0.1, 0.1)
@@ -46,17 +48,23 @@ class Task:
         sizes = ", ".join(f"{(part.targets >= 0).sum():,} to {name}" for name, part in self.parts.items())
         return f"{self.name}: {self.n_vocab:,} targets; {sizes.replace('to train', 'to train on')}"
 
+    def pairs(self, name):
+        """Return each target of a part and the input before it: (inputs, targets, ones), (n,) each."""
+        part = self.parts[name]
+        last = part.inputs if part.targets.ndim == 2 else part.inputs[:, -1]
+        there = (last >= 0) & (part.targets >= 0)
+        return last[there], part.targets[there], np.ones(int(there.sum()))
+
     def neighbours(self):
         """Count which target follows each input: csr_matrix (n_vocab, n_vocab)."""
         import scipy.sparse
 
-        train = self.parts["train"]
-        last, targets = (
-            (train.inputs, train.targets) if train.targets.ndim == 2 else (train.inputs[:, -1], train.targets)
-        )
-        there = (last >= 0) & (targets >= 0)
-        ones = np.ones(int(there.sum()))
-        return scipy.sparse.coo_matrix((ones, (last[there], targets[there])), (self.n_vocab,) * 2).tocsr()
+        last, targets, ones = self.pairs("train")
+        return scipy.sparse.coo_matrix((ones, (last, targets)), (self.n_vocab,) * 2).tocsr()
+
+    def nulls(self):
+        """Return what null models lose on the test part (DataFrame); the first row is popularity alone."""
+        return null_losses(self.neighbours(), self.pairs("valid"), self.pairs("test"))
 
 
 def language(name, texts, tokens, n_vocab, length):
@@ -106,7 +114,6 @@ def treebank(tokens, n_vocab, length):
 HISTORIES = {
     "ml-1m-half": Input("ratings", "ml-1m-half", user_col=1, item_col=2, rating_col=3, time_col=4, min_rating=1),
     "ml-100k": Input("ratings", "ml-100k", user_col=1, item_col=2, rating_col=3, time_col=4, min_rating=4),
-    "belgian": Input("baskets", "belgian-retail"),
 }
 
 

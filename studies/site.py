@@ -1,7 +1,6 @@
-"""The summary of a folder of results, in Markdown, as `mkdocs` takes it.
+"""The page of claims of a folder of results, README.md: counts by paper on top, then every claim.
 
-index.md is read in two minutes: every study with its state and how its claims fared, and the claims that hold.
-claims.md has every claim with its interval.
+Claims of studies that have not been run with this code are those of older code, from earlier.csv, and say so.
 """
 
 from collections import Counter
@@ -9,8 +8,10 @@ from collections import Counter
 from w2vneg.ground.files.atomic import atomic_file
 
 from . import PAPERS, STUDIES, declared
-from .results import DONE, verdict_table
+from .results import DONE, as_cell, provenance, verdict_table
 from .verdicts import FAILS, HOLDS, OPEN
+
+_KINDS = {HOLDS: "What holds", FAILS: "What does not", OPEN: "What is open"}
 
 
 def names_in_order():
@@ -36,7 +37,7 @@ def listing(results=None):
 
 
 def about(name):
-    """Return about how long the full form of a study takes (str), empty where it does not say."""
+    """Return about how long the full form of a study takes one core (str), empty where it does not say."""
     minutes = declared(name).minutes
     return "" if minutes is None else f"~{minutes} min"
 
@@ -47,70 +48,107 @@ def first_line(study):
 
 
 def write_summary(results, failures):
-    """Write index.md and claims.md of a folder of results; return the path of the former.
+    """Write README.md of a folder of results; return its path.
 
     failures : dict of name -> str, why a study could not be run
     """
     made = {name: results.made(name) for name in names_in_order()}
-    made = {name: one for name, one in made.items() if one is not None and results.status(name) == DONE}
-    for name, text in (("claims.md", claims(made)), ("index.md", summary(results, made, failures))):
-        with atomic_file(results.folder / name, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    return results.folder / "index.md"
-
-
-def claims(made):
-    """Return every claim as Markdown. made : dict of name -> Made"""
-    blocks = ["# Every claim"]
-    for name, one in made.items():
-        if one.verdicts:
-            blocks += [f"## [{name}]({name}.md)", verdict_table(one.verdicts)]
-    return "\n\n".join(blocks) + "\n"
+    alike = {"seed": results.seed, "quick": results.quick}.items()
+    made = {name: one for name, one in made.items() if one is not None and alike <= one.made_by.items()}
+    path = results.folder / "README.md"
+    with atomic_file(path, "w", encoding="utf-8") as stream:
+        stream.write(summary(results, made, failures))
+    return path
 
 
 def summary(results, made, failures):
-    """Return the summary as Markdown. made : dict of name -> Made; failures as in `write_summary`"""
-    counts, total = _counts(made.values()), len(names_in_order())
+    """Return the page as Markdown. made : dict of name -> Made; failures as in `write_summary`"""
+    earlier = results.earlier()
+    older = {name: rows for name, rows in earlier.items() if name not in made}
+    done = [name for name in made if results.status(name) == DONE]
+    by = {name: provenance(one) + ", the study has changed since" * (name not in done) for name, one in made.items()}
     size = "in small, which proves nothing" if results.quick else "in full"
-    blocks = [
-        "# Five papers, made again",
-        f"{len(made)} of {total} studies, {size}, seed {results.seed}: of {sum(counts.values())} claims "
-        f"{counts[HOLDS]} hold, {counts[FAILS]} do not, {counts[OPEN]} are open. [Every claim](claims.md) stands with "
-        "its interval and the number of comparisons.",
+    head = [
+        "# The papers' claims, tried again",
+        f"`python -m studies all --out DIR` writes this page and those behind its links: {len(done)} of "
+        f"{len(names_in_order())} studies {size}, seed {results.seed}. Claims of studies that this code has not run "
+        "stand at the end, with the commit and the draws that their figures are of.",
+        _counts(made, older),
         "A claim holds if the whole interval of the difference that it names is above 0. It does not if all of it is "
         "below what matters: a hundredth of the figure, or .005 nats. A claim that two are equal holds if the interval "
-        "lies within a margin. Intervals are of 95 % over all claims of a study together. Times with ~ are of the "
-        "full form on one quiet core.",
+        "lies within a margin. Intervals are of 95 % over all claims of a study together, differences paired by seed. "
+        "*Draws* tells how noise that depends on the model is drawn: exact, among all targets, as the papers do; pool, "
+        "the same for many visits at once; rolling, among 64 candidates.",
+        _pages(results.folder, made),
     ]
+    for kind, title in _KINDS.items():
+        blocks = []
+        for name, one in made.items():
+            found = [verdict for verdict in one.verdicts if verdict.verdict == kind]
+            if found:
+                blocks += [f"[{name}]({name}.md), {by[name]}:", verdict_table(found, earlier.get(name, ()))]
+        head += [f"## {title}", *blocks] if blocks else []
+    head += ["## Of older code", _older(older)] if older else []
+    head += ["## Studies", _studies(made, by, failures)]
+    return "\n\n".join(block for block in head if block) + "\n"
+
+
+def _pages(folder, made):
+    """Return links to the pages that no study has written, by their first lines."""
+    names = {f"{name}.md" for name in made} | {"README.md"}
+    pages = sorted(path for path in folder.glob("*.md") if path.name not in names)
+    titles = [path.read_text(encoding="utf-8").split("\n", 1)[0].lstrip("# ") for path in pages]
+    links = [f"- [{title}]({path.name})" for path, title in zip(pages, titles, strict=True)]
+    return "What they mean:\n\n" + "\n".join(links) if links else ""
+
+
+def _counts(made, older):
+    """Return the table of counts by paper: verdicts of this code, and of older code behind a +."""
+    own = Counter((_paper(verdict.paper), verdict.verdict) for one in made.values() for verdict in one.verdicts)
+    old = Counter((_paper(row["paper"]), row["verdict"]) for rows in older.values() for row in rows)
+    lines = ["| paper | holds | does not | open |", "|---|---|---|---|"]
     for paper, title in PAPERS.items():
-        own = [name for name in names_in_order() if declared(name).paper == paper]
-        if own:
-            blocks += [f"## {paper}: {title}", _studies(own, made, failures), *_holding(own, made)]
-    return "\n\n".join(blocks) + "\n"
+        keys = [(paper, kind) for kind in _KINDS]
+        if any(own[key] + old[key] for key in keys):
+            cells = (f"{own[key]} + {old[key]}" if old[key] else str(own[key]) for key in keys)
+            lines.append(f"| {paper}: {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + ("\n\nCounts behind a + are of older code." if older else "")
 
 
-def _counts(made):
-    return Counter(verdict.verdict for one in made for verdict in one.verdicts)
+def _paper(where):
+    """Return the paper of what a claim names as its place, as "RS table 2"."""
+    first = where.replace(",", " ").split()[0]
+    return first if first in PAPERS else "ours"
 
 
-def _studies(names, made, failures):
-    lines = ["| study | shows | state | time | hold, do not, open |", "|---|---|---|---|---|"]
-    for name in names:
-        cells = [name, declared(name).shows, failures.get(name, "not run"), about(name), ""]
+def _studies(made, by, failures):
+    lines = ["| paper | study | shows | state | hold, do not, open |", "|---|---|---|---|---|"]
+    for name in names_in_order():
+        state, judged, link = failures.get(name, f"not run; {about(name)} of one core"), "", name
         if name in made:
-            counts = _counts([made[name]])
-            judged = ", ".join(str(counts[kind]) for kind in (HOLDS, FAILS, OPEN)) if made[name].verdicts else ""
-            cells = [f"[{name}]({name}.md)", declared(name).shows, "done", _took(made[name].seconds), judged]
-        lines.append("| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+            counts = Counter(one.verdict for one in made[name].verdicts)
+            judged = ", ".join(str(counts[kind]) for kind in _KINDS) if counts else ""
+            state, link = by[name], f"[{name}]({name}.md)"
+        cells = (declared(name).paper, link, declared(name).shows, state, judged)
+        lines.append("| " + " | ".join(map(as_cell, cells)) + " |")
     return "\n".join(lines)
 
 
-def _took(seconds):
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-
-
-def _holding(names, made):
-    """Return a list of the claims that hold, as blocks of Markdown."""
-    held = [one for name in names if name in made for one in made[name].verdicts if one.verdict == HOLDS]
-    lines = [f"- {one.claim} ({one.paper}): {one.difference:+.3g} {one.unit}".rstrip() for one in held]
-    return ["What holds:\n\n" + "\n".join(dict.fromkeys(lines))] if lines else []
+def _older(older):
+    columns = (
+        "paper",
+        "claim",
+        "verdict",
+        "measure",
+        "difference",
+        "interval",
+        "seeds",
+        "comparisons",
+        "draws",
+        "commit",
+    )
+    lines = ["| study | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
+    for name, rows in older.items():
+        for row in rows:
+            lines.append(f"| {name} | " + " | ".join(as_cell(row[column] or "–") for column in columns) + " |")
+    return "\n".join(lines)

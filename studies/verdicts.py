@@ -32,6 +32,7 @@ class Claim:
     """paper : str, where it stands; text : str; figure : str, column
     better, worse : str, rows; the first is said to have the higher figure
     margin : float or None, in the figure's unit; then the claim is that the rows are equal, within so much
+    draws : str, how the noise that depends on the model is drawn: exact, pool, rolling; empty where there is none
     """
 
     paper: str
@@ -40,24 +41,30 @@ class Claim:
     worse: str
     figure: str
     margin: float | None = None
+    draws: str = ""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """claim : str; paper : str; verdict : str; difference, low, high : float, in `unit`; runs, comparisons : int"""
+    """paper, claim, verdict, measure : str; difference, low, high : float, in `unit`; seeds, comparisons : int
+    draws : str, as of a `Claim`; note : str, what is to be known of its rows
+    """
 
     paper: str
     claim: str
     verdict: str
+    measure: str
     difference: float
     low: float
     high: float
     unit: str
-    runs: int
+    seeds: int
     comparisons: int
+    draws: str = ""
+    note: str = ""
 
 
-def verdict(claim, differences, least=0.0, comparisons=1, unit=""):
+def verdict(claim, differences, least=0.0, comparisons=1, unit="", note=""):
     """Judge a claim by paired differences that it says are above 0, or within its margin.
 
     Parameters
@@ -68,7 +75,7 @@ def verdict(claim, differences, least=0.0, comparisons=1, unit=""):
         The smallest lead that matters: if all of the interval is below, the claim does not hold.
     comparisons : int
         How many claims are judged together.
-    unit : str
+    unit, note : str
 
     Returns
     -------
@@ -81,7 +88,8 @@ def verdict(claim, differences, least=0.0, comparisons=1, unit=""):
     else:
         within, beyond = max(-low, high) <= claim.margin, max(low, -high) > claim.margin
         found = HOLDS if within else FAILS if beyond else OPEN
-    return Verdict(claim.paper, claim.text, found, mean, low, high, unit, len(values), comparisons)
+    numbers = mean, low, high, unit, len(values), comparisons
+    return Verdict(claim.paper, claim.text, found, claim.figure, *numbers, claim.draws, note)
 
 
 def interval(values, comparisons=1):
@@ -94,7 +102,13 @@ def interval(values, comparisons=1):
     return mean, float(mean - half), float(mean + half)
 
 
-def judged(claims, runs, units):
+def cell(values, digits=3, factor=1.0):
+    """Return the mean of values, and half of its 95 % interval behind ±, as text."""
+    mean, low, high = interval(factor * np.asarray(values))
+    return f"{mean:.{digits}f} ± {(high - low) / 2:.{digits}f}"
+
+
+def judged(claims, runs, units, note=lambda row, figure: ""):
     """Judge claims by tables of runs.
 
     Parameters
@@ -102,6 +116,7 @@ def judged(claims, runs, units):
     claims : sequence of Claim
     runs : dict of (row, figure) -> sequence of float, one a seed; NaN where there is none
     units : dict of figure -> Unit
+    note : callable(row, figure) -> str, what is to be known of a row
 
     Returns
     -------
@@ -116,5 +131,7 @@ def judged(claims, runs, units):
         both = np.isfinite(better - worse)
         if both.any():
             least = MATTERS * abs(worse[both].mean()) if unit.least is None else unit.least
-            found.append(verdict(claim, (better - worse)[both], least, len(there), unit.name))
+            notes = dict.fromkeys(note(row, claim.figure) for row in (claim.better, claim.worse))
+            said = "; ".join(one for one in notes if one)
+            found.append(verdict(claim, (better - worse)[both], least, len(there), unit.name, said))
     return found

@@ -19,7 +19,7 @@ def study(tmp_path, monkeypatch):
     calls = []
 
     @STUDIES.register("toy-study")
-    def toy(tell, quick, seed):
+    def toy(tell, quick, seed, memo):
         """Figure 0: two numbers and a line.
 
         At length.
@@ -71,6 +71,7 @@ def test_files_are_written(run_studies, study):
     result = run_studies("toy-study", "--out", "deep/out")
     assert result.code == 0 and study == [(False, 1)]
     names = [
+        "README.md",
         "parts",
         "toy-study-by-p-q.csv",
         "toy-study-line.png",
@@ -80,10 +81,11 @@ def test_files_are_written(run_studies, study):
     ]
     assert sorted(os.listdir("deep/out")) == names
     assert sorted(line for line in result.err.splitlines() if line.startswith("Wrote ")) == [
-        f"Wrote {os.path.join('deep/out', name)}." for name in names[1:]
+        f"Wrote {os.path.join('deep/out', name)}." for name in names[2:]
     ]
     text = Path("deep/out/toy-study.md").read_text(encoding="utf-8")
     assert text.startswith(result.out.rstrip("\n")) and text.endswith("\n\n![line](toy-study-line.png)\n")
+    assert "Written by `python -m studies toy-study`: commit " in text
     scores = pd.read_csv("deep/out/toy-study-scores.csv")
     assert list(scores.columns) == ["method", "error", "n"] and scores["error"][0] == 0.123456
     assert list(pd.read_csv("deep/out/toy-study-by-p-q.csv").columns) == ["p", "x"]
@@ -97,6 +99,7 @@ def test_without_matplotlib_there_are_the_tables_and_a_word_about_it(run_studies
     result = run_studies("toy-study", "--out", "out")
     assert result.code == 0
     assert sorted(os.listdir("out")) == [
+        "README.md",
         "parts",
         "toy-study-by-p-q.csv",
         "toy-study-scores.csv",
@@ -111,7 +114,7 @@ def test_a_figure_that_fails_leaves_nothing(run_studies, study):
     pytest.importorskip("matplotlib")
 
     @STUDIES.register("toy-failing")
-    def failing(tell, quick, seed):
+    def failing(tell, quick, seed, memo):
         """Fails while drawing."""
 
         def draw(figure):

@@ -17,6 +17,7 @@ from studies.css_figure_1 import (
     verdicts_on,
 )
 from studies.css_figure_2 import CLAIMS, METHODS, QUICK, choose_rates, left_at_the_end, run
+from studies.memo import Memo
 from studies.softmax_regression import (
     DRAWS,
     Plan,
@@ -35,7 +36,7 @@ U = np.array([2.0, 0.3, 0.9, 0.1])  # u of a problem with four classes, the firs
 @pytest.fixture(scope="module", params=["css-figure-1", pytest.param("css-figure-2", marks=pytest.mark.slow)])
 def study(request):
     lines = []
-    found = STUDIES[request.param](lines.append, True, 1)
+    found = STUDIES[request.param](lines.append, True, 1, Memo())
     assert lines
     return request.param, found
 
@@ -212,9 +213,6 @@ def check_figure_1(study):
     assert errors["CSS-IS"].max() == errors["CSS-Bernoulli"].max() == 0
     outside = study.tables["coefficients"].set_index("estimator")["cases outside [−1, 1]"]
     assert outside["CSS-IS"] == outside["CSS-Bernoulli"] == 0 < outside["plain IS"]
-    reading = study.tables["reading"].set_index("reading")[".01–.99"]
-    assert reading["u₁ = exp(C y)"] < 0.01 < 0.99 < reading["u₁ = C exp(y)"]
-    assert "CSS-Bernoulli" in study.text
     assert set(study.figures) == {"plain-is", "css-is", "css-bernoulli"}
 
 
@@ -236,7 +234,6 @@ def check_figure_2(study):
     chosen = choose_rates(rates)
     assert all(rates.loc[m.name, chosen[m.name, "own"]] == rates.loc[m.name].max() for m in METHODS)
     assert list(tables["margins"]["margin"]) == [0, round(np.log(99), 4)]
-    assert all(m.name in study.text for m in METHODS)
 
 
 def test_the_studies_in_small_show_what_the_paper_says(study):
@@ -263,7 +260,7 @@ def test_what_is_left_at_the_end_is_paired_by_data_set():
     runs = left_at_the_end(pd.DataFrame(rows), -100.0)
     assert runs == {("CSS-IS", "left, %"): [1, 2], ("plain IS", "left, %"): [21, 22]}
     (found,) = judged(CLAIMS, runs, {})
-    assert (found.verdict, found.difference, found.runs) == ("holds", 20, 2)
+    assert (found.verdict, found.difference, found.seeds) == ("holds", 20, 2)
     names = {method.name for method in METHODS}
     assert {row for claim in CLAIMS for row in (claim.better, claim.worse)} <= names
 
@@ -271,7 +268,7 @@ def test_what_is_left_at_the_end_is_paired_by_data_set():
 def test_estimates_are_judged_problem_by_problem():
     estimates = estimate_all(200, 300, np.random.default_rng(1))
     found = verdicts_on(estimates)
-    assert len(found) == 9 and {one.runs for one in found} == {300}
+    assert len(found) == 9 and {one.seeds for one in found} == {300}
     assert [one.verdict for one in found[:2]] == ["holds", "holds"]
     assert found[2].claim == "CSS-Bernoulli, S = 10 is as far off as CSS-IS, S = 10"
     assert found[2].verdict == "does not hold"

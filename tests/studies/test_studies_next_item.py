@@ -1,42 +1,51 @@
 """The next-item studies: in small, with the test part out of reach while choices are made."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
 import scipy.sparse
 
-from studies import STUDIES, next_item, next_item_runs
-from studies.item_tasks import INPUTS, SHARES, load_task, make_task
+from studies import STUDIES, item_runs, next_item
+from studies.climb import Rates
+from studies.item_runs import INTERPOLATED, POPULARITY, RANKING, Setting, null_model
+from studies.item_tasks import INPUTS, SHARES, communities, load_task, make_task
 from studies.memo import Memo
-from studies.next_item_papers import CLAIMS, PAPERS, UNITS, beside_papers
-from studies.next_item_runs import ranked, tempered
-from w2vneg.data.encoded import HeldOut
+from studies.next_item_papers import PAPERS, SHOWN, UNITS, beside_papers, claims_of, negatives_claims
 from w2vneg.data.splits import users_of
 from w2vneg.ground.errors import DivergenceError
-from w2vneg.vectors.evaluation import evaluate_ranking
 
-SCALE = dataclasses.replace(next_item.QUICK, alphas=(1,), temps=(2,), steps=0)
+SCALE = dataclasses.replace(next_item.QUICK, rates=Rates(0.2, 4.0, (0,), 0), starts=((0, 2),))
 FEW = {name: next_item.METHODS[name] for name in ("US (UniS)", "PBS", "PS")}
 
 
 @pytest.fixture(scope="module")
 def task():
-    return make_task("made-up", next_item.communities(3, n_items=30, n_baskets=800), "user", 1, "baskets")
+    return make_task("made-up", communities(3, n_items=30, n_baskets=800), 1, "baskets")
 
 
-def test_there_is_a_study_for_every_data_set_and_split():
+def setting_of(task):
+    valid = task.valid.centres, task.valid.targets, task.valid.weights
+    return Setting(task, item_runs.pairs_config(task, SCALE, 1), valid)
+
+
+def quiet(line):
+    pass
+
+
+def test_there_is_a_study_for_every_data_set():
     named = {name for name in STUDIES if name.startswith(("next-item-", "next-word-"))}
-    assert len(named) == 2 * len(INPUTS) + 1
-    assert set(PAPERS) == set(INPUTS)
-    assert {"next-item-belgian", "next-item-ml-1m-by-pair", "next-word-15k"} <= named
+    assert len(named) == len(INPUTS) + 1
+    assert set(PAPERS) == set(INPUTS) == set(SHOWN)
+    assert {"next-item-belgian", "next-item-ml-1m", "next-word-15k", "next-item-negatives"} <= named
     assert STUDIES["next-word-12k"].__doc__.startswith("Next word: all methods of RS table 2")
 
 
 def test_parts_of_a_task_share_nothing_and_training_pairs_come_from_its_histories(task):
     weights = [task.train.matrix.sum(), task.valid.weights.sum(), task.test.weights.sum()]
     assert np.array(weights) / sum(weights) == pytest.approx(SHARES, abs=0.03)
-    whole = next_item.communities(3, n_items=30, n_baskets=800)
+    whole = communities(3, n_items=30, n_baskets=800)
     dealt = users_of(whole, SHARES, 1)
     assert sum(len(offsets) - 1 for _, offsets in dealt.values()) == whole.n_sentences
     sums = np.asarray(task.train.matrix.sum(axis=0)).ravel() * 2  # both ways: rows have the same sums
@@ -50,25 +59,60 @@ def test_parts_of_a_task_share_nothing_and_training_pairs_come_from_its_historie
     assert np.array_equal(together, task.train.matrix.toarray())
 
 
+def test_draws_are_exact_and_rolling_ones_are_rows_of_their_own():
+    assert {options["method"] for options in next_item.METHODS.values() if "method" in options} == {"exact"}
+    added = {"UBS, rolling", "PBS, rolling", "SP, rolling", "CIS, rolling"}
+    assert set(next_item.ROWS) == set(next_item.METHODS) | added
+    assert next_item.ROWS["CIS, rolling"] == {"loss": "cis", "method": "rolling"}
+    assert next_item.ROWS["CIS"] == {"loss": "cis", "method": "exact"}
+
+
+def test_null_models_are_counts(task):
+    setting = setting_of(task)
+    held = setting.held
+    counts = np.asarray(task.train.matrix.sum(axis=0)).ravel() + 1
+    plain = null_model(setting, POPULARITY)
+    expected = held[2] @ np.log(counts / counts.sum())[held[1]] / held[2].sum()
+    assert plain["log-likelihood, trained"] == pytest.approx(expected, abs=1e-5)
+    assert plain["weight of counts"] == 0
+    hits = np.isin(held[1], np.argsort(-counts, kind="stable")[:15])
+    assert plain["P@15"] == pytest.approx(held[2] @ hits / held[2].sum(), abs=0.02)
+    mixed = null_model(setting, INTERPOLATED)
+    assert 0 < mixed["weight of counts"] < 1
+    assert mixed["log-likelihood, trained"] > plain["log-likelihood, trained"] + 0.1
+    matrix = scipy.sparse.csr_matrix([[0, 3], [1, 0]])
+    p = np.exp(item_runs.interpolated(matrix, 0.25)(np.array([0, 1])))
+    np.testing.assert_allclose(p, [[0.75 / 3, 0.25 + 1.5 / 3], [0.25 + 0.75 / 3, 1.5 / 3]], rtol=1e-5)
+
+
 @pytest.mark.slow
 def test_nothing_is_chosen_by_the_test_part(task):
     rng = np.random.default_rng(1)
     other = dataclasses.replace(task.test, targets=rng.permutation(task.test.targets))
-    wider = dataclasses.replace(SCALE, alphas=(0, 1), temps=(2, 3))
+    wider = dataclasses.replace(SCALE, rates=Rates(0.2, 4.0, (0,), 1))
     chosen = []
     for own in (task, dataclasses.replace(task, test=other)):
-        setting = next_item._setting(own, wider, 1)
-        row = (0.0, 1.0), 1.0, next_item.RANKING
-        chosen.append(next_item._chosen(setting, {"loss": "pbs"}, row, wider, Memo()))
+        row = (0.0, 1.0), 1.0, RANKING
+        options = {"loss": "pbs", "method": "exact"}
+        chosen.append(next_item._chosen(setting_of(own), options, row, wider, Memo()))
     assert chosen[0] == chosen[1]
-    assert set(chosen[0]) == {"loss", "alpha", "temp"}
+    assert {"loss", "alpha", "temp"} <= set(chosen[0])
 
 
 @pytest.mark.slow
 def test_the_tables_in_small_and_again_from_what_was_kept(task, tmp_path):
-    lines, memo = [], Memo(tmp_path / "parts.jsonl")
-    measured = next_item.measure(task, SCALE, 1, lines.append, memo, FEW)
-    assert measured.rows == ["US (UniS)", "PBS", "PBS + log Q", "PS", "PS + log Q"]
+    lines, memo = [], Memo(tmp_path / "parts.jsonl", commit="abc")
+    methods = {name: next_item.ROWS[name] for name in ("US (UniS)", "PBS", "PBS, rolling", "PS")}
+    measured = next_item.measure(task, SCALE, 1, lines.append, memo, methods)
+    assert measured.rows == [
+        "US (UniS)",
+        "PBS",
+        "PBS + log Q",
+        "PBS, rolling",
+        "PBS, rolling + log Q",
+        "PS",
+        "PS + log Q",
+    ]
     best = {row: np.mean(measured.runs[row, "P@15"]) for row in measured.rows}
     assert best["US (UniS)"] > best["PS"]
     assert best["PS + log Q"] > best["PS"] + 0.02
@@ -78,10 +122,9 @@ def test_the_tables_in_small_and_again_from_what_was_kept(task, tmp_path):
     assert measured.runs["PS", law] == pytest.approx(measured.runs["PS", trained])  # without a temperature: one scale
     fitted = np.array(measured.runs["PS + log Q", "log-likelihood, fitted"])
     assert (fitted > np.array(measured.runs["PS", "log-likelihood, fitted"])).all()
-    counts = np.asarray(task.train.matrix.sum(axis=0)).ravel()
-    hits = np.isin(task.test.targets, np.argsort(-counts, kind="stable")[:15])
-    expected = task.test.weights @ hits / task.test.weights.sum()
-    assert measured.baselines["popularity"]["P@15"] == pytest.approx(expected, abs=0.02)
+    low = dataclasses.replace(measured, runs={("PS", "P@15"): [0.0, 0.0]})
+    assert low.beaten("PS", "P@15") == "popularity beats PS"
+    assert measured.beaten("PS + log Q", "log-likelihood, fitted") == ""
     beside = beside_papers("uk", measured).set_index("method")
     assert list(beside.index) == ["US (UniS)"]
     assert beside["P@1, CIS"].tolist() == ["2.4"]
@@ -92,34 +135,26 @@ def test_the_tables_in_small_and_again_from_what_was_kept(task, tmp_path):
     assert beside.loc["PS + log Q", ["MPR, RS", "P@1, CIS"]].tolist() == ["–", "–"]
     assert beside.loc["PBS", "P@50, RS"] == "7.3"
     shown = next_item.ranking_table(measured)
-    assert "±" in shown["P@1"].iloc[2]
-    assert "±" not in shown["P@1"].iloc[0]
-    again = next_item.measure(task, SCALE, 1, lines.append, Memo(tmp_path / "parts.jsonl"), FEW)
-    assert again == measured
-    assert len(memo) == len(Memo(tmp_path / "parts.jsonl")) > 10
+    assert "±" not in shown["P@1"].iloc[1] and "±" in shown["P@1"].iloc[2]
+    assert "PS + log Q" in set(next_item.likelihood_table(measured)["method"])
+    again = Memo(tmp_path / "parts.jsonl", commit="def")
+    assert next_item.measure(task, SCALE, 1, lines.append, again, methods) == measured
+    assert len(memo) == len(again) > 10
+    assert again.commits == {"abc"}  # nothing was made anew
 
 
 @pytest.mark.slow
-def test_every_temperature_has_rows_of_its_own(monkeypatch):
-    monkeypatch.setattr(next_item, "QUICK", SCALE)
-    study = STUDIES["next-word-15k-temperatures"](lambda line: None, True, 1)
-    table = study.tables["temperatures"]
-    names = [name for name in table["method"] if "T = " in name]
-    assert names[:3] == ["UBS, T = 1", "UBS, T = inf", "PBS, T = 1"]
-    assert set(table["T"]) == {"", "1", "inf"}
-    assert next_item.METHODS["UBS"] == {"loss": "ubs"}  # what is chosen stays here
-
-
-def test_by_pair_leaves_out_what_was_trained_on():
-    task = make_task("made-up", next_item.communities(3, n_items=30, n_baskets=800), "pair", 1, "baskets")
-    setting = next_item._setting(task, SCALE, 1)
-    held = task.test.centres, task.test.targets, task.test.weights
-    scores = next_item._baseline(task, "popularity")
-    expected = evaluate_ranking(scores, held, 30, known=task.train.matrix, samples=0, bootstrap=0)
-    assert ranked(setting, scores)["P@5"] == pytest.approx(expected.precision[5])
-    found = tempered(setting, scores, 1.0, 1.0)["log-likelihood, law"]
-    assert found == pytest.approx(-expected.nll, abs=1e-4)
-    assert not (task.train.matrix.multiply(scipy.sparse.coo_matrix((held[2], held[:2]), (30, 30)))).nnz
+def test_trials_in_processes_of_their_own_find_the_same(task, tmp_path):
+    methods = {"US (UniS)": FEW["US (UniS)"]}
+    alone = next_item.measure(task, SCALE, 1, quiet, Memo(), methods)
+    memo = Memo(jobs=2)
+    try:
+        found = next_item.measure(task, SCALE, 1, quiet, memo, methods)
+    finally:
+        memo.close()
+    assert found.chosen == alone.chosen and found.runs.keys() == alone.runs.keys()
+    for key, values in alone.runs.items():
+        assert found.runs[key] == pytest.approx(values, rel=1e-4)
 
 
 def test_an_interrupted_run_is_no_measurement(task, monkeypatch):
@@ -132,33 +167,50 @@ def test_an_interrupted_run_is_no_measurement(task, monkeypatch):
         def train(self):
             pass
 
-    monkeypatch.setattr(next_item_runs, "Trainer", Stopped)
+    monkeypatch.setattr(item_runs, "Trainer", Stopped)
     with pytest.raises(KeyboardInterrupt):
-        next_item.measure(task, SCALE, 1, lambda line: None)
+        next_item.measure(task, SCALE, 1, quiet, Memo(), FEW)
 
 
 def test_a_run_that_diverges_is_never_chosen(task, monkeypatch):
     def diverges(setting, options, seed, look):
         raise DivergenceError("too far")
 
-    monkeypatch.setattr(next_item_runs, "train", diverges)
-    assert next_item_runs.curve(next_item._setting(task, SCALE, 1), {"loss": "us"}, 1, (0.0,)) == []
+    monkeypatch.setattr(item_runs, "train", diverges)
+    assert item_runs.curve(setting_of(task), {"loss": "us"}, 1, (0.0,)) == []
 
 
 def test_validation_looks_at_whole_centres():
     rng = np.random.default_rng(1)
     centres = np.repeat(np.arange(400), 1000)
-    held = HeldOut(centres, rng.integers(0, 9, len(centres)), np.ones(len(centres)), 0, len(centres))
-    centres, _, _ = next_item._sampled(held, 7)
-    assert len(centres) == pytest.approx(next_item._SAMPLE, rel=0.3)
-    assert set(np.bincount(centres)) <= {0, 1000}
+    held = centres, rng.integers(0, 9, len(centres)), np.ones(len(centres))
+    kept, _, weights = item_runs.thinned(held, 100)
+    assert len(kept) == len(weights) == 100_000
+    assert set(np.bincount(kept)) == {0, 1000}
 
 
 def test_claims_name_rows_and_figures_that_there_are():
-    names = {next_item.row_name(method, share) for method in next_item.METHODS for share in (0.0, 1.0)}
-    for claim in CLAIMS:
+    names = {next_item.row_name(method, share) for method in next_item.ROWS for share in (0.0, 1.0)}
+    claims = claims_of()
+    for claim in claims:
         assert {claim.better, claim.worse} <= names
         assert claim.figure in UNITS
+        assert (claim.draws == "rolling") == ("rolling" in claim.better + claim.worse)
+    assert {claim.draws for claim in claims} == {"", "exact", "rolling"}
+    assert next(claim.draws for claim in claims if claim.better == "CIS") == "exact"
+    of_five = negatives_claims(("US (UniS)", "PBS"))
+    assert [claim.better for claim in of_five] == ["US (UniS), n = 5"] * 2 + ["PBS, n = 5"] * 2 + [
+        "PBS, n = 5 + log Q"
+    ] * 2
+
+
+def test_alpha_and_temperature_are_searched_together():
+    from studies.climb import warm_at
+
+    options = {"loss": "ubs", "method": "exact"}
+    assert warm_at(options, (0, 1), Rates()) == options | {"alpha": 0.025, "temp": 1.0}
+    assert warm_at(options, (0, 6), Rates()) == {"loss": "ubs", "alpha": 0.05, "temp": math.inf}
+    assert warm_at(options, (0, 7), Rates()) is None
 
 
 @pytest.mark.realdata

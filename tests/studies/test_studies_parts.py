@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse
 import scipy.stats
 
-from studies import law_fit, tempering
-from studies.climb import alpha_at, best_place, temp_at
+from studies import item_runs, law_fit
+from studies.climb import Rates, best_place, temp_at
+from studies.item_runs import untempered
 from studies.memo import Memo
-from studies.next_item_runs import untempered
 from studies.verdicts import FAILS, HOLDS, OPEN, Claim, Unit, interval, judged, verdict
 from w2vneg.config import TrainConfig
 from w2vneg.data.vocab import Vocabulary
@@ -42,6 +42,30 @@ def test_seconds_of_parts_add_up_over_processes(tmp_path, monkeypatch):
     assert again.seconds == 7.0 == Memo(tmp_path / "parts.jsonl").seconds
 
 
+def test_parts_know_the_commit_that_made_them(tmp_path):
+    path = tmp_path / "parts.jsonl"
+    Memo(path, commit="old")("a", int)
+    memo = Memo(path, commit="new")
+    memo("a", int)
+    assert memo.commits == {"old"}
+    memo.under("b")("c", int)
+    assert memo.commits == {"old", "new"}
+    assert Memo(path)(["b", "c"], None) == 0
+
+
+def test_several_jobs_make_parts_once_and_in_order(tmp_path):
+    memo = Memo(tmp_path / "parts.jsonl", jobs=2)
+    try:
+        found = memo.each(lambda n: memo(["root", n % 3], math.isqrt, 100 * (n % 3)), range(6))
+        assert found == [0, 10, 14] * 2
+        assert len(memo) == len(Memo(tmp_path / "parts.jsonl")) == 3
+        with pytest.raises(ValueError, match="nonnegative"):
+            memo("wrong", math.isqrt, -1)
+        assert len(memo) == 3
+    finally:
+        memo.close()
+
+
 def test_a_line_that_was_cut_short_is_made_again(tmp_path):
     path = tmp_path / "parts.jsonl"
     memo = Memo(path)
@@ -66,18 +90,24 @@ def test_the_search_leaves_its_box_until_the_winner_has_worse_neighbours():
 
     def value(place):
         asked.append(place)
-        return -((place[0] + 3) ** 2) - (place[0] + 3) * (place[1] - 4) - (place[1] - 4) ** 2
+        return -((place[0] + 3) ** 2) - 0.5 * (place[0] + 3) * (place[1] - 4) - (place[1] - 4) ** 2
 
     best = best_place(value, [(0, 1), (1, 2)])
     assert best == (-3, 4)
-    neighbours = {tuple(np.add(best, move)) for move in itertools.product((-1, 0, 1), repeat=2)}
+    neighbours = {tuple(np.add(best, move)) for move in ((0, 1), (0, -1), (1, 0), (-1, 0))}
     assert neighbours <= set(asked)
-    assert best_place(value, [(0, 1), (1, 2)], steps=0) in {(0, 1), (0, 2)}
+    assert best_place(value, [(0, 1), (1, 2)], steps=0) == (0, 1)
+
+
+def test_a_low_rate_that_is_best_of_its_neighbourhood_alone_does_not_win():
+    values = {0.003125: 1.0, 0.0125: 0.5, 0.05: 0.7, 0.2: 2.0}  # popularity at .003, a model at .2
+    assert Rates().best(lambda rate: values.get(rate, 0.0)) == 0.2
+    assert Rates(starts=(-2,)).best(lambda rate: values.get(rate, 0.0)) == 0.003125
 
 
 def test_a_temperature_ends_at_infinity_and_nowhere_below():
     assert [temp_at(place) for place in (-2, -1, 0, 6, 7)] == [0.125, 0.25, 0.5, math.inf, None]
-    assert alpha_at(-1) == 0.0125
+    assert Rates().at(-1) == 0.0125
     hot = best_place(lambda place: -math.inf if temp_at(place[0]) is None else place[0], [(2,)])
     assert temp_at(hot[0]) == math.inf
 
@@ -103,29 +133,24 @@ def _softmax(scores):
 @pytest.mark.parametrize("true", [0.3, 1.0, 4.0])
 def test_the_scale_that_made_the_data_is_found(logits, true):
     p = _softmax(true * logits.astype(np.float64))
-    scale, value = tempering.fitted_scale(lambda rows: logits[rows].copy(), _held(p), 7)
+    scale, value = item_runs.fitted_scale(lambda rows: logits[rows].copy(), _held(p), 7)
     assert scale == pytest.approx(true, rel=1e-3)
     assert value == pytest.approx((p * np.log(p)).sum() / 5, abs=1e-5)
 
 
 def test_likelihoods_are_those_of_plain_arithmetic(logits, monkeypatch):
-    monkeypatch.setattr(tempering, "_SCORES", 14)  # two rows at a time
+    monkeypatch.setattr(item_runs, "_SCORES", 14)  # two rows at a time
     weights = np.random.default_rng(3).random(logits.shape)
-    known = scipy.sparse.csr_matrix(([1.0, 1.0, 1.0], ([0, 0, 3], [1, 2, 6])), logits.shape)
     held = _held(weights)
-    kept = ~np.isin(held[0] * 7 + held[1], [1, 27])  # the pair (0, 2) is both known and held out, and stays
-    held = tuple(part[kept] for part in held)
-    found = tempering.likelihoods(lambda rows: logits[rows].copy(), held, 7, (1.0, 2.0), known)
+    found = item_runs.likelihoods(lambda rows: logits[rows].copy(), held, 7, (1.0, 2.0))
     for scale, (log_p, p) in zip((1.0, 2.0), found, strict=True):
-        scores = scale * logits.astype(np.float64)
-        scores[[0, 3], [1, 6]] = -np.inf
-        g = _softmax(scores)[held[0], held[1]]
+        g = _softmax(scale * logits.astype(np.float64))[held[0], held[1]]
         assert log_p == pytest.approx(held[2] @ np.log(g) / held[2].sum(), abs=1e-6)
         assert p == pytest.approx(held[2] @ g / held[2].sum(), abs=1e-6)
 
 
 def test_equation_9_likes_an_overconfident_model_better_than_the_truth():
-    found = tempering.improper()
+    found = item_runs.improper()
     assert found[1.0][1] == pytest.approx(0.52)
     assert max(found, key=lambda scale: found[scale][0]) == 1.0
     assert max(found, key=lambda scale: found[scale][1]) == 8.0
@@ -174,7 +199,15 @@ def test_runs_are_paired_by_seed_and_absent_rows_left_out():
     runs = {("a", "P@15"): [0.5, 0.7], ("b", "P@15"): [0.4, 0.6]}
     absent = Claim("RS", "c beats b", "c", "b", "P@15")
     (found,) = judged([CLAIM, absent], runs, {"P@15": Unit(100.0, "points")})
-    assert (found.verdict, found.runs, found.comparisons, found.unit) == (HOLDS, 2, 1, "points")
+    assert (found.verdict, found.seeds, found.comparisons, found.unit) == (HOLDS, 2, 1, "points")
+    assert (found.measure, found.draws, found.note) == ("P@15", "", "")
+    told = judged(
+        [dataclasses.replace(CLAIM, draws="pool")],
+        runs,
+        {},
+        lambda row, figure: f"popularity beats {row}" * (row == "a"),
+    )
+    assert (told[0].draws, told[0].note) == ("pool", "popularity beats a")
     assert found.difference == pytest.approx(10.0)
     assert found.high - found.low < 1e-6  # each run has a spread of 20 points, their difference none
 
@@ -246,14 +279,27 @@ def test_a_model_at_the_law_is_found_there_and_is_likely_once_corrected(options)
     s = (np.log(p) - (0.0 if log_noise is None else log_noise)) / factor + rng.normal(size=(12, 1))
     model.vectors_out = np.ascontiguousarray(s.T.astype(np.float32))
     pairs = law_fit.frequent_pairs(scipy.sparse.csr_matrix(counts), least=50)
-    assert len(pairs.log_p) == (counts >= 50).sum()
-    learned, predicted = law_fit.learned_and_predicted(model, pairs)
-    assert law_fit.line(learned, predicted) == pytest.approx({"slope": 1.0, "R²": 1.0}, abs=1e-4)
-    assert law_fit.line(2 * learned, predicted)["slope"] == pytest.approx(2.0, abs=1e-3)
-    assert np.diff(law_fit.binned(learned, predicted), axis=0).min() > 0
+    assert len(pairs.counts) == (counts >= 50).sum()
+    found = law_fit.against_law(model, pairs)
+    assert np.diff(found.pop("bins"), axis=0).min() > 0
+    assert found == pytest.approx({law_fit.POPULAR: 1.0, law_fit.PMI: 1.0, "R²": 1.0}, abs=1e-4)
     score, found = untempered(model, 1.0)
     assert found == factor
     np.testing.assert_allclose(_softmax(factor * score(np.arange(12)).astype(np.float64)), p, rtol=1e-4)
+
+
+def test_slopes_on_popularity_and_pmi_are_told_apart():
+    rng = np.random.default_rng(9)
+    counts = rng.integers(50, 500, (10, 10))
+    pairs = law_fit.frequent_pairs(scipy.sparse.csr_matrix(counts), least=50)
+    popular = np.log(counts.sum(axis=0) / counts.sum())
+    pmi = np.log(counts / counts.sum(axis=1, keepdims=True)) - popular
+    scores = 0.3 * popular + 0.8 * pmi + rng.normal(size=(10, 1))
+    vocab = Vocabulary([f"i{k}" for k in range(10)], np.ones(10, int))
+    eye, out = np.eye(10, dtype=np.float32), np.ascontiguousarray(scores.T.astype(np.float32))
+    model = Model(vocab, TrainConfig(source="pairs", dim=10, loss="mle").resolved(), eye, out)
+    found = law_fit.against_law(model, pairs)
+    assert (found[law_fit.POPULAR], found[law_fit.PMI]) == pytest.approx((0.3, 0.8), abs=1e-4)
 
 
 def test_weights_at_the_fixed_point_are_found_there():

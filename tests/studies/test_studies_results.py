@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from studies import STUDIES, Study, declare, declared, run_study
+from studies import STUDIES, Study, declare, declared
 from studies.results import DONE, MISSING, STALE, Results, code_of
 from studies.site import listing, names_in_order, write_summary
 from studies.verdicts import HOLDS, Claim, verdict
@@ -19,8 +19,8 @@ CLAIM = Claim("RS table 2", "a beats b", "a", "b", "P@15")
 def study_of(calls, fails=()):
     """Return a study that notes its calls, fails while there is something in `fails`, and keeps a part."""
 
-    @declare("RS", "table 0", resumes=True)
-    def toy(tell, quick, seed, memo=None):
+    @declare("RS", "table 0")
+    def toy(tell, quick, seed, memo):
         """A toy."""
         calls.append(seed)
         value = memo("part", lambda: len(calls))
@@ -46,16 +46,17 @@ def test_all_runs_what_is_missing_and_says_what_could_not_be_run(run_studies, on
     out = tmp_path / "out"
     result = run_studies("all", "--out", out, "--quick")
     assert result.code == 1 and "1 studies could not be run: toy-two" in result.err
-    assert "no data; fetch them" in (out / "index.md").read_text(encoding="utf-8")
+    assert "no data; fetch them" in (out / "README.md").read_text(encoding="utf-8")
     fails.clear()
     result = run_studies("all", "--out", out, "--quick")
     assert (result.code, first, second) == (0, [1], [1, 1])
     assert pd.read_csv(out / "toy-two-t.csv")["x"].tolist() == [1]  # the part that was kept, not made again
-    text = (out / "index.md").read_text(encoding="utf-8")
-    assert "2 of 2 studies" in text and "of 4 claims 2 hold, 0 do not, 2 are open" in text
-    assert re.search(r"\| \[toy-one\]\(toy-one.md\) \| table 0 \| done \| \d+ s \| 1, 0, 1 \|", text)
-    assert text.count("- a beats b (RS table 2): +1.05") == 1
-    assert (out / "claims.md").read_text(encoding="utf-8").count(f"**{HOLDS}**") == 2
+    text = (out / "README.md").read_text(encoding="utf-8")
+    assert "2 of 2 studies" in text and " | 2 | 0 | 2 |" in text
+    assert re.search(
+        r"\| RS \| \[toy-one\]\(toy-one.md\) \| table 0 \| commit \S+, seed 1, 0 minutes of trials \| 1, 0, 1 \|", text
+    )
+    assert text.count(f"| RS table 2 | a beats b | **{HOLDS}** | P@15 | 1.05 |") == 2
     assert run_studies("all", "--out", out, "--quick").code == 0
     assert (first, second) == ([1], [1, 1])
     assert run_studies("all", "--out", out, "--quick", "--seed", 2).code == 0
@@ -76,6 +77,22 @@ def test_a_study_that_another_process_makes_is_passed_over(run_studies, only, tm
     assert (len(calls), results.status("toy-two")) == (1, DONE)
     assert run_studies("all", "--out", tmp_path / "out", "--quick").code == 0
     assert (len(calls), results.status("toy-one")) == (2, DONE)
+
+
+def test_verdicts_of_older_code_stand_beside_those_of_today_or_in_their_place(run_studies, only, tmp_path):
+    only("toy-one", study_of([]))
+    only("toy-two", study_of([]))
+    columns = "study,paper,claim,verdict,measure,difference,interval,seeds,comparisons,draws,commit"
+    rows = [f"toy-{n},RS,a beats b,does not hold,P@15,-1,-2 to 0,5,16,rolling,0ld" for n in ("one", "two")]
+    (tmp_path / "earlier.csv").write_text("\n".join([columns, *rows]), encoding="utf-8")
+    assert run_studies("toy-one", "--out", tmp_path, "--quick", "--commit", "new").code == 0
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert " | 1 | 0 + 1 | 1 |" in text
+    assert "| – | does not hold, -1 (-2 to 0); rolling, 0ld |" in text
+    assert "| toy-two | RS | a beats b | does not hold | P@15 | -1 | -2 to 0 | 5 | 16 | rolling | 0ld |" in text
+    assert "commit new" in text and text.count("toy-one | RS") == 0
+    assert run_studies("page", "--out", tmp_path, "--quick").code == 0
+    assert (tmp_path / "README.md").read_text(encoding="utf-8") == text
 
 
 def test_all_needs_a_place(run_studies, only):
@@ -99,18 +116,20 @@ def test_results_of_another_seed_or_code_are_not_taken_for_these(only, tmp_path)
     results = Results(tmp_path / "out", 1, False)
     results.prepare()
     assert results.status("toy") == MISSING
-    results.write("toy", run_study("toy", print, False, 1, results.memo("toy")), {"f": b"png"}, 2.0)
+    results.write("toy", STUDIES["toy"](print, False, 1, results.memo("toy")), {"f": b"png"}, 2.0, ["abc"])
     assert results.status("toy") == DONE
     assert (tmp_path / "out" / "toy-f.png").read_bytes() == b"png"
     made = results.made("toy")
     assert (made.seconds, made.verdicts[1].low, made.verdicts[0].verdict) == (2.0, -math.inf, HOLDS)
+    assert "commit abc, seed 1, 0 minutes of trials" in (tmp_path / "out" / "toy.md").read_text(encoding="utf-8")
     assert Results(tmp_path / "out", 2, False).status("toy") == STALE
     path = tmp_path / "out" / "toy.json"
     found = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(found | {"made_by": found["made_by"] | {"code": "other"}}), encoding="utf-8")
     assert results.status("toy") == STALE
     write_summary(results, {})
-    assert "0 of 1 studies" in (tmp_path / "out" / "index.md").read_text(encoding="utf-8")
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "0 of 1 studies" in text and "commit abc, seed 1, 0 minutes of trials, the study has changed since" in text
     path.write_text("{}", encoding="utf-8")
     assert results.status("toy") == MISSING
 
@@ -125,7 +144,7 @@ def test_every_study_says_what_it_is_of():
     order = names_in_order()
     assert sorted(order) == sorted(STUDIES)
     assert all(len(code_of(STUDIES[name])) == 12 for name in order)
-    assert all(1 <= declared(name).minutes <= 60 for name in order)  # of one core, in full
+    assert all(declared(name).minutes >= 1 for name in order)  # of one core, in full
     assert {declared(name).paper for name in order if name.startswith("next-")} == {"RS", "CIS"}
     assert (declared("css-figure-1").paper, declared("css-figure-1").shows) == ("CSS", "figure 1")
     silent = {name for name in order if "declared" not in vars(STUDIES[name])}
