@@ -148,7 +148,7 @@ def row_name(method, share):
 def _key(setting, options, seed, *rest):
     """Return what a part of the study is known by."""
     common = setting.common
-    scale = [common.pairs_per_epoch, common.dim, common.epochs]
+    scale = [common.get("pairs_per_epoch"), common.dim, common.epochs]
     return [setting.task.line(), scale, sorted(options.items()), seed, *rest]
 
 
@@ -249,7 +249,7 @@ def _described(task, scale, measured):
     common = pairs_config(task, scale, 1)
     temps = ", ".join(f"{temp:g}" for temp in TEMPERATURES)
     return (
-        f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {common.pairs_per_epoch:,} pairs, {scale.seeds} "
+        f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {common.get('pairs_per_epoch'):,} pairs, {scale.seeds} "
         "seeds. UBS, PBS, SP and CIS draw exactly, or from rolling candidates where the row says so. Every row chose "
         f"its alpha, its T and its epoch on validation pairs by its own score: {scale.rates.said()}; T on {temps} and "
         "halves below. Null models: popularity, and counts with it, of which counts weigh "

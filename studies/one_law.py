@@ -207,7 +207,7 @@ class Laboratory:
 
     def _key(self, options, seed, what):
         common = self.setting.common
-        scale = [common.pairs_per_epoch, common.dim, common.epochs, self.scale.least, self.scale.centres]
+        scale = [common.get("pairs_per_epoch"), common.dim, common.epochs, self.scale.least, self.scale.centres]
         return [self.name, self.setting.n_targets, scale, sorted(options.items()), seed, what]
 
 
@@ -358,7 +358,7 @@ def _study(name, given):
     columns = ["c", "log-likelihood", "RS eq. 9"]
     tables["improper"] = pd.DataFrame([(c, *pair) for c, pair in improper().items()], columns=columns)
     text = (
-        f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {bench.setting.common.pairs_per_epoch:,} pairs, "
+        f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {bench.setting.common.get('pairs_per_epoch'):,} pairs, "
         f"{scale.seeds} seeds; {scale.rates.said()}, chosen by the log-likelihood of validation pairs at the end. "
         "Draws at finite T are exact, or rolling where the row says so. Slopes and R² are of corrected scores on "
         f"log P(j) and PMI, of pairs that occur {scale.least} times or more, weighted by counts; the law is 1 and 1. "
