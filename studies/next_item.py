@@ -249,9 +249,10 @@ def _described(task, scale, measured):
     common = pairs_config(task, scale, 1)
     temps = ", ".join(f"{temp:g}" for temp in TEMPERATURES)
     return (
-        f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {common.get('pairs_per_epoch'):,} pairs, {scale.seeds} "
-        "seeds. UBS, PBS, SP and CIS draw exactly, or from rolling candidates where the row says so. Every row chose "
-        f"its alpha, its T and its epoch on validation pairs by its own score: {scale.rates.said()}; T on {temps} and "
+        f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {common.get('pairs_per_epoch'):,} pairs, "
+        f"{scale.seeds} seeds. UBS, PBS, SP and CIS draw exactly, or from rolling candidates where the row says so. "
+        "Every row chose its alpha, its T and its epoch on validation pairs by its own score: "
+        f"{scale.rates.said()}; T on {temps} and "
         "halves below. Null models: popularity, and counts with it, of which counts weigh "
         f"{measured.nulls[NULLS[1]]['weight of counts']:.2f}. Rankings in percent, log-likelihoods in nats, eq. 9 in "
         "1e-4, with 95 % intervals over seeds.\n"

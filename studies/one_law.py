@@ -358,8 +358,9 @@ def _study(name, given):
     columns = ["c", "log-likelihood", "RS eq. 9"]
     tables["improper"] = pd.DataFrame([(c, *pair) for c, pair in improper().items()], columns=columns)
     text = (
-        f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of {bench.setting.common.get('pairs_per_epoch'):,} pairs, "
-        f"{scale.seeds} seeds; {scale.rates.said()}, chosen by the log-likelihood of validation pairs at the end. "
+        f"{task.line()}. d = {scale.dim}, {scale.epochs} epochs of "
+        f"{bench.setting.common.get('pairs_per_epoch'):,} pairs, {scale.seeds} "
+        f"seeds; {scale.rates.said()}, chosen by the log-likelihood of validation pairs at the end. "
         "Draws at finite T are exact, or rolling where the row says so. Slopes and R² are of corrected scores on "
         f"log P(j) and PMI, of pairs that occur {scale.least} times or more, weighted by counts; the law is 1 and 1. "
         "Log-likelihood in nats and P@15 in % on test pairs, corrected unless said to be raw. Intervals in tables are "
