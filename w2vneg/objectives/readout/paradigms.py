@@ -27,6 +27,7 @@ from . import READOUTS, Readout
 
 _STEM = 3  # characters that words share, at least
 _WHOLE = 5  # characters of words that differ by beginnings, at least
+_PER_RULE = 10_000  # words of which a pair must follow a rule, at least, or there would be as many rules as words
 _FEW = 20  # pairs at which a rule counts half
 _RARE = 100  # occurrences at which a word's cosines count half
 _KIN = 0.5  # least chance that a pair is kin
@@ -173,7 +174,7 @@ class Paradigms(Readout):
 
     class Options:
         damping: float = option(3.0, "h: what a word itself weighs beside its kin.", above=0)
-        support: int = option(8, "Fewest pairs of a rule.", at_least=4)
+        support: int = option(8, "Fewest pairs of a rule; more beyond 80,000 words.", at_least=4)
         longest: int = option(5, "Longest ending or beginning.", at_least=1, at_most=20)
 
     refines = True
@@ -191,7 +192,8 @@ class Paradigms(Readout):
         return 4 * n_vocab * dim + 700 * n_vocab  # of rows, of sorting stems and of pairs
 
     def read(self, trained, vectors):
-        found = candidates(trained.words, self.options.support, self.options.longest)
+        support = max(self.options.support, len(vectors) // _PER_RULE)
+        found = candidates(trained.words, support, self.options.longest)
         kept = any(m is not None and np.may_share_memory(m, vectors) for m in (trained.vectors_in, trained.vectors_out))
         mean = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
         z = np.subtract(vectors, mean, out=None if kept else vectors)
