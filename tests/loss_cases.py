@@ -82,7 +82,7 @@ def take_step_at(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weight
 def of(name):
     case = CASES[name]
     exclude = {} if LOSSES[case.loss].needs_exclusion else {"exclude": "none"}
-    options = TrainConfig(loss=case.loss, **exclude, **case.options).resolved()
+    options = TrainConfig(loss=case.loss, **exclude | case.options).resolved()
     return options.make("loss", case.setting)
 
 

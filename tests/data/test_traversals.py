@@ -31,7 +31,8 @@ def test_groups_of_as_many_positions_as_it_says(made):
 
 def test_counts_are_of_what_occurs_together(made):
     _, config, data = made
-    counts = data.counts(replace(config, ordered=False))  # what occurs with a thing stands to either side
+    either_side = {"ordered": False} if hasattr(config.source, "ordered") else {}
+    counts = data.counts(replace(config, source=replace(config.source, **either_side)))
     assert counts.shape == (len(data.vocab), len(data.vocab_out)) and counts.nnz
     assert (data.cooccurs(config, np.arange(len(data.vocab))) == (counts.toarray() > 0)).all()
 
@@ -47,7 +48,7 @@ def test_shares_are_gone_through_as_the_whole(made):
 def test_what_is_said_of_it(made):
     name, config, _ = made
     traversal = config.traversal
-    assert traversal.data and traversal.noun and set(options_of(traversal)) <= set(vars(config))
+    assert traversal.data and traversal.noun and set(options_of(traversal)) <= set(vars(config.source))
     assert traversal.paired or traversal.example is None
     assert (config.min_count, config.readout) == (traversal.min_count, traversal.readout), name
 
