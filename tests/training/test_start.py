@@ -263,7 +263,8 @@ def test_other_n_grams_are_refused(with_grams, first):
 def test_what_plugs_have_learnt_goes_along():
     """Rows by word; those of a new word, and of a plug of another shape, are the plug's own."""
     models = [
-        Model.fresh(encode_corpus(corpus, min_count=1).vocab, Word2Vec(**OPTIONS).config) for corpus in (FIRST, SECOND)
+        Model.fresh(encode_corpus(corpus, min_count=1).vocab, Word2Vec(**OPTIONS).config.resolved())
+        for corpus in (FIRST, SECOND)
     ]
     for sign, model in zip((1, -1), models, strict=True):
         rows = np.arange(1.0, 1 + len(model.vocab), dtype=np.float32)[:, None]
