@@ -37,7 +37,7 @@ def communities(n_users=240, n_items=12, length=6, seed=0):
 
 @pytest.fixture(scope="module")
 def task():
-    return make_task("made up", encode_corpus(communities(), min_count=1), "user", 1, "baskets")
+    return make_task("made up", encode_corpus(communities(), min_count=1), 1, "baskets")
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_counted_pairs_are_those_of_the_task(task, parts):
 
 def test_items_nobody_trained_on_are_left_out_and_counted():
     histories = [["a", "b", "c"], ["b", "a"]] * 20 + [["rare", "b"]]
-    task = make_task("made up", encode_corpus(histories, min_count=1), "user", 1, "baskets")
+    task = make_task("made up", encode_corpus(histories, min_count=1), 1, "baskets")
     vocab = task.histories.vocab
     rare = vocab.id("rare")
     without = dataclasses.replace(task.histories, ids=np.where(task.histories.ids == rare, 0, task.histories.ids))
