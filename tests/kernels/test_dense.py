@@ -219,7 +219,7 @@ def test_a_pool_draws_for_all_visits_of_a_centre_from_its_distribution():
     assert sampler.batch_groups == 8 * len(vectors_in) // 2
     centres = np.random.default_rng(3).choice([4, 9], (2, sampler.batch_groups)).astype(np.int32)
     sampler.refresh(vectors_in, vectors_out, centres, 7)
-    log_d = options.noise_exponent * np.log(counts)
+    log_d = options.sampler.noise_exponent * np.log(counts)
     for centre in 4, 9:
         q = special.softmax(log_d + 0.5 * vectors_out.astype(float) @ vectors_in[centre])
         ids = sampler.ids[centres == centre]
