@@ -20,7 +20,7 @@ RUNS = {  # name -> options of `w2vneg train`
     "cis": ("--loss", "cis"),
     "ns shared, --readout in": ("--loss", "ns", "--share-negatives", "--readout", "in"),
 }
-_SHIPPED = ("w2vneg", "data", "eval_sets")
+_SHIPPED = ("w2vneg", "data", "eval_sets", "setup.cfg", "pyproject.toml")
 
 
 class Timing(NamedTuple):
@@ -83,8 +83,10 @@ def _seconds(tree, folder, text, options):
     output = str(Path(folder) / "vectors.txt")
     command = [sys.executable, "-m", "w2vneg", "train", "--quiet", "--force", "--corpus", str(text), *options]
     begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*command, "--output", output], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run([*command, "--output", output], cwd=folder, env=environment, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise ConfigError(f"{tree} cannot train with {' '.join(options)}: {done.stderr.strip()}")
     return time.perf_counter() - begun, after.ru_utime - before.ru_utime
 
 

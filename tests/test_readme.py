@@ -13,6 +13,7 @@ import pytest
 from made_up import write_item_files, write_movielens_folders
 
 from benchmarks.commands import bench
+from studies.__main__ import studies as study
 from w2vneg.cli import cli
 from w2vneg.data import catalog as datasets
 from w2vneg.ground.errors import InputError
@@ -220,7 +221,7 @@ def test_options_named_in_a_document_exist(document):
         },  # PecanPy's and node2vec's
         "docs/scaling.md": {"--address", "--generate", "--head"},  # Ray's
     }.get(document, set())
-    known = {*flags(cli), *flags(bench), *own}
+    known = {*flags(cli), *flags(bench), *flags(study), *own}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", text)) - known <= {"--help", "--version"}
 
 

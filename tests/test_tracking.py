@@ -73,7 +73,7 @@ def test_a_csv_file_has_all_figures_of_all_its_runs(tracked, run_cli):
     assert rows_of()[: len(rows)] == rows and len(rows_of()) == 2 * len(rows)
     Path("other.csv").write_text("mine\n")
     result = run_cli(
-        "train", "--corpus=none", *SMALL, "--track=csv=other.csv", "--force"
+        "train", "--corpus=corpus.txt", *SMALL, "--track=csv=other.csv", "--force"
     )  # told before anything is read
     assert result.code == 1 and "other.csv: it holds something else than figures" in result.err
     assert Path("other.csv").read_text() == "mine\n"
@@ -156,7 +156,7 @@ def test_a_tracker_that_fails_ends_no_training():
 
 
 def test_what_is_no_tracker_is_said_before_anything_is_read(folder, run_cli, monkeypatch):
-    result = run_cli("train", "--corpus=none", *SMALL, "--track=csv=none/run.csv")
+    result = run_cli("train", "--corpus=corpus.txt", *SMALL, "--track=csv=none/run.csv")
     assert result.code == 1 and "cannot write none/run.csv" in result.err
     monkeypatch.setitem(__import__("sys").modules, "tensorboardX", None)
     config = Word2Vec(loss="ns").config

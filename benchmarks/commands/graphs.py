@@ -19,7 +19,7 @@ DATA = ("blocks", "imports", "films")
 @click.option("--seconds", is_flag=True, help="Print the least seconds of training, too; on a quiet machine.")
 @click.option("--out", metavar="FILE", help="Write the table as CSV, too.")
 def graphs(data, names, seeds, threads, seconds, out):
-    """Tell held-out links and labels of nodes, beside PecanPy and node2vec; prints Markdown.
+    """Predict held-out links and labels of nodes, beside PecanPy and node2vec; prints Markdown.
 
     Contenders that are not installed are left out, and it is said.
     """

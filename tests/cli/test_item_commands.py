@@ -224,7 +224,7 @@ def test_known_pairs_of_other_items_are_told(train, folder):
         ("--baskets baskets.txt", "--by user"),
         ("--ratings ratings.csv --time-col 4 --min-rating 2", "--by time"),
         ("--ratings ratings.csv --time-col 4 --rectangular", "--by time"),
-        ("--corpus baskets.txt --min-count 1 --window 2", ""),
+        ("--corpus baskets.txt --tokenizer whitespace --min-count 1 --window 2", ""),
     ],
 )
 def test_a_split_read_again_is_the_split(folder, run_cli, source, options):

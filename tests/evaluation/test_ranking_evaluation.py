@@ -8,6 +8,7 @@ import pytest
 from item_models import LOGITS, model_of
 
 from w2vneg import Word2Vec
+from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.model import Model
 from w2vneg.vectors.evaluation import ranking as ranking_module
@@ -64,7 +65,7 @@ def test_an_item_is_no_rival_of_its_own_targets(folder):
     found = evaluate_with_baselines(model, "loop.tsv", **options).model
     assert found.mpr == pytest.approx((0 + 1) / 2)  # held out with itself, it stays: d > e > a
     text = model_of(LOGITS)
-    text.config = dataclasses.replace(text.config, source="text")
+    text.config = dataclasses.replace(text.config, source=TRAVERSALS["text"].Options())
     text = evaluate_with_baselines(text, "test.tsv", bootstrap=0, baselines=False)
     same = evaluate_with_baselines(model, "test.tsv", bootstrap=0, baselines=False, rank_itself=True)
     assert text.model.nll == pytest.approx(same.model.nll)  # a word may follow itself

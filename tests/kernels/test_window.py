@@ -277,7 +277,7 @@ def test_the_flag_alone_means_centre(given, value):
         ({"share_negatives": "centre", "sampler": "boltzmann"}, "centre"),
     ],
 )
-def test_ns_shares_by_windows_where_that_can_be(options, value):
+def test_ns_shares_by_windows_where_that_can_be(regarding, options, value):
     config = TrainConfig(loss="ns", **options).resolved()
     assert config.share_negatives == value
     assert config.resolved() == config

@@ -145,7 +145,6 @@ def likelihood(model, corpus, window, mirror, as_json):
     written with --save-model.
     """
     from ..data.inputs import as_input
-    from ..objectives.inputs import INPUTS
     from ..run.conductor import encode
     from ..run.model import Model
     from ..vectors.evaluation import evaluate_likelihood, scores_of
@@ -153,7 +152,7 @@ def likelihood(model, corpus, window, mirror, as_json):
     loaded = Model.load(model)
     if not loaded.config.traversal.of_words:
         raise ConfigError(f"{model} was trained on items, not on text; evaluate it with w2vneg eval ranking")
-    if INPUTS[loaded.config.inputs.name].around:
+    if loaded.config.inputs.plug.around:
         raise ConfigError(
             f"{model} predicts a word from the mean of the words around (--inputs {loaded.config.inputs.name}), and "
             "this scores pairs of words; evaluate it with w2vneg eval similarity"
@@ -178,7 +177,7 @@ def likelihood(model, corpus, window, mirror, as_json):
 @readout_option
 @json_option
 def links(vectors, test, train, valid, seeds, readout, as_json):
-    """Tell held-out edges of a graph from pairs without one.
+    """Predict links: held-out edges of a graph against pairs without one.
 
     TEST is a table of edges, such as test.tsv of 'w2vneg split --edges'. Prints AUC and average precision of the dot
     product, of logistic regressions on node2vec's features of an edge, and of two scores that need no vectors. Needs
@@ -228,7 +227,7 @@ class _Shares(click.ParamType):
 @readout_option
 @json_option
 def classify(vectors, labels, shares, seeds, readout, as_json):
-    """Tell the labels of nodes, or of words or items, by their vectors.
+    """Predict the labels of nodes, words or items from their vectors.
 
     LABELS is a table of name and label; what has several labels has as many rows. Prints micro and macro F1 of a
     logistic regression a label, and of giving the most frequent labels. Needs scikit-learn.

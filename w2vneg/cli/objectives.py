@@ -265,7 +265,7 @@ def _preset(name, preset):
         "kind": "preset",
         "name": name,
         "summary": preset.summary,
-        "equation": about.equation if about is not None else "",
+        "equation": about.equation,
         "paper": preset.paper,
         "same_as": " ".join(flags),
         "alpha": _alpha(name, values["alpha"]),

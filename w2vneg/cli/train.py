@@ -186,7 +186,7 @@ def train(
     word2vec.model = trainer.model
     tracking.config = trainer.config
     with tracking:
-        with JsonLines(log_json, trainer.config.source) if log_json else nullcontext() as log:
+        with JsonLines(log_json, trainer.config.source.name) if log_json else nullcontext() as log:
             _train(trainer, filter(None, (tracking, log)), quiet or log_json == "-")
         tell_of_loss(trainer.model.history, note)
         tell_of_doubts(trainer)

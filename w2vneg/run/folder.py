@@ -50,7 +50,7 @@ _TRIES = 5
 def write_model(folder, model, portable=False):
     """Write the folder of a `Model`, atomically; the user's own files in a former one stay.
 
-    With `portable`, to be handed on, files are called by their names alone: no place of this machine is told.
+    With `portable`, to be handed on, files are named without their folders.
 
     vectors_in.npy, vectors_out.npy, what else was trained (named in extra.json), vocab.tsv (word, count),
     contexts.npy of a run that is over, if its read-out looks at contexts, phrases.tsv if it joined phrases,

@@ -137,7 +137,7 @@ class _Block(NamedTuple):
             return
         sign = self.layout.delimiter
         lines = self.text.decode().split("\n")
-        csv.field_size_limit(_LONGEST_ROW)
+        usual = csv.field_size_limit(_LONGEST_ROW)
         reader = csv.reader([line + "\n" for line in lines], delimiter=sign, strict=of_text)
         start = 0
         try:
@@ -149,6 +149,8 @@ class _Block(NamedTuple):
                     self._refuse_quote(start - len(own), len(own))
         except csv.Error:
             self._refuse_quote(start, 0)
+        finally:
+            csv.field_size_limit(usual)
 
     def _refuse_quote(self, line, n_lines):
         until = f" ({n_lines} lines in all)" if n_lines else ""

@@ -86,9 +86,7 @@ def verdict(subjects, found, ranked):
             section.tables.append(_beside_baselines(one.name, ranked[one.name]))
             section.text += f" {_against_popularity(one.name, ranked[one.name])}"
         elif one.recommends:
-            section.text += (
-                f" How good the lists of {one.name} are is told by pairs held out: --test FILE, docs/splits.md."
-            )
+            section.text += f" To evaluate the lists of {one.name}, hold pairs out: --test FILE, docs/splits.md."
     return section
 
 

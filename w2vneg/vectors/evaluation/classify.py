@@ -20,7 +20,7 @@ SHARES = (0.1, 0.5, 0.9)
 
 @dataclass(frozen=True)
 class ClassesResult:
-    """How well labels are told.
+    """How well labels are predicted.
 
     shares : dict of float -> dict of str -> (float, float), by share of training: micro and macro F1 of the vectors,
         null_micro and null_macro of the null model, each with mean and standard deviation over draws
@@ -40,7 +40,7 @@ class ClassesResult:
 
 
 def evaluate_classes(vectors, labels, *, shares=SHARES, seeds=10, seed=1):
-    """Tell the labels of nodes by their vectors.
+    """Predict the labels of nodes from their vectors.
 
     Parameters
     ----------

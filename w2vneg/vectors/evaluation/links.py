@@ -1,4 +1,4 @@
-"""Link prediction: are pairs of nodes with a held-out edge told from pairs without one?
+"""Link prediction: do pairs of nodes with a held-out edge score higher than pairs without one?
 
 The protocol of node2vec (Grover and Leskovec 2016, section 4.4): held-out edges against as many pairs of nodes drawn at
 random from those without an edge in any part. A pair's score is the dot product of its two vectors, or what a logistic
@@ -27,7 +27,7 @@ NULL = (DEGREES, NEIGHBOURS)
 
 @dataclass(frozen=True)
 class LinksResult:
-    """How well edges are told from pairs without one.
+    """How well edges are separated from pairs without one.
 
     auc, ap : dict of str -> (float, float), by score: mean and standard deviation over draws of pairs without an edge
     edges : int, held-out edges that were ranked; fitted_on : int, edges of the development part
@@ -46,7 +46,7 @@ class LinksResult:
 
 
 def evaluate_links(vectors, test, *, train, valid=None, seeds=5, seed=1):
-    """Tell held-out edges from pairs of nodes without an edge.
+    """Separate held-out edges from pairs of nodes without an edge.
 
     Parameters
     ----------
