@@ -6,8 +6,8 @@ PY = $(VENV)/bin/python
 W2VNEG = $(VENV)/bin/w2vneg
 DEMO ?= models/demo
 DEMO_EPOCHS ?= 10
-NOJIT_TESTS ?= tests/kernels/test_kernels.py tests/losses/test_losses.py tests/samplers/test_samplers.py \
-	tests/samplers/test_bernoulli.py tests/samplers/test_exclusion.py tests/evaluation/test_ranking.py
+NOJIT_TESTS ?= tests/kernels/test_kernels.py tests/objectives/test_losses.py tests/objectives/test_samplers.py \
+	tests/objectives/test_bernoulli.py tests/objectives/test_exclusion.py tests/vectors/test_ranking.py
 ARGS ?=
 
 .DEFAULT_GOAL := help

@@ -11,7 +11,7 @@ that the gradient is that of the full softmax, without bias, if q is the softmax
 (``--exclude`` other than none) the law of the remaining draws is q / (1 − q₀), and with it this loss is complementary
 sum sampling to the letter: that is what runs then. Without exclusion the draws may hit the positive, whose term enters
 Z a second time: Z tends to the full one plus e^{s₀}, and no q, not even the softmax, and no number of draws is free of
-bias (tests/losses/test_losses_estimators.py shows it).
+bias (tests/objectives/test_losses_estimators.py shows it).
 
 With `correct_positive` the positive's logit becomes s₀ − log(n q₀) as well, as TensorFlow has it. log n then cancels in
 L: this is the softmax over positive and negatives on s − log q that Jean et al. (2015) use for large vocabularies, the

@@ -19,7 +19,7 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
     that a draw costs 1 / visits of an exact one. The draws are of the model as it was when the batch began.
 
 log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
-variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/samplers/test_samplers.py measures it.
+variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/objectives/test_samplers.py measures it.
 
 Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. Where the
 model's logit is |s| (kernel paper, eq. 11), so is the s above.

@@ -14,7 +14,7 @@ from .common import FORMATS, Format, check_text
 
 _HOLDS = "`index.faiss`, `words.txt`: see [serving](ranking.md#serve-from-an-index)"
 _NEIGHBOURS = 32  # of a row, in the graph
-_BUILDING, _SEARCHING = 200, 128  # candidates looked at; recall@10 is above .95 in tests/formats/test_index.py
+_BUILDING, _SEARCHING = 200, 128  # candidates looked at; recall@10 is above .95 in tests/vectors/test_index.py
 _ROWS = 1 << 16  # brought to length one at a time
 
 
