@@ -10,7 +10,7 @@ import scipy.sparse
 from w2vneg import Input, Slim, Word2Vec
 from w2vneg.ground.errors import ConfigError, InputError
 from w2vneg.run.slim import load_recommender
-from w2vneg.vectors.evaluation import slim
+from w2vneg.vectors.evaluation import scores_of, slim
 from w2vneg.vectors.evaluation.slim import SlimScores, default_of, fit_weights
 
 
@@ -143,6 +143,29 @@ def test_users_and_items_from_end_to_end(likes, run_cli):
         with pytest.raises(ConfigError, match="no vectors"):
             question()
     assert run_cli("slim", "--corpus", "likes.csv", "--save-model", "other").code == 1
+
+
+def test_fused_scores_are_sums_and_know_new_users(likes, run_cli):
+    run_cli("train", "--pairs", "likes.csv", "--rectangular", "--save-model", "vectors", "--dim", "8", "--epochs", "2")
+    word = Word2Vec.load("vectors")
+    known, some = word.model.known, np.arange(5)
+    items = SlimScores(known, fit_weights(known, *default_of(known)))(some)
+    fused = scores_of(word.model, "slim+0.5")
+    np.testing.assert_allclose(fused(some), items + 0.5 * scores_of(word.model)(some), atol=1e-5)
+    assert [first for first, _ in fused.tiles(some)] == [0] and np.array_equal(next(fused.tiles(some))[1], fused(some))
+    listed = json.loads(run_cli("recommend", "vectors", "u3", "--score", "slim+0.001", "--json").out)["recommended"]
+    assert [one["item"] for one in listed] == [item for item, _ in word.recommend("u3", score="slim+.001")]
+    new = word.recommend(["i01", "i02"], k=5, score="slim+0.001", new_user=True)
+    assert {item for item, _ in new} < {f"i{i:02}" for i in range(10)} - {"i01", "i02"}
+    pd.DataFrame([("u3", "i01"), ("u3", "i02")]).to_csv("test.csv", index=False, header=False)
+    told = json.loads(run_cli("eval", "ranking", "vectors", "test.csv", "--score", "slim+0.001", "--json").out)
+    assert told["options"]["score"] == "slim+0.001" and told["results"]["model"]["nll"] is None
+    for weight in ("", "0", "-1", "x", "inf"):
+        refused = run_cli("recommend", "vectors", "u3", "--score", f"slim+{weight}")
+        assert refused.code == 2 and "no number above 0 behind slim+" in refused.err
+    run_cli("slim", "--pairs", "likes.csv", "--save-model", "shop")
+    refused = run_cli("recommend", "shop", "u3", "--score", "slim+1")
+    assert refused.code == 1 and "needs a model with vectors of users and items" in refused.err
 
 
 def test_baskets_answer_by_items(likes, run_cli):

@@ -6,18 +6,20 @@ from .options import option
 
 
 class _Score(click.ParamType):
-    """raw, corrected or a number."""
+    """raw, corrected, a number or slim+W."""
 
-    name = "raw|corrected|LAMBDA"
+    name = "raw|corrected|LAMBDA|slim+W"
 
     def convert(self, value, param, ctx):
         if value == "raw":  # the default: nothing heavy is imported for it
             return value
         from ..ground.errors import ConfigError
         from ..vectors.evaluation.correction import share_of
+        from ..vectors.evaluation.scores import fused_weight
 
         try:
-            share_of(value)
+            if fused_weight(value) is None:
+                share_of(value)
         except ConfigError as error:
             self.fail(str(error), param, ctx)
         return value
@@ -26,10 +28,11 @@ class _Score(click.ParamType):
 score_option = option(
     "--score",
     type=_Score(),
-    metavar="raw|corrected|LAMBDA",
+    metavar="raw|corrected|LAMBDA|slim+W",
     default="raw",
     common=False,
-    help="Rank by raw dot products, or corrected for the popularity that negatives took out; LAMBDA is a share of it.",
+    help="Rank by raw dot products, or corrected for the popularity that negatives took out; LAMBDA is a share of it. "
+    "slim+W adds W times the raw ones to the scores of slim.",
 )
 
 fold_in_option = option(

@@ -55,8 +55,9 @@ class Recommender:
         exclude_known : path, sequence of paths, table in memory or Input, optional
             Pairs that are no news: what stands with any of the items there is left out. None: what users had in
             training; () leaves nothing out.
-        score : "raw", "corrected" or float
-            Dot products, or corrected for popularity; a number is the share of the correction.
+        score : "raw", "corrected", "slim+W" or float
+            Dot products, or corrected for popularity; a number is the share of the correction. "slim+0.1" adds a tenth
+            of the dot products to the scores of `Slim`, which is learnt anew in each call.
         new_user : bool
             Of a model of users and items: `items` are what somebody has whom training did not see.
 

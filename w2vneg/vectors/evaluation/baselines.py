@@ -16,14 +16,13 @@ import numpy as np
 import scipy.sparse
 
 from ...data.encoded import read_pairs_file
-from ...data.encoded.pairs import ones_of
 from ...data.inputs import Input
 from ...data.readers.frames import InMemoryTable
 from ...ground.errors import InputError, W2vnegError
 from . import KS, METRICS, cooccurrence_scores, evaluate_ranking, popularity_scores, scores_of
 from .folding import with_users
-from .scores import are_items_of_one_kind
-from .slim import SlimScores, default_of, fit_weights
+from .scores import are_items_of_one_kind, fused_weight
+from .slim import SlimScores
 
 MODEL, POPULARITY, COOCCURRENCE, SLIM = "model", "popularity", "item-item co-occurrence", "slim"
 
@@ -151,14 +150,14 @@ def evaluate_with_baselines(
         )
 
     results, missing = {}, {}
-    results[MODEL] = rank(scores_of(model, score), logits=not hasattr(model, "scoring"))
+    results[MODEL] = rank(scores_of(model, score), logits=fused_weight(score) is None and not hasattr(model, "scoring"))
     if baselines:
         results[POPULARITY] = rank(popularity_scores(seen))
         name = SLIM if model.config.rectangular else COOCCURRENCE
         problem = None if counted is not None else "it is counted in the training part, which is not given"
         try:
             if problem is None:
-                scores = _slim(counted) if name == SLIM else cooccurrence_scores(counted, seen)
+                scores = SlimScores.of(counted) if name == SLIM else cooccurrence_scores(counted, seen)
                 results[name] = rank(scores, logits=False)
         except InputError as error:  # nobody has two items, or too many have
             problem = str(error)
@@ -225,12 +224,6 @@ def _matrix(files, model):
     (centres, targets, weights), coverage = _read(files, model)
     shape = len(model.vocab), len(model.vocab_out)
     return scipy.sparse.coo_matrix((weights, (centres, targets)), shape).tocsr(), coverage
-
-
-def _slim(counted):
-    """Return the scoring function of `slim` with its usual options, for users with what they have in training."""
-    has = ones_of(counted)
-    return SlimScores(has, fit_weights(has, *default_of(has)))
 
 
 def _figures(result):

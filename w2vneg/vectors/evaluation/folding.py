@@ -76,16 +76,17 @@ def fold_in(model, pairs):
     users = vocab.words.find_all(own.words).astype(np.int64)
     users = users[np.diff(known.indptr)[users] > 0]
     places = vocab.words.find_all(model.vocab.words)
-    if hasattr(model, "joined_by"):  # it needs no vectors
+    has = model.known
+    if has is not None:
         stays = np.ones(shape[0], np.float32)
         stays[users] = 0.0
-        has = scipy.sparse.diags(stays) @ _moved(model.known, places, shape) + known.sign()
-        return Folded(model.joined_by(vocab, ones_of(has)), users, known)
+        has = ones_of(scipy.sparse.diags(stays) @ _moved(has, places, shape) + known.sign())
+    if hasattr(model, "joined_by"):  # it needs no vectors
+        return Folded(model.joined_by(vocab, has), users, known)
     vectors = np.zeros((len(vocab), config.dim), np.float32)
     vectors[places] = model.vectors_in
     vectors[users] = user_vectors(model, known[users])
-    before = None if model.known is None else _moved(model.known, places, shape)
-    return Folded(replace(model, vocab=vocab, vectors_in=vectors, known=before), users, known)
+    return Folded(replace(model, vocab=vocab, vectors_in=vectors, known=has), users, known)
 
 
 def _check(model, vectors=True):

@@ -7,6 +7,10 @@ That of a model also has `tiles`, which goes through the same scores, float32, s
 of these targets, their scores); threads may do so side by side. `rows` is how many centres to ask it for at once.
 """
 
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse
 
@@ -15,20 +19,46 @@ from ...ground.registry import RunContext
 from ...kernels.dense.blas import TILE
 from .correction import corrected, share_of
 
+FUSED = "slim+"
 _PATH_SCORES = 4_000_000  # held at a time
 
 
 def scores_of(model, score="raw"):
     """Return the scoring function of a `run.model.Model`: its logits, or the log-probabilities along its tree.
 
-    score : "raw", "corrected" for popularity, or the share λ of the correction; see `correction`
+    score : "raw", "corrected" for popularity, or the share λ of the correction; see `correction`. "slim+W" adds W times
+        the raw scores to those of `slim`, learnt from what the model's users had.
     """
+    weight = fused_weight(score)
+    if weight is not None:
+        return _fused(model, weight)
     share = share_of(score)
     if hasattr(model, "scoring"):
         if share:
             raise ConfigError("a slim model knows popularity already; leave --score out")
         return model.scoring()
     return corrected(model, _raw_scores(model), share) if share else _raw_scores(model)
+
+
+def fused_weight(score):
+    """Return W (float) of "slim+W", None for any other score; ConfigError if W is no number above 0."""
+    if not str(score).startswith(FUSED):
+        return None
+    try:
+        weight = float(str(score)[len(FUSED) :])
+    except ValueError:
+        weight = math.nan
+    if not 0 < weight < math.inf:
+        raise ConfigError(f"score {score!r:.40} has no number above 0 behind slim+, as slim+0.1 has")
+    return weight
+
+
+def _fused(model, weight):
+    if model.known is None or hasattr(model, "scoring"):
+        raise ConfigError("score slim+W needs a model with vectors of users and items that keeps what the users had")
+    from .slim import SlimScores
+
+    return FusedScores(SlimScores.of(model.known), _raw_scores(model), np.float32(weight))
 
 
 def are_items_of_one_kind(model):
@@ -105,6 +135,27 @@ class LogitScores:
         with np.errstate(over="ignore", invalid="ignore"):  # whoever ranks tells what is no number
             np.matmul(rows, out.T, out=scores)
         return np.abs(scores, out=scores) if self.absolute else scores
+
+
+class FusedScores(NamedTuple):
+    """The scoring function of two models together, float32: scores of `slim` and `weight` times logits."""
+
+    items: Callable
+    logits: Callable
+    weight: np.float32
+
+    @property
+    def rows(self):
+        return min(self.items.rows, self.logits.rows)
+
+    def __call__(self, centres):
+        scores = self.items(centres)
+        for first, logits in self.logits.tiles(centres):
+            scores[:, first : first + logits.shape[1]] += self.weight * logits
+        return scores
+
+    def tiles(self, centres):
+        yield 0, self(centres)
 
 
 def popularity_scores(counts):

@@ -90,6 +90,12 @@ class SlimScores:
         self.has, self.weights = has, weights
         self.rows = max(1, min(256, _SCORES // max(1, len(weights.base))))
 
+    @classmethod
+    def of(cls, known):
+        """Learn from who has what, with usual options."""
+        has = ones_of(known)
+        return cls(has, fit_weights(has, *default_of(has)))
+
     def __call__(self, centres):
         scores = (self.has[centres] @ self.weights.items).toarray()
         scores += self.weights.base
