@@ -1,9 +1,12 @@
 """Indices for serving: Faiss reads them, and finds what a full search finds."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from w2vneg import Vectors
+from w2vneg import Input, Vectors, Word2Vec
+from w2vneg.ground.errors import ConfigError
+from w2vneg.vectors.evaluation import scores_of
 from w2vneg.vectors.formats import save
 
 faiss = pytest.importorskip("faiss")
@@ -50,3 +53,29 @@ def test_the_command(tmp_path, monkeypatch, run_cli, vectors):
     assert result.code == 0 and "index: 3 words" in result.err
     assert neighbours(tmp_path / "index", np.eye(3, dtype=np.float32)[:1], 1) == [["naïve"]]
     assert sorted(path.name for path in (tmp_path / "index").iterdir()) == ["index.faiss", "words.txt"]
+
+
+@pytest.mark.parametrize("options", [{"loss": "ps"}, {"loss": "relaxed", "temp": 0.5}], ids=["popularity", "boltzmann"])
+def test_one_index_serves_any_share_of_popularity(tmp_path, options):
+    rng = np.random.default_rng(4)
+    items = 5 * rng.integers(0, 40, 4000) + rng.zipf(1.6, 4000) % 5
+    rows = pd.DataFrame({"user": items // 5 * 9 + rng.integers(0, 9, 4000), "item": items})
+    word = Word2Vec(dim=8, epochs=2, min_count=1, rectangular=True, **options)
+    word.fit(Input("pairs", rows))
+    word.save(tmp_path / "model")
+    found = Vectors.load(tmp_path / "model", readout="corrected")
+    np.testing.assert_array_equal(found.matrix, word.read_out("corrected").matrix)
+    assert list(found.words) == list(word.model.vocab_out.words) and found.dim == 9
+    save(tmp_path / "index", found.words, found.matrix, format="faiss-dot")
+    centres = np.arange(100)
+    for share in (0, 0.5, 1, -1):
+        queries = np.column_stack([word.model.vectors_in[centres], np.full(100, share, np.float32)])
+        scores = scores_of(word.model, share)(centres)
+        factor = 1.0 if share or options["loss"] == "ps" else 3.0  # raw scores are not stretched
+        apart = queries @ found.matrix.T - factor * scores
+        assert np.ptp(apart, axis=1).max() < 1e-4  # the same but for a constant
+        assert recall(neighbours(tmp_path / "index", queries), found.matrix, queries, found.words) >= 0.95
+    full = Word2Vec(dim=8, epochs=1, min_count=1, loss="fs", rectangular=True)
+    full.fit(Input("pairs", rows))
+    with pytest.raises(ConfigError, match="popularity is in the dot products"):
+        full.read_out("corrected")

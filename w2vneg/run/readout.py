@@ -4,6 +4,7 @@ import numpy as np
 
 from ..kernels.contexts import context_means
 from ..kernels.schedule import keep_thresholds
+from ..objectives.law import settled
 from ..objectives.readout import Trained, parse
 from ..objectives.readout.context import WINDOW
 from ..vectors.formats.spellings import spellings_of
@@ -35,7 +36,8 @@ def read_out(model, readout=None, spell=False, progress=None):
     chain = parse(readout or config.readout)
     chain.check(config.traversal, config.rectangular, config.loss.plug.paths)
     matrices = (model.best_matrix(name) for name in ("vectors_in", "vectors_out"))
-    trained = Trained(*matrices, model.vocab.words, model.vocab.counts, model.contexts, spell, progress)
+    words, counts = model.vocab.words, model.vocab.counts
+    trained = Trained(*matrices, words, counts, model.contexts, spell, progress, law=lambda: settled(model))
     vectors = chain.read(trained)
     own = config.inputs
     if spell and chain.rows_as_trained and "grams_in" in model.extra and hasattr(own, "minn"):

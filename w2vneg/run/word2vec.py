@@ -302,8 +302,7 @@ class Word2Vec(Estimator, Recommender):
         matrix, spellings, rules = read_out(model, readout, spell=spells(oov))
         words, counts = model.vocab.words, model.vocab.counts
         two_kinds = model.vocab_out is not model.vocab
-        parts = parse(readout or model.config.readout).parts
-        targets = two_kinds and any(part.name == "out" for part in parts)
+        targets = two_kinds and not parse(readout or model.config.readout).reads("vectors_in")
         if targets:
             words, counts = model.vocab_out.words, model.vocab_out.counts
         noun = noun_of(model.origin.input.get("kind"), model.config.source.name, two_kinds, targets)

@@ -39,6 +39,8 @@ class Trained:
         Called with (steps done, steps in all).
     spellings : object, optional
         What gives vectors to any spelling so far, for a read-out that refines.
+    law : callable, optional
+        Returns (1 + T) / T and log D; see `objectives.law.law_of`.
     """
 
     vectors_in: np.ndarray
@@ -49,6 +51,7 @@ class Trained:
     spell: bool = False
     progress: Callable[[int, int], None] | None = None
     spellings: Any = None
+    law: Callable[[], tuple] | None = None
 
 
 class Readout:

@@ -1,8 +1,14 @@
-"""Matrices as they are: the input vectors, the output vectors, their sum.
+"""Matrices as they are: the input vectors, the output vectors, their sum; and output vectors that serve any popularity.
 
-in: z_j = x_j        out: z_j = y_j        sum: z_j = x_j + y_j
+in: z_j = x_j        out: z_j = y_j        sum: z_j = x_j + y_j        corrected: z_j = [(1 + T) / T y_j, log D(j) − c]
+
+The law of `objectives.law` gives T and D. [x, λ] · z_j ranks as the score corrected by the share λ does, in one dot
+product; c, the mean of log D, changes no order, and a graph of neighbours finds little without it.
 """
 
+import numpy as np
+
+from ...ground.errors import ConfigError
 from ...ground.registry import About
 from . import READOUTS, Readout
 
@@ -45,6 +51,29 @@ class OutputMatrix(Readout):
 
     def read(self, trained, vectors):
         return trained.vectors_out
+
+
+@READOUTS.register("corrected")
+class CorrectedOutputs(Readout):
+    """The output matrix, and the log of the noise as one more coordinate."""
+
+    matrices = ("vectors_out",)
+    about = About(
+        summary="the output matrix and log D: queries [x, λ] rank by scores corrected by the share λ",
+        equation="z_j = [(1 + T) / T y_j, log D(j) − c]",
+        paper="our own",
+        cost="nothing; dim + 1 coordinates",
+        use="an index that serves any share of popularity by plain dot products",
+    )
+
+    def read(self, trained, vectors):
+        factor, log_noise = (1.0, None) if trained.law is None else trained.law()
+        if log_noise is None:
+            raise ConfigError(
+                "read-out corrected has nothing to add: popularity is in the dot products of this objective already; "
+                "take --readout out"
+            )
+        return np.column_stack([np.float32(factor) * trained.vectors_out, log_noise - log_noise.mean()]).astype(np.float32)
 
 
 @READOUTS.register("sum")

@@ -5,6 +5,7 @@ import numpy as np
 from ...ground.errors import InputError
 from ...ground.files.bounded import read_json
 from ...ground.files.npy import read_matrix
+from ...objectives.law import law_of
 from ...objectives.readout import DEFAULT, Trained, parse
 from .common import Stored, check_finite, row_not_finite
 from .spellings import spellings_of
@@ -42,7 +43,7 @@ def read(path, readout=None, spell=False):
     rectangular = spec.rectangular
     chain = parse(spec.readout if readout is None else readout)
     chain.check(spec.traversal, rectangular, spec.loss.plug.paths)
-    of_columns = rectangular and any(part.name == "out" for part in chain.parts)
+    of_columns = rectangular and not chain.reads("vectors_in")
     vocab = Vocabulary.load(path / ("vocab_out.tsv" if of_columns else "vocab.tsv"))
     first = second = None
     if chain.reads("vectors_in"):
@@ -57,7 +58,7 @@ def read(path, readout=None, spell=False):
     contexts = path / "contexts.npy"
     contexts = _matrix(contexts, len(vocab)) if chain.needs_contexts and contexts.is_file() else None
     counts = np.asarray(vocab.counts, dtype=np.int64)
-    vectors = chain.read(Trained(first, second, vocab.words, counts, contexts, spell))
+    vectors = chain.read(Trained(first, second, vocab.words, counts, contexts, spell, law=lambda: law_of(spec, counts)))
     spellings = chain.spellings
     own = spec.inputs
     if spell and hasattr(own, "minn") and (path / "grams_in.npy").exists() and chain.rows_as_trained:
