@@ -34,6 +34,16 @@ def test_a_path_and_an_iterable_of_token_lists_give_the_same_vectors(text):
     assert same_topic(from_path) >= 0.95
 
 
+def test_either_place_says_that_pairs_have_two_kinds(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("a\tb\n" * 3 + "b\ta\n" * 3)
+    data, options = w2vneg.Input("pairs", str(tmp_path / "pairs.tsv")), SMALL | {"window": None, "subsample": None}
+    options = {name: value for name, value in options.items() if value is not None}
+    for own, given in ((True, data), (False, data.replace(rectangular=True))):
+        word2vec = Word2Vec(rectangular=own, **options)
+        word2vec.fit(given)
+        assert word2vec.model.vocab_out is not word2vec.model.vocab and word2vec.model.known is not None
+
+
 def test_several_files(text, tmp_path):
     more = tmp_path / "more.txt"
     more.write_text(as_text(two_topics(seed=1)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..config.compatibility import about_cosines, check_diagnose
 from ..config.ranks import without_ranks
 from ..data.encoded import Encoded, encode_corpus
-from ..data.inputs import Input, as_input, encode_input
+from ..data.inputs import Input, as_input, encode_input, of_as_many_kinds
 from ..data.readers.sentences import check_sentences
 from ..data.readers.sources import STDIN
 from ..data.vocab import Vocabulary
@@ -91,6 +91,8 @@ class Run:
             assert self.prior.model is not None, "without data there must be a model that has some"
             given = input_of_model(self.prior.model, self.prior.place)
         if isinstance(given, Input):
+            if config.rectangular:
+                given = of_as_many_kinds(given, config)
             if self.prior.model is None:  # else options are the model's
                 _check_before_reading(config, given)
             given = self.prior.settled(given, config.encoding, mirror)
