@@ -31,7 +31,7 @@ install: $(VENV)/.installed-zstd  ## Make the virtual environment and install w2
 demo: $(VENV)/.installed-gensim $(VENV)/.installed-report  ## Text, items and a report page of built-in data (nothing to download)
 	@mkdir -p $(DEMO)
 	@for loss in ns relaxed; do echo "== $$loss"; $(W2VNEG) train --loss $$loss --epochs $(DEMO_EPOCHS) \
-		--readout context+letters --save-model $(DEMO)/$$loss --force || exit 1; done
+		--readout context+letters:share=.1+paradigms --save-model $(DEMO)/$$loss --force || exit 1; done
 	@echo "== which modules go together"
 	@$(W2VNEG) train --baskets builtin --subsample 1e-3 --epochs 50 --save-model $(DEMO)/imports --force
 	@$(W2VNEG) recommend $(DEMO)/imports urllib.parse -k 3

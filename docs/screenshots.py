@@ -18,7 +18,7 @@ def train(folder):
     from w2vneg import Word2Vec
 
     for loss in ("relaxed", "ns"):
-        word2vec = Word2Vec(loss=loss, readout="context+letters", epochs=10, workers=1, seed=1)
+        word2vec = Word2Vec(loss=loss, readout="context+letters:share=.1+paradigms", epochs=10, workers=1, seed=1)
         word2vec.fit("builtin", progress=False)
         word2vec.save(folder / loss)
     return [folder / "relaxed", folder / "ns"]
