@@ -1,7 +1,4 @@
-"""What a training run tells whoever listens: records that render themselves, passed to callables between rounds.
-
-Epochs count from 1: the one that is running, or that has just ended.
-"""
+"""What a run tells whoever listens, between rounds: records that render themselves. Epochs count from 1."""
 
 import logging
 from dataclasses import asdict, dataclass
