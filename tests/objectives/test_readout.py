@@ -11,7 +11,7 @@ from scipy import sparse
 from w2vneg import Vectors, Word2Vec
 from w2vneg.data.sources import TRAVERSALS
 from w2vneg.ground.errors import ConfigError, InputError, UnknownNameError
-from w2vneg.kernels.contexts import context_means
+from w2vneg.kernels.bags import context_means
 from w2vneg.objectives.plugins import load_plugins
 from w2vneg.objectives.readout import READOUTS, Trained, _linear, parse
 from w2vneg.objectives.readout.context import _least_squares

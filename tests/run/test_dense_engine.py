@@ -18,17 +18,9 @@ from w2vneg.ground.errors import ConfigError, DivergenceError
 from w2vneg.ground.events import CostEstimated, EpochDone, RolledBack, RoundDone
 from w2vneg.ground.jit import threads
 from w2vneg.ground.registry import RunContext
-from w2vneg.kernels.dense import (
-    Groups,
-    Manner,
-    Workspace,
-    batch_of,
-    blas,
-    collect_groups,
-    cost,
-    one_blas_thread,
-    softmax_step,
-)
+from w2vneg.kernels.dense import blas, cost
+from w2vneg.kernels.dense.blas import one_blas_thread
+from w2vneg.kernels.dense.softmax import Groups, Manner, Workspace, batch_of, collect_groups, softmax_step
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.run.model import Model
 

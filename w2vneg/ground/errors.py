@@ -6,7 +6,7 @@ _LONGEST = 1500  # characters of a message; a damaged file may have a word of mi
 
 
 class W2vnegError(Exception):
-    """A mistake or a mishap that the user can do something about: the command line prints it and exits with the code."""
+    """A mistake or mishap that the user can mend: the command line prints the message and exits with `exit_code`."""
 
     exit_code = 1
 

@@ -4,20 +4,19 @@
 
 What stands in brackets is `groups.find_gradients`, as in the other loops. The step goes to each row of the bag
 undivided, as in word2vec.c, gensim and fastText: so their mean, too, moves by what it would as a row of its own. A row
-that comes twice takes it twice.
+that comes twice takes it twice. And the means of rows outside the loop: of n-grams, and of contexts.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..ground.jit import launch, njit
+from ..ground.jit import available_threads, launch, njit
 from .contracts import draw, fetches, gather, group, on_update, prefetch_hint
-from .decay import shrink_each
-from .frozen import step_bag, step_targets
 from .groups import EXPLODED, Group, drawn_places, find_gradients, on_own_lines, scale_steps
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, sum_rows
 from .schedule import linear
+from .updates import shrink_each, step_bag, step_targets
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -65,7 +64,7 @@ def add_to_bag(words, grams, bag, n_words, n_grams, step):
 
 @njit(borrows=True)
 def shrink_bag(words, grams, bag, n_words, n_grams, amount):
-    """Shrink each row of a bag; `amount` as of `decay.shrink_each`."""
+    """Shrink each row of a bag; `amount` as of `updates.shrink_each`."""
     shrink_each(words.decay, words.frozen, words, bag.words, n_words, amount)
     shrink_each(grams.decay, grams.frozen, grams, bag.grams, n_grams, amount)
 
@@ -167,3 +166,60 @@ def _mean_rows(starts, grams, words_in, grams_in, vectors, begin, end):
         share = _ONE / np.float32(1 + starts[word + 1] - starts[word])
         for i in range(row.shape[0]):
             row[i] *= share
+
+
+def context_means(ids, offsets, keep, vectors_out, window):
+    """Return for each word the mean of the output vectors of its neighbours in a text, float32 (n_vocab, dim):
+
+        S_w = Σ_{places of w} Σ_{0 < |offset| ≤ window} k(v) y_v / Σ Σ k(v)
+
+    where k(v) is the chance that v survives subsampling. A sliding sum: each token enters a place's sum once and leaves
+    it once, so the window's length costs nothing.
+
+    ids : int32, (n_tokens,); offsets : int64, (n_sentences + 1,), neighbours are of one sentence
+    keep : float64, (n_vocab,), k; vectors_out : float32, (n_vocab, dim), Y
+    """
+    n_vocab, dim = vectors_out.shape
+    sums, weights = np.zeros((n_vocab, dim), np.float32), np.zeros(n_vocab)
+    n_parts = min(available_threads(), dim)
+    bounds = [dim * k // n_parts for k in range(n_parts + 1)]  # of columns: each thread goes through the whole text
+    totals = [weights, *(np.zeros(n_vocab) for _ in range(n_parts - 1))]
+
+    def add(part):
+        columns = slice(bounds[part], bounds[part + 1])
+        own = np.ascontiguousarray(vectors_out[:, columns])
+        found = np.zeros(own.shape, np.float32)
+        _add_contexts(ids, offsets, keep, own, window, found, totals[part])
+        sums[:, columns] = found
+
+    launch(add, n_parts)
+    sums /= np.where(weights > 0, weights, 1.0)[:, None].astype(np.float32)
+    return sums
+
+
+@njit
+def _add_contexts(ids, offsets, keep, vectors, window, sums, weights):
+    dim = vectors.shape[1]
+    running = np.empty(dim, np.float64)
+    for s in range(offsets.shape[0] - 1):
+        first, last = offsets[s], offsets[s + 1]
+        running[:] = 0.0
+        weight, enters, leaves = 0.0, first, first
+        for place in range(first, last):
+            while enters < last and enters <= place + window:
+                k = keep[ids[enters]]
+                weight += k
+                for i in range(dim):
+                    running[i] += k * vectors[ids[enters], i]
+                enters += 1
+            while leaves < place - window:
+                k = keep[ids[leaves]]
+                weight -= k
+                for i in range(dim):
+                    running[i] -= k * vectors[ids[leaves], i]
+                leaves += 1
+            word = ids[place]
+            own = keep[word]
+            weights[word] += weight - own
+            for i in range(dim):
+                sums[word, i] += np.float32(running[i] - own * vectors[word, i])

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ground.jit import njit
-from .alias import place_of
 from .contracts import implement_fill, implement_group, implement_prefetch_hint
-from .rng import below, bits_at, kept_at, mix, shuffled, step_bits, unit_of
+from .rng import below, bits_at, kept_at, mix, place_of, shuffled, step_bits, unit_of
 from .walk import SEPARATOR, group, prefetch_hint
 
 _OF_WALKS = np.uint64(0xA5A3564E8B5FA1D3)  # keeps the bits of walks apart from those of subsampling

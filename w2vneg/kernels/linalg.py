@@ -41,8 +41,8 @@ class Rows(NamedTuple):
     n_private : int, how many of the most frequent ids have private copies
     replica_offset : int, row of this worker's copy of id 0; worker : int, which one it is
     width : what `width_of` gives for dim
-    frozen : bool, (n_vocab,), the ids whose rows never move (see `frozen`); None: there are none
-    decay : float32, (n_vocab,), by how much a pair shrinks each id's row (see `decay`); None: not at all
+    frozen : bool, (n_vocab,), the ids whose rows never move ; None: there are none
+    decay : float32, (n_vocab,), by how much a pair shrinks each id's row (see `updates`); None: not at all
     """
 
     matrix: np.ndarray

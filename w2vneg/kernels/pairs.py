@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ground.jit import njit
-from .alias import alias_place
 from .contracts import implement_fill, implement_group
-from .rng import next_below, next_unit
+from .rng import alias_place, next_below, next_unit
 from .walk import SEPARATOR
 
 _HEAD = 1  # places before the centres of listed pairs

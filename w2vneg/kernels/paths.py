@@ -3,7 +3,7 @@
     walk a group -> gather -> mean -> nodes of the positives' paths -> dots -> steps -> bound -> update -> shrink
 
 A target's logits are those of the inner nodes on its path, which the loss holds: ``starts`` and ``turns``, as
-`huffman.huffman_paths` makes them. Row v of the output matrix is inner node v. A node that lies on the paths of several
+`huffman_paths` makes them. Row v of the output matrix is inner node v. A node that lies on the paths of several
 positives, as the root does, is looked at once and counts for each of them.
 
 Where pairs go both ways and a centre has a row of its own, a group is seen from its other side, as in `window`: the
@@ -17,12 +17,12 @@ import numpy as np
 from ..ground.jit import njit
 from .bags import add_to_bag, mean_of_bag, shrink_bag
 from .contracts import gather, group, prefetch_hint
-from .decay import shrink, shrink_each
 from .functions import FULL, exp_into, fast_log, padded
 from .groups import EXPLODED, on_own_lines
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, step_rows, window_products, window_steps
 from .schedule import linear
 from .simd.tiles import NEGATIVES
+from .updates import shrink, shrink_each
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -249,3 +249,64 @@ def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, 
             shrink(out.decay, out.frozen, out, loss.turns[begin + j] >> 1, alpha * np.float32(m))
         pairs += m
     return loss_sum, pairs
+
+
+def huffman_paths(counts):
+    """Build the tree of these counts, falling, by merging the two rarest of what is left (Huffman 1952): frequent
+    targets are near the root. Inner nodes are numbered from the root by falling count.
+
+    Returns
+    -------
+    starts : int64, (n_targets + 1,), where the path of each target begins in `turns`
+    turns : int32, paths from the root down: 2 · node, and 1 more where it goes right, to the more frequent side
+    """
+    counts = np.ascontiguousarray(counts, np.int64)
+    parents, rights = _merge_rarest(counts)
+    depths = _depths(parents, len(counts))
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(depths[: len(counts)], out=starts[1:])
+    return starts, _turns(parents, rights, starts)
+
+
+@njit
+def _merge_rarest(counts):
+    """Return each node's parent, the number of an inner node, and its side; leaves first, then inner nodes."""
+    n = counts.shape[0]
+    inner = max(n - 1, 0)
+    parents, rights = np.full(n + inner, -1, np.int32), np.zeros(n + inner, np.uint8)
+    passes = np.zeros(inner, np.int64)
+    leaf, oldest = n - 1, inner - 1  # the rarest of either kind: both queues are sorted
+    for made in range(inner - 1, -1, -1):
+        for side in range(2):
+            if leaf >= 0 and (oldest <= made or counts[leaf] < passes[oldest]):
+                child, count = leaf, counts[leaf]
+                leaf -= 1
+            else:
+                child, count = n + oldest, passes[oldest]
+                oldest -= 1
+            parents[child], rights[child] = made, side
+            passes[made] += count
+    return parents, rights
+
+
+@njit
+def _depths(parents, n):
+    """Return how many inner nodes are above each node: int64, leaves first, then inner nodes."""
+    depths = np.zeros(parents.shape[0], np.int64)
+    for node in range(n + 1, parents.shape[0]):  # a parent's number is below its children's
+        depths[node] = depths[n + parents[node]] + 1
+    for leaf in range(n):
+        depths[leaf] = depths[n + parents[leaf]] + 1 if parents[leaf] >= 0 else 0
+    return depths
+
+
+@njit
+def _turns(parents, rights, starts):
+    n = starts.shape[0] - 1
+    turns = np.empty(starts[n], np.int32)
+    for leaf in range(n):
+        node = leaf
+        for place in range(starts[leaf + 1] - 1, starts[leaf] - 1, -1):
+            turns[place] = 2 * parents[node] + rights[node]
+            node = n + parents[node]
+    return turns

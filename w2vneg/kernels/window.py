@@ -10,11 +10,10 @@ import numpy as np
 
 from ..ground.jit import njit
 from .contracts import draw, fetches, group, on_update, prefetch_hint
-from .decay import shrink, shrink_each
-from .frozen import step_window
 from .groups import EXPLODED, Group, find_gradients, of_windows, scale_steps
 from .linalg import dot, fetch_row, row_of, window_products
 from .schedule import linear
+from .updates import shrink, shrink_each, step_window
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)

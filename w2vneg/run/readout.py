@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.contexts import context_means
+from ..kernels.bags import context_means
 from ..kernels.schedule import keep_thresholds
 from ..objectives.readout import Trained, parse
 from ..objectives.readout.context import WINDOW

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from ..ground.errors import ConfigError
-from ..kernels.alias import alias_table
+from ..kernels.rng import alias_table
 from ..objectives.samplers._exact import BoltzmannExact
 from ..objectives.samplers._rolling import Boltzmann
 from ..objectives.samplers.bernoulli import Bernoulli
@@ -75,7 +75,7 @@ def implement(*samplers):
 class Table(nn.Module):
     """Draws from alias tables: whole numbers alone, so that every device draws exactly.
 
-    table : uint64, (n,), of `kernels.alias`
+    table : uint64, (n,), of `kernels.rng`
     """
 
     def __init__(self, table):

@@ -67,7 +67,7 @@ def cached(kinds=tuple(KINDS)):
 
 
 def clear(kinds=MADE_AGAIN):
-    """Remove all that is kept of these kinds; return what there was, a list of `Cached`. OutputError if it cannot be."""
+    """Remove what is kept of these kinds, or OutputError; return what there was, a list of `Cached`."""
     found = cached(kinds)
     for one in found:
         try:

@@ -18,21 +18,74 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.jit import njit, prange, prefetch
+from ...ground.jit import LEAF, njit, prange, prefetch
 from ..contracts import Socket
 from ..functions import accumulate, fast_exp, fast_log, padded, ranks_into
 from ..rng import mix, next_unit
+from ..simd.lanes import weigh_lanes
 from ..simd.vectors import LANES
 from .blas import TILE, n_tiles, one_blas_thread, tile_of
 
 _SCORES = 16_000_000  # float32 numbers held at a time (64 MB)
 _LINES = TILE // LANES  # of a tile
 _ZERO = np.float32(0.0)
+_ONE = np.float32(1.0)
 _NEAR = np.float32(40.0)  # a scale e^±40 from the largest weight will do: what is lost is too small to add
 _FAR = np.float32(-80.0)  # a tile whose scale is below e^−80 of the best counts as 0
 
 _weigh_row = Socket("weigh_row")
 implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
+
+
+class BoltzmannLaw(NamedTuple):
+    """The law D(j) e^{s/T}; a score that is NaN weighs nothing.
+
+    log_d : float32, (n_vocab,); beta : float32, 1 / T; absolute : bool, take |s| for s
+    """
+
+    log_d: np.ndarray
+    beta: float
+    absolute: bool
+
+
+@njit(borrows=True)
+def _make_absolute(scores):
+    for j in range(scores.shape[0]):
+        scores[j] = abs(scores[j])
+
+
+@implement_weigh_row(BoltzmannLaw)
+def _weigh_row_by_boltzmann(law, low, scores, top, sums):
+    n = scores.shape[0]
+    if law.absolute:
+        _make_absolute(scores)
+    return weigh_lanes(scores, n, np.float32(law.beta), law.log_d[low : low + n], top, sums)
+
+
+class KernelLaw(NamedTuple):
+    """The law of kernel sampling, α s^power + 1. power : int, 2 or 4; alpha : float32"""
+
+    power: int
+    alpha: float
+
+
+@njit(fastmath=LEAF, borrows=True)
+def _weigh_kernel(law, scores, sums):
+    power, alpha, n = law.power, law.alpha, scores.shape[0]
+    for j in range(n):
+        square = scores[j] * scores[j]
+        scores[j] = alpha * (square * square if power == 4 else square) + _ONE
+    for line in range((n + LANES - 1) // LANES):
+        total = _ZERO
+        for j in range(line * LANES, min((line + 1) * LANES, n)):
+            total += scores[j]
+        sums[line] = total
+
+
+@implement_weigh_row(KernelLaw)
+def _weigh_row_by_kernel(law, low, scores, top, sums):
+    _weigh_kernel(law, scores, sums)
+    return _ZERO
 
 
 @njit
@@ -210,15 +263,9 @@ def exact_draws(law, vectors_in, vectors_out, centre_ids, key, drawn, scratch=No
 
     Equal centres share one row of the product; their draws are independent.
 
-    Parameters
-    ----------
-    law : NamedTuple, see the module
-    vectors_in, vectors_out : float32, (n_vocab, dim)
-    centre_ids : int32, (n_centres,); places with -1 are left alone
-    key : int, names the random stream of this batch
-    drawn : Drawn, written in place
-    scratch : float32, (`scratch_size` of n_centres,), optional; memory that is used again, since fresh pages cost as
-        much time as the product
+    centre_ids : int32, (n_centres,); places with -1 are left alone; key : int, names the random stream of this batch
+    drawn : Drawn, written in place; scratch : float32, (`scratch_size` of n_centres,), optional, for fresh pages cost
+        as much time as the product
     """
     places = np.flatnonzero(centre_ids >= 0)
     if len(places) == 0:

@@ -18,8 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.jit import LEAF, njit, prange
+from ..contracts import group
 from ..functions import exp_into, fast_exp, fast_log
 from ..linalg import dot
+from ..rng import next_unit
 from .blas import TILE, largest, n_tiles, tile_of
 
 _ZERO = np.float32(0.0)
@@ -43,6 +45,77 @@ class Batch(NamedTuple):
     penalised: np.ndarray
     sorted_targets: np.ndarray
     sorted_rows: np.ndarray
+
+
+class Groups(NamedTuple):
+    """centres : int32, (n_groups,); ends : int64, (n_groups,), where each group's positives end
+    positives : int32, (n_positives,); penalised : float32, (n_positives,), 1 for those chosen, else 0
+    """
+
+    centres: np.ndarray
+    ends: np.ndarray
+    positives: np.ndarray
+    penalised: np.ndarray
+
+    @classmethod
+    def room(cls, n_groups, n_positives):
+        """Return arrays that hold so many, not yet filled."""
+        return cls(
+            np.empty(n_groups, np.int32),
+            np.empty(n_groups, np.int64),
+            np.empty(n_positives, np.int32),
+            np.empty(n_positives, np.float32),
+        )
+
+    def part(self, first, last):
+        """Return the groups from number `first` to before `last`, their positives counted from the first of them."""
+        begin, end = self.ends[first - 1] if first else 0, self.ends[last - 1]
+        ends = self.ends[first:last] - begin
+        return Groups(self.centres[first:last], ends, self.positives[begin:end], self.penalised[begin:end])
+
+
+@njit
+def collect_groups(source, tokens, ranges, rngs, fraction, groups):
+    """List every group of a round, worker after worker, in `groups`; return their number.
+
+    tokens : int32, (workers, capacity); ranges : int64, (workers, 2); as `fill_round` leaves them
+    rngs : uint64, (workers, 8), each worker's stream, advanced in place; fraction : float, of the pairs to be penalised
+    """
+    centres, ends, positives, penalised = groups
+    n = filled = 0
+    for worker in range(ranges.shape[0]):
+        rng = rngs[worker]
+        for position in range(ranges[worker, 0], ranges[worker, 1]):
+            m = group(source, tokens[worker], position, rng, positives[filled:])
+            if m == 0:
+                continue
+            for k in range(filled, filled + m):
+                penalised[k] = 1 if fraction >= 1 or next_unit(rng) < fraction else 0
+            filled += m
+            centres[n] = tokens[worker, position]
+            ends[n] = filled
+            n += 1
+    return n
+
+
+def batch_of(vectors_in, groups):
+    """Bring groups together: one row for each distinct centre, since equal ones have equal scores.
+
+    Return the ids of the rows, int32 (R,), rising; and the `Batch`.
+    """
+    centres, ends, positives, penalised = groups
+    distinct, row_of_group = np.unique(centres, return_inverse=True)
+    rows = np.repeat(row_of_group, np.diff(ends, prepend=0)).astype(np.int32)
+    by_row, by_target = np.argsort(rows, kind="stable"), np.argsort(positives, kind="stable")
+    batch = Batch(
+        vectors_in[distinct],
+        np.searchsorted(rows[by_row], np.arange(len(distinct) + 1)),
+        positives[by_row],
+        np.bincount(rows, penalised, len(distinct)).astype(np.float32),
+        positives[by_target],
+        rows[by_target],
+    )
+    return distinct, batch
 
 
 class Workspace(NamedTuple):
@@ -216,21 +289,8 @@ def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
 
 @njit(parallel=True)
 def softmax_step(batch, work, vectors_out, manner):
-    """Do one step of gradient descent on the summed loss of a batch; see the module.
-
-    Parameters
-    ----------
-    batch : Batch
-        Its `rows` are updated in place; the caller writes them back.
-    work : Workspace
-    vectors_out : float32, (n_vocab, dim)
-        Updated in place.
-    manner : Manner
-
-    Returns
-    -------
-    float64
-        Sum of the losses of all positives; NaN if a row has exploded.
+    """Do one step of gradient descent on the summed loss of a batch, whose `rows` the caller writes back, and of
+    `vectors_out`, both in place; return the sum of the losses of all positives, NaN if a row has exploded.
     """
     x, tiles, n_parts = batch.rows, work.tops.shape[0], work.parts.shape[0]
     n_rows, n_vocab = x.shape[0], vectors_out.shape[0]

@@ -13,7 +13,7 @@ from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.bags import mean_rows
 from ...kernels.contracts import implement_gather
-from ...kernels.text.grams import buckets_of
+from ...kernels.text.words import buckets_of
 from ..plugs import Inputs
 from . import INPUTS
 

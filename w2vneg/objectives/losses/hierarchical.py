@@ -15,14 +15,14 @@ import math
 import numpy as np
 
 from ...ground.registry import About
-from ...kernels.huffman import huffman_paths
+from ...kernels.paths import huffman_paths
 from ..plugs import Loss
 from . import LOSSES
 
 
 @LOSSES.register("hierarchical")
 class Hierarchical(Loss):
-    """starts, turns : as `kernels.huffman.huffman_paths` gives them"""
+    """starts, turns : as `kernels.paths.huffman_paths` gives them"""
 
     starts: np.ndarray
     turns: np.ndarray

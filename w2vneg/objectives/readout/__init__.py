@@ -32,7 +32,7 @@ class Trained:
     words : sequence of str, n_vocab of them
     counts : int64, (n_vocab,)
     contexts : float32, (n_vocab, dim), optional
-        For each word the mean of Y over the words around it in the data (`kernels.contexts`), if it is known.
+        For each word the mean of Y over the words around it in the data (`kernels.bags`), if it is known.
     spell : bool
         Keep what gives vectors to any spelling, where the read-out has it (`Chain.spellings`).
     progress : callable, optional

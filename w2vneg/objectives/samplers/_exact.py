@@ -10,7 +10,7 @@ import numpy as np
 
 from ...kernels.ahead import Origin, hand_out, score_then
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
-from ...kernels.dense import BoltzmannLaw, Drawn, exact_draws, scratch_size
+from ...kernels.dense.draws import BoltzmannLaw, Drawn, exact_draws, scratch_size
 from ..plugs import Sampler
 from ._rolling import Boltzmann
 
@@ -54,7 +54,7 @@ class BoltzmannExact(Sampler):
         return self.ids.shape[1]
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
+        """Draw for the centres of the next launch; see `dense.draws.exact_draws`."""
         self.origin.keep(vectors_in, vectors_out, centre_ids)
         exact_draws(
             BoltzmannLaw(self.log_d, np.float32(self.inverse_temperature), self.absolute),

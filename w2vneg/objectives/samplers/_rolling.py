@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...ground.jit import njit
-from ...kernels.alias import alias_draw
 from ...kernels.contracts import (
     implement_draw,
     implement_log_prob,
@@ -15,14 +14,14 @@ from ...kernels.contracts import (
 )
 from ...kernels.functions import accumulate, exp_into, fast_log, highest, padded, ranks_into
 from ...kernels.linalg import dot, dots, dots_of_two, fetch_row, row_of
-from ...kernels.rng import next_unit
+from ...kernels.rng import alias_draw, next_unit
 from ..plugs import Sampler
 
 
 class Boltzmann(Sampler):
     """Draws among M candidates.
 
-    table : uint64, (n_vocab,), of `kernels.alias`, for D; log_d : float32, (n_vocab,)
+    table : uint64, (n_vocab,), of `kernels.rng`, for D; log_d : float32, (n_vocab,)
     inverse_temperature : float, 1 / T
     n_candidates : int, M; replaced : int, candidates replaced for each centre (M: `sir`)
     absolute : bool, the logit is |x · y|

@@ -27,10 +27,9 @@ import numpy as np
 from ...ground.errors import ConfigError
 from ...ground.jit import njit
 from ...ground.registry import About
-from ...kernels.alias import alias_draw, alias_table
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
 from ...kernels.functions import fast_log
-from ...kernels.rng import next_double
+from ...kernels.rng import alias_draw, alias_table, next_double
 from ..plugs import Sampler
 from . import SAMPLERS
 from .popularity import NoiseOptions, log_popularity
@@ -65,7 +64,7 @@ def inclusion(log_p, expected):
 
 @SAMPLERS.register("bernoulli")
 class Bernoulli(Sampler):
-    """table : uint64, (n_vocab,), of `kernels.alias`, for λ; log_b : float32, (n_vocab,)
+    """table : uint64, (n_vocab,), of `kernels.rng`, for λ; log_b : float32, (n_vocab,)
     rate : float, Σ λ; places : int, of each set
     """
 

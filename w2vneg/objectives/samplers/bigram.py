@@ -19,10 +19,9 @@ from ...ground.errors import ConfigError
 from ...ground.jit import njit
 from ...ground.option import option
 from ...ground.registry import About
-from ...kernels.alias import alias_draw, alias_place, alias_rows, alias_table
 from ...kernels.contracts import implement_draw, implement_log_prob
 from ...kernels.functions import fast_log
-from ...kernels.rng import next_unit
+from ...kernels.rng import alias_draw, alias_place, alias_rows, alias_table, next_unit
 from ..plugs import Sampler
 from . import SAMPLERS
 from .popularity import NoiseOptions, log_popularity

@@ -13,7 +13,7 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
 `sir`
     The same with all M candidates replaced behind each centre.
 `exact`
-    All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.exact_draws`).
+    All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.draws`).
 `pool`
     `exact` for a batch in which each centre comes `visits` times on average: a row of the product serves them all, so
     that a draw costs 1 / visits of an exact one. The draws are of the model as it was when the batch began.
@@ -34,7 +34,7 @@ import numpy as np
 from ...ground.errors import ConfigError
 from ...ground.option import option, refuse_idle
 from ...ground.registry import About
-from ...kernels.alias import alias_table
+from ...kernels.rng import alias_table
 from ..plugs import Sampler
 from . import SAMPLERS
 from ._exact import BoltzmannExact

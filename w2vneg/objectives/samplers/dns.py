@@ -18,9 +18,9 @@ import numpy as np
 
 from ...ground.jit import njit
 from ...ground.registry import About
-from ...kernels.alias import alias_draw, alias_table
 from ...kernels.contracts import implement_draw, implement_open_sampler
 from ...kernels.linalg import dots, fetch_row, row_of
+from ...kernels.rng import alias_draw, alias_table
 from ..plugs import Sampler
 from . import SAMPLERS
 from .boltzmann import candidates
@@ -31,7 +31,7 @@ _LOWEST = np.float32(-np.inf)
 
 @SAMPLERS.register("dns")
 class HardestOfM(Sampler):
-    """table : uint64, (n_vocab,), of `kernels.alias`, for P; n_candidates : int, M
+    """table : uint64, (n_vocab,), of `kernels.rng`, for P; n_candidates : int, M
     absolute : bool, the hardest is that of the largest |s|
     """
 

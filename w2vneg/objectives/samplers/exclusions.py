@@ -1,28 +1,94 @@
-"""Which of the exclusions of `kernels.exclusion` a run uses, and the table of known pairs that one of them needs.
+"""What a negative must not be: nothing, the positive beside it, any positive of its group, any known pair.
 
-A pair is known if it stands within the window anywhere in the text, all tokens counted; in a basket together, or in the
-file of pairs. Subsampling removes tokens and
-so lets the window of training reach further now and then; what stands that far apart is not known for it.
+A negative that is excluded keeps its place and weighs 0, as if it had not been drawn. A pair is known if it stands
+within the window anywhere in the text, all tokens counted; in a basket together, or in the file of pairs.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.exclusion import ExcludeKnown, ExcludeNone, ExcludeTarget, ExcludeWindow
+from ...kernels.contracts import implement_exclude
+
+_ZERO = np.float32(0.0)
+
+
+class ExcludeNone(NamedTuple):
+    """A negative may be anything (`flavour` only keeps the tuple from being empty)."""
+
+    flavour: int = 0
+
+
+class ExcludeTarget(NamedTuple):
+    """A negative must not be the positive it stands beside."""
+
+    flavour: int = 0
+
+
+class ExcludeWindow(NamedTuple):
+    """A negative must not be any positive of its group."""
+
+    flavour: int = 0
+
+
+class ExcludeKnown(NamedTuple):
+    """A negative must not be a target that occurs with its centre anywhere in the training data, nor the positive.
+
+    starts : int64, (n_vocab + 1,); targets : int32, sorted within ``[starts[i], starts[i + 1])``
+    """
+
+    starts: np.ndarray
+    targets: np.ndarray
+
+
+@implement_exclude(ExcludeNone)
+def exclude_none(exclusion, centre_id, positives, m, ids, weights):
+    return False
+
+
+@implement_exclude(ExcludeTarget)
+def exclude_target(exclusion, centre_id, positives, m, ids, weights):
+    found = False
+    for j in range(1, ids.shape[0]):
+        if ids[j] == ids[0]:
+            weights[j] = _ZERO
+            found = True
+    return found
+
+
+@implement_exclude(ExcludeWindow)
+def exclude_window(exclusion, centre_id, positives, m, ids, weights):
+    found = False
+    for j in range(1, ids.shape[0]):
+        for k in range(m):
+            if ids[j] == positives[k]:
+                weights[j] = _ZERO
+                found = True
+    return found
+
+
+@implement_exclude(ExcludeKnown)
+def exclude_known(exclusion, centre_id, positives, m, ids, weights):
+    starts, targets = exclusion.starts, exclusion.targets
+    found = False
+    for j in range(1, ids.shape[0]):
+        low, high = starts[centre_id], starts[centre_id + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if targets[middle] < ids[j]:
+                low = middle + 1
+            else:
+                high = middle
+        if ids[j] == ids[0] or (low < starts[centre_id + 1] and targets[low] == ids[j]):
+            weights[j] = _ZERO
+            found = True
+    return found
 
 
 def make_exclusion(name, data, config):
-    """Return the plug for ``--exclude name``.
+    """Return the plug for ``--exclude name``; ConfigError if the known pairs do not fit into memory.
 
-    Parameters
-    ----------
-    name : str, none, target, window or known
-    data : EncodedCorpus or EncodedPairs
-    config : TrainConfig, resolved
-
-    Raises
-    ------
-    ConfigError
-        If the known pairs do not fit into memory.
+    data : EncodedCorpus or EncodedPairs; config : RunSpec
     """
     if name == "known":
         pairs = data.counts(config)

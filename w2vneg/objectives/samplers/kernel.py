@@ -38,7 +38,7 @@ from ...ground.option import option, refuse_idle
 from ...ground.registry import About
 from ...kernels.ahead import Origin, hand_out, score_then
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
-from ...kernels.dense import Drawn, KernelLaw, exact_draws, scratch_size
+from ...kernels.dense.draws import Drawn, KernelLaw, exact_draws, scratch_size
 from ...kernels.functions import fast_log
 from ...kernels.rng import next_unit
 from ...kernels.tree import (
@@ -117,7 +117,7 @@ class KernelAhead(Sampler):
         return self.ids.shape[1]
 
     def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `kernels.dense.exact_draws`."""
+        """Draw for the centres of the next launch; see `dense.draws.exact_draws`."""
         self.origin.keep(vectors_in, vectors_out, centre_ids)
         exact_draws(
             KernelLaw(self.power, np.float32(self.alpha)),
