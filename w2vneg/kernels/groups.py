@@ -318,14 +318,9 @@ def _ask_pair_by_pair(plugs, weigher_state, shape, scratch, group, alpha, rng):
 def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
     """Ask the plugs what the dot products of a group ask for: dL/d(x · y) of every target.
 
-    Parameters
-    ----------
-    plugs : Plugs; states : (state of the sampler, state of the weigher)
-    shape : LoopSpec
-    scratch : Scratch
-        Holds the group's ids, rows and dot products, in `positive_logits` and `negative_logits`; gains the gradients,
-        in `positive_steps` and `negative_steps`.
-    width : of the rows; group : Group; alpha : float32, 0 if nothing may be trained; rng : uint64, (1,)
+    states : (state of the sampler, state of the weigher); alpha : float32, 0 if nothing may be trained
+    scratch : Scratch, which holds the group's ids, rows and dot products, in `positive_logits` and
+        `negative_logits`, and gains the gradients, in `positive_steps` and `negative_steps`
 
     Returns
     -------

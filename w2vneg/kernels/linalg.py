@@ -1,7 +1,6 @@
 """The passes over rows that training spends its time in, the map from ids to rows, and the length of a row.
 
-Numba without BLAS: for rows of 100 to 300 numbers a hand loop beats a library call, and four target rows at a time
-share each load of the centre.
+For rows of 100 to 300 numbers a hand loop beats BLAS, and four target rows at a time share each load of the centre.
 """
 
 from collections import namedtuple
@@ -104,10 +103,6 @@ def _dots_four_by_four(matrix, index, n, x, out):
         k += 1
 
 
-def _dots_any(width, matrix, index, n, x, out):
-    _dots_four_by_four(matrix, index, n, x, out)
-
-
 def _dots_in_registers(dim):
     def body(width, matrix, index, n, x, out):
         dot_lanes(dim, matrix, index, n, x, out)
@@ -115,7 +110,7 @@ def _dots_in_registers(dim):
     return body
 
 
-_dots = Socket("dots", default=_dots_any)
+_dots = Socket("dots", default=lambda width, matrix, index, n, x, out: _dots_four_by_four(matrix, index, n, x, out))
 dots = _dots.call  # ``out[k] = matrix[index[k]] · x`` for k < n
 
 
@@ -155,41 +150,16 @@ _step_rows = Socket("step_rows", default=_step_any)
 step_rows = _step_rows.call  # ``total += c · row; row += c · x`` for the rows ``index[:n]``; total may be x
 
 
-@njit(borrows=True)
-def _sum_at_run_time(matrix, index, n, total):
-    sum_lanes(None, matrix, index, n, total)
-
-
-@njit(borrows=True)
-def _add_at_run_time(matrix, index, n, step):
-    add_lanes(None, matrix, index, n, step)
-
-
-def _sum_any(width, matrix, index, n, total):
-    _sum_at_run_time(matrix, index, n, total)
-
-
-def _add_any(width, matrix, index, n, step):
-    _add_at_run_time(matrix, index, n, step)
-
-
-def _sum_known(dim):
-    def body(width, matrix, index, n, total):
-        sum_lanes(dim, matrix, index, n, total)
+def _of_rows(lanes, dim):
+    def body(width, matrix, index, n, vector):
+        lanes(dim, matrix, index, n, vector)
 
     return body
 
 
-def _add_known(dim):
-    def body(width, matrix, index, n, step):
-        add_lanes(dim, matrix, index, n, step)
-
-    return body
-
-
-_sum_rows = Socket("sum_rows", default=_sum_any)
+_sum_rows = Socket("sum_rows", default=_of_rows(sum_lanes, None))
 sum_rows = _sum_rows.call  # ``total += row`` for the rows ``index[:n]``
-_add_to_rows = Socket("add_to_rows", default=_add_any)
+_add_to_rows = Socket("add_to_rows", default=_of_rows(add_lanes, None))
 add_to_rows = _add_to_rows.call  # ``row += step`` for the same, one after the other
 
 
@@ -274,8 +244,8 @@ for _dim, _width in _WIDTHS.items():
     _dots.implement(_width)(_dots_in_registers(_dim))
     _dots_of_two.implement(_width)(_dots_of_two_in_registers(_dim))
     _step_rows.implement(_width)(_step_known(_dim))
-    _sum_rows.implement(_width)(_sum_known(_dim))
-    _add_to_rows.implement(_width)(_add_known(_dim))
+    _sum_rows.implement(_width)(_of_rows(sum_lanes, _dim))
+    _add_to_rows.implement(_width)(_of_rows(add_lanes, _dim))
     _window_products.implement(_width)(_products_in_tiles(_dim))
     _window_steps.implement(_width)(_steps_in_tiles(_dim))
 
@@ -284,9 +254,8 @@ for _dim, _width in _WIDTHS.items():
 def bound_steps(positive_steps, m, negative_steps, draws, norm2):
     """Scale a group's steps so that its positives together, and each negative, move a logit by at most 1.
 
-    Row k moves by c_k x and so its logit by c_k |x|². The positives are taken together, as they may be one row: without
-    this a window that repeats one word takes many stale steps along that row, and at a high alpha vectors grow without
-    limit. Negatives are taken singly: counting their sum as well would cut ordinary steps and costs quality (measured).
+    Row k moves by c_k x and so its logit by c_k |x|². The positives may be one row: a window that repeats a word would
+    take many stale steps along it. Counting the sum of the negatives as well costs quality (measured).
     """
     reach = _ZERO
     for k in range(m):

@@ -51,20 +51,10 @@ def sample_groups(source, ranges, epoch_key, rng, tokens, pairs):
 
 
 def observe(plugs, shape, inputs, out, pairs, tasks, every, rng, seen):
-    """Draw a set of negatives for each task and ask the loss for its gradient; nothing is trained.
+    """Draw a set of negatives for each task and ask the loss for its gradient, into `seen`; nothing is trained.
 
-    Parameters
-    ----------
-    plugs : Plugs; shape : LoopSpec
-    inputs, out : Rows
-    pairs : Pairs
-    tasks : int64, (n_tasks,)
-        Which pair each task looks at; a task's place is what the sampler is told for its group.
-    every : int
-        Tasks after which sampler and weigher start from fresh states, as at a launch.
-    rng : uint64, (1,)
-    seen : Seen
-        Written in place.
+    tasks : int64, (n_tasks,), which pair each looks at; a task's place is what the sampler is told for its group
+    every : int, tasks after which sampler and weigher start from fresh states, as at a launch
     """
     one_by_one = shape._replace(sharing=int(Sharing.CENTRE), gaps=True)  # which asks for all weights, pair by pair
     scratch = make_scratch(one_by_one, inputs.matrix.shape[1])

@@ -96,13 +96,9 @@ def group_drawn(source, tokens, position, rng, positives):
 def list_pairs(starts, columns, counts, visit, rng, centres, begins, sizes, targets):
     """Write out each pair as often as it counts, shuffle each row's, and cut rows into visits.
 
-    Parameters
-    ----------
     starts : int64, (n_in + 1,); columns : int32, (n_pairs,); counts : int64, (n_pairs,); of the matrix
     visit : int, pairs of a visit at most
-    rng : uint64, (1,)
-    centres, begins, sizes : int32, int64, int32, (n_visits,), written, row after row
-    targets : int32, (sum of the counts,), written
+    centres, begins, sizes : int32, int64, int32, (n_visits,), and targets : int32, (sum of the counts,), written
     """
     n = v = 0
     for row in range(starts.shape[0] - 1):

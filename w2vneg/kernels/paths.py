@@ -152,13 +152,9 @@ def train_paths(shape, around, plugs, scratch, bag, path, words, grams, out, tok
 
 @njit(borrows=True)
 def find_window_gradients(loss, path, begin, n, m, alpha, norms):
-    """Write the steps, -alpha · dL/ds, of m centres at the n nodes of one path.
+    """Write the steps, -alpha · dL/ds, of m centres at the n nodes of one path, which begins at ``loss.turns[begin]``.
 
-    Parameters
-    ----------
-    loss : of paths; path : Path, with the logits
-    begin : int, where the path begins in ``loss.turns``
-    alpha : float32; norms : float32, (m,), |x|² of the centres
+    norms : float32, (m,), |x|² of the centres
 
     Returns
     -------

@@ -8,13 +8,9 @@ from ..ground.jit import LEAF, launch, njit
 def solve_items(products, neighbours, l2, parts):
     """Solve (G_KK + λ I) b = G_Kj for every item j but the last, K its neighbours; the same with any number of threads.
 
-    Parameters
-    ----------
-    products : csr_matrix, float32, (n + 1, n + 1)
-        G, symmetric, with sorted columns; the last item is the column of ones, which is everybody's neighbour.
-    neighbours : int, of an item, beside the column of ones
-    l2 : float, λ
-    parts : int, threads
+    products : csr_matrix, float32, (n + 1, n + 1), G, symmetric; the last item is the column of ones, everybody's
+    neighbour
+    neighbours : int, of an item, beside the column of ones; l2 : float, λ; parts : int, threads
 
     Returns
     -------

@@ -49,10 +49,7 @@ def sentence_at(offsets, position):
 def fill(source, lo, hi, epoch_key, tokens):
     """Write the kept tokens of [lo, hi) into `tokens`, `SEPARATOR` between sentences, context at both ends.
 
-    Returns
-    -------
-    (first, last) : int64
-        Places in `tokens` between which the centres of this block are.
+    Return between which places in `tokens` the centres of this block are.
     """
     ids, offsets, keep = source.ids, source.offsets, source.keep
     sentence = sentence_at(offsets, lo)

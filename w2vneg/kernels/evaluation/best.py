@@ -88,17 +88,9 @@ def _look(score, j, r, lists):
 
 @njit(loop=True)
 def best_of_tile(scores, first, left_out, lists):
-    """Go through the scores of some columns and take the highest into the lists.
+    """Go through the scores of some columns and take the highest into the lists, which are updated in place.
 
-    Parameters
-    ----------
-    scores : float32, (b, width)
-        Of the columns from `first` on. Updated in place: what is left out gets −∞.
-    first : int
-        The tiles come in the order of columns.
-    left_out : LeftOut
-    lists : Lists
-        Updated in place.
+    scores : float32, (b, width), of the columns from `first` on, tile after tile; what is left out gets −∞
     """
     n_rows, width = scores.shape
     k = lists.ids.shape[1]
@@ -121,13 +113,7 @@ def best_of_tile(scores, first, left_out, lists):
 
 
 def best_of_rows(scores, k):
-    """Return the highest scores of each row: `Lists`.
-
-    Parameters
-    ----------
-    scores : float32, (b, V), contiguous
-    k : int, at least 1
-    """
+    """Return the k highest scores of each row of a float32 matrix, contiguous: `Lists`."""
     lists, count = Lists.empty(len(scores), k), available_threads()
     nothing = LeftOut.of(np.full(len(scores), -1))
     edges = np.linspace(0, len(scores), count + 1).astype(int).tolist()
