@@ -80,7 +80,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
     matrix_out, x, total = out.matrix, scratch.x, bag.step
     dim, width = x.shape[0], out.width
     positives, positive_rows = scratch.positives, scratch.positive_rows
-    negatives, negative_rows = scratch.negatives, scratch.negative_rows
+    negatives, negative_rows, log_q = scratch.negatives, scratch.negative_rows, scratch.negative_log_q
     positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
     positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
     each = 1.0 / max(last - first, 1)
@@ -102,19 +102,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
         if not around and coming >= 0:
             fetch_row(matrix_out, row_of(out, coming))
         draws = drawn_places(shape, m)
-        known = draw(
-            sampler,
-            sampler_state,
-            place,
-            centre_id,
-            x,
-            out,
-            rng,
-            draws,
-            negatives,
-            scratch.negative_log_q,
-            negative_logits,
-        )
+        known = draw(sampler, sampler_state, place, centre_id, x, out, rng, draws, negatives, log_q, negative_logits)
         for k in range(m):
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):

@@ -264,23 +264,16 @@ def _excludes_some(exclusion, shape, scratch, group):
 def _step_whole_group(plugs, weigher_state, shape, scratch, group):
     """Let the loss answer for all pairs at once, where it can; return whether it did, and the sum of its losses."""
     m, draws = group.m, logit_places(shape, group.m)
-    positive_weights, negative_weights = scratch.positive_weights, scratch.negative_weights
+    w_positive, w_negative = scratch.positive_weights, scratch.negative_weights
+    e_positive, e_negative = scratch.positive_exp_logits, scratch.negative_exp_logits
+    steps, negative_steps = scratch.positive_steps, scratch.negative_steps
+    shared, weighed, n = shape.sharing == _CENTRE, shape.weighed, shape.n_negatives
     if shape.gaps:
         return False, 0.0
-    if shape.weighed and not weigh_group(plugs.weigher, weigher_state, m, draws, positive_weights, negative_weights):
+    if weighed and not weigh_group(plugs.weigher, weigher_state, m, draws, w_positive, w_negative):
         return False, 0.0
     done, value = step_group(
-        plugs.loss,
-        shape.sharing == _CENTRE,
-        shape.weighed,
-        m,
-        shape.n_negatives,
-        scratch.positive_exp_logits,
-        scratch.negative_exp_logits,
-        positive_weights,
-        negative_weights,
-        scratch.positive_steps,
-        scratch.negative_steps,
+        plugs.loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, steps, negative_steps
     )
     return done and not _excludes_some(plugs.exclusion, shape, scratch, group), value
 
@@ -330,34 +323,18 @@ def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
     sampler_state, weigher_state = states
     m, draws = group.m, logit_places(shape, group.m)
     positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
+    positive_rows, negative_rows, negatives = scratch.positive_rows, scratch.negative_rows, scratch.negatives
+    centre_row = scratch.centre_rows[0]
     if shape.positive_log_q:
-        log_prob(
-            plugs.sampler,
-            sampler_state,
-            group.place,
-            group.word,
-            m,
-            scratch.positives,
-            positive_logits,
-            scratch.positive_log_q,
-        )
+        log_q = scratch.positive_log_q
+        log_prob(plugs.sampler, sampler_state, group.place, group.word, m, scratch.positives, positive_logits, log_q)
     if shape.absolute:
         make_absolute(positive_logits, m, scratch.positive_signs)
         make_absolute(negative_logits, draws, scratch.negative_signs)
     exp_into(positive_logits, padded(m), _ONE, _ZERO, scratch.positive_exp_logits)
     exp_into(negative_logits, padded(draws), _ONE, _ZERO, scratch.negative_exp_logits)
     if shape.sharing != _WINDOW and not prepare_group(
-        plugs.weigher,
-        weigher_state,
-        width,
-        scratch.centre_rows[0],
-        m,
-        scratch.positive_rows,
-        draws,
-        scratch.negative_rows,
-        scratch.negatives,
-        alpha,
-        rng,
+        plugs.weigher, weigher_state, width, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
     ):
         return False, 0.0
     done, value = _step_whole_group(plugs, weigher_state, shape, scratch, group)

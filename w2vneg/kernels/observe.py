@@ -74,19 +74,7 @@ def _observe(plugs, shape, scratch, inputs, out, pairs, tasks, every, rng, seen)
         scratch.positives[:size] = pairs.positives[c, :size]
         scratch.centres[0], scratch.centre_rows[0] = centre_id, row_of(inputs, centre_id)
         x[:] = inputs.matrix[scratch.centre_rows[0]]
-        draw(
-            plugs.sampler,
-            states[0],
-            t,
-            centre_id,
-            x,
-            out,
-            rng,
-            n,
-            negatives,
-            scratch.negative_log_q,
-            negative_logits,
-        )
+        draw(plugs.sampler, states[0], t, centre_id, x, out, rng, n, negatives, scratch.negative_log_q, negative_logits)
         scratch.positive_rows[0] = row_of(out, scratch.positives[0])
         for k in range(n):
             negative_rows[k] = row_of(out, max(negatives[k], 0))

@@ -193,7 +193,7 @@ def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, 
     source, loss = plugs.source, plugs.loss
     matrix_in, matrix_out, width = inputs.matrix, out.matrix, out.width
     centres, centre_rows, norms, rows = scratch.centres, scratch.centre_rows, scratch.norms, path.rows
-    logits, steps = path.logits, path.steps
+    logits, steps, room = path.logits, path.steps, scratch.gradients
     each = 1.0 / max(last - first, 1)
     loss_sum, pairs = 0.0, 0
     for position in range(first, last):
@@ -229,16 +229,7 @@ def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, 
         for j in range(0, n, TILE):
             others, at = min(TILE, n - j) - 1, j * m
             window_steps(
-                width,
-                matrix_in,
-                centre_rows,
-                m,
-                matrix_out,
-                rows[j:],
-                others,
-                steps[at:],
-                steps[at + m :],
-                scratch.gradients,
+                width, matrix_in, centre_rows, m, matrix_out, rows[j:], others, steps[at:], steps[at + m :], room
             )
         shrink_each(inputs.decay, inputs.frozen, inputs, centres, m, alpha)
         for j in range(n):

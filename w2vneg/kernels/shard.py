@@ -14,15 +14,7 @@ from ..ground.jit import launch, njit
 from ..ground.registry import Sharing
 from .bags import make_bag, train_bags
 from .contracts import draw, fetches, fill, group, on_update, open_sampler, open_weigher, prefetch_hint, prescore
-from .groups import (
-    EXPLODED,
-    Group,
-    drawn_places,
-    find_gradients,
-    make_scratch,
-    on_own_lines,
-    scale_steps,
-)
+from .groups import EXPLODED, Group, drawn_places, find_gradients, make_scratch, on_own_lines, scale_steps
 from .linalg import bound_steps, dot, dots, fetch_row, row_of
 from .paths import make_path, train_path_windows, train_paths
 from .schedule import linear
@@ -70,7 +62,7 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
     x = scratch.x
     dim, width = x.shape[0], out.width
     positives, positive_rows = scratch.positives, scratch.positive_rows
-    negatives, negative_rows = scratch.negatives, scratch.negative_rows
+    negatives, negative_rows, log_q = scratch.negatives, scratch.negative_rows, scratch.negative_log_q
     positive_logits, negative_logits = scratch.positive_logits, scratch.negative_logits
     positive_steps, negative_steps = scratch.positive_steps, scratch.negative_steps
     each = 1.0 / max(last - first, 1)
@@ -94,19 +86,7 @@ def train_centres(shape, plugs, states, scratch, inputs, out, tokens, first, las
             fetch_row(matrix_out, row_of(out, coming))
         draws = drawn_places(shape, m)
         prescore(sampler, sampler_state, matrix_in, centre_row, following_row, out)
-        known = draw(
-            sampler,
-            sampler_state,
-            place,
-            centre_id,
-            x,
-            out,
-            rng,
-            draws,
-            negatives,
-            scratch.negative_log_q,
-            negative_logits,
-        )
+        known = draw(sampler, sampler_state, place, centre_id, x, out, rng, draws, negatives, log_q, negative_logits)
         for k in range(m):
             positive_rows[k] = row_of(out, positives[k])
         for k in range(draws):

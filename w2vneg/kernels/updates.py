@@ -77,18 +77,9 @@ def step_window(frozen_in, frozen_out, inputs, out, scratch, m, n):
     """`linalg.window_steps` for a window's m centres and its targets, the positive and n negatives."""
     if frozen_in is None:
         if frozen_out is None:
-            window_steps(
-                out.width,
-                inputs.matrix,
-                scratch.centre_rows,
-                m,
-                out.matrix,
-                scratch.target_rows,
-                n,
-                scratch.positive_steps,
-                scratch.negative_steps,
-                scratch.gradients,
-            )
+            rows, targets, room = scratch.centre_rows, scratch.target_rows, scratch.gradients
+            positives, negatives = scratch.positive_steps, scratch.negative_steps
+            window_steps(out.width, inputs.matrix, rows, m, out.matrix, targets, n, positives, negatives, room)
         else:
             _step_centre_by_centre(frozen_in, frozen_out, inputs, out, scratch, m, n)
     else:

@@ -56,16 +56,7 @@ def train_windows(shape, plugs, states, scratch, inputs, out, tokens, first, las
         for k in range(m):
             positives[k], centre_rows[k] = word, row_of(inputs, centres[k])
         window_products(
-            width,
-            matrix_in,
-            centre_rows,
-            m,
-            matrix_out,
-            target_rows,
-            n,
-            positive_logits,
-            negative_logits,
-            norms,
+            width, matrix_in, centre_rows, m, matrix_out, target_rows, n, positive_logits, negative_logits, norms
         )
         for k in range(m):
             if not (norms[k] < EXPLODED):

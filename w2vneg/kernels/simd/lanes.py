@@ -10,18 +10,7 @@ import llvmlite.ir as ir
 import numpy as np
 
 from ...ground.jit import DISABLE_JIT, cgutils, intrinsic, types
-from .vectors import (
-    COUNT,
-    LANES,
-    LIMIT,
-    NUMBER,
-    PLACE,
-    Emitter,
-    holds_numbers,
-    holds_places,
-    pieces_of,
-    whole_columns,
-)
+from .vectors import COUNT, LANES, LIMIT, NUMBER, PLACE, Emitter, holds_numbers, holds_places, pieces_of, whole_columns
 
 _BLOCK = 128  # columns at a time: eight registers for the centre, eight for its sum, of 32
 _SMALL_BLOCK = 64  # the same where the number of columns is not known before

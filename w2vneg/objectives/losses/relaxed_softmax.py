@@ -38,8 +38,7 @@ class RelaxedSoftmax(Loss):
 
     class Options(PenaltyOptions):
         positive_in_normaliser: bool = option(
-            True,
-            "Include the positive in the normaliser. Without it, as in RS eq. 5, the loss is unbounded below.",
+            True, "Include the positive in the normaliser. Without it, as in RS eq. 5, the loss is unbounded below."
         )
 
     about = About(

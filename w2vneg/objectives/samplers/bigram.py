@@ -45,12 +45,7 @@ class Bigram(Sampler):
     back_off: float
 
     class Options(NoiseOptions):
-        back_off: float = option(
-            0.1,
-            "Share of draws from the popularity distribution instead.",
-            above=0,
-            at_most=1,
-        )
+        back_off: float = option(0.1, "Share of draws from the popularity distribution instead.", above=0, at_most=1)
 
     gives_log_q = True
     needs_centre = True

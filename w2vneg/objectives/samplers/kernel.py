@@ -136,9 +136,7 @@ class KernelFamily(Sampler):
 
     class Options:
         kernel: str = option(
-            "quadratic",
-            "Kernel to sample by: quadratic, kernel-alpha s^2 + 1, or quartic, s^4 + 1.",
-            choices=KERNELS,
+            "quadratic", "Kernel to sample by: quadratic, kernel-alpha s^2 + 1, or quartic, s^4 + 1.", choices=KERNELS
         )
         kernel_alpha: float = option(100.0, "Factor on s^2 in the quadratic kernel.", above=0)
         tree: str = option(

@@ -84,10 +84,7 @@ class Discriminator(Weigher):
 
     class Options:
         discriminator_alpha: float | None = option(
-            None,
-            "Initial learning rate of the discriminator; it decays as alpha does.",
-            above=0,
-            default_text="alpha",
+            None, "Initial learning rate of the discriminator; it decays as alpha does.", above=0, default_text="alpha"
         )
         discriminator_steps: str = option(
             "both",

@@ -32,9 +32,7 @@ class SelfAdversarial(Weigher):
 
     class Options:
         adversarial_temp: float = option(
-            1.0,
-            "Temperature T of the weights, softmax(s / T) over the negatives of a positive.",
-            above=0,
+            1.0, "Temperature T of the weights, softmax(s / T) over the negatives of a positive.", above=0
         )
 
     about = About(
