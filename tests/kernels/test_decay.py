@@ -22,7 +22,7 @@ from w2vneg.kernels.updates import L2, shrink_all
 from w2vneg.objectives.inputs.row import Row
 from w2vneg.objectives.inputs.subwords import Subwords
 from w2vneg.objectives.losses.hierarchical import Hierarchical
-from w2vneg.objectives.samplers._nothing import Nothing
+from w2vneg.objectives.samplers import Nothing
 from w2vneg.objectives.samplers.exclusions import ExcludeNone
 from w2vneg.objectives.weighers.none import Unweighted
 from w2vneg.run.trainer import Trainer

@@ -18,7 +18,7 @@ from w2vneg.kernels.dense import draws
 from w2vneg.kernels.dense.blas import TILE
 from w2vneg.kernels.dense.draws import BoltzmannLaw, Drawn, exact_draws
 from w2vneg.kernels.linalg import Rows
-from w2vneg.objectives.samplers._exact import BoltzmannExact
+from w2vneg.objectives.samplers._boltzmann import BoltzmannExact
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from w2vneg.kernels.linalg import Rows
 from w2vneg.kernels.shard import run_shard
 from w2vneg.kernels.walk import TextWindows
 from w2vneg.objectives.losses import LOSSES
-from w2vneg.objectives.losses._logistic import logistic_many
+from w2vneg.objectives.losses._parts import logistic_many
 from w2vneg.objectives.samplers.exclusions import ExcludeNone, ExcludeTarget
 from w2vneg.objectives.weighers import WEIGHERS
 

@@ -18,7 +18,7 @@ from ..kernels.groups import LoopSpec, Plugs
 from ..kernels.paths import TILE
 from ..kernels.schedule import block_size, even_block
 from ..kernels.updates import L2
-from ..objectives.samplers._nothing import Nothing
+from ..objectives.samplers import Nothing
 from ..objectives.samplers.exclusions import make_exclusion
 from ..objectives.weighers import WEIGHERS
 

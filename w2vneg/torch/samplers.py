@@ -20,8 +20,7 @@ from torch import nn
 
 from ..ground.errors import ConfigError
 from ..kernels.rng import alias_table
-from ..objectives.samplers._exact import BoltzmannExact
-from ..objectives.samplers._rolling import Boltzmann
+from ..objectives.samplers._boltzmann import Boltzmann, BoltzmannExact
 from ..objectives.samplers.bernoulli import Bernoulli
 from ..objectives.samplers.bigram import Bigram
 from ..objectives.samplers.dns import HardestOfM

@@ -22,7 +22,7 @@ from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_exp, fast_log
 from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import clear, corrected
+from ._parts import clear, corrected
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)

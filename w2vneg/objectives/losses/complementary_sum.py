@@ -23,23 +23,21 @@ from ...ground.jit import njit
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
-from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import PenaltyOptions, clipped, count, penalty_at, read_penalty, softmax_step
+from ._parts import OverVocabulary, clipped, count, read_penalty, softmax_step
 
 _EMPTY = np.float32(np.inf)  # log q of a place without a draw
 _LEAST_REST = 1e-6
 
 
 @LOSSES.register("css")
-class ComplementarySum(Loss):
-    """n_vocab : int; penalty, fraction : float, of self-normalisation. For draws with replacement."""
+class ComplementarySum(OverVocabulary):
+    """For draws with replacement; fields as of `OverVocabulary`."""
 
     n_vocab: int
     penalty: float = 0.0
     fraction: float = 1.0
 
-    Options = PenaltyOptions
     needs_log_q = True
     needs_exclusion = True
     needs_positive_log_q = True
@@ -53,18 +51,13 @@ class ComplementarySum(Loss):
 
     @classmethod
     def from_options(cls, options, context):
-        if context.sampler is not None and context.sampler.independent:
-            return ComplementaryBernoulli(len(context.counts), *read_penalty(options))
-        return cls(len(context.counts), *read_penalty(options))
-
-    def loss_at_init(self, n_negatives):
-        """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
-        log_z = math.log(self.n_vocab)
-        return log_z + penalty_at(self, log_z)
+        independent = context.sampler is not None and context.sampler.independent
+        made = ComplementaryBernoulli if independent else cls
+        return made(len(context.counts), *read_penalty(options))
 
 
-class ComplementaryBernoulli(Loss):
-    """n_vocab : int; penalty, fraction : float, of self-normalisation. For independent draws."""
+class ComplementaryBernoulli(OverVocabulary):
+    """For independent draws; fields as of `OverVocabulary`."""
 
     n_vocab: int
     penalty: float = 0.0
@@ -73,7 +66,6 @@ class ComplementaryBernoulli(Loss):
     needs_log_q = True
     needs_exclusion = True
     about = ComplementarySum.about
-    loss_at_init = ComplementarySum.loss_at_init
 
 
 @implement_step(ComplementarySum)

@@ -19,7 +19,7 @@ from ...kernels.contracts import implement_step, implement_step_group
 from ...kernels.functions import FULL, fast_log
 from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import count
+from ._parts import count
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)

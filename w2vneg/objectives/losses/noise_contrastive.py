@@ -23,8 +23,7 @@ from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
 from ..plugs import Loss
 from . import LOSSES
-from ._logistic import logistic_many, logistic_one, softplus
-from ._normaliser import clear, corrected, count
+from ._parts import clear, corrected, count, logistic_many, logistic_one, softplus
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)

@@ -18,8 +18,7 @@ from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ..plugs import Loss
 from . import LOSSES
-from ._logistic import logistic_many, softplus
-from ._normaliser import clipped
+from ._parts import clipped, logistic_many, softplus
 
 _ZERO = np.float32(0.0)
 

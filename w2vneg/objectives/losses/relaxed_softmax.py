@@ -22,7 +22,7 @@ from ...kernels.contracts import implement_step, implement_step_group
 from ...kernels.functions import FULL, fast_log
 from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import PenaltyOptions, clear, penalty_at, penalty_now, read_penalty
+from ._parts import PenaltyOptions, clear, penalty_at, penalty_now, read_penalty
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)

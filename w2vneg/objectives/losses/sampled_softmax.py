@@ -27,15 +27,14 @@ from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ...kernels.functions import fast_log
-from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import PenaltyOptions, clipped, corrected, count, penalty_at, read_penalty, softmax_step
+from ._parts import OverVocabulary, PenaltyOptions, clipped, corrected, count, penalty_at, softmax_step
 from .complementary_sum import ComplementarySum
 
 
 @LOSSES.register("sampled-softmax")
-class SampledSoftmax(Loss):
-    """n_vocab : int; penalty, fraction : float, of self-normalisation"""
+class SampledSoftmax(OverVocabulary):
+    """Sampled softmax; fields as of `OverVocabulary`."""
 
     n_vocab: int
     penalty: float = 0.0
@@ -59,7 +58,7 @@ class SampledSoftmax(Loss):
             return LargeVocabulary.from_options(options, context)
         if context.run.exclude not in (None, "none"):
             return ComplementarySum.from_options(options, context)
-        return cls(len(context.counts), *read_penalty(options))
+        return super().from_options(options, context)
 
     def loss_at_init(self, n_negatives):
         """Value for uniform draws; for others the logarithm of its expected normaliser."""
@@ -68,14 +67,13 @@ class SampledSoftmax(Loss):
 
 
 @LOSSES.register("large-vocab")
-class LargeVocabulary(Loss):
-    """n_vocab : int; penalty, fraction : float, of self-normalisation"""
+class LargeVocabulary(OverVocabulary):
+    """Softmax over a sampled vocabulary; fields as of `OverVocabulary`."""
 
     n_vocab: int
     penalty: float = 0.0
     fraction: float = 1.0
 
-    Options = PenaltyOptions
     needs_log_q = True
     needs_positive_log_q = True
     about = About(
@@ -85,10 +83,6 @@ class LargeVocabulary(Loss):
         "one exponential for each draw, log q of the positive",
         "as the papers' baseline; the positive's correction keeps frequent words from being favoured",
     )
-
-    @classmethod
-    def from_options(cls, options, context):
-        return cls(len(context.counts), *read_penalty(options))
 
     def loss_at_init(self, n_negatives):
         """Value for uniform draws."""

@@ -11,18 +11,15 @@ With ``--absolute-softmax`` s is |x · y| (Blanc and Rendle, eq. 11): ∂L/∂(x
 given, γ, as λ/γ on those (Andreas and Klein 2015): ∂/∂s_j = 2 λ log Z · e^{s_j} / Z.
 """
 
-import numpy as np
-
 from ...ground.option import option
 from ...ground.registry import About
-from ..plugs import Loss
 from . import LOSSES
-from ._normaliser import PenaltyOptions, penalty_at, read_penalty
+from ._parts import OverVocabulary, PenaltyOptions
 
 
 @LOSSES.register("softmax")
-class Softmax(Loss):
-    """n_vocab : int; penalty : float, λ/γ; fraction : float, γ, of the pairs that pay it"""
+class Softmax(OverVocabulary):
+    """The full softmax; fields as of `OverVocabulary`."""
 
     n_vocab: int
     penalty: float = 0.0
@@ -39,11 +36,3 @@ class Softmax(Loss):
         cost="3 V dot products' worth of BLAS for each distinct centre of a batch, whatever the number of positives",
         use="as the yardstick for all that samples, and outright where V is some ten thousand",
     )
-
-    @classmethod
-    def from_options(cls, options, context):
-        return cls(len(context.counts), *read_penalty(options))
-
-    def loss_at_init(self, n_negatives):
-        log_z = float(np.log(self.n_vocab))
-        return log_z + penalty_at(self, log_z)

@@ -12,8 +12,7 @@ import numpy as np
 from ...ground.option import option
 from ...ground.registry import About
 from . import READOUTS, Readout
-from ._linear import Directions, blocks, principal
-from .both import whitening
+from .both import Directions, blocks, principal, whitening
 
 WINDOW = 60
 """Words to either side that S looks at."""

@@ -36,9 +36,8 @@ import numpy as np
 from ...ground.jit import LEAF, njit
 from ...ground.option import option, refuse_idle
 from ...ground.registry import About
-from ...kernels.ahead import Origin, hand_out, score_then
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
-from ...kernels.dense.draws import Drawn, KernelLaw, exact_draws, scratch_size
+from ...kernels.dense.draws import KernelLaw
 from ...kernels.functions import fast_log
 from ...kernels.rng import next_unit
 from ...kernels.tree import (
@@ -53,6 +52,7 @@ from ...kernels.tree import (
 )
 from ..plugs import Sampler
 from . import SAMPLERS
+from ._boltzmann import DrawnAhead, Origin, implement_ahead, score_then
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -86,13 +86,8 @@ class KernelTree(Sampler):
         rebuild(self.sums, self.rows)
 
 
-class KernelAhead(Sampler):
-    """Either kernel, α s^power + 1, all classes scored and draws made ahead for a batch of centres.
-
-    power : int, 2 or 4; alpha : float
-    ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log Σ K
-    origin : Origin; scratch : float32, memory of the draws
-    """
+class KernelAhead(DrawnAhead):
+    """Either kernel, α s^power + 1, all classes scored. power : int, 2 or 4; alpha : float; then as `DrawnAhead`"""
 
     power: int
     alpha: float
@@ -102,32 +97,14 @@ class KernelAhead(Sampler):
     origin: Origin
     scratch: np.ndarray
 
-    gives_log_q = True
-
     @property
     def scores_all(self):
-        return (
-            ("the quartic kernel", "--kernel quadratic")
-            if self.power == 4
-            else ("a kernel without tree", "--tree bulk")
-        )
+        if self.power == 4:
+            return "the quartic kernel", "--kernel quadratic"
+        return "a kernel without tree", "--tree bulk"
 
-    @property
-    def batch_groups(self):
-        return self.ids.shape[1]
-
-    def refresh(self, vectors_in, vectors_out, centre_ids, key):
-        """Draw for the centres of the next launch; see `dense.draws.exact_draws`."""
-        self.origin.keep(vectors_in, vectors_out, centre_ids)
-        exact_draws(
-            KernelLaw(self.power, np.float32(self.alpha)),
-            vectors_in,
-            vectors_out,
-            centre_ids.ravel(),
-            key,
-            Drawn(self.ids, self.log_q, self.log_z).flat(),
-            self.scratch,
-        )
+    def law(self):
+        return KernelLaw(self.power, np.float32(self.alpha))
 
 
 @SAMPLERS.register("kernel")
@@ -163,10 +140,7 @@ class KernelFamily(Sampler):
         n_vocab, dim = len(context.counts), context.dim
         if options.kernel == "quartic" or options.tree == "none":
             power, alpha = (4, 1.0) if options.kernel == "quartic" else (2, options.kernel_alpha)
-            arrays = Drawn.room(context.workers, cls._batch, context.max_draws)
-            origin = Origin.room(context.n_centres, n_vocab, dim)
-            scratch = np.empty(scratch_size(context.workers * cls._batch, n_vocab), np.float32)
-            return KernelAhead(power, float(alpha), *arrays, origin, scratch)
+            return KernelAhead(power, float(alpha), *KernelAhead.room(cls._batch, context))
         n_leaves = count_leaves(n_vocab, dim)
         arrays = (
             np.zeros((2 * n_leaves, packed_size(dim)), np.float32),
@@ -325,16 +299,7 @@ def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
         log_q[k] = fast_log(np.float64(mass)) - log_z
 
 
-@implement_draw(KernelAhead)
-def draw_ahead(sampler, state, group, centre_id, centre, out, rng, n, ids, log_q, logits):
-    state[0] = out.worker
-    hand_out(sampler.ids, sampler.log_q, out.worker, group, n, ids, log_q)
-    return False
-
-
-@implement_open_sampler(KernelAhead)
-def open_ahead(sampler, n_draws):
-    return np.zeros(1, np.int64)  # which worker it is
+implement_ahead(KernelAhead)
 
 
 @implement_log_prob(KernelAhead)

@@ -22,6 +22,7 @@ from ...kernels.contracts import implement_log_prob
 from ...kernels.rng import next_double
 from ..plugs import Sampler
 from . import SAMPLERS
+from .popularity import log_prob
 
 
 @SAMPLERS.register("log-uniform")
@@ -62,7 +63,4 @@ def pick(sampler, rng):
     return rank_at(next_double(rng), sampler.log_range, sampler.n_vocab)
 
 
-@implement_log_prob(LogUniform)
-def log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
-    for k in range(n):
-        log_q[k] = sampler.log_p[ids[k]]
+implement_log_prob(LogUniform)(log_prob)

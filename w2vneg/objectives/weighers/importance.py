@@ -9,6 +9,7 @@ gives log q.
 
 import numpy as np
 
+from ...ground.jit import njit
 from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
 from ...kernels.functions import fast_exp
@@ -17,7 +18,7 @@ from . import WEIGHERS
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
-_HIGHEST = np.float32(np.inf)
+_LOWEST = np.float32(-np.inf)
 
 
 @WEIGHERS.register("importance")
@@ -38,18 +39,23 @@ class SelfNormalisedImportance(Weigher):
         return cls()
 
 
-@implement_weigh(SelfNormalisedImportance)
-def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
-    lowest, counted = _HIGHEST, _ZERO
-    for j in range(1, log_q.shape[0]):
+@njit(borrows=True)
+def share_out(values, sign, beta, weights):
+    """Let the n negatives that count weigh n e^{±v β} / Σ e^{±v β}, with the sign (float32) of ±1."""
+    top, counted, total = _LOWEST, _ZERO, _ZERO
+    for j in range(1, weights.shape[0]):
         if weights[j] > _ZERO:
             counted += _ONE
-            lowest = min(lowest, log_q[j])
-    total = _ZERO
-    for j in range(1, log_q.shape[0]):
+            top = max(top, sign * values[j])
+    for j in range(1, weights.shape[0]):
         if weights[j] > _ZERO:
-            weights[j] = fast_exp(lowest - log_q[j])
+            weights[j] = fast_exp((sign * values[j] - top) * beta)
             total += weights[j]
     scale = counted / total if total > _ZERO else _ZERO
-    for j in range(1, log_q.shape[0]):
+    for j in range(1, weights.shape[0]):
         weights[j] *= scale
+
+
+@implement_weigh(SelfNormalisedImportance)
+def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
+    share_out(log_q, -_ONE, _ONE, weights)

@@ -15,13 +15,11 @@ import numpy as np
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
-from ...kernels.functions import fast_exp
 from ..plugs import Weigher
 from . import WEIGHERS
+from .importance import share_out
 
-_ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
-_LOWEST = np.float32(-np.inf)
 
 
 @WEIGHERS.register("self-adversarial")
@@ -50,16 +48,4 @@ class SelfAdversarial(Weigher):
 
 @implement_weigh(SelfAdversarial)
 def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
-    beta, top, counted = np.float32(weigher.inverse_temperature), _LOWEST, _ZERO
-    for j in range(1, weights.shape[0]):
-        if weights[j] > _ZERO:
-            counted += _ONE
-            top = max(top, logits[j])
-    total = _ZERO
-    for j in range(1, weights.shape[0]):
-        if weights[j] > _ZERO:
-            weights[j] = fast_exp((logits[j] - top) * beta)
-            total += weights[j]
-    scale = counted / total if total > _ZERO else _ZERO
-    for j in range(1, weights.shape[0]):
-        weights[j] *= scale
+    share_out(logits, _ONE, np.float32(weigher.inverse_temperature), weights)

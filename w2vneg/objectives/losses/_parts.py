@@ -1,4 +1,4 @@
-"""What the losses of the softmax family share: logits corrected by the noise, one normaliser, its penalty.
+"""What losses share: of the softmax family logits corrected by the noise, one normaliser, its penalty.
 
     t_k = s_k − log q_k − c        for the negatives, c one correction for all of them
     Z = ω₀ e^{t₀} + Σ_k ω_k e^{t_k}        (the positive's term left out where a loss has none)
@@ -7,9 +7,9 @@
 
 Self-normalisation (notes §5): the penalty keeps log Z near 0, so that e^s can be read as a probability without any
 sum. With a fraction γ < 1 it is laid on that share of the pairs, chosen at random, as λ/γ: its expectation is that of
-λ on all of them.
+λ on all of them. A loss of this family has the fields ``penalty`` (λ/γ; 0 is none) and ``fraction`` (γ).
 
-A loss of this family is a NamedTuple with the fields ``penalty`` (λ/γ; 0 is none) and ``fraction`` (γ).
+Of the logistic losses −log σ(−x) = log(1 + e^x) and its slope σ(x), for many x and without overflow.
 """
 
 import math
@@ -20,8 +20,9 @@ import numpy as np
 from ...ground.errors import ConfigError
 from ...ground.jit import LEAF, njit
 from ...ground.option import option
-from ...kernels.functions import fast_exp, fast_log, highest
+from ...kernels.functions import FULL, fast_exp, fast_log, highest
 from ...kernels.rng import next_unit
+from ..plugs import Loss
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
@@ -69,6 +70,23 @@ def read_penalty(options):
 def penalty_at(loss, log_z):
     """Return the expected penalty (float) of a loss whose normaliser has this logarithm."""
     return loss.penalty * loss.fraction * log_z * log_z
+
+
+class OverVocabulary(Loss, base=True):
+    """Base of the losses with the fields n_vocab : int; penalty, fraction : float, of self-normalisation."""
+
+    __slots__ = ()
+
+    Options = PenaltyOptions
+
+    @classmethod
+    def from_options(cls, options, context):
+        return cls(len(context.counts), *read_penalty(options))
+
+    def loss_at_init(self, n_negatives):
+        """Value for uniform draws; for others the logarithm of its expected normaliser, the full softmax's."""
+        log_z = math.log(self.n_vocab)
+        return log_z + penalty_at(self, log_z)
 
 
 @njit(borrows=True)
@@ -122,8 +140,6 @@ def clear(gradients):
 def softmax_step(loss, rng, first, shift, positive_in, logits, log_q, weights, gradients):
     """Do the step above; return L.
 
-    Parameters
-    ----------
     first, shift : float32, t₀ and c
     positive_in : bool, the positive's term belongs to Z; without it and without a negative that counts L is 0
     """
@@ -150,3 +166,37 @@ def softmax_step(loss, rng, first, shift, positive_in, logits, log_q, weights, g
         for k in range(1, n):
             gradients[k] *= (_ONE + pull) / total
     return log_z - np.float64(first) + strength * log_z * log_z
+
+
+def softplus(x):
+    """Return log(1 + e^x) for a float, in plain Python."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+@njit(borrows=True)
+def logistic_one(x):
+    """Return (log(1 + e^x), σ(x)) as (float64, float32) for a float32."""
+    small = fast_exp(-abs(x))
+    return np.float64(max(x, _ZERO)) + fast_log(1.0 + np.float64(small)), (_ONE if x >= _ZERO else small) / (
+        _ONE + small
+    )
+
+
+@njit(borrows=True)
+def logistic_many(weights, gradients):
+    """Replace x_k in gradients[1:] by ω_k σ(x_k); return Σ ω_k log(1 + e^{x_k}) (float64). ω_k = 0 takes any x_k."""
+    value, product = 0.0, 1.0  # one logarithm for many factors
+    for k in range(1, gradients.shape[0]):
+        x, weight = gradients[k], weights[k]
+        small = fast_exp(-abs(x))
+        total = _ONE + small
+        gradients[k] = weight * ((_ONE if x >= _ZERO else small) / total)
+        if weight == _ONE:
+            value += np.float64(max(x, _ZERO))
+            product *= np.float64(total)
+            if product > FULL:
+                value += fast_log(product)
+                product = 1.0
+        elif weight > _ZERO:
+            value += np.float64(weight) * (np.float64(max(x, _ZERO)) + fast_log(np.float64(total)))
+    return value + fast_log(product)
