@@ -7,7 +7,7 @@ undivided, as in word2vec.c, gensim and fastText: so their mean, too, moves by w
 that comes twice takes it twice. And the means of rows outside the loop: of n-grams, and of contexts.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -22,14 +22,8 @@ _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
 
 
-class Bag(NamedTuple):
-    """Scratch of one shard: ids and rows of the words and of the n-grams of a group, and the step of their mean."""
-
-    words: np.ndarray
-    word_rows: np.ndarray
-    grams: np.ndarray
-    gram_rows: np.ndarray
-    step: np.ndarray
+Bag = namedtuple("Bag", "words word_rows grams gram_rows step")
+"""Scratch of one shard: ids and rows of the words and of the n-grams of a group, and the step of their mean."""
 
 
 def make_bag(words, grams, dim):

@@ -4,6 +4,7 @@ A group is a text's centre with its m positives, which share the centre's row; o
 window (`Sharing.WINDOW`), m centres with one positive between them, the word in their middle.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -94,42 +95,17 @@ class Group(NamedTuple):
     beside: int
 
 
-class Scratch(NamedTuple):
-    """Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q, signs, ω), of one pair, of
-    the group's centres (only the first, where they are one); slots and their sums for a table of a window's centres, a
-    power of two of them and more than twice as many as it can have; a row to write what no row is to take.
-    """
-
-    positives: np.ndarray
-    positive_rows: np.ndarray
-    positive_logits: np.ndarray
-    positive_exp_logits: np.ndarray
-    positive_steps: np.ndarray
-    positive_log_q: np.ndarray
-    positive_signs: np.ndarray
-    positive_weights: np.ndarray
-    negatives: np.ndarray
-    negative_rows: np.ndarray
-    negative_logits: np.ndarray
-    negative_exp_logits: np.ndarray
-    negative_steps: np.ndarray
-    negative_log_q: np.ndarray
-    negative_signs: np.ndarray
-    negative_weights: np.ndarray
-    ids: np.ndarray
-    logits: np.ndarray
-    exp_logits: np.ndarray
-    log_q: np.ndarray
-    weights: np.ndarray
-    gradients: np.ndarray
-    x: np.ndarray
-    centres: np.ndarray
-    centre_rows: np.ndarray
-    norms: np.ndarray
-    target_rows: np.ndarray
-    slots: np.ndarray
-    slot_sums: np.ndarray
-    sink: np.ndarray
+Scratch = namedtuple(
+    "Scratch",
+    "positives positive_rows positive_logits positive_exp_logits positive_steps positive_log_q positive_signs "
+    "positive_weights negatives negative_rows negative_logits negative_exp_logits negative_steps negative_log_q "
+    "negative_signs negative_weights ids logits exp_logits log_q weights gradients x centres centre_rows norms "
+    "target_rows slots slot_sums sink",
+)
+"""Arrays of one shard: of a group's targets (ids, rows, logits, e^logits, steps, log q, signs, ω), of one pair, of
+the group's centres (only the first, where they are one); slots and their sums for a table of a window's centres, a
+power of two of them and more than twice as many as it can have; a row to write what no row is to take.
+"""
 
 
 _LINE = 64  # bytes
@@ -168,22 +144,8 @@ def make_scratch(shape, dim):
     log_q = shape.needs_log_q
     slots = 1 << (m.bit_length() + 1) if shape.sharing == Sharing.WINDOW else 1
     scratch = Scratch(
-        np.empty(m, np.int32),
-        np.empty(m, np.int64),
-        np.zeros(padded(m), np.float32),
-        np.zeros(padded(m), np.float32),
-        np.empty(m, np.float32),
-        np.zeros(m if shape.positive_log_q else 0, np.float32),
-        np.empty(m if shape.absolute else 0, np.float32),
-        np.empty(m if shape.weighed else 0, np.float32),
-        np.empty(drawn, np.int32),
-        np.empty(drawn, np.int64),
-        np.zeros(padded(draws), np.float32),
-        np.zeros(padded(draws), np.float32),
-        np.empty(draws, np.float32),
-        np.zeros(drawn if log_q else 0, np.float32),
-        np.empty(draws if shape.absolute else 0, np.float32),
-        np.empty(draws if shape.weighed else 0, np.float32),
+        *_of_targets(shape, m, m, m if shape.positive_log_q else 0),
+        *_of_targets(shape, drawn, draws, drawn if log_q else 0),
         np.empty(1 + n, np.int32),
         np.empty(1 + n, np.float32),
         np.empty(1 + n, np.float32),
@@ -200,6 +162,18 @@ def make_scratch(shape, dim):
         np.zeros(dim, np.float32),
     )
     return on_own_lines(scratch)
+
+
+def _of_targets(shape, ids, logits, log_q):
+    return (
+        np.empty(ids, np.int32),
+        np.empty(ids, np.int64),
+        *np.zeros((2, padded(logits)), np.float32),
+        np.empty(logits, np.float32),
+        np.zeros(log_q, np.float32),
+        np.empty(logits if shape.absolute else 0, np.float32),
+        np.empty(logits if shape.weighed else 0, np.float32),
+    )
 
 
 @njit(borrows=True)

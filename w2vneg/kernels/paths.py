@@ -10,7 +10,7 @@ Where pairs go both ways and a centre has a row of its own, a group is seen from
 words around are the centres, and all of them go down the one path of the word in the middle, six nodes at a time.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -30,21 +30,12 @@ TILE = 1 + NEGATIVES  # nodes that all centres of a window meet at once
 _NEAR = 6  # levels below the root whose nodes are in the cache anyway
 
 
-class Path(NamedTuple):
-    """Scratch of one shard: the inner nodes of a group, their rows, logits, e^logits and steps, how often the group's
-    paths pass each and how often they turn left there; and for each node of the tree its place among them.
+Path = namedtuple("Path", "nodes rows logits exp_logits steps passes lefts places")
+"""Scratch of one shard: the inner nodes of a group, their rows, logits, e^logits and steps, how often the group's
+paths pass each and how often they turn left there; and for each node of the tree its place among them.
 
-    Of a window, logits and steps lie tile by tile: of its first node for all centres, then each centre's of the others.
-    """
-
-    nodes: np.ndarray
-    rows: np.ndarray
-    logits: np.ndarray
-    exp_logits: np.ndarray
-    steps: np.ndarray
-    passes: np.ndarray
-    lefts: np.ndarray
-    places: np.ndarray
+Of a window, logits and steps lie tile by tile: of its first node for all centres, then each centre's of the others.
+"""
 
 
 def make_path(loss, max_positives):

@@ -40,12 +40,6 @@ def node_counts(n_vocab, n_leaves):
 
 
 @njit(borrows=True)
-def leaf_of(i, n_leaves, n_vocab):
-    """Return the leaf 0 … L − 1 that holds id `i`."""
-    return ((np.int64(i) + 1) * n_leaves - 1) // n_vocab
-
-
-@njit(borrows=True)
 def leaf_start(leaf, n_leaves, n_vocab):
     """Return the first id of a leaf; that of leaf + 1 is where it ends."""
     return np.int64(leaf) * n_vocab // n_leaves

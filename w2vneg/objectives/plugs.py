@@ -91,18 +91,9 @@ class Plug(metaclass=PlugType, base=True):
 
     @classmethod
     def from_options(cls, options, context):
-        """Return an instance for a run.
+        """Return an instance for a run: unless overridden, with each field set to the option of its name.
 
-        Parameters
-        ----------
-        options : Options
-            Its own.
-        context : registry.RunContext
-
-        Returns
-        -------
-        Plug
-            Unless overridden, with each field set to the option of its name.
+        options : Options, its own; context : registry.RunContext
         """
         own = options_of(cls)
         for name in cls._fields:

@@ -14,9 +14,8 @@ from ..objectives.law import law_of
 from ..objectives.losses import LOSSES
 from ..objectives.losses.softmax import Softmax
 from ..vectors.evaluation.correction import share_of
-from .losses import VALUES, Scores, penalised
+from .losses import VALUES, WEIGHTS, Scores, evidence_of, penalised
 from .samplers import MODULES, View
-from .weighers import WEIGHTS, evidence_of
 
 _OWN = ("sampler", "weigher", "absolute_softmax", "negatives", "exclude")
 _EXCLUSIONS = ("none", "target")

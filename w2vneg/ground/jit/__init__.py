@@ -376,16 +376,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_helpers.cache_clear)  # threads do not survive it
 
 
-class threads:
-    """Context manager: loops of `prange` inside use `count` threads, at most those available; then as before."""
-
-    def __init__(self, count):
-        self.count = max(1, min(count, available_threads()))
-
-    def __enter__(self):
-        self.before = numba.get_num_threads()
-        numba.set_num_threads(self.count)
-        return self.count
-
-    def __exit__(self, *exc):
-        numba.set_num_threads(self.before)
+@contextmanager
+def threads(count):
+    """Let loops of `prange` inside use `count` threads, at most those available, and yield how many; then as before."""
+    before = numba.get_num_threads()
+    count = max(1, min(count, available_threads()))
+    numba.set_num_threads(count)
+    try:
+        yield count
+    finally:
+        numba.set_num_threads(before)

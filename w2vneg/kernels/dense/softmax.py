@@ -13,6 +13,7 @@ The tiles, and the order in which their parts are summed, depend on the vocabula
 the same numbers.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -30,21 +31,14 @@ _PARTS = 32  # of the vocabulary, each with a sum of its own; more than there ar
 _EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
 
 
-class Batch(NamedTuple):
-    """Distinct centres and their positives, once in the order of the rows, once in that of the targets.
+Batch = namedtuple("Batch", "rows starts targets penalised sorted_targets sorted_rows")
+"""Distinct centres and their positives, once in the order of the rows, once in that of the targets.
 
-    rows : float32, (R, dim), input rows of the centres; updated in place
-    starts : int64, (R + 1,), where each row's positives begin in `targets` (int32, (n_positives,))
-    penalised : float32, (R,), positives of the row to which λ (log Z)² is added
-    sorted_targets, sorted_rows : int32, (n_positives,), by rising target
-    """
-
-    rows: np.ndarray
-    starts: np.ndarray
-    targets: np.ndarray
-    penalised: np.ndarray
-    sorted_targets: np.ndarray
-    sorted_rows: np.ndarray
+rows : float32, (R, dim), input rows of the centres; updated in place
+starts : int64, (R + 1,), where each row's positives begin in `targets` (int32, (n_positives,))
+penalised : float32, (R,), positives of the row to which λ (log Z)² is added
+sorted_targets, sorted_rows : int32, (n_positives,), by rising target
+"""
 
 
 class Groups(NamedTuple):

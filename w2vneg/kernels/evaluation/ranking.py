@@ -1,6 +1,6 @@
 """Where targets, and right answers to analogies, stand among scores: counted, not sorted, so that ties are known."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -12,31 +12,20 @@ _STRETCH = 512  # words of an analogy looked at again together if one of them is
 _ZERO = np.float32(0.0)
 
 
-class Question(NamedTuple):
-    """Which targets each row of scores asks for, and which are left out of it.
+Question = namedtuple("Question", "starts targets known_starts known")
+"""Which targets each row of scores asks for, and which are left out of it.
 
-    starts : int64, (b + 1,); targets : int32, (n,); row r asks for targets[starts[r] : starts[r + 1]], all different
-    known_starts : int64, (b + 1,); known : int32; those to be left out in the same way, unless they are asked for
-    """
-
-    starts: np.ndarray
-    targets: np.ndarray
-    known_starts: np.ndarray
-    known: np.ndarray
+starts : int64, (b + 1,); targets : int32, (n,); row r asks for targets[starts[r] : starts[r + 1]], all different
+known_starts : int64, (b + 1,); known : int32; those to be left out in the same way, unless they are asked for
+"""
 
 
-class Answer(NamedTuple):
-    """own : float64, (n,), each target's score
-    above, equal : int64, (n,), how many of its row are above it, how many others are equal
-    log_z : float64, (b,), log Σ e^score of what is left in a row, error below 1e-5; NaN where a score is no number
-    gone : int64, (b,), how many were left out
-    """
-
-    own: np.ndarray
-    above: np.ndarray
-    equal: np.ndarray
-    log_z: np.ndarray
-    gone: np.ndarray
+Answer = namedtuple("Answer", "own above equal log_z gone")
+"""own : float64, (n,), each target's score
+above, equal : int64, (n,), how many of its row are above it, how many others are equal
+log_z : float64, (b,), log Σ e^score of what is left in a row, error below 1e-5; NaN where a score is no number
+gone : int64, (b,), how many were left out
+"""
 
 
 @njit(borrows=True)

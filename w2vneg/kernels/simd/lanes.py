@@ -318,19 +318,16 @@ def rank_lanes(typing_context, sums, targets, n, ranks):
     return types.void(sums, targets, n, ranks), emit
 
 
-if DISABLE_JIT:
+if DISABLE_JIT:  # the same in plain Python
 
     def dot_lanes(dim, matrix, index, n, x, out):
-        """The same in plain Python."""
         out[:n] = matrix[index[:n]] @ x
 
     def dot_two_lanes(dim, matrix, index, n, x, y, out_x, out_y):
-        """The same in plain Python."""
         dot_lanes(dim, matrix, index, n, x, out_x)
         dot_lanes(dim, matrix, index, n, y, out_y)
 
     def step_lanes(dim, matrix, index, steps, n, x, total):
-        """The same in plain Python."""
         added = np.zeros_like(x)
         for k in range(n):
             before = matrix[index[k]].copy()
@@ -339,32 +336,25 @@ if DISABLE_JIT:
         total += added
 
     def sum_lanes(dim, matrix, index, n, total):
-        """The same in plain Python."""
         total += matrix[index[:n]].sum(axis=0)
 
     def add_lanes(dim, matrix, index, n, step):
-        """The same in plain Python."""
         np.add.at(matrix, index[:n], step)
 
     def exp_lanes(values, n, scale, shift, out):
-        """The same in plain Python."""
         out[:n] = np.exp(np.clip((values[:n] - shift) * scale, -LIMIT, LIMIT))
 
     def weigh_lanes(values, n, scale, added, top, sums):
-        """The same in plain Python."""
         exponents = values[:n] * scale + added[:n] - top
         values[:n] = np.where(exponents > -LIMIT, np.exp(np.clip(exponents, -LIMIT, LIMIT)), 0)
         np.add.at(sums, np.arange(n) // LANES, values[:n])
         return np.fmax.reduce(exponents, initial=np.float32(-np.inf))
 
     def highest_lanes(values, n):
-        """The same in plain Python."""
         return np.fmax.reduce(values[:n], initial=np.float32(-np.inf))
 
     def above_lanes(values, first, last):
-        """The same in plain Python."""
         return np.uint64(sum(int(not values[int(first) + k] <= last) << k for k in range(64)))
 
     def rank_lanes(sums, targets, n, ranks):
-        """The same in plain Python."""
         ranks[:n] = (sums <= targets[:n, None]).sum(1)

@@ -142,17 +142,15 @@ def tile_steps(typing_context, dim, matrix, index, m, targets, target_index, n, 
     return types.void(dim, matrix, index, m, targets, target_index, n, positives, negatives), emit
 
 
-if DISABLE_JIT:
+if DISABLE_JIT:  # the same in plain Python
 
     def tile_products(dim, matrix, index, m, targets, target_index, n, positives, negatives, norms):
-        """The same in plain Python."""
         rows = matrix[index[:m]]
         products = rows @ targets[target_index[: 1 + NEGATIVES]].T
         positives[:m], norms[:m] = products[:, 0], (rows**2).sum(1)
         negatives[: m * n].reshape(m, n)[:, :NEGATIVES] = products[:, 1:]
 
     def tile_steps(dim, matrix, index, m, targets, target_index, n, positives, negatives):
-        """The same in plain Python."""
         chosen = target_index[: 1 + NEGATIVES]
         for k in range(m):
             sizes = np.append(positives[k], negatives[k * n : k * n + NEGATIVES])

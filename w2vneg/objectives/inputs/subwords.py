@@ -132,11 +132,7 @@ def gather_around(inputs, tokens, position, m, positives, words, grams):
 def rows_of_grams(words, counts, shortest, longest, buckets):
     """Return the n-grams of words as rows.
 
-    Parameters
-    ----------
-    words : PackedStrings
-    counts : int64, (n_words,)
-    shortest, longest, buckets : int
+    words : PackedStrings; counts : int64, (n_words,)
 
     Returns
     -------

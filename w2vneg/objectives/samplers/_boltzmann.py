@@ -8,6 +8,7 @@
     `exact` with batches so long that most do. log q of a positive comes from the rows that the draws were made of.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -51,29 +52,17 @@ class Boltzmann(Sampler):
         return self.log_d + strengths * self.inverse_temperature
 
 
-class Candidates(NamedTuple):
-    """Scratch of one shard.
+Candidates = namedtuple("Candidates", "ids rows scores next_scores scored overlap running targets ranks place log_z")
+"""Scratch of one shard.
 
-    ids : int32, rows : int64, scores, next_scores and running weight : float32, all (M,)
-    scored : int64, (2,), the rows of the centres that `scores` and `next_scores` are of, -1 for none; the latter is
-        that of the next group
-    overlap : float32, (1,), the dot product of these two centres
-    targets : float32, ranks : int32, where each draw falls among the weights (n_draws and some)
-    place : int64, (2,), which candidate is the oldest, -1 before there are any; how many are due to be replaced
-    log_z : float32, (1,), log of the mean of e^{s/T} over the candidates of the latest draw
-    """
-
-    ids: np.ndarray
-    rows: np.ndarray
-    scores: np.ndarray
-    next_scores: np.ndarray
-    scored: np.ndarray
-    overlap: np.ndarray
-    running: np.ndarray
-    targets: np.ndarray
-    ranks: np.ndarray
-    place: np.ndarray
-    log_z: np.ndarray
+ids : int32, rows : int64, scores, next_scores and running weight : float32, all (M,)
+scored : int64, (2,), the rows of the centres that `scores` and `next_scores` are of, -1 for none; the latter is
+    that of the next group
+overlap : float32, (1,), the dot product of these two centres
+targets : float32, ranks : int32, where each draw falls among the weights (n_draws and some)
+place : int64, (2,), which candidate is the oldest, -1 before there are any; how many are due to be replaced
+log_z : float32, (1,), log of the mean of e^{s/T} over the candidates of the latest draw
+"""
 
 
 @implement_open_sampler(Boltzmann)

@@ -20,7 +20,7 @@ log q_j = log(b_j / N) with N the number in this set, so that a loss's n q_j is 
 """
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -105,17 +105,12 @@ class Bernoulli(Sampler):
         return cls(alias_table(rates), log_b, float(rates.sum()), cls.max_negatives(expected))
 
 
-class Entered(NamedTuple):
-    """Scratch of one shard: what has entered a set, and how many entered each set of the latest draw.
+Entered = namedtuple("Entered", "marks turn log_sizes n_sets")
+"""Scratch of one shard: what has entered a set, and how many entered each set of the latest draw.
 
-    marks : int32, (n_vocab,), the latest set that a target has entered; turn : int32, (1,), number of that set
-    log_sizes : float32, (sets,); n_sets : int64, (1,)
-    """
-
-    marks: np.ndarray
-    turn: np.ndarray
-    log_sizes: np.ndarray
-    n_sets: np.ndarray
+marks : int32, (n_vocab,), the latest set that a target has entered; turn : int32, (1,), number of that set
+log_sizes : float32, (sets,); n_sets : int64, (1,)
+"""
 
 
 @implement_open_sampler(Bernoulli)

@@ -28,8 +28,8 @@ figure only. Here all s⁴ + 1 come from a matrix product, too.
 """
 
 import math
+from collections import namedtuple
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -171,25 +171,15 @@ class KernelFamily(Sampler):
         return packed_size(dim) * (0.25 * splits + 0.1 * min(draws, n_leaves))
 
 
-class Visited(NamedTuple):
-    """Scratch of one shard: what the draws of the present group have looked at.
+Visited = namedtuple("Visited", "centre features now split reach scored totals logits weights")
+"""Scratch of one shard: what the draws of the present group have looked at.
 
-    centre : float32, (dim,); features : float32, (D,), α φ(centre); now : int64, (1,), number of the group
-    split : int64, (2 L,), the group for which a node's children were last weighed up
-    reach : float64, (2 L,), probability of coming by a node, valid if its parent is split
-    scored : int64, (L,), the group for which a leaf's classes were last scored; totals : float32, (L,), their Σ K
-    logits, weights : float32, (n_vocab,), s and K of the classes in scored leaves
-    """
-
-    centre: np.ndarray
-    features: np.ndarray
-    now: np.ndarray
-    split: np.ndarray
-    reach: np.ndarray
-    scored: np.ndarray
-    totals: np.ndarray
-    logits: np.ndarray
-    weights: np.ndarray
+centre : float32, (dim,); features : float32, (D,), α φ(centre); now : int64, (1,), number of the group
+split : int64, (2 L,), the group for which a node's children were last weighed up
+reach : float64, (2 L,), probability of coming by a node, valid if its parent is split
+scored : int64, (L,), the group for which a leaf's classes were last scored; totals : float32, (L,), their Σ K
+logits, weights : float32, (n_vocab,), s and K of the classes in scored leaves
+"""
 
 
 @implement_open_sampler(KernelTree)

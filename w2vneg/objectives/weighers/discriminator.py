@@ -28,7 +28,7 @@ What the paper leaves open, and what is done here:
 - D's learning rate falls with the model's, and its steps are bounded like the model's (`linalg.bound_steps`).
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -123,16 +123,9 @@ class Discriminator(Weigher):
         )
 
 
-class Verdicts(NamedTuple):
-    """Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row as
-    it was (dim,); turn int64 (1,), the place of the next group among g-steps and d-steps."""
-
-    positive_weights: np.ndarray
-    positive_steps: np.ndarray
-    negative_weights: np.ndarray
-    negative_steps: np.ndarray
-    x: np.ndarray
-    turn: np.ndarray
+Verdicts = namedtuple("Verdicts", "positive_weights positive_steps negative_weights negative_steps x turn")
+"""Scratch of one shard: float32 weights σ(−D) and steps of a group's positives and negatives, the centre's row as
+it was (dim,); turn int64 (1,), the place of the next group among g-steps and d-steps."""
 
 
 @implement_open_weigher(Discriminator)
