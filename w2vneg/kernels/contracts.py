@@ -180,7 +180,7 @@ def _unknown_log_prob(sampler, state, group, centre_id, n, ids, logits, log_q):
         log_q[k] = 0
 
 
-SOCKETS = {}  # str -> Socket
+SOCKETS: dict = {}  # str, name of a socket -> Socket
 
 
 def _socket(name, arguments, **options):
