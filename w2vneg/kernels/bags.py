@@ -11,16 +11,12 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..ground.jit import available_threads, launch, njit
+from ..ground.jit import ONE, ZERO, available_threads, launch, njit
 from .contracts import draw, fetches, gather, group, on_update, prefetch_hint
 from .groups import EXPLODED, Group, drawn_places, find_gradients, on_own_lines, scale_steps
 from .linalg import bound_steps, dot, dots, fetch_row, row_of, sum_rows
 from .schedule import linear
 from .updates import shrink_each, step_bag, step_targets
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
-
 
 Bag = namedtuple("Bag", "words word_rows grams gram_rows step")
 """Scratch of one shard: ids and rows of the words and of the n-grams of a group, and the step of their mean."""
@@ -41,10 +37,10 @@ def mean_of_bag(width, words, grams, bag, n_words, n_grams, x):
     for k in range(n_grams):
         gram_rows[k] = row_of(grams, bag.grams[k])
     for i in range(x.shape[0]):
-        x[i] = _ZERO
+        x[i] = ZERO
     sum_rows(width, words.matrix, word_rows, n_words, x)
     sum_rows(width, grams.matrix, gram_rows, n_grams, x)
-    share = _ONE / np.float32(n_words + n_grams)
+    share = ONE / np.float32(n_words + n_grams)
     for i in range(x.shape[0]):
         x[i] *= share
 
@@ -118,7 +114,7 @@ def train_bags(shape, around, plugs, states, scratch, bag, words, grams, out, to
         if shape.bounded:
             bound_steps(positive_steps, m, negative_steps, draws, norm2)
         for i in range(dim):
-            total[i] = _ZERO
+            total[i] = ZERO
         step_targets(out.frozen, out, positives, positive_rows, positive_steps, m, x, total)
         step_targets(out.frozen, out, negatives, negative_rows, negative_steps, draws, x, total)
         add_to_bag(words, grams, bag, n_words, n_grams, total)
@@ -145,7 +141,7 @@ def _mean_rows(starts, grams, words_in, grams_in, vectors, begin, end):
             gram = grams[place]
             for i in range(row.shape[0]):
                 row[i] += grams_in[gram, i]
-        share = _ONE / np.float32(1 + starts[word + 1] - starts[word])
+        share = ONE / np.float32(1 + starts[word + 1] - starts[word])
         for i in range(row.shape[0]):
             row[i] *= share
 

@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..ground.jit import jitable, njit
+from ..ground.jit import ONE, ZERO, jitable, njit
 from ..ground.registry import Sharing
 from .contracts import exclude, log_prob, prepare_group, step, step_group, weigh, weigh_group
 from .functions import exp_into, padded
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _EMPTY = np.float32(np.inf)
 EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
 
@@ -180,7 +178,7 @@ def _of_targets(shape, ids, logits, log_q):
 def make_absolute(logits, n, signs):
     """Replace the first n logits by their absolute values, and keep their signs for the chain rule."""
     for k in range(n):
-        signs[k] = -_ONE if logits[k] < _ZERO else _ONE
+        signs[k] = -ONE if logits[k] < ZERO else ONE
         logits[k] *= signs[k]
 
 
@@ -260,17 +258,17 @@ def _ask_pair_by_pair(plugs, weigher_state, shape, scratch, group, alpha, rng):
     ids, logits, exp_logits, log_q = scratch.ids, scratch.logits, scratch.exp_logits, scratch.log_q
     weights, gradients = scratch.weights, scratch.gradients
     for k in range(logit_places(shape, group.m)):
-        negative_steps[k] = _ZERO
+        negative_steps[k] = ZERO
     value = 0.0
     for k in range(group.m):
         offset, centre = _gather(shape, scratch, k), _centre_of(shape, k)
         for j in range(1 + n):
-            weights[j] = _ONE
+            weights[j] = ONE
         exclude(plugs.exclusion, scratch.centres[centre], scratch.positives, group.beside, ids, weights)
         if shape.gaps:
             for j in range(1, 1 + n):
                 if ids[j] < 0:
-                    weights[j] = _ZERO
+                    weights[j] = ZERO
         weigh(plugs.weigher, weigher_state, k, offset, ids, logits, exp_logits, log_q, weights)
         value += step(
             plugs.loss, scratch.centre_rows[centre], alpha, rng, logits, exp_logits, log_q, weights, gradients
@@ -305,8 +303,8 @@ def find_gradients(plugs, states, shape, scratch, width, group, alpha, rng):
     if shape.absolute:
         make_absolute(positive_logits, m, scratch.positive_signs)
         make_absolute(negative_logits, draws, scratch.negative_signs)
-    exp_into(positive_logits, padded(m), _ONE, _ZERO, scratch.positive_exp_logits)
-    exp_into(negative_logits, padded(draws), _ONE, _ZERO, scratch.negative_exp_logits)
+    exp_into(positive_logits, padded(m), ONE, ZERO, scratch.positive_exp_logits)
+    exp_into(negative_logits, padded(draws), ONE, ZERO, scratch.negative_exp_logits)
     if shape.sharing != _WINDOW and not prepare_group(
         plugs.weigher, weigher_state, width, centre_row, m, positive_rows, draws, negative_rows, negatives, alpha, rng
     ):

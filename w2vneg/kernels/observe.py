@@ -4,13 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..ground.jit import njit
+from ..ground.jit import ZERO, njit
 from ..ground.registry import Sharing
 from .contracts import draw, fill, group, log_prob, open_sampler, open_weigher
 from .groups import Group, find_gradients, make_scratch
 from .linalg import dots, row_of
-
-_ZERO = np.float32(0.0)
 
 
 class Pairs(NamedTuple):
@@ -80,7 +78,7 @@ def _observe(plugs, shape, scratch, inputs, out, pairs, tasks, every, rng, seen)
             negative_rows[k] = row_of(out, max(negatives[k], 0))
         dots(width, out.matrix, scratch.positive_rows, 1, x, scratch.positive_logits)
         dots(width, out.matrix, negative_rows, n, x, negative_logits)
-        find_gradients(plugs, states, shape, scratch, width, Group(t, centre_id, 1, size), _ZERO, rng)
+        find_gradients(plugs, states, shape, scratch, width, Group(t, centre_id, 1, size), ZERO, rng)
         seen.ids[t] = negatives
         seen.weights[t] = scratch.weights
         seen.gradients[t, 0] = scratch.positive_steps[0]

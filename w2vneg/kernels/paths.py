@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..ground.jit import njit
+from ..ground.jit import ONE, ZERO, njit
 from .bags import add_to_bag, mean_of_bag, shrink_bag
 from .contracts import gather, group, prefetch_hint
 from .functions import FULL, exp_into, fast_log, padded
@@ -24,8 +24,6 @@ from .schedule import linear
 from .simd.tiles import NEGATIVES
 from .updates import shrink, shrink_each
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 TILE = 1 + NEGATIVES  # nodes that all centres of a window meet at once
 _NEAR = 6  # levels below the root whose nodes are in the cache anyway
 
@@ -67,9 +65,9 @@ def collect_nodes(loss, positives, m, path):
             place = places[node]
             if place >= n or nodes[place] != node:
                 place = n
-                nodes[n], places[node], passes[n], lefts[n] = node, n, _ZERO, _ZERO
+                nodes[n], places[node], passes[n], lefts[n] = node, n, ZERO, ZERO
                 n += 1
-            passes[place] += _ONE
+            passes[place] += ONE
             lefts[place] += np.float32(1 - right)
     return n
 
@@ -81,13 +79,13 @@ def find_path_gradients(path, n):
     Return L = Σ passes · log(1 + e^s) − lefts · s over the first n nodes (float64).
     """
     logits, exp_logits, passes, lefts = path.logits, path.exp_logits, path.passes, path.lefts
-    exp_into(logits, padded(n), _ONE, _ZERO, exp_logits)
+    exp_into(logits, padded(n), ONE, ZERO, exp_logits)
     value, product = 0.0, 1.0  # one logarithm for many factors
     for k in range(n):
-        total = _ONE + exp_logits[k]
+        total = ONE + exp_logits[k]
         path.steps[k] = passes[k] * (exp_logits[k] / total) - lefts[k]
         value -= np.float64(lefts[k] * logits[k])
-        if passes[k] == _ONE:
+        if passes[k] == ONE:
             product *= np.float64(total)
             if product > FULL:
                 value += fast_log(product)
@@ -131,7 +129,7 @@ def train_paths(shape, around, plugs, scratch, bag, path, words, grams, out, tok
         if shape.bounded:
             bound_steps(path.steps, 0, path.steps, n, norm2)
         for i in range(total.shape[0]):
-            total[i] = _ZERO
+            total[i] = ZERO
         step_rows(width, matrix_out, path.rows, path.steps, n, x, total)
         add_to_bag(words, grams, bag, n_words, n_grams, total)
         shrink_bag(words, grams, bag, n_words, n_grams, alpha * np.float32(m))
@@ -153,16 +151,16 @@ def find_window_gradients(loss, path, begin, n, m, alpha, norms):
         Sum of the losses, and by how much the steps through one node's row move a logit at most.
     """
     logits, exp_logits, steps = path.logits, path.exp_logits, path.steps
-    exp_into(logits, padded(m * n), _ONE, _ZERO, exp_logits)
-    value, product, reach = 0.0, 1.0, _ZERO
+    exp_into(logits, padded(m * n), ONE, ZERO, exp_logits)
+    value, product, reach = 0.0, 1.0, ZERO
     for j in range(n):
         first = j // TILE * TILE
         others = min(TILE, n - first) - 1
         at, apart = (first * m, 1) if j == first else (first * m + m + j - first - 1, others)
-        left, moved = np.float32(1 - (loss.turns[begin + j] & 1)), _ZERO
+        left, moved = np.float32(1 - (loss.turns[begin + j] & 1)), ZERO
         for k in range(m):
             place = at + k * apart
-            total = _ONE + exp_logits[place]
+            total = ONE + exp_logits[place]
             step = -alpha * (exp_logits[place] / total - left)
             steps[place] = step
             moved += abs(step) * norms[k]
@@ -214,7 +212,7 @@ def train_path_windows(shape, plugs, scratch, path, inputs, out, tokens, first, 
         alpha = np.float32(linear(alphas[0], alphas[1], (position - first) * each))
         value, reach = find_window_gradients(loss, path, begin, n, m, alpha, norms)
         loss_sum += value
-        if shape.bounded and reach > _ONE:
+        if shape.bounded and reach > ONE:
             for k in range(m * n):
                 steps[k] /= reach
         for j in range(0, n, TILE):

@@ -15,14 +15,9 @@ from ..ground.jit import njit
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
-_S27 = np.uint64(27)
-_S30 = np.uint64(30)
-_S31 = np.uint64(31)
-_S32 = np.uint64(32)
-_S40 = np.uint64(40)
+_S11, _S27, _S30, _S31, _S32, _S40 = (np.uint64(n) for n in (11, 27, 30, 31, 32, 40))
 _LOW = np.uint64(0xFFFFFFFF)
 _TO_UNIT = np.float32(2.0**-24)
-_S11 = np.uint64(11)
 _TO_DOUBLE = 2.0**-53
 
 

@@ -15,11 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..ground.jit import LEAF, njit
+from ..ground.jit import LEAF, ZERO, njit
 from .functions import fast_exp
 from .linalg import add_to_rows, row_of, step_rows, window_steps
-
-_ZERO = np.float32(0.0)
 
 
 @njit(borrows=True)
@@ -54,7 +52,7 @@ def step_targets(frozen, rows, ids, index, steps, n, x, total):
                 step_rows(rows.width, rows.matrix, index[first:], steps[first:], k - first, x, total)
             if k < n:
                 _add_scaled(rows.matrix[index[k]], steps[k], total)
-                steps[k] = _ZERO
+                steps[k] = ZERO
                 k += 1
 
 

@@ -16,13 +16,15 @@ from functools import cache, cached_property
 from pathlib import Path
 
 import numba
-from numba import prange, types
-from numba.core import cgutils
+import numpy as np
+from numba import prange as prange
+from numba import types as types
+from numba.core import cgutils as cgutils
 from numba.core import config as _numba_config
 from numba.core import event as numba_events
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
-from numba.extending import intrinsic
+from numba.extending import intrinsic as intrinsic
 from numba.extending import overload as _overload
 from numba.extending import register_jitable as _register_jitable
 
@@ -33,25 +35,9 @@ from .disk import digest_of_files, keep_code, syntax_digest
 
 DISABLE_JIT = bool(_numba_config.DISABLE_JIT)  # type: ignore[attr-defined]
 
-__all__ = [
-    "DISABLE_JIT",
-    "LEAF",
-    "available_threads",
-    "cache_folder",
-    "cgutils",
-    "compilations",
-    "implementation_of",
-    "intrinsic",
-    "jitable",
-    "launch",
-    "njit",
-    "prange",
-    "prefetch",
-    "threads",
-    "types",
-    "watch_plug",
-    "watched",
-]
+
+ZERO, ONE = np.float32(0.0), np.float32(1.0)
+"""A plain 0.0 would make float64 of what is computed with it."""
 
 LEAF = {"reassoc", "contract"}
 """fastmath flags of the innermost loops: all the speed of SIMD sums, with NaN and infinity still what they are."""

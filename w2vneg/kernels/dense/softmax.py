@@ -18,15 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...ground.jit import LEAF, njit, prange
+from ...ground.jit import LEAF, ONE, ZERO, njit, prange
 from ..contracts import group
 from ..functions import exp_into, fast_exp, fast_log
 from ..linalg import dot
 from ..rng import next_unit
 from .blas import TILE, largest, n_tiles, tile_of
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _PARTS = 32  # of the vocabulary, each with a sum of its own; more than there are cores in most machines
 _EXPLODED = np.float32(1e8)  # |x|² beyond this (or NaN) is no embedding any more
 
@@ -153,8 +151,8 @@ class Manner(NamedTuple):
 
 @njit(fastmath=LEAF, borrows=True)
 def _exponentials(scores, top):
-    exp_into(scores, scores.shape[0], _ONE, top, scores)
-    total = _ZERO
+    exp_into(scores, scores.shape[0], ONE, top, scores)
+    total = ZERO
     for j in range(scores.shape[0]):
         total += scores[j]
     return total
@@ -163,10 +161,10 @@ def _exponentials(scores, top):
 @njit(fastmath=LEAF, borrows=True)
 def _signed_exponentials(scores, top):
     """The same for |s|; the stored weight keeps the sign of s, which the chain rule asks for."""
-    total = _ZERO
+    total = ZERO
     for j in range(scores.shape[0]):
         w = fast_exp(abs(scores[j]) - top)
-        scores[j] = -w if scores[j] < _ZERO else w
+        scores[j] = -w if scores[j] < ZERO else w
         total += w
     return total
 
@@ -209,13 +207,13 @@ def _finish_row(b, batch, work, vectors_out, manner):
     scale = np.float32(weight / total)
     for t in range(tiles):
         factors[t, b] *= scale
-    gradient[:] = _ZERO
+    gradient[:] = ZERO
     loss = manner.penalty * batch.penalised[b] * log_z * log_z
-    reach = _ZERO
+    reach = ZERO
     for k in range(first, last):
         y = vectors_out[batch.targets[k]]
         score = dot(x, y)
-        sign = -_ONE if manner.absolute and score < _ZERO else _ONE
+        sign = -ONE if manner.absolute and score < ZERO else ONE
         loss += log_z - np.float64(score * sign)
         for i in range(x.shape[0]):
             gradient[i] -= sign * y[i]
@@ -250,7 +248,7 @@ def _move(row, gradient, step):
 def _bounded_step(alpha, gradient, longest):
     """Shorten alpha so that the logit of no row of length `longest` moves by more than 1 through this step."""
     reach = alpha * np.sqrt(dot(gradient, gradient)) * longest
-    return alpha / reach if reach > _ONE else alpha
+    return alpha / reach if reach > ONE else alpha
 
 
 @njit
@@ -259,7 +257,7 @@ def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
     x, tiles = batch.rows, work.tops.shape[0]
     n_rows, dim = x.shape
     sums = work.parts[part, :n_rows]
-    sums[:] = _ZERO
+    sums[:] = ZERO
     product, scaled = np.empty((n_rows, dim), np.float32), np.empty((n_rows, dim), np.float32)
     gradients = np.empty((TILE, dim), np.float32)
     targets, target_rows = batch.sorted_targets, batch.sorted_rows
@@ -274,7 +272,7 @@ def _update_part(part, n_parts, batch, work, vectors_out, manner, longest):
         k = np.searchsorted(targets, low)
         while k < targets.shape[0] and targets[k] < low + out.shape[0]:
             j, b = targets[k] - low, target_rows[k]
-            _subtract(x[b], -_ONE if manner.absolute and scores[b, j] < _ZERO else _ONE, gradient[j])
+            _subtract(x[b], -ONE if manner.absolute and scores[b, j] < ZERO else ONE, gradient[j])
             k += 1
         for j in range(out.shape[0]):
             step = _bounded_step(manner.alpha, gradient[j], longest) if manner.bounded else manner.alpha
@@ -296,7 +294,7 @@ def softmax_step(batch, work, vectors_out, manner):
         _score_tile(x, out, scores, work.tops[tile], work.totals[tile], manner.absolute)
     for b in prange(n_rows):
         _finish_row(np.int64(b), batch, work, vectors_out, manner)
-    longest = _ZERO
+    longest = ZERO
     for b in range(n_rows):
         longest = max(longest, dot(x[b], x[b]))
     longest = np.float32(np.sqrt(longest))
@@ -304,7 +302,7 @@ def softmax_step(batch, work, vectors_out, manner):
         _update_part(np.int64(part), n_parts, batch, work, vectors_out, manner, longest)
     for b in prange(n_rows):
         for part in range(n_parts):
-            _subtract(work.parts[part, b], -_ONE, work.gradient[b])
+            _subtract(work.parts[part, b], -ONE, work.gradient[b])
         step = _bounded_step(manner.alpha, work.gradient[b], work.reach[b]) if manner.bounded else manner.alpha
         _move(x[b], work.gradient[b], step)
     loss = 0.0

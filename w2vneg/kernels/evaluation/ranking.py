@@ -4,12 +4,11 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...ground.jit import LEAF, njit, prange
+from ...ground.jit import LEAF, ZERO, njit, prange
 from ..functions import fast_exp
 
 _CHUNK = 1024  # exponentials summed in float32 before they join a float64 sum
 _STRETCH = 512  # words of an analogy looked at again together if one of them is close
-_ZERO = np.float32(0.0)
 
 
 Question = namedtuple("Question", "starts targets known_starts known")
@@ -52,7 +51,7 @@ def _count(line, first, second, third, fourth, counts):
 
 @njit(fastmath=LEAF, borrows=True)
 def _sum_of_exponentials(line, low, high, top):
-    total = _ZERO
+    total = ZERO
     for j in range(low, high):
         total += fast_exp(np.float32(line[j] - top))
     return total

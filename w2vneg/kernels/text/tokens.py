@@ -21,26 +21,14 @@ MARGIN = STRETCH
 
 _TOKEN, _SPACE, _NEWLINE, _LEAD = range(4)
 
-
-def _byte_classes():
-    classes = np.zeros(256, dtype=np.uint8)
-    classes[[9, 11, 12, 13, 28, 29, 30, 31, 32]] = _SPACE
-    classes[10] = _NEWLINE
-    classes[[0xC2, 0xE1, 0xE2, 0xE3]] = _LEAD  # the first bytes of all Unicode spaces, and of much else
-    return classes
-
-
-_CLASSES = _byte_classes()
-
-_ONE = np.uint64(1)
-_EIGHT = np.uint64(8)
+_CLASSES = np.zeros(256, dtype=np.uint8)
+_CLASSES[[9, 11, 12, 13, 28, 29, 30, 31, 32]] = _SPACE
+_CLASSES[10] = _NEWLINE
+_CLASSES[[0xC2, 0xE1, 0xE2, 0xE3]] = _LEAD  # the first bytes of all Unicode spaces, and of much else
+_ONE, _EIGHT, _SIXTEEN, _SHIFT, _FIRST_BYTE = (np.uint64(n) for n in (1, 8, 16, 32, 56))
+_STRETCH, _MARGIN = np.uint64(STRETCH), np.uint64(MARGIN)
 _MULTIPLIER_1 = np.uint64(0xD6E8FEB86659FD93)
 _MULTIPLIER_2 = np.uint64(0xA3B195354A39B70D)
-_SIXTEEN = np.uint64(16)
-_STRETCH = np.uint64(STRETCH)
-_MARGIN = np.uint64(MARGIN)
-_SHIFT = np.uint64(32)
-_FIRST_BYTE = np.uint64(56)
 _LAST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)  # those of n that `KEY` has
 _BYTES_BEFORE = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)  # and `KEY_2`
 

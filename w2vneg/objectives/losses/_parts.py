@@ -18,14 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ...ground.jit import LEAF, njit
+from ...ground.jit import LEAF, ONE, ZERO, njit
 from ...ground.option import option
 from ...kernels.functions import FULL, fast_exp, fast_log, highest
 from ...kernels.rng import next_unit
 from ..plugs import Loss
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _LIMIT = np.float32(80.0)  # logits beyond count as this, as they do in `exp_logits`
 _RAREST = np.float32(-1e4)  # log q below counts as this: no draw is so rare, and s − log q stays finite
 _NOWHERE = np.float32(-1e30)  # log of a term that does not count
@@ -72,10 +70,12 @@ def penalty_at(loss, log_z):
     return loss.penalty * loss.fraction * log_z * log_z
 
 
-class OverVocabulary(Loss, base=True):
-    """Base of the losses with the fields n_vocab : int; penalty, fraction : float, of self-normalisation."""
+class OverVocabulary(Loss, base=True, fields=True):
+    """n_vocab : int; penalty, fraction : float, of self-normalisation"""
 
-    __slots__ = ()
+    n_vocab: int
+    penalty: float = 0.0
+    fraction: float = 1.0
 
     Options = PenaltyOptions
 
@@ -114,14 +114,14 @@ def count(weights):
     """Return how many negatives weigh something (int64)."""
     n = 0
     for k in range(1, weights.shape[0]):
-        n += weights[k] > _ZERO
+        n += weights[k] > ZERO
     return n
 
 
 @njit(fastmath=LEAF, borrows=True)
 def exponentiate(terms, weights, top):
     """Replace terms[1:] by ω e^{term − top}; return their sum (float32)."""
-    total = _ZERO
+    total = ZERO
     for k in range(1, terms.shape[0]):
         term = weights[k] * fast_exp(terms[k] - top)
         terms[k] = term
@@ -133,7 +133,7 @@ def exponentiate(terms, weights, top):
 def clear(gradients):
     """Set all gradients to 0."""
     for k in range(gradients.shape[0]):
-        gradients[k] = _ZERO
+        gradients[k] = ZERO
 
 
 @njit(borrows=True)
@@ -144,27 +144,27 @@ def softmax_step(loss, rng, first, shift, positive_in, logits, log_q, weights, g
     positive_in : bool, the positive's term belongs to Z; without it and without a negative that counts L is 0
     """
     n = gradients.shape[0]
-    positive_in = positive_in and weights[0] > _ZERO
+    positive_in = positive_in and weights[0] > ZERO
     gradients[0] = first if positive_in else _NOWHERE
     for k in range(1, n):
-        gradients[k] = corrected(logits[k], log_q[k]) - shift if weights[k] > _ZERO else _NOWHERE
+        gradients[k] = corrected(logits[k], log_q[k]) - shift if weights[k] > ZERO else _NOWHERE
     top = highest(gradients, n)
     if top == _NOWHERE:
         clear(gradients)
         return 0.0
     noise = exponentiate(gradients, weights, top)
-    positive = weights[0] * fast_exp(first - top) if positive_in else _ZERO
+    positive = weights[0] * fast_exp(first - top) if positive_in else ZERO
     total = positive + noise
     log_z = np.float64(top) + fast_log(np.float64(total))
     strength = penalty_now(loss, rng)
     pull = np.float32(2.0 * strength * log_z)
-    gradients[0] = -noise / total + pull * (positive / total) if positive_in else -_ONE
+    gradients[0] = -noise / total + pull * (positive / total) if positive_in else -ONE
     if strength == 0.0:
         for k in range(1, n):
             gradients[k] /= total  # a quotient, not a product with 1 / total: at most 1 to the last bit
     else:
         for k in range(1, n):
-            gradients[k] *= (_ONE + pull) / total
+            gradients[k] *= (ONE + pull) / total
     return log_z - np.float64(first) + strength * log_z * log_z
 
 
@@ -177,9 +177,7 @@ def softplus(x):
 def logistic_one(x):
     """Return (log(1 + e^x), σ(x)) as (float64, float32) for a float32."""
     small = fast_exp(-abs(x))
-    return np.float64(max(x, _ZERO)) + fast_log(1.0 + np.float64(small)), (_ONE if x >= _ZERO else small) / (
-        _ONE + small
-    )
+    return np.float64(max(x, ZERO)) + fast_log(1.0 + np.float64(small)), (ONE if x >= ZERO else small) / (ONE + small)
 
 
 @njit(borrows=True)
@@ -189,14 +187,14 @@ def logistic_many(weights, gradients):
     for k in range(1, gradients.shape[0]):
         x, weight = gradients[k], weights[k]
         small = fast_exp(-abs(x))
-        total = _ONE + small
-        gradients[k] = weight * ((_ONE if x >= _ZERO else small) / total)
-        if weight == _ONE:
-            value += np.float64(max(x, _ZERO))
+        total = ONE + small
+        gradients[k] = weight * ((ONE if x >= ZERO else small) / total)
+        if weight == ONE:
+            value += np.float64(max(x, ZERO))
             product *= np.float64(total)
             if product > FULL:
                 value += fast_log(product)
                 product = 1.0
-        elif weight > _ZERO:
-            value += np.float64(weight) * (np.float64(max(x, _ZERO)) + fast_log(np.float64(total)))
+        elif weight > ZERO:
+            value += np.float64(weight) * (np.float64(max(x, ZERO)) + fast_log(np.float64(total)))
     return value + fast_log(product)

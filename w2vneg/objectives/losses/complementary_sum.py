@@ -34,10 +34,6 @@ _LEAST_REST = 1e-6
 class ComplementarySum(OverVocabulary):
     """For draws with replacement; fields as of `OverVocabulary`."""
 
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
-
     needs_log_q = True
     needs_exclusion = True
     needs_positive_log_q = True
@@ -58,10 +54,6 @@ class ComplementarySum(OverVocabulary):
 
 class ComplementaryBernoulli(OverVocabulary):
     """For independent draws; fields as of `OverVocabulary`."""
-
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
 
     needs_log_q = True
     needs_exclusion = True

@@ -21,10 +21,6 @@ from ._parts import OverVocabulary, clipped, count, softmax_step
 class ImportanceSampling(OverVocabulary):
     """Plain importance sampling; fields as of `OverVocabulary`."""
 
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
-
     needs_log_q = True
     takes_positive_weight = False
     unstable = "plain importance sampling diverges by nature: take --loss css or sampled-softmax"

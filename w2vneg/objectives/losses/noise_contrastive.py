@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from ...ground.errors import ConfigError
-from ...ground.jit import njit
+from ...ground.jit import ONE, ZERO, njit
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
@@ -24,9 +24,6 @@ from ...kernels.functions import fast_log
 from ..plugs import Loss
 from . import LOSSES
 from ._parts import clear, corrected, count, logistic_many, logistic_one, softplus
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 
 
 def _uniform_value(n, log_z):
@@ -121,8 +118,8 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 def step_learned(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     log_z = loss.log_z
     value = _contrast(log_z[centre_row, 0], logits, log_q, weights, gradients)
-    total = _ZERO
+    total = ZERO
     for k in range(gradients.shape[0]):
         total += gradients[k]
-    log_z[centre_row, 0] += min(max(alpha * total, -_ONE), _ONE)
+    log_z[centre_row, 0] += min(max(alpha * total, -ONE), ONE)
     return value

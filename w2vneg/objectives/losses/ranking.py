@@ -13,14 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...ground.jit import ZERO
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_step
 from ..plugs import Loss
 from . import LOSSES
 from ._parts import clipped, logistic_many, softplus
-
-_ZERO = np.float32(0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +86,7 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
     for k in range(1, gradients.shape[0]):
         gradients[k] = clipped(logits[k]) - lead
     value = logistic_many(weights, gradients)
-    total = _ZERO
+    total = ZERO
     for k in range(1, gradients.shape[0]):
         total += gradients[k]
     gradients[0] = -total
@@ -97,11 +96,11 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 @implement_step(Hinge)
 def step_hinge(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
     lead = clipped(logits[0]) - np.float32(loss.margin)
-    total, value = _ZERO, 0.0
+    total, value = ZERO, 0.0
     for k in range(1, gradients.shape[0]):
         short, weight = clipped(logits[k]) - lead, weights[k]
-        behind = short > _ZERO and weight > _ZERO
-        gradients[k] = weight if behind else _ZERO
+        behind = short > ZERO and weight > ZERO
+        gradients[k] = weight if behind else ZERO
         value += np.float64(weight) * np.float64(short) if behind else 0.0
         total += gradients[k]
     gradients[0] = -total

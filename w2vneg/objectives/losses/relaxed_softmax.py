@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from ...ground.jit import LEAF, njit
+from ...ground.jit import LEAF, ONE, ZERO, njit
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_step, implement_step_group
@@ -23,9 +23,6 @@ from ...kernels.functions import FULL, fast_log
 from ..plugs import Loss
 from . import LOSSES
 from ._parts import PenaltyOptions, clear, penalty_at, penalty_now, read_penalty
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 
 
 @LOSSES.register("relaxed")
@@ -60,16 +57,16 @@ class RelaxedSoftmax(Loss):
 
 @implement_step(RelaxedSoftmax)
 def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradients):
-    noise = _ZERO
+    noise = ZERO
     for k in range(1, exp_logits.shape[0]):
         noise += weights[k] * exp_logits[k]
-    positive = weights[0] * exp_logits[0] if loss.positive_in else _ZERO
+    positive = weights[0] * exp_logits[0] if loss.positive_in else ZERO
     total = positive + noise
-    if total == _ZERO:
+    if total == ZERO:
         clear(gradients)
         return 0.0
-    scale = _ONE / total
-    gradients[0] = -noise * scale if loss.positive_in else -_ONE
+    scale = ONE / total
+    gradients[0] = -noise * scale if loss.positive_in else -ONE
     strength = penalty_now(loss, rng)
     penalty = 0.0
     if strength > 0.0:
@@ -101,20 +98,20 @@ def step_group(
         return False, 0.0
     value, ratio = 0.0, 1.0  # one logarithm for many quotients Z / e^{s₀}
     noise = _weighed_sum(negative_exp_logits, negative_weights, 0, n, weighed)
-    shares = _ZERO
+    shares = ZERO
     for k in range(m):
         if k > 0 and not shared:
             noise = _weighed_sum(negative_exp_logits, negative_weights, k * n, n, weighed)
         positive = positive_exp_logits[k] * positive_weights[k] if weighed else positive_exp_logits[k]
         total = positive + noise
-        scale = _ONE / total if total != _ZERO else _ZERO
+        scale = ONE / total if total != ZERO else ZERO
         positives[k] = -noise * scale
         shares += scale
         if not shared:
             for j in range(n):
                 o = negative_exp_logits[k * n + j]
                 negatives[k * n + j] = scale * (o * negative_weights[k * n + j] if weighed else o)
-        if total != _ZERO:
+        if total != ZERO:
             ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_exp_logits[k])
             if not 1 / FULL < ratio < FULL:
                 value += fast_log(ratio)
@@ -130,7 +127,7 @@ def step_group(
 @njit(fastmath=LEAF, borrows=True)
 def _weighed_sum(exp_logits, weights, first, n, weighed):
     """Return Σ ω e^s of n negatives from the `first` on."""
-    total = _ZERO
+    total = ZERO
     for j in range(n):
         total += exp_logits[first + j] * weights[first + j] if weighed else exp_logits[first + j]
     return total

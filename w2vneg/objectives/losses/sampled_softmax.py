@@ -36,10 +36,6 @@ from .complementary_sum import ComplementarySum
 class SampledSoftmax(OverVocabulary):
     """Sampled softmax; fields as of `OverVocabulary`."""
 
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
-
     class Options(PenaltyOptions):
         correct_positive: bool = option(False, "Correct the positive's logit by its log q, too.")
 
@@ -69,10 +65,6 @@ class SampledSoftmax(OverVocabulary):
 @LOSSES.register("large-vocab")
 class LargeVocabulary(OverVocabulary):
     """Softmax over a sampled vocabulary; fields as of `OverVocabulary`."""
-
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
 
     needs_log_q = True
     needs_positive_log_q = True

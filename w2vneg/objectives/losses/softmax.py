@@ -21,10 +21,6 @@ from ._parts import OverVocabulary, PenaltyOptions
 class Softmax(OverVocabulary):
     """The full softmax; fields as of `OverVocabulary`."""
 
-    n_vocab: int
-    penalty: float = 0.0
-    fraction: float = 1.0
-
     class Options(PenaltyOptions):
         batch: int = option(256, "Centres per matrix product.", at_least=1, at_most=65536)
 

@@ -205,20 +205,24 @@ def score_then(origin, centre_id, target_id):
     return dot(origin.centres[centre_id], origin.targets[target_id])
 
 
-class DrawnAhead(Sampler, base=True):
-    """Base of samplers whose draws are made for a batch of centres, between launches.
+class DrawnAhead(Sampler, base=True, fields=True):
+    """Draws that are made for a batch of centres, between launches.
 
-    Its last fields are ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers,
-    batch), log of the sum of all weights; origin : Origin; scratch : float32, memory of the draws.
+    ids : int32, (workers, batch, max_draws); log_q : float32, the same; log_z : float32, (workers, batch), log of the
+    sum of all weights; origin : Origin; scratch : float32, memory of the draws
     """
 
-    __slots__ = ()
+    ids: np.ndarray
+    log_q: np.ndarray
+    log_z: np.ndarray
+    origin: Origin
+    scratch: np.ndarray
 
     gives_log_q = True
 
     @classmethod
     def room(cls, batch, context):
-        """Return the last fields with room for `batch` centres of each worker."""
+        """Return these with room for `batch` centres of each worker."""
         n_vocab = len(context.counts)
         return (
             *Drawn.room(context.workers, batch, context.max_draws),
@@ -268,11 +272,6 @@ class BoltzmannExact(DrawnAhead):
     log_d: np.ndarray
     inverse_temperature: float
     absolute: bool
-    ids: np.ndarray
-    log_q: np.ndarray
-    log_z: np.ndarray
-    origin: Origin
-    scratch: np.ndarray
 
     scores_all = "exact Boltzmann sampling", "--method rolling"
     log_target = Boltzmann.log_target

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...ground.jit import ZERO
 from ...kernels.contracts import implement_exclude
-
-_ZERO = np.float32(0.0)
 
 
 class ExcludeNone(NamedTuple):
@@ -51,7 +50,7 @@ def exclude_target(exclusion, centre_id, positives, m, ids, weights):
     found = False
     for j in range(1, ids.shape[0]):
         if ids[j] == ids[0]:
-            weights[j] = _ZERO
+            weights[j] = ZERO
             found = True
     return found
 
@@ -62,7 +61,7 @@ def exclude_window(exclusion, centre_id, positives, m, ids, weights):
     for j in range(1, ids.shape[0]):
         for k in range(m):
             if ids[j] == positives[k]:
-                weights[j] = _ZERO
+                weights[j] = ZERO
                 found = True
     return found
 
@@ -80,7 +79,7 @@ def exclude_known(exclusion, centre_id, positives, m, ids, weights):
             else:
                 high = middle
         if ids[j] == ids[0] or (low < starts[centre_id + 1] and targets[low] == ids[j]):
-            weights[j] = _ZERO
+            weights[j] = ZERO
             found = True
     return found
 

@@ -33,7 +33,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...ground.jit import LEAF, njit
+from ...ground.jit import LEAF, ONE, ZERO, njit
 from ...ground.option import option, refuse_idle
 from ...ground.registry import About
 from ...kernels.contracts import implement_draw, implement_log_prob, implement_open_sampler
@@ -52,10 +52,7 @@ from ...kernels.tree import (
 )
 from ..plugs import Sampler
 from . import SAMPLERS
-from ._boltzmann import DrawnAhead, Origin, implement_ahead, score_then
-
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
+from ._boltzmann import DrawnAhead, implement_ahead, score_then
 
 KERNELS = ("quadratic", "quartic")
 TREES = ("bulk", "none")
@@ -91,11 +88,6 @@ class KernelAhead(DrawnAhead):
 
     power: int
     alpha: float
-    ids: np.ndarray
-    log_q: np.ndarray
-    log_z: np.ndarray
-    origin: Origin
-    scratch: np.ndarray
 
     @property
     def scores_all(self):
@@ -202,7 +194,7 @@ def open_visited(sampler, n_draws):
 @njit(borrows=True)
 def _mass(form, count):
     """Σ K of a node; rounding can bring a sum of squares below 0, and a vector that diverges makes it NaN."""
-    return np.float64(count) + (np.float64(form) if form > _ZERO else 0.0)
+    return np.float64(count) + (np.float64(form) if form > ZERO else 0.0)
 
 
 @njit(borrows=True)
@@ -222,13 +214,13 @@ def _split(sampler, state, node):
 @njit(fastmath=LEAF, borrows=True)
 def _score(rows, begin, end, x, alpha, logits, weights):
     """Write s and α s² + 1 of the rows [begin, end); return the sum of the latter."""
-    total = _ZERO
+    total = ZERO
     for j in range(begin, end):
-        s = _ZERO
+        s = ZERO
         for i in range(x.shape[0]):
             s += rows[j, i] * x[i]
         logits[j] = s
-        weights[j] = alpha * s * s + _ONE
+        weights[j] = alpha * s * s + ONE
         total += weights[j]
     return total
 

@@ -33,6 +33,7 @@ from collections import namedtuple
 import numpy as np
 
 from ...ground.errors import ConfigError
+from ...ground.jit import ONE, ZERO
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_open_weigher, implement_prepare_group, implement_weigh, implement_weigh_group
@@ -41,8 +42,6 @@ from ...kernels.linalg import bound_steps, dot, dots, fetch_row, step_rows
 from ..plugs import Weigher
 from . import WEIGHERS
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _TURNS = {"both": (0, 0), "alternate": (1, 1)}
 _STREAM = 0xD  # keeps the discriminator's first vectors apart from the model's, which have the seed alone
 
@@ -154,12 +153,12 @@ def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negati
     # σ(−D) = 1 / (1 + e^D), of all targets in one pass
     dots(width, out, positive_rows, m, x, positive_steps)
     dots(width, out, negative_rows, n, x, negative_steps)
-    exp_into(positive_steps, padded(m), _ONE, _ZERO, positive_weights)
-    exp_into(negative_steps, padded(n), _ONE, _ZERO, negative_weights)
+    exp_into(positive_steps, padded(m), ONE, ZERO, positive_weights)
+    exp_into(negative_steps, padded(n), ONE, ZERO, negative_weights)
     for k in range(m):
-        positive_weights[k] = _ONE / (_ONE + positive_weights[k])
+        positive_weights[k] = ONE / (ONE + positive_weights[k])
     for k in range(n):
-        negative_weights[k] = _ONE / (_ONE + negative_weights[k])
+        negative_weights[k] = ONE / (ONE + negative_weights[k])
     alternate = weigher.d_steps > 0
     if alternate:
         d_step = state.turn[0] >= weigher.g_steps
@@ -172,7 +171,7 @@ def prepare_group(weigher, state, width, centre_row, m, positive_rows, n, negati
     for k in range(m):
         positive_steps[k] = rate * positive_weights[k]
     for k in range(n):
-        negative_steps[k] = negative_rate * (negative_weights[k] - _ONE) if negatives[k] >= 0 else _ZERO
+        negative_steps[k] = negative_rate * (negative_weights[k] - ONE) if negatives[k] >= 0 else ZERO
     if weigher.bounded:
         bound_steps(positive_steps, m, negative_steps, n, dot(x, x))
     step_rows(width, out, positive_rows, positive_steps, m, x, centre)
@@ -192,7 +191,7 @@ def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
 @implement_weigh_group(Discriminator)
 def weigh_group(weigher, state, m, n, positive_weights, negative_weights):
     for k in range(m):
-        positive_weights[k] = state.positive_weights[k] if weigher.weigh_positive else _ONE
+        positive_weights[k] = state.positive_weights[k] if weigher.weigh_positive else ONE
     for k in range(n):
         negative_weights[k] = state.negative_weights[k]
     return True

@@ -9,15 +9,13 @@ gives log q.
 
 import numpy as np
 
-from ...ground.jit import njit
+from ...ground.jit import ONE, ZERO, njit
 from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
 from ...kernels.functions import fast_exp
 from ..plugs import Weigher
 from . import WEIGHERS
 
-_ZERO = np.float32(0.0)
-_ONE = np.float32(1.0)
 _LOWEST = np.float32(-np.inf)
 
 
@@ -34,28 +32,24 @@ class SelfNormalisedImportance(Weigher):
         use="with the relaxed softmax and a sampler other than uniform, to aim at the full softmax again",
     )
 
-    @classmethod
-    def from_options(cls, options, context):
-        return cls()
-
 
 @njit(borrows=True)
 def share_out(values, sign, beta, weights):
     """Let the n negatives that count weigh n e^{±v β} / Σ e^{±v β}, with the sign (float32) of ±1."""
-    top, counted, total = _LOWEST, _ZERO, _ZERO
+    top, counted, total = _LOWEST, ZERO, ZERO
     for j in range(1, weights.shape[0]):
-        if weights[j] > _ZERO:
-            counted += _ONE
+        if weights[j] > ZERO:
+            counted += ONE
             top = max(top, sign * values[j])
     for j in range(1, weights.shape[0]):
-        if weights[j] > _ZERO:
+        if weights[j] > ZERO:
             weights[j] = fast_exp((sign * values[j] - top) * beta)
             total += weights[j]
-    scale = counted / total if total > _ZERO else _ZERO
+    scale = counted / total if total > ZERO else ZERO
     for j in range(1, weights.shape[0]):
         weights[j] *= scale
 
 
 @implement_weigh(SelfNormalisedImportance)
 def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
-    share_out(log_q, -_ONE, _ONE, weights)
+    share_out(log_q, -ONE, ONE, weights)

@@ -12,14 +12,13 @@ loss `ns` its option for a mean over the negatives (`mean_negatives`) does. The 
 
 import numpy as np
 
+from ...ground.jit import ONE
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_weigh
 from ..plugs import Weigher
 from . import WEIGHERS
 from .importance import share_out
-
-_ONE = np.float32(1.0)
 
 
 @WEIGHERS.register("self-adversarial")
@@ -48,4 +47,4 @@ class SelfAdversarial(Weigher):
 
 @implement_weigh(SelfAdversarial)
 def weigh(weigher, state, k, offset, ids, logits, exp_logits, log_q, weights):
-    share_out(logits, _ONE, np.float32(weigher.inverse_temperature), weights)
+    share_out(logits, ONE, np.float32(weigher.inverse_temperature), weights)
