@@ -1,16 +1,7 @@
 """Base classes of the plugs: what losses, samplers, weighers and inputs say of themselves, and what holds if not.
 
-A plug is a class with annotated fields, numbers and arrays, which compiled code sees as a named tuple:
-
-    @SAMPLERS.register("uniform")
-    class Uniform(Sampler):
-        n_vocab: int
-
-        context_free = True
-
-Its ``Options`` are a dataclass of `option` fields. Command line, TOML, Python keywords, searches, model folders, help
-and refusals follow from them. `from_options` is given an instance of them, and the few of the run that all plugs may
-read as ``context.run``.
+A plug is a class with annotated fields, numbers and arrays, which compiled code sees as a named tuple. Its ``Options``
+are a dataclass of `option` fields, from which command line, TOML, Python keywords, searches and help follow.
 """
 
 import difflib

@@ -10,9 +10,8 @@ keeps it stable where plain importance sampling is not. Drawn in proportion to e
 
 Eqs. 10 and 18 print u where log u is meant; the estimate of log Z is biased (footnote 3), that of Z is not.
 
-It asks that draws of the positive be excluded. ``--exclude window`` or ``known`` leave out more than the positive,
-while 1 − q₀ accounts for the positive alone: κ is then somewhat too large. A sampler whose log q is an estimate may
-put q₀ above 1; 1 − q₀ counts as 1e-6 at least.
+Draws of the positive must be excluded. ``--exclude window`` or ``known`` leave out more, and κ is then somewhat too
+large. A sampler whose log q is an estimate may put q₀ above 1; 1 − q₀ counts as 1e-6 at least.
 """
 
 import math

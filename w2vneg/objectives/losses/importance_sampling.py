@@ -4,8 +4,7 @@
     ∂L/∂s₀ = −1        ∂L/∂s_k = ω_k e^{s_k} q_k⁻¹ / Σ_l ω_l e^{s_l} q_l⁻¹
 
 Z is unbiased for draws over all targets, the positive among them; but a set that misses the positive, as most do, has
-nothing to weigh against −s₀. The loss has no lower bound and training diverges by nature: it is here to show that, and
-ends in DivergenceError. Eq. 10 prints u where log u is meant. Without any negative that counts the pair is passed over.
+nothing to weigh against −s₀. The loss has no lower bound and training diverges by nature: it is here to show that.
 """
 
 import numpy as np

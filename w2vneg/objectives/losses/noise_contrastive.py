@@ -6,9 +6,7 @@
 
 n is the number of negatives that count. Noise ranges over all targets, the positive among them. z stands for the
 normaliser: fixed (z = 1 as Mnih and Teh have it, ``--log-z`` another), or one log z for each centre trained along with
-the vectors, which is what the theory asks for. A trained one starts at log V, the normaliser of untrained vectors,
-and moves by at most 1 at a step, as bounded logits do. The notes' eq. 8 writes k before a sum of k draws that stands
-for k times their mean; the sum is meant.
+the vectors, which is what the theory asks for: it starts at log V and moves by at most 1 at a step.
 """
 
 import math

@@ -3,12 +3,10 @@
     L = −s₀ + log Z,    Z = ω₀ e^{s₀} + Σ_k ω_k e^{s_k}
     ∂L/∂s₀ = ω₀ e^{s₀}/Z − 1        ∂L/∂s_k = ω_k e^{s_k}/Z
 
-with ω₀ = 1 unless a weigher says otherwise.
-
-Eq. 5 lists only the negatives in its set V. Without the positive the loss has no lower bound, and eq. 10 of the CIS
-paper, by the same authors, includes it; so it is included here, unless `positive_in_normaliser` is off: then the first
-term of Z is left out and ∂L/∂s₀ = −1 (and a pair without a negative that counts is passed over). Nothing corrects for
-how the negatives were drawn: that is what makes it relaxed. Self-normalisation: see `_normaliser`.
+with ω₀ = 1 unless a weigher says otherwise. Eq. 5 lists only the negatives in its set V. Without the positive the loss
+has no lower bound, and eq. 10 of the CIS paper, by the same authors, includes it; so it is included here, unless
+`positive_in_normaliser` is off: then the first term of Z is left out and ∂L/∂s₀ = −1. Nothing corrects for how the
+negatives were drawn: that is what makes it relaxed.
 """
 
 import math

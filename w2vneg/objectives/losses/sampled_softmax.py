@@ -6,17 +6,14 @@ Sampled softmax corrects each negative's logit by how often it is expected among
     L = −o₀ + log Z,    Z = ω₀ e^{o₀} + Σ_k ω_k e^{o_k}
     ∂L/∂s₀ = ω₀ e^{o₀}/Z − 1        ∂L/∂s_k = ω_k e^{o_k}/Z
 
-Eq. 2 speaks of negative classes: q is the law of draws that are never the positive, and for such q Theorem 2.1 says
-that the gradient is that of the full softmax, without bias, if q is the softmax itself. Where the positive is excluded
-(``--exclude`` other than none) the law of the remaining draws is q / (1 − q₀), and with it this loss is complementary
-sum sampling to the letter: that is what runs then. Without exclusion the draws may hit the positive, whose term enters
-Z a second time: Z tends to the full one plus e^{s₀}, and no q, not even the softmax, and no number of draws is free of
-bias (tests/objectives/test_losses_estimators.py shows it).
+Eq. 2 speaks of negative classes: for a q of draws that are never the positive Theorem 2.1 says that the gradient is
+that of the full softmax, without bias, if q is the softmax itself. Where the positive is excluded the law of the
+remaining draws is q / (1 − q₀), and with it this loss is complementary sum sampling to the letter: that runs then.
+Without exclusion the positive's term may enter Z a second time, and no q and no number of draws is free of bias.
 
 With `correct_positive` the positive's logit becomes s₀ − log(n q₀) as well, as TensorFlow has it. log n then cancels in
-L: this is the softmax over positive and negatives on s − log q that Jean et al. (2015) use for large vocabularies, the
-CSS paper's "IS Large Vocab", registered as `large-vocab`. Its normaliser does not estimate that of the full softmax
-unless the positive is a draw from q, too. For the penalty of self-normalisation log Z keeps the correction by log n.
+L: this is the softmax over positive and negatives on s − log q of Jean et al. (2015), the CSS paper's "IS Large Vocab",
+registered as `large-vocab`. For the penalty of self-normalisation log Z keeps the correction by log n.
 """
 
 import math

@@ -3,8 +3,7 @@
     L = −s₀ + log Z,    Z = Σ_j e^{s_j}  over the whole vocabulary
     ∂L/∂s_j = e^{s_j} / Z − [j is the positive]
 
-Exact: no sampler, no weigher; matrix products over batches of centres do the work (`dense.softmax`). All the pairs of a
-batch take their steps from the same vectors, which is what a large batch costs.
+Exact, by matrix products over batches of centres (`dense.softmax`), whose pairs all step from the same vectors.
 
 With ``--absolute-softmax`` s is |x · y| (Blanc and Rendle, eq. 11): ∂L/∂(x · y) gets the sign of x · y. With
 ``--self-normalise λ`` each pair's loss has λ (log Z)² on top (Devlin et al. 2014), a fraction of the pairs if one is

@@ -1,11 +1,7 @@
-"""How Boltzmann negatives are drawn; the page of `boltzmann` has the law.
+"""How Boltzmann negatives are drawn (`boltzmann` has the law): among M candidates, or ahead, among all words.
 
-`rolling`, `sir`
-    Among M candidates.
-`exact`, `pool`
-    Among all words, by a matrix product for a batch of centres between launches; the draws are handed out while these
-    are trained. A centre that comes again in a batch shares its row of the product; its draws are its own. `pool` is
-    `exact` with batches so long that most do. log q of a positive comes from the rows that the draws were made of.
+Ahead they are drawn by a matrix product for a batch of centres between launches, and handed out while these are
+trained. log q of a positive comes from the rows that the draws were made of, as that of the draws does.
 """
 
 from collections import namedtuple

@@ -2,18 +2,16 @@
 
     P(j enters) = b_j,    b_j = min(0.99, c · count_j^a),    Σ_j b_j = S
 
-S is ``--negatives``: the expected number, for the number itself varies from set to set. c is what makes the b_j sum to
-S; a b_j of 1 would be a target that is never left out, and 0.99 is as good and keeps its logarithm finite. (The paper
-takes b = f^0.54 of the frequencies f because that sums to its S = 20; the scale does the same for any exponent.)
+S is ``--negatives``: the expected number. c is what makes the b_j sum to S; 0.99 keeps 1 − b_j's logarithm finite. (The
+paper takes b = f^0.54 of the frequencies f because that sums to its S = 20.)
 
 Drawn without a look at the V targets. Let arrivals of target j be a Poisson process of rate λ_j = −log(1 − b_j) on the
-unit of time, all independent: j arrives at least once with chance 1 − e^{−λ_j} = b_j. All arrivals together are a
-Poisson process of rate Σ λ_j, each of them j with chance λ_j / Σ λ. So: go from arrival to arrival until time 1,
-and leave out whatever has arrived before. Exact, for about Σ λ draws (S, and a little more).
+unit of time, all independent: j arrives at least once with chance b_j. All together are a Poisson process of rate Σ
+λ_j, each of them j with chance λ_j / Σ λ. So: go from arrival to arrival until time 1, and leave out whatever has
+arrived before. Exact, for about Σ λ draws.
 
-Each set has S places and room beyond: so many that a Poisson number of mean S, whose tail is the heavier, would exceed
-them with a chance below 10⁻⁶; in that case what arrives last is left out. Places that stay empty have id −1 and
-log q = ∞, and weigh nothing.
+Each set has so many places that a Poisson number of mean S would exceed them with a chance below 10⁻⁶; then what
+arrives last is left out. Places that stay empty have id −1 and log q = ∞, and weigh nothing.
 
 log q_j = log(b_j / N) with N the number in this set, so that a loss's n q_j is b_j and its 1 / (n q_j) the paper's
 κ = 1 / b_j. A loss that counts only what is left after exclusions must count these too: N is what entered.

@@ -4,13 +4,10 @@
 
 c_ij is how often j stands directly before or after i, c_i its sum over j, and β (``--back-off``) the share that comes
 from popularity, so that every target can be drawn; a centre without neighbours leaves popularity alone. The paper's
-task is to predict the next word, and its bigrams are of the word before; our groups look to both sides, so both
-neighbours count. Distance 1 whatever the window: a bigram is that, and the model must still tell the rest of the window
-from it.
+task is to predict the next word, and its bigrams are of the word before; our groups look to both sides.
 
-The counts are a sparse matrix (`cooccurrence.pair_counts`) with an alias table in each row. A draw takes constant time,
-the log q of others a binary search in the row. 16 bytes for each pair of neighbours that occurs: 100 MB for 17 million
-tokens of Wikipedia.
+The counts are a sparse matrix with an alias table in each row: 16 bytes for each pair of neighbours that occurs. A draw
+takes constant time, the log q of others a binary search in the row.
 """
 
 import numpy as np

@@ -6,20 +6,18 @@ D, the degeneracy, is uniform, popularity or given; T → ∞ leaves D, T → 0 
 
 `rolling`
     A shard keeps M candidates drawn from D and replaces a few of them for each centre, so that their rows stay in the
-    nearest cache; it scores all M and draws among them with weights e^{s/T} (they already follow D). This is
-    sampling-importance-resampling (Rubin 1988) in which neighbouring centres share proposals. No table, any V.
-    Candidates are scored for two neighbours at once and replaced behind the second, whose scores are corrected for what
-    the first one's step has moved its negatives.
+    nearest cache; it draws among them with weights e^{s/T} (they already follow D): sampling-importance-resampling
+    (Rubin 1988) in which neighbouring centres share proposals. Candidates are scored for two neighbours at once and
+    replaced behind the second, whose scores are corrected for what the first one's step has moved.
 `sir`
     The same with all M candidates replaced behind each centre.
 `exact`
-    All V targets scored by a matrix product, for a batch of centres ahead of their training (`dense.draws`).
+    All V targets scored by a matrix product, for a batch of centres ahead of their training.
 `pool`
-    `exact` for a batch in which each centre comes `visits` times on average: a row of the product serves them all, so
-    that a draw costs 1 / visits of an exact one. The draws are of the model as it was when the batch began.
+    `exact` for a batch in which each centre comes `visits` times on average and shares a row of the product: a draw
+    costs 1 / visits of an exact one. The draws are of the model as it was when the batch began.
 
-log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞. The draws' total
-variation from Q_i grows as e^{s/T} gets peaky and shrinks with M; tests/objectives/test_samplers.py measures it.
+log q of `rolling` and `sir` takes the candidates' mean of e^{s/T} for the sum over D: exact as M → ∞.
 
 Self-play (the CIS paper's g(·|i)) is D uniform and T = 1: the model's own softmax draws the negatives. Where the
 model's logit is |s| (kernel paper, eq. 11), so is the s above.

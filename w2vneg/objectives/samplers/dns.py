@@ -8,8 +8,7 @@ score, and F(j) the share of P that scores below j, the j that is drawn has
     Q_i(j) = (F(j) + P(j))^M − F(j)^M
 
 (targets of equal score apart), which moves from P at M = 1 to the hardest target as M → ∞. F is a sum over the
-vocabulary, so there is no log q to give. Ranks alone matter, not how far the scores are apart: that is the difference
-from Boltzmann sampling, which the scale of the vectors makes harder as training goes on.
+vocabulary, so there is no log q to give. Ranks alone matter, not how far the scores are apart.
 """
 
 from typing import NamedTuple

@@ -9,22 +9,15 @@ the summed features of its classes (`kernels.tree`), so that
     Σ_{j in node} K(h, w_j) = α φ(h) · Σ_j packed(w_j w_jᵀ) + number of classes
 
 costs D = d(d + 1)/2 products, and a draw goes from the root to a leaf of D / d classes, which are scored one by one:
-O(D log V). The draws of one group share what they have computed, so that n draws cost less than n descents and never
-more than about 3 V d products. Memory: 2 V d numbers for the tree and V d for the rows it was made of; 18 MB at
-V = 15 000 and d = 100. All probabilities come from the tree and from its own copy of the rows, never from rows that
-have moved on since: log q is exactly what was drawn from.
+O(D log V). The draws of one group share what they have computed. All probabilities come from the tree and from its own
+copy of the rows, which have moved on since: log q is exactly what was drawn from.
 
 `bulk`
-    Tree and copy are made anew between launches, in O(V D), every V / 16 groups: a row changes a few times meanwhile.
-    The paper's tree follows every change of a row; the draws of this one are as good (docs/reproductions/kernel.md).
-
+    Tree and copy are made anew between launches, in O(V D), every V / 16 groups. The paper's tree follows every change
+    of a row; the draws of this one are as good (docs/reproductions/kernel.md).
 `none`
-    No tree: all α s² + 1 come from a matrix product, for a batch of up to 128 centres ahead of their training. V
-    products a centre, at the rate of BLAS: half the tree's time at 15,000 classes and 20 negatives a pair. log q, a
-    positive's too, is that of the rows that the batch was drawn from. The quartic kernel has it so, too.
-
-The quartic kernel's features are d⁴/24 numbers a node; the paper, which says nothing of how it drew them, uses it in a
-figure only. Here all s⁴ + 1 come from a matrix product, too.
+    No tree: all α s² + 1 come from a matrix product, for a batch of up to 128 centres ahead of their training: half the
+    tree's time at 15,000 classes and 20 negatives a pair. So do all s⁴ + 1, whose features were d⁴/24 numbers a node.
 """
 
 import math

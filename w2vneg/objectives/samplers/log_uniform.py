@@ -2,13 +2,8 @@
 
     Q(k) = log((k + 2) / (k + 1)) / log(V + 1),    k = 0 … V − 1, ids by falling count
 
-This is Zipf's law with exponent 1 read off the ranks alone; the counts themselves are not looked at. The sum over all k
-telescopes, so that for u uniform on [0, 1)
-
-    k = ⌊(V + 1)^u⌋ − 1
-
-is an exact draw (inverse transform): there is no table. The arithmetic is float64: at rank 10⁶ a boundary between two
-ids lies one part in a million from the next.
+Zipf's law with exponent 1 read off the ranks alone. The sum over all k telescopes: for u uniform on [0, 1) (float64,
+for at rank 10⁶ two boundaries lie one part in a million apart) an exact draw is k = ⌊(V + 1)^u⌋ − 1.
 """
 
 import math

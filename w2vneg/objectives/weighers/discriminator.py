@@ -10,22 +10,16 @@ and each target weighs what D gives for being a negative, with no gradient throu
 
     ω_k = σ(−D(i, j_k)),    ω₀ = 1 (eq. 8) or σ(−D(i, j₀)) (eq. 10, `weigh_positive`)
 
-A drawn target that looks like true data so counts little in a normaliser. Before any training D = 0 and every ω is ½.
+A drawn target that looks like true data so counts little in a normaliser. What the paper leaves open:
 
-What the paper leaves open, and what is done here:
-
-- Eq. 11 writes D for the weight in the gradient where eqs. 8 and 10 have σ(−D); these follow from the loss, so we take
-  them. Eq. 10's j_k inside the sum is each target of V in turn.
-- A group's weights come from D as it was before its own step on that group.
-- Negatives shared by m positives are so many draws for each of them: they count m times in L_D as they do in the loss,
-  and D sees n negatives to a positive, shared or not.
-- Eq. 9 draws from g without exclusions: D learns from every draw, also from those that an exclusion then keeps out of
-  the loss.
-- `both` trains D and the vectors on each group, which is the paper's sum of one g-step and one d-step on the same data.
-  `G:D` is algorithm 1 with G g-steps, then D d-steps, each on a group of its own; a d-step's pairs train D alone and
-  are not counted. `alternate` is 1:1. Each worker has its own turns, which begin anew with its share of a round.
-- e starts at 0 and d at word2vec's small random numbers, as the model itself does: the first step on e breaks the tie.
-- D's learning rate falls with the model's, and its steps are bounded like the model's (`linalg.bound_steps`).
+- Eq. 11 writes D for the weight in the gradient where eqs. 8 and 10 have σ(−D), which follow from the loss; we take
+these. - A group's weights come from D as it was before its own step on that group. - Negatives shared by m positives
+count m times in L_D, as they do in the loss. - D learns from every draw, also from those that an exclusion then keeps
+out of the loss, as eq. 9 has it. - `both` trains D and the vectors on each group. `G:D` is algorithm 1 with G g-steps,
+then D d-steps, each on a group of
+  its own; a d-step's pairs train D alone and are not counted. `alternate` is 1:1. Each worker has its own turns, which
+  begin anew with its share of a round.
+- e starts at 0 and d at word2vec's small random numbers. D's rate falls, and its steps are bounded, as the model's.
 """
 
 from collections import namedtuple

@@ -3,8 +3,7 @@
     ω_k = n q_k⁻¹ / Σ_l q_l⁻¹,    so that the weights of the n negatives that count sum to n
 
 With the relaxed softmax Σ ω_k e^{s_k} then estimates n / V times the sum over the whole vocabulary, whatever the
-sampler (Bengio and Senécal 2003): the loss of n uniform draws, with the variance of better ones. Needs a sampler that
-gives log q.
+sampler (Bengio and Senécal 2003): the loss of n uniform draws, with the variance of better ones.
 """
 
 import numpy as np

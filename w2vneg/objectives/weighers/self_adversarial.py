@@ -2,12 +2,9 @@
 
     ω_k = n e^{s_k / T} / Σ_l e^{s_l / T}
 
-over the n negatives of a positive that count (excluded ones and empty slots do not), with no gradient through the
-weights. T → 0 leaves the hardest negative alone, T → ∞ makes all weights 1.
-
-The paper's weights sum to 1 and stand beside a positive that counts once; ours sum to n, so that the negatives weigh
-together what they weigh with ``none``, and the same learning rates serve. Divide by n to have the paper's: with the
-loss `ns` its option for a mean over the negatives (`mean_negatives`) does. The paper's α is 1 / T.
+over the n negatives of a positive that count, with no gradient through the weights. T → 0 leaves the hardest negative
+alone, T → ∞ makes all weights 1. The paper's weights sum to 1 (the loss `ns` with `mean_negatives` has that), ours to
+n, so that the same learning rates serve. The paper's α is 1 / T.
 """
 
 import numpy as np
