@@ -8,7 +8,7 @@ What it picks is handed out up to `_DRAWS` draws later, and its row is fetched m
 from its `log_prob`.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -21,11 +21,8 @@ _pick = Socket("pick", "sampler rng", returns=True)
 pick = _pick.call
 
 
-class Upcoming(NamedTuple):
-    """Scratch of one shard: ids int32, a ring of draws; place int64 (1,), of the oldest, −1 while there are none."""
-
-    ids: np.ndarray
-    place: np.ndarray
+Upcoming = namedtuple("Upcoming", "ids place")
+"""Scratch of one shard: ids int32, a ring of draws; place int64 (1,), of the oldest, −1 while there are none."""
 
 
 def open_upcoming(sampler, n_draws):

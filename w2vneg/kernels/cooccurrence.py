@@ -45,7 +45,13 @@ def pair_counts(ids, offsets, n_vocab, window, memory=None, ordered=False, remed
             parts[-2:] = [parts[-2] + parts[-1]]
         if _needed(parts, ordered) > memory:
             parts = [sum(parts[1:], parts[0])]
-            _check(parts, ordered, memory, done / n_pairs, remedy)
+            needed = _needed(parts, ordered)
+            if needed > memory:
+                raise ConfigError(
+                    f"the pairs of this corpus do not fit: {done / n_pairs:.0%} of it has {parts[0].nnz / 1e6:,.0f} "
+                    f"million different ones, which take {needed / 2**30:,.1f} GB, and {memory / 2**30:,.1f} GB may be "
+                    f"used; {remedy}"
+                )
     forward = sum(parts[1:], parts[0])
     return forward if ordered else forward + forward.T.tocsr()
 
@@ -126,12 +132,3 @@ def _counted(keys, n_vocab, kind):
 def _needed(parts, ordered):
     """Return bytes at the peak that is still to come: the sum; else the pairs, turned round, and the sum of both."""
     return sum((2 if ordered else 4) * part.nnz * (part.indices.itemsize + part.data.itemsize) for part in parts)
-
-
-def _check(parts, ordered, memory, done, remedy):
-    needed = _needed(parts, ordered)
-    if needed > memory:
-        raise ConfigError(
-            f"the pairs of this corpus do not fit: {done:.0%} of it has {parts[0].nnz / 1e6:,.0f} million different "
-            f"ones, which take {needed / 2**30:,.1f} GB, and {memory / 2**30:,.1f} GB may be used; {remedy}"
-        )

@@ -52,6 +52,18 @@ def highest(values, n):
     return highest_lanes(values, n)
 
 
+@njit(borrows=True)
+def first_at_least(values, low, high, wanted):
+    """Return the first place in [low, high) of rising values that is not below `wanted`, or `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @njit(fastmath=LEAF, borrows=True)
 def accumulate(values):
     """Replace values by their running sums, four stretches side by side; return the total.

@@ -82,15 +82,10 @@ def logit_places(shape, m):
     return shape.n_negatives * (1 if shape.sharing == _CENTRE else m)
 
 
-class Group(NamedTuple):
-    """The group at hand. place : int, in its launch; word : int, at its position: the centre, or a window's middle
-    m : int, its pairs; beside : int, how many of the scratch's positives the exclusion looks at, m in training
-    """
-
-    place: int
-    word: int
-    m: int
-    beside: int
+Group = namedtuple("Group", "place word m beside")
+"""The group at hand. place : int, in its launch; word : int, at its position: the centre, or a window's middle
+m : int, its pairs; beside : int, how many of the scratch's positives the exclusion looks at, m in training
+"""
 
 
 Scratch = namedtuple(

@@ -13,13 +13,7 @@ from .contracts import Socket
 from .simd.lanes import add_lanes, dot_lanes, dot_two_lanes, step_lanes, sum_lanes
 from .simd.tiles import NEGATIVES, tile_products, tile_steps
 
-
-class AnyWidth(NamedTuple):
-    """Rows whose length is known at run time only."""
-
-    flavour: int = 0
-
-
+AnyWidth = namedtuple("AnyWidth", "flavour", defaults=[0])  # rows whose length is known at run time only
 _WIDTHS = {}  # int -> class; a loop whose length the compiler knows is up to 1.6 times as fast
 for _dim in (50, 64, 100, 128, 150, 200, 256, 300):
     _WIDTHS[_dim] = globals()[f"Width{_dim}"] = namedtuple(f"Width{_dim}", "flavour", defaults=[0], module=__name__)

@@ -1,6 +1,6 @@
 """The hot loop's questions without its updates: what the plugs draw, weigh and answer for given pairs."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -10,25 +10,16 @@ from .contracts import draw, fill, group, log_prob, open_sampler, open_weigher
 from .groups import Group, find_gradients, make_scratch
 from .linalg import dots, row_of
 
-
-class Pairs(NamedTuple):
-    """Pairs to look at. centres : int32, (n_pairs,); positives : int32, (n_pairs, most), all of the group, that of the
-    pair first; sizes : int64, (n_pairs,), how many those are
-    """
-
-    centres: np.ndarray
-    positives: np.ndarray
-    sizes: np.ndarray
+Pairs = namedtuple("Pairs", "centres positives sizes")
+"""Pairs to look at. centres : int32, (n_pairs,); positives : int32, (n_pairs, most), all of the group, that of the
+pair first; sizes : int64, (n_pairs,), how many those are
+"""
 
 
-class Seen(NamedTuple):
-    """What was seen, a row a task. ids : int32, (n_tasks, n), -1 for empty places
-    weights, gradients : float32, (n_tasks, 1 + n), the positive first; gradients with respect to the dot products
-    """
-
-    ids: np.ndarray
-    weights: np.ndarray
-    gradients: np.ndarray
+Seen = namedtuple("Seen", "ids weights gradients")
+"""What was seen, a row a task. ids : int32, (n_tasks, n), -1 for empty places
+weights, gradients : float32, (n_tasks, 1 + n), the positive first; gradients with respect to the dot products
+"""
 
 
 @njit

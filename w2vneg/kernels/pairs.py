@@ -5,7 +5,7 @@ With weights as counts a visit's pairs are listed beforehand, so that an epoch h
 counts; else they are drawn in proportion to their weights when the row is visited.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -17,30 +17,19 @@ from .walk import SEPARATOR
 _HEAD = 1  # places before the centres of listed pairs
 
 
-class ListedPairs(NamedTuple):
-    """Visits whose pairs are known, fewer than 2^31 of them: the v-th is of centre ``centres[v]`` with the targets
-    ``targets[starts[v]:starts[v] + sizes[v]]``.
+ListedPairs = namedtuple("ListedPairs", "centres starts sizes targets")
+"""Visits whose pairs are known, fewer than 2^31 of them: the v-th is of centre ``centres[v]`` with the targets
+``targets[starts[v]:starts[v] + sizes[v]]``.
 
-    centres : int32, (n_visits,); starts : int64, (n_visits,); sizes : int32, (n_visits,); targets : int32, (n_pairs,)
-    """
-
-    centres: np.ndarray
-    starts: np.ndarray
-    sizes: np.ndarray
-    targets: np.ndarray
+centres : int32, (n_visits,); starts : int64, (n_visits,); sizes : int32, (n_visits,); targets : int32, (n_pairs,)
+"""
 
 
-class DrawnPairs(NamedTuple):
-    """Visits whose pairs are drawn. centres : int32, (n_visits,)
-    means : float32, (n_in,), pairs of a visit on average; starts : int64, (n_in + 1,), where a row's columns begin
-    targets : int32, (n_pairs,), the columns; table : uint64, (n_pairs,), alias tables of the rows
-    """
-
-    centres: np.ndarray
-    means: np.ndarray
-    starts: np.ndarray
-    targets: np.ndarray
-    table: np.ndarray
+DrawnPairs = namedtuple("DrawnPairs", "centres means starts targets table")
+"""Visits whose pairs are drawn. centres : int32, (n_visits,)
+means : float32, (n_in,), pairs of a visit on average; starts : int64, (n_in + 1,), where a row's columns begin
+targets : int32, (n_pairs,), the columns; table : uint64, (n_pairs,), alias tables of the rows
+"""
 
 
 @njit(borrows=True)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..ground.jit import LEAF, launch, njit
+from .functions import first_at_least
 
 
 def solve_items(products, neighbours, l2, parts):
@@ -33,14 +34,7 @@ def solve_items(products, neighbours, l2, parts):
 
 @njit(borrows=True)
 def _product(starts, columns, values, i, j):
-    """Return G_ij."""
-    low, high = starts[i], starts[i + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if columns[middle] < j:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_at_least(columns, starts[i], starts[i + 1], j)
     return values[low] if low < starts[i + 1] and columns[low] == j else np.float32(0.0)
 
 

@@ -12,13 +12,13 @@ import functools
 import os
 import re
 import shutil
-import stat
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import OutputError
+from .bounded import is_special
 from .locks import claim, hidden_stem, still_names
 
 _PART, _NEW, _FORMER = ".part", ".new", ".former"  # being written; complete; what it takes the place of
@@ -31,15 +31,6 @@ _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, err
 
 def _reason(error):
     return error.strerror or str(error)
-
-
-def is_special(path):
-    """Tell whether `path` is a device or a pipe, which is written to and must never be replaced."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 @contextmanager

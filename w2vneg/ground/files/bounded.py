@@ -132,11 +132,16 @@ def refuse_line(path, number):
     raise InputError(f"{path}:{number}: no line ends within {LONGEST_LINE >> 20} MB; this is another kind of file")
 
 
-def check_regular(path):
-    """Raise InputError if `path` is a device, a pipe or the like, which cannot be read twice."""
+def is_special(path):
+    """Tell whether `path` is a device or a pipe, which cannot be read twice and must never be replaced."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):  # whoever opens it tells
-        return
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def check_regular(path):
+    """Raise InputError if `path` is a device, a pipe or the like."""
+    if is_special(path):
         raise InputError(f"{path}: no file but a device or a pipe, which cannot be looked at twice; copy it to a file")

@@ -14,6 +14,7 @@ tiles' running sums, its line among the tile's, its target in the line.
 """
 
 import math
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -35,15 +36,11 @@ _weigh_row = Socket("weigh_row")
 implement_weigh_row, weigh_row = _weigh_row.implement, _weigh_row.call
 
 
-class BoltzmannLaw(NamedTuple):
-    """The law D(j) e^{s/T}; a score that is NaN weighs nothing.
+BoltzmannLaw = namedtuple("BoltzmannLaw", "log_d beta absolute")
+"""The law D(j) e^{s/T}; a score that is NaN weighs nothing.
 
-    log_d : float32, (n_vocab,); beta : float32, 1 / T; absolute : bool, take |s| for s
-    """
-
-    log_d: np.ndarray
-    beta: float
-    absolute: bool
+log_d : float32, (n_vocab,); beta : float32, 1 / T; absolute : bool, take |s| for s
+"""
 
 
 @njit(borrows=True)
@@ -60,11 +57,8 @@ def _weigh_row_by_boltzmann(law, low, scores, top, sums):
     return weigh_lanes(scores, n, np.float32(law.beta), law.log_d[low : low + n], top, sums)
 
 
-class KernelLaw(NamedTuple):
-    """The law of kernel sampling, α s^power + 1. power : int, 2 or 4; alpha : float32"""
-
-    power: int
-    alpha: float
+KernelLaw = namedtuple("KernelLaw", "power alpha")
+"""The law of kernel sampling, α s^power + 1. power : int, 2 or 4; alpha : float32"""
 
 
 @njit(fastmath=LEAF, borrows=True)

@@ -140,13 +140,8 @@ class Workspace(NamedTuple):
         )
 
 
-class Manner(NamedTuple):
-    """alpha : float32; bounded, absolute : bool, as in `kernels.groups.Shape`; penalty : float32, λ"""
-
-    alpha: float
-    bounded: bool
-    absolute: bool
-    penalty: float
+Manner = namedtuple("Manner", "alpha bounded absolute penalty")
+"""alpha : float32; bounded, absolute : bool, as in `kernels.groups.Shape`; penalty : float32, λ"""
 
 
 @njit(fastmath=LEAF, borrows=True)

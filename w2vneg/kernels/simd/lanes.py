@@ -51,6 +51,16 @@ def _emit_products(context, builder, signature, arguments, n_vectors):
     return context.get_dummy_value()
 
 
+def _products(dim, matrix, index, n, *vectors):
+    if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, *vectors) and holds_places(index)):
+        return None
+
+    def emit(context, builder, signature, arguments):
+        return _emit_products(context, builder, signature, arguments, len(vectors) // 2)
+
+    return types.void(dim, matrix, index, n, *vectors), emit
+
+
 @intrinsic
 def dot_lanes(typing_context, dim, matrix, index, n, x, out):
     """Write ``out[k] = matrix[index[k]] · x`` for k < n, four rows at a time.
@@ -58,27 +68,13 @@ def dot_lanes(typing_context, dim, matrix, index, n, x, out):
     dim : int, known to the compiler, at least `LANES`; matrix : float32, (rows, dim); index : int64; x : float32,
     (dim,); out : float32. All are contiguous.
     """
-    if not (isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, x, out) and holds_places(index)):
-        return None
-
-    def emit(context, builder, signature, arguments):
-        return _emit_products(context, builder, signature, arguments, 1)
-
-    return types.void(dim, matrix, index, n, x, out), emit
+    return _products(dim, matrix, index, n, x, out)
 
 
 @intrinsic
 def dot_two_lanes(typing_context, dim, matrix, index, n, x, y, out_x, out_y):
     """The same for two vectors at once, to the bit: each row is loaded once for both."""
-    if not (
-        isinstance(dim, types.IntegerLiteral) and holds_numbers(matrix, x, y, out_x, out_y) and holds_places(index)
-    ):
-        return None
-
-    def emit(context, builder, signature, arguments):
-        return _emit_products(context, builder, signature, arguments, 2)
-
-    return types.void(dim, matrix, index, n, x, y, out_x, out_y), emit
+    return _products(dim, matrix, index, n, x, y, out_x, out_y)
 
 
 @intrinsic

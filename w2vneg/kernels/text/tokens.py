@@ -4,7 +4,7 @@ The splitting is that of Python's ``str.split()``, Unicode's spaces among them. 
 return is a space. The text must be valid UTF-8 without NUL bytes: the caller sees to that.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -33,20 +33,16 @@ _LAST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)
 _BYTES_BEFORE = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)  # and `KEY_2`
 
 
-class TokenTable(NamedTuple):
-    """An open-addressing table of the types met so far; it is grown between calls of `scan` and `enter`.
+TokenTable = namedtuple("TokenTable", "slots arena starts")
+"""An open-addressing table of the types met so far; it is grown between calls of `scan` and `enter`.
 
-    slots : uint64, (capacity, 4), half a cache line each, capacity a power of two. `KEY`: the last eight bytes of
-        the type, or all if they are fewer. `KEY_2`: the bytes before these if they are at most eight, else their hash.
-        `ENTRY`: 2 * (type number + 1), plus 1 for a type of more than sixteen bytes; 0 marks a free slot. `COUNT`: how
-        often
-    arena : uint8, the bytes of all types, one after the other
-    starts : int64, (capacity // 2 + 1,); type t stands at ``arena[starts[t]:starts[t + 1]]``
-    """
-
-    slots: np.ndarray
-    arena: np.ndarray
-    starts: np.ndarray
+slots : uint64, (capacity, 4), half a cache line each, capacity a power of two. `KEY`: the last eight bytes of
+    the type, or all if they are fewer. `KEY_2`: the bytes before these if they are at most eight, else their hash.
+    `ENTRY`: 2 * (type number + 1), plus 1 for a type of more than sixteen bytes; 0 marks a free slot. `COUNT`: how
+    often
+arena : uint8, the bytes of all types, one after the other
+starts : int64, (capacity // 2 + 1,); type t stands at ``arena[starts[t]:starts[t + 1]]``
+"""
 
 
 KEY, KEY_2, ENTRY, COUNT = range(4)

@@ -85,7 +85,6 @@ class Bernoulli(Sampler):
 
     @classmethod
     def max_negatives(cls, negatives):
-        """Return the places of each set."""
         return places_for(negatives)
 
     @classmethod

@@ -17,7 +17,7 @@ from ...ground.jit import njit
 from ...ground.option import option
 from ...ground.registry import About
 from ...kernels.contracts import implement_draw, implement_log_prob
-from ...kernels.functions import fast_log
+from ...kernels.functions import fast_log, first_at_least
 from ...kernels.rng import alias_draw, alias_place, alias_rows, alias_table, next_unit
 from ..plugs import Sampler
 from . import SAMPLERS
@@ -82,13 +82,7 @@ def log_share(sampler, centre_id, j):
     low, end = starts[centre_id], starts[centre_id + 1]
     if low == end:
         return np.float32(fast_log(sampler.p[j]))
-    high = end
-    while low < high:
-        middle = (low + high) // 2
-        if targets[middle] < j:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_at_least(targets, low, end, j)
     q = sampler.back_off * sampler.p[j]
     if low < end and targets[low] == j:
         q += sampler.shares[low]

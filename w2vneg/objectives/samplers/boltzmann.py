@@ -197,7 +197,6 @@ class BoltzmannFamily(Sampler):
 
     @classmethod
     def cost(cls, options, context):
-        """Return the rough nanoseconds that a group's draws take."""
         if options.method == "exact":
             return 0.02 * context.dim * len(context.counts) * context.workers
         if options.method == "pool":

@@ -11,7 +11,7 @@ score, and F(j) the share of P that scores below j, the j that is drawn has
 vocabulary, so there is no log q to give. Ranks alone matter, not how far the scores are apart.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -51,7 +51,6 @@ class HardestOfM(Sampler):
 
     @classmethod
     def cost(cls, options, context):
-        """Return the rough nanoseconds that a group's draws take."""
         return 0.06 * context.dim * options.candidates * context.mean_draws
 
     @classmethod
@@ -60,13 +59,9 @@ class HardestOfM(Sampler):
         return cls(alias_table(np.exp(log_p)), options.candidates, context.run.absolute_softmax)
 
 
-class Scored(NamedTuple):
-    """Scratch of one shard: ids int32 and rows int64, (2, M), of the candidates of this negative and of the next, whose
-    rows are on their way meanwhile; scores float32, (M,)."""
-
-    ids: np.ndarray
-    rows: np.ndarray
-    scores: np.ndarray
+Scored = namedtuple("Scored", "ids rows scores")
+"""Scratch of one shard: ids int32 and rows int64, (2, M), of the candidates of this negative and of the next, whose
+rows are on their way meanwhile; scores float32, (M,)."""
 
 
 @implement_open_sampler(HardestOfM)

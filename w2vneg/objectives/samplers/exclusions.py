@@ -4,30 +4,18 @@ A negative that is excluded keeps its place and weighs 0, as if it had not been 
 within the window anywhere in the text, all tokens counted; in a basket together, or in the file of pairs.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
 from ...ground.jit import ZERO
 from ...kernels.contracts import implement_exclude
+from ...kernels.functions import first_at_least
 
-
-class ExcludeNone(NamedTuple):
-    """A negative may be anything (`flavour` only keeps the tuple from being empty)."""
-
-    flavour: int = 0
-
-
-class ExcludeTarget(NamedTuple):
-    """A negative must not be the positive it stands beside."""
-
-    flavour: int = 0
-
-
-class ExcludeWindow(NamedTuple):
-    """A negative must not be any positive of its group."""
-
-    flavour: int = 0
+ExcludeNone = namedtuple("ExcludeNone", "flavour", defaults=[0])  # compiled code has no empty tuple
+ExcludeTarget = namedtuple("ExcludeTarget", "flavour", defaults=[0])
+ExcludeWindow = namedtuple("ExcludeWindow", "flavour", defaults=[0])
 
 
 class ExcludeKnown(NamedTuple):
@@ -71,13 +59,7 @@ def exclude_known(exclusion, centre_id, positives, m, ids, weights):
     starts, targets = exclusion.starts, exclusion.targets
     found = False
     for j in range(1, ids.shape[0]):
-        low, high = starts[centre_id], starts[centre_id + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if targets[middle] < ids[j]:
-                low = middle + 1
-            else:
-                high = middle
+        low = first_at_least(targets, starts[centre_id], starts[centre_id + 1], ids[j])
         if ids[j] == ids[0] or (low < starts[centre_id + 1] and targets[low] == ids[j]):
             weights[j] = ZERO
             found = True

@@ -147,7 +147,6 @@ class KernelFamily(Sampler):
 
     @classmethod
     def cost(cls, options, context):
-        """Return the rough nanoseconds that a group's draws take."""
         n_vocab, dim, draws = len(context.counts), context.dim, context.max_draws
         if options.kernel == "quartic" or options.tree == "none":
             return 0.02 * dim * n_vocab
