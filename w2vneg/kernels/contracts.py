@@ -75,8 +75,8 @@ These change nothing but the speed; a plug that binds none of them trains the sa
     fetches(sampler) -> bool
     on_update(sampler, state, m, positives, n, negatives, steps, out)
     weigh_group(weigher, state, m, n, positive_weights, negative_weights) -> bool
-    step_group(loss, shared, weighed, m, n, positive_exp_logits, negative_exp_logits, positive_weights,
-               negative_weights, positives, negatives) -> (bool, float64)
+    step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives)
+        -> (bool, float64)
 
 prefetch_hint
     The id of what comes into reach of the groups after this one, negative if there is nothing: the loop starts loading
@@ -233,8 +233,7 @@ implement_weigh_group, weigh_group = _socket(
 )
 implement_step_group, step_group = _socket(
     "step_group",
-    "loss shared weighed m n positive_exp_logits negative_exp_logits positive_weights negative_weights "
-    "positives negatives",
+    "loss shared weighed m n e_positive e_negative w_positive w_negative positives negatives",
     returns=True,
     default=lambda loss, shared, weighed, m, n, a, b, c, d, positives, negatives: (False, 0.0),
 )

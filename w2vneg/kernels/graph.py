@@ -27,8 +27,7 @@ _OF_WALKS = np.uint64(0xA5A3564E8B5FA1D3)  # keeps the bits of walks apart from 
 
 
 GraphWalks = namedtuple(
-    "GraphWalks",
-    "starts targets table chances origins per_node length back away keep window dynamic ordered",
+    "GraphWalks", "starts targets table chances origins per_node length back away keep window dynamic ordered"
 )
 """starts : int64, (n_nodes + 1,), where the edges of a node begin; targets : int32, (n_edges,), rising in a node
 table : uint64, (n_edges,), alias tables of the nodes' edges; empty if all weights are alike

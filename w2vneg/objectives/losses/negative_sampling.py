@@ -80,29 +80,15 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 
 
 @implement_step_group(NegativeSampling)
-def step_group(
-    loss,
-    shared,
-    weighed,
-    m,
-    n,
-    positive_exp_logits,
-    negative_exp_logits,
-    positive_weights,
-    negative_weights,
-    positives,
-    negatives,
-):
+def step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives):
     if loss.mean or weighed:
         return False, 0.0
     draws, times = (n, np.float32(m)) if shared else (m * n, ONE)
     for k in range(m):
-        positives[k] = -ONE / (ONE + positive_exp_logits[k])
+        positives[k] = -ONE / (ONE + e_positive[k])
     for k in range(draws):
-        negatives[k] = times * (negative_exp_logits[k] / (ONE + negative_exp_logits[k]))
-    return True, _log_product(negative_exp_logits, draws, ZERO) * np.float64(times) + _log_product(
-        positive_exp_logits, m, ONE
-    )
+        negatives[k] = times * (e_negative[k] / (ONE + e_negative[k]))
+    return True, _log_product(e_negative, draws, ZERO) * np.float64(times) + _log_product(e_positive, m, ONE)
 
 
 @njit(borrows=True)

@@ -9,7 +9,6 @@ its default; Δ = 0 is Bayesian personalised ranking (Rendle et al. 2009). Hinge
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,23 +21,23 @@ from . import LOSSES
 from ._parts import clipped, logistic_many, softplus
 
 
-@dataclass(frozen=True, kw_only=True)
-class MarginOptions:
-    """Options of losses on the positive's lead."""
-
-    margin: float | None = option(
-        None, "Margin between the positive and its negatives.", default_text="ranking: log(V - 1), hinge: 1"
-    )
-
-
-@LOSSES.register("ranking")
-class Ranking(Loss):
+class OfLead(Loss, base=True, fields=True):
     """margin : float, Δ"""
 
     margin: float
 
-    Options = MarginOptions
+    class Options:
+        margin: float | None = option(
+            None, "Margin between the positive and its negatives.", default_text="ranking: log(V - 1), hinge: 1"
+        )
+
     takes_positive_weight = False
+
+
+@LOSSES.register("ranking")
+class Ranking(OfLead):
+    """Fields as of `OfLead`."""
+
     about = About(
         "logistic loss on the lead of the positive over each negative; margin 0 is BPR",
         "L = −Σ log σ(s₀ − s_k − Δ),  Δ = log(V − 1)",
@@ -57,13 +56,9 @@ class Ranking(Loss):
 
 
 @LOSSES.register("hinge")
-class Hinge(Loss):
-    """margin : float, Δ"""
+class Hinge(OfLead):
+    """Fields as of `OfLead`."""
 
-    margin: float
-
-    Options = MarginOptions
-    takes_positive_weight = False
     about = About(
         "hinge loss on the lead of the positive over each negative",
         "L = Σ max(0, Δ − s₀ + s_k),  Δ = 1",

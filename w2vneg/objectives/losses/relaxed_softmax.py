@@ -79,46 +79,32 @@ def step(loss, centre_row, alpha, rng, logits, exp_logits, log_q, weights, gradi
 
 
 @implement_step_group(RelaxedSoftmax)
-def step_group(
-    loss,
-    shared,
-    weighed,
-    m,
-    n,
-    positive_exp_logits,
-    negative_exp_logits,
-    positive_weights,
-    negative_weights,
-    positives,
-    negatives,
-):
+def step_group(loss, shared, weighed, m, n, e_positive, e_negative, w_positive, w_negative, positives, negatives):
     if loss.penalty > 0.0 or not loss.positive_in:
         return False, 0.0
     value, ratio = 0.0, 1.0  # one logarithm for many quotients Z / e^{s₀}
-    noise = _weighed_sum(negative_exp_logits, negative_weights, 0, n, weighed)
+    noise = _weighed_sum(e_negative, w_negative, 0, n, weighed)
     shares = ZERO
     for k in range(m):
         if k > 0 and not shared:
-            noise = _weighed_sum(negative_exp_logits, negative_weights, k * n, n, weighed)
-        positive = positive_exp_logits[k] * positive_weights[k] if weighed else positive_exp_logits[k]
+            noise = _weighed_sum(e_negative, w_negative, k * n, n, weighed)
+        positive = e_positive[k] * w_positive[k] if weighed else e_positive[k]
         total = positive + noise
         scale = ONE / total if total != ZERO else ZERO
         positives[k] = -noise * scale
         shares += scale
         if not shared:
             for j in range(n):
-                o = negative_exp_logits[k * n + j]
-                negatives[k * n + j] = scale * (o * negative_weights[k * n + j] if weighed else o)
+                o = e_negative[k * n + j]
+                negatives[k * n + j] = scale * (o * w_negative[k * n + j] if weighed else o)
         if total != ZERO:
-            ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(positive_exp_logits[k])
+            ratio *= (np.float64(positive) + np.float64(noise)) / np.float64(e_positive[k])
             if not 1 / FULL < ratio < FULL:
                 value += fast_log(ratio)
                 ratio = 1.0
     if shared:
         for j in range(n):
-            negatives[j] = shares * (
-                negative_exp_logits[j] * negative_weights[j] if weighed else negative_exp_logits[j]
-            )
+            negatives[j] = shares * (e_negative[j] * w_negative[j] if weighed else e_negative[j])
     return True, value + fast_log(ratio)
 
 
