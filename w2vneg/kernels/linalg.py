@@ -112,25 +112,16 @@ def _step_at_run_time(matrix, index, steps, n, x, total):
     step_lanes(None, matrix, index, steps, n, x, total)
 
 
-def _step_any(width, matrix, index, steps, n, x, total):  # diagnostics call it as plain Python
-    _step_at_run_time(matrix, index, steps, n, x, total)
-
-
-_step_rows = Socket("step_rows", default=_step_any)
+_step_rows = Socket(  # tests call it as plain Python
+    "step_rows",
+    default=lambda width, matrix, index, steps, n, x, total: _step_at_run_time(matrix, index, steps, n, x, total),
+)
 step_rows = _step_rows.call  # ``total += c · row; row += c · x`` for the rows ``index[:n]``; total may be x
 
 
-def _sum_any(width, matrix, index, n, total):
-    sum_lanes(None, matrix, index, n, total)
-
-
-def _add_any(width, matrix, index, n, step):
-    add_lanes(None, matrix, index, n, step)
-
-
-_sum_rows = Socket("sum_rows", default=_sum_any)
+_sum_rows = Socket("sum_rows", default=lambda width, matrix, index, n, total: sum_lanes(None, matrix, index, n, total))
 sum_rows = _sum_rows.call  # ``total += row`` for the rows ``index[:n]``
-_add_to_rows = Socket("add_to_rows", default=_add_any)
+_add_to_rows = Socket("add_to_rows", default=lambda width, matrix, index, n, x: add_lanes(None, matrix, index, n, x))
 add_to_rows = _add_to_rows.call  # ``row += step`` for the same, one after the other
 
 

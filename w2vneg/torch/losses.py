@@ -24,7 +24,7 @@ from ..objectives.weighers.importance import SelfNormalisedImportance
 from ..objectives.weighers.none import Unweighted
 from ..objectives.weighers.self_adversarial import SelfAdversarial
 
-_RAREST = -1e4  # as in losses._normaliser
+_RAREST = -1e4  # as in losses._parts
 _LEAST_REST = 1e-6  # as in losses.complementary_sum
 
 VALUES: dict = {}  # class of a loss -> function (loss, Scores) -> tensor (B,), L of each of B examples
